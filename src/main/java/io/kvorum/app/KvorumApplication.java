@@ -1,0 +1,14 @@
+package io.kvorum.app;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.SpringBootApplication;
+
+/** Starts a node. */
+@SpringBootApplication
+public class KvorumApplication {
+
+	public static void main(String[] args) {
+		SpringApplication.run(KvorumApplication.class, args);
+	}
+
+}
