@@ -1,0 +1,77 @@
+package io.kvorum.kv;
+
+/**
+ * What a replica keeps for a key: a live value or the tombstone of a deleted one.
+ * <p>
+ * {@code copies} is the number of replicas the write asked for (its {@code from}): repair
+ * keeps that many, no more and no fewer.
+ */
+public sealed interface Entry {
+
+	/** The most copies of an entry. */
+	int MAX_COPIES = 255;
+
+	/** The longest content type, in bytes. */
+	int MAX_CONTENT_TYPE_BYTES = 255;
+
+	Version version();
+
+	int copies();
+
+	/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
+	boolean isVisibleAt(long millis);
+
+	/**
+	 * A value.
+	 *
+	 * @param contentType ISO 8859-1, up to {@value Entry#MAX_CONTENT_TYPE_BYTES}
+	 * characters
+	 * @param expiresAtMillis the instant from which on the value is gone everywhere, in
+	 * milliseconds since 1970; {@link #NEVER} if there is none
+	 */
+	record Live(Version version, int copies, long expiresAtMillis, String contentType, Value value) implements Entry {
+
+		/** Of an entry that does not expire. */
+		public static final long NEVER = Long.MAX_VALUE;
+
+		public Live {
+			requireCopies(copies);
+			if (contentType.length() > MAX_CONTENT_TYPE_BYTES) {
+				throw new IllegalArgumentException("a content type has up to %d characters, this one has %d"
+					.formatted(MAX_CONTENT_TYPE_BYTES, contentType.length()));
+			}
+		}
+
+		public boolean expires() {
+			return this.expiresAtMillis != NEVER;
+		}
+
+		@Override
+		public boolean isVisibleAt(long millis) {
+			return millis < this.expiresAtMillis;
+		}
+
+	}
+
+	/** A delete, kept so that no older value comes back. */
+	record Tombstone(Version version, int copies) implements Entry {
+
+		public Tombstone {
+			requireCopies(copies);
+		}
+
+		@Override
+		public boolean isVisibleAt(long millis) {
+			return false;
+		}
+
+	}
+
+	private static void requireCopies(int copies) {
+		if (copies < 1 || copies > MAX_COPIES) {
+			throw new IllegalArgumentException(
+					"an entry has 1 to %d copies, this one asks for %d".formatted(MAX_COPIES, copies));
+		}
+	}
+
+}

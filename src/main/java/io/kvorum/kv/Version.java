@@ -1,0 +1,40 @@
+package io.kvorum.kv;
+
+/**
+ * The version of an entry: a hybrid logical timestamp and the node that gave it, compared
+ * in this order. One write has one version, given once by its coordinator; two entries of
+ * a key with the same version are the same entry.
+ *
+ * @param timestamp milliseconds since 1970 in the upper 48 bits, a counter in the lower
+ * 16, as one unsigned number
+ * @param node the node that gave the version
+ */
+public record Version(long timestamp, long node) implements Comparable<Version> {
+
+	/** Of what is not there: the oldest of all. */
+	public static final Version ABSENT = new Version(0, 0);
+
+	/** Bits of a timestamp that count within a millisecond. */
+	public static final int COUNTER_BITS = 16;
+
+	/** The greatest timestamp that {@code millis} can have. */
+	public static long lastTimestampOf(long millis) {
+		return (millis << COUNTER_BITS) | ((1L << COUNTER_BITS) - 1);
+	}
+
+	/** The physical part of the timestamp: milliseconds since 1970. */
+	public long millis() {
+		return this.timestamp >>> COUNTER_BITS;
+	}
+
+	@Override
+	public int compareTo(Version other) {
+		int byTime = Long.compareUnsigned(this.timestamp, other.timestamp);
+		return (byTime != 0) ? byTime : Long.compareUnsigned(this.node, other.node);
+	}
+
+	public boolean isNewerThan(Version other) {
+		return compareTo(other) > 0;
+	}
+
+}

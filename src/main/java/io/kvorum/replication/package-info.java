@@ -1,0 +1,5 @@
+/** Coordinates the replicas of a key. */
+@NullMarked
+package io.kvorum.replication;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,146 @@
+package io.kvorum.storage;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32C;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+
+/**
+ * How an entry is laid out in bytes, format {@value #FORMAT}; numbers are big-endian.
+ *
+ * <pre>
+ *  0      1         9      17      21      22       23 ...
+ *  format timestamp node   crc32c  flags   copies   [expiry 8]  [length 1, content type]  value
+ * </pre>
+ *
+ * A tombstone ends after its copies. The version comes first, so that the first
+ * {@value #VERSION_END} bytes tell which of two entries is newer. The checksum (CRC-32C)
+ * is over the key and everything but itself: a damaged entry, or the entry of another
+ * key, is an error and never a wrong value, wherever between two nodes' memories it was
+ * damaged.
+ */
+public final class EntryFormat {
+
+	/** The length of the part of an entry that {@link #versionOf} needs, in bytes. */
+	public static final int VERSION_END = 17;
+
+	/** The first byte of an entry in this format. */
+	static final byte FORMAT = 1;
+
+	private static final int TIMESTAMP = 1;
+
+	private static final int NODE = 9;
+
+	private static final int CHECKSUM = 17;
+
+	private static final int FLAGS = 21;
+
+	private static final int COPIES = 22;
+
+	private static final int FIXED = 23;
+
+	private static final int TOMBSTONE = 1;
+
+	private static final int EXPIRES = 2;
+
+	/** The content type most values have is not spelt out. */
+	private static final String DEFAULT_TYPE = "application/octet-stream";
+
+	private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+
+	private EntryFormat() {
+	}
+
+	/** The bytes of an entry of this key. */
+	public static byte[] encode(Key key, Entry entry) {
+		byte[] bytes = switch (entry) {
+			case Live live -> encode(live);
+			case Tombstone _ -> flagged(FIXED, TOMBSTONE);
+		};
+		bytes[0] = FORMAT;
+		LONG.set(bytes, TIMESTAMP, entry.version().timestamp());
+		LONG.set(bytes, NODE, entry.version().node());
+		bytes[COPIES] = (byte) entry.copies();
+		INT.set(bytes, CHECKSUM, checksum(key, bytes));
+		return bytes;
+	}
+
+	private static byte[] encode(Live live) {
+		boolean spelt = !live.contentType().equals(DEFAULT_TYPE);
+		byte[] type = spelt ? live.contentType().getBytes(StandardCharsets.ISO_8859_1) : new byte[0];
+		int typeAt = FIXED + (live.expires() ? Long.BYTES : 0);
+		int valueAt = typeAt + 1 + type.length;
+		Value value = live.value();
+		byte[] bytes = flagged(valueAt + value.length(), live.expires() ? EXPIRES : 0);
+		if (live.expires()) {
+			LONG.set(bytes, FIXED, live.expiresAtMillis());
+		}
+		bytes[typeAt] = (byte) type.length;
+		System.arraycopy(type, 0, bytes, typeAt + 1, type.length);
+		System.arraycopy(value.array(), value.offset(), bytes, valueAt, value.length());
+		return bytes;
+	}
+
+	private static byte[] flagged(int length, int flags) {
+		byte[] bytes = new byte[length];
+		bytes[FLAGS] = (byte) flags;
+		return bytes;
+	}
+
+	/**
+	 * The entry that these bytes hold for this key. Its value is a slice of them.
+	 * @throws DamagedEntryException if they are no whole, undamaged entry of this key
+	 */
+	public static Entry decode(Key key, byte[] bytes) {
+		Version version = versionOf(bytes, bytes.length);
+		if (bytes.length < FIXED || (int) INT.get(bytes, CHECKSUM) != checksum(key, bytes)) {
+			throw new DamagedEntryException("its checksum does not match");
+		}
+		// From here on the bytes are what was written: what does not fit is a bug of the
+		// writer, and still no value.
+		int copies = bytes[COPIES] & 0xff;
+		return switch (bytes[FLAGS]) {
+			case TOMBSTONE -> new Tombstone(version, copies);
+			case EXPIRES -> live(version, copies, (long) LONG.get(bytes, FIXED), bytes, FIXED + Long.BYTES);
+			case 0 -> live(version, copies, Live.NEVER, bytes, FIXED);
+			default -> throw new DamagedEntryException("flags " + bytes[FLAGS] + " are unknown");
+		};
+	}
+
+	private static Live live(Version version, int copies, long expiresAt, byte[] bytes, int typeAt) {
+		int length = bytes[typeAt] & 0xff;
+		String type = (length == 0) ? DEFAULT_TYPE : new String(bytes, typeAt + 1, length, StandardCharsets.ISO_8859_1);
+		return new Live(version, copies, expiresAt, type, Value.from(bytes, typeAt + 1 + length));
+	}
+
+	/**
+	 * The version of the entry that begins with the first {@code length} of these bytes,
+	 * without a check of the rest.
+	 * @throws DamagedEntryException if they begin no entry of a known format
+	 */
+	public static Version versionOf(byte[] bytes, int length) {
+		if (length < VERSION_END || bytes[0] != FORMAT) {
+			throw new DamagedEntryException("it does not begin with format " + FORMAT + " and a version");
+		}
+		return new Version((long) LONG.get(bytes, TIMESTAMP), (long) LONG.get(bytes, NODE));
+	}
+
+	private static int checksum(Key key, byte[] bytes) {
+		CRC32C crc = new CRC32C();
+		crc.update(key.bytes());
+		crc.update(bytes, 0, CHECKSUM);
+		crc.update(bytes, FLAGS, bytes.length - FLAGS);
+		return (int) crc.getValue();
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.kvorum.storage;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import reactor.core.publisher.Mono;
+
+/**
+ * What one replica stores: the newest entry of each key that it was given.
+ * <p>
+ * Errors are {@link StorageException}s. Results arrive on the thread that subscribed
+ * where the answer is in memory, else on one of the engine's or on the
+ * {@link CallerThreads caller's}. Cancelling gives up the result, not the work: a store
+ * that has begun goes on.
+ */
+public interface StorageEngine {
+
+	/**
+	 * The entry stored under the key, tombstones and expired ones too; empty where there
+	 * is none.
+	 */
+	Mono<Entry> read(Key key);
+
+	/**
+	 * Stores an entry unless a newer one, or the same, is there. Completes when that is
+	 * as durable as the engine's {@link Durability} says: also where the entry was
+	 * superseded, the one that superseded it is durable.
+	 */
+	Mono<StoreOutcome> store(Key key, Entry entry);
+
+	/** Writes and syncs something small: completes where the disk takes writes. */
+	Mono<Void> probe();
+
+	/** What became of an entry. */
+	enum StoreOutcome {
+
+		/** It is the newest. */
+		STORED,
+
+		/** A newer one, or the same, was there. */
+		SUPERSEDED
+
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.kvorum.storage;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Storage could not do what it was asked to. Two questions matter to a caller, and every
+ * kind answers both: {@link #mayHaveBeenStored()} and {@link #mayRetry()}.
+ * <p>
+ * Without stack traces: the expected ones are thrown by the thousand.
+ */
+public abstract sealed class StorageException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private StorageException(String message, @Nullable Throwable cause) {
+		super(message, cause, false, false);
+	}
+
+	/** Whether the write in question may have happened, or may yet be found. */
+	public boolean mayHaveBeenStored() {
+		return false;
+	}
+
+	/** Whether the same may succeed when tried again on this node. */
+	public boolean mayRetry() {
+		return true;
+	}
+
+	/** A queue is full: nothing was done. */
+	public static final class Overloaded extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public Overloaded(String limit, Object value) {
+			super("%s of %s is reached".formatted(limit, value), null);
+		}
+
+	}
+
+	/** The store is not open, or closing, or has failed before: nothing was done. */
+	public static final class Unavailable extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public Unavailable(String why) {
+			super(why, null);
+		}
+
+	}
+
+	/** The disk is full. Reads go on; writes do by themselves when there is space. */
+	public static final class NoSpace extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		private final boolean tried;
+
+		private NoSpace(String message, boolean tried, @Nullable Throwable cause) {
+			super(message, cause);
+			this.tried = tried;
+		}
+
+		/** Refused before anything was written. */
+		public static NoSpace refused(long freeBytes, long minFreeBytes) {
+			return new NoSpace("%d bytes are free on the disk, writes need kvorum.storage.min-free-space of %d"
+				.formatted(freeBytes, minFreeBytes), false, null);
+		}
+
+		/** The disk is still full: found by a probe, before anything was written. */
+		public static NoSpace refused(Throwable cause) {
+			return new NoSpace("the disk is full", false, cause);
+		}
+
+		/** The disk filled up during the write. */
+		public static NoSpace met(Throwable cause) {
+			return new NoSpace("the disk is full", true, cause);
+		}
+
+		@Override
+		public boolean mayHaveBeenStored() {
+			return this.tried;
+		}
+
+	}
+
+	/** What is stored under the key cannot be read: damaged, or the disk fails. */
+	public static final class Unreadable extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public Unreadable(Throwable cause) {
+			super("the entry cannot be read: " + cause.getMessage(), cause);
+		}
+
+		@Override
+		public boolean mayRetry() {
+			return false;
+		}
+
+	}
+
+	/**
+	 * The disk did not take the write, which may be found later nonetheless. The store
+	 * takes no more writes; the node has to be restarted.
+	 */
+	public static final class WriteFailed extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public WriteFailed(Throwable cause) {
+			super("the disk did not take the write: " + cause.getMessage(), cause);
+		}
+
+		@Override
+		public boolean mayHaveBeenStored() {
+			return true;
+		}
+
+	}
+
+}

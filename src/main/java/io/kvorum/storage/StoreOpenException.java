@@ -1,0 +1,20 @@
+package io.kvorum.storage;
+
+/** A store could not be opened. Nothing in its directory has been changed. */
+public final class StoreOpenException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String action;
+
+	public StoreOpenException(String what, String action, Throwable cause) {
+		super(what, cause);
+		this.action = action;
+	}
+
+	/** What an operator should do, in sentences. */
+	public String action() {
+		return this.action;
+	}
+
+}

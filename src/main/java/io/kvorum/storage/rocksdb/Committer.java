@@ -1,0 +1,334 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.Durability;
+import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StorageException.NoSpace;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.StorageException.WriteFailed;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+
+/**
+ * The one thread that writes: group commit.
+ * <p>
+ * Callers put writes into a bounded queue. The thread takes all that has gathered, asks
+ * each what it wants written given what is there, writes the batch, syncs it, and tells
+ * the callers. While a sync runs the next batch gathers, so that the disk is asked as
+ * often as it can answer, whatever the load. Since nobody else writes, "store if newer"
+ * needs no locks, and a sync is shared by all who wait.
+ * <p>
+ * <b>Failures.</b> What cannot be read fails its own write only. A full disk fails the
+ * batch, and until a probe gets through all later ones are refused before they are tried.
+ * Any other error of the disk is final: RocksDB cannot say what has reached it, so the
+ * committer takes nothing more, and {@link StorageEvents#failed} ends the process.
+ */
+final class Committer implements AutoCloseable {
+
+	/** The most writes in a batch. */
+	private static final int MAX_BATCH_WRITES = 1024;
+
+	/** A batch takes no more writes when it has this many bytes. */
+	private static final long MAX_BATCH_BYTES = 4 << 20;
+
+	/** What the disk is probed with when it was full. */
+	private static final byte[] PROBE = "probe".getBytes(StandardCharsets.US_ASCII);
+
+	private final Database database;
+
+	private final RocksSettings settings;
+
+	private final TimeSource time;
+
+	private final StorageEvents events;
+
+	private final Space space;
+
+	private final Queue<Write<?>> queue = new ConcurrentLinkedQueue<>();
+
+	private final AtomicInteger queuedWrites = new AtomicInteger();
+
+	private final AtomicLong queuedBytes = new AtomicLong();
+
+	private final Thread thread = new Thread(this::run, "kvorum-committer");
+
+	private final AtomicBoolean parked = new AtomicBoolean();
+
+	private volatile boolean closing;
+
+	private volatile @Nullable Unavailable refusal;
+
+	/** Whether the last write met a full disk. The committer's thread only. */
+	private boolean full;
+
+	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events) {
+		this.database = database;
+		this.settings = settings;
+		this.time = time;
+		this.events = events;
+		this.space = new Space(settings.path(), settings.minFreeBytes(), time);
+		this.thread.setDaemon(true);
+	}
+
+	void start() {
+		this.thread.start();
+	}
+
+	/**
+	 * Takes a write.
+	 * @throws StorageException if a limit is reached or the store is closed: it was not
+	 * taken
+	 */
+	void submit(Write<?> write) {
+		Unavailable refused = this.refusal;
+		if (refused != null) {
+			throw refused;
+		}
+		if (this.closing) {
+			throw new Unavailable("the store is closing");
+		}
+		reserve(write.weight());
+		this.queue.add(write);
+		if (this.parked.get() && this.parked.compareAndSet(true, false)) {
+			LockSupport.unpark(this.thread);
+		}
+		if (this.refusal != null) {
+			// The thread may have ended before it could see this write.
+			refuseQueued();
+		}
+	}
+
+	private void reserve(int weight) {
+		if (this.queuedWrites.incrementAndGet() > this.settings.writeQueueLength()) {
+			this.queuedWrites.decrementAndGet();
+			throw overloaded("kvorum.storage.write-queue-length", this.settings.writeQueueLength());
+		}
+		if (this.queuedBytes.addAndGet(weight) > this.settings.writeQueueBytes()) {
+			this.queuedWrites.decrementAndGet();
+			this.queuedBytes.addAndGet(-weight);
+			throw overloaded("kvorum.storage.write-queue-size", this.settings.writeQueueBytes());
+		}
+	}
+
+	private Overloaded overloaded(String limit, Object value) {
+		this.events.overloaded();
+		return new Overloaded(limit, value);
+	}
+
+	private @Nullable Write<?> poll() {
+		Write<?> write = this.queue.poll();
+		if (write != null) {
+			this.queuedWrites.decrementAndGet();
+			this.queuedBytes.addAndGet(-write.weight());
+		}
+		return write;
+	}
+
+	int queuedWrites() {
+		return this.queuedWrites.get();
+	}
+
+	long queuedBytes() {
+		return this.queuedBytes.get();
+	}
+
+	boolean isOutOfSpace() {
+		return this.space.isLow() || this.full;
+	}
+
+	private void run() {
+		List<Write<?>> taken = new ArrayList<>();
+		try (Batch batch = new Batch(this.database)) {
+			while (this.refusal == null && awaitWork()) {
+				take(taken);
+				commit(taken, batch);
+				handBack(taken);
+				taken.clear();
+				batch.clear();
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			// A bug: what was in the batch may have been written.
+			fail(ex);
+			taken.forEach(write -> write.fail(new WriteFailed(ex)));
+			handBack(taken);
+		}
+		if (this.refusal == null) {
+			this.refusal = new Unavailable("the store is closed");
+		}
+		refuseQueued();
+	}
+
+	/** Waits until something is queued; false when nothing is and nothing will be. */
+	private boolean awaitWork() {
+		while (this.queue.isEmpty()) {
+			if (this.closing) {
+				return false;
+			}
+			this.parked.set(true);
+			// Said first, looked second: whoever adds adds first and looks second.
+			if (this.queue.isEmpty() && !this.closing) {
+				LockSupport.park(this);
+			}
+			this.parked.set(false);
+		}
+		return true;
+	}
+
+	private void take(List<Write<?>> taken) {
+		long bytes = 0;
+		while (taken.size() < MAX_BATCH_WRITES && bytes < MAX_BATCH_BYTES) {
+			Write<?> write = poll();
+			if (write == null) {
+				return;
+			}
+			bytes += write.weight();
+			taken.add(write);
+		}
+	}
+
+	private void commit(List<Write<?>> taken, Batch batch) {
+		long started = this.time.nanos();
+		NoSpace noSpace = noSpace();
+		int added = 0;
+		for (Write<?> write : taken) {
+			added += add(write, batch, started, noSpace) ? 1 : 0;
+		}
+		try {
+			batch.write(this.settings.durability() == Durability.FSYNC);
+			this.full = false;
+		}
+		catch (RocksDBException ex) {
+			StorageException failure = failureOf(ex);
+			taken.forEach(write -> write.failUnlessFailed(failure));
+			return;
+		}
+		if (added > 0) {
+			this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
+		}
+	}
+
+	private boolean add(Write<?> write, Batch batch, long now, @Nullable NoSpace noSpace) {
+		if (noSpace != null && write.needsSpace()) {
+			this.events.outOfSpace();
+			write.fail(noSpace);
+			return false;
+		}
+		Duration limit = this.settings.writeQueueTime();
+		if (now - write.queuedNanos > limit.toNanos()) {
+			write.fail(overloaded("kvorum.storage.write-queue-time", limit));
+			return false;
+		}
+		try {
+			write.addTo(batch);
+			return true;
+		}
+		catch (RocksDBException | DamagedEntryException ex) {
+			this.events.unreadable();
+			write.fail(new Unreadable(ex));
+			return false;
+		}
+	}
+
+	/** Why writes that need space are refused; null where there is some. */
+	private @Nullable NoSpace noSpace() {
+		NoSpace low = this.space.refusal();
+		if (low != null || !this.full) {
+			return low;
+		}
+		try {
+			this.database.db.put(this.database.meta, this.database.synced, PROBE, PROBE);
+			this.full = false;
+			return null;
+		}
+		catch (RocksDBException ex) {
+			return Failures.isNoSpace(ex) ? NoSpace.refused(ex) : null;
+		}
+	}
+
+	private StorageException failureOf(RocksDBException ex) {
+		StorageException failure = Failures.writing(ex);
+		switch (failure) {
+			case NoSpace _ -> {
+				this.full = true;
+				this.events.outOfSpace();
+			}
+			default -> fail(ex);
+		}
+		return failure;
+	}
+
+	private void fail(Throwable cause) {
+		this.refusal = new Unavailable("the store has failed: " + cause.getMessage());
+		this.events.failed(cause);
+	}
+
+	/** Hands results over: one task for each executor that waits for some. */
+	private static void handBack(List<Write<?>> writes) {
+		IdentityHashMap<Executor, List<Write<?>>> byCaller = new IdentityHashMap<>();
+		for (Write<?> write : writes) {
+			byCaller.computeIfAbsent(write.caller, caller -> new ArrayList<>(writes.size())).add(write);
+		}
+		byCaller.forEach(Committer::handBack);
+	}
+
+	private static void handBack(Executor caller, List<Write<?>> writes) {
+		try {
+			caller.execute(() -> writes.forEach(Write::complete));
+		}
+		catch (RejectedExecutionException ex) {
+			// Its event loop is shutting down; nobody else will complete them.
+			writes.forEach(Write::complete);
+		}
+	}
+
+	/** Fails what nobody will take any more. By several threads, one at a time. */
+	private synchronized void refuseQueued() {
+		Unavailable refused = this.refusal;
+		for (Write<?> write = poll(); write != null && refused != null; write = poll()) {
+			write.fail(refused);
+			handBack(write.caller, List.of(write));
+		}
+	}
+
+	/**
+	 * Writes what is queued, takes nothing more, and returns when the thread has ended.
+	 */
+	@Override
+	public void close() {
+		this.closing = true;
+		LockSupport.unpark(this.thread);
+		boolean interrupted = false;
+		while (this.thread.isAlive()) {
+			try {
+				this.thread.join();
+			}
+			catch (InterruptedException ex) {
+				// The database must not be closed under the thread.
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

@@ -1,0 +1,203 @@
+package io.kvorum.storage.rocksdb;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Properties;
+
+import io.kvorum.storage.StoreOpenException;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.Cache;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DBOptions;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.LRUCache;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.ReadTier;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Statistics;
+import org.rocksdb.StatsLevel;
+import org.rocksdb.WALRecoveryMode;
+import org.rocksdb.WriteBufferManager;
+import org.rocksdb.WriteOptions;
+
+/**
+ * An open database with every native handle that belongs to it; closing frees them in the
+ * right order. Who calls into it must be sure that it is open, see {@link Gate}.
+ */
+final class Database implements AutoCloseable {
+
+	static {
+		RocksDB.loadLibrary();
+	}
+
+	private static final int BLOOM_BITS_PER_KEY = 10;
+
+	/** RocksDB's own log: files kept, and the size of each. */
+	private static final int INFO_LOG_FILES = 3;
+
+	private static final long INFO_LOG_BYTES = 4 << 20;
+
+	private final Deque<AutoCloseable> handles = new ArrayDeque<>();
+
+	/** Key → entry. */
+	final ColumnFamilyHandle entries;
+
+	/** Expiry instant and key → version; for each entry that expires, or did. */
+	final ColumnFamilyHandle expiries;
+
+	/** What the node remembers of itself. */
+	final ColumnFamilyHandle meta;
+
+	final RocksDB db;
+
+	final Statistics statistics;
+
+	final Cache cache;
+
+	/** Reads that do not leave memory. */
+	final ReadOptions fromMemory;
+
+	/** Reads from wherever it is. */
+	final ReadOptions fromAnywhere;
+
+	/** Reads of many entries that should not push others out of the cache. */
+	final ReadOptions scan;
+
+	final WriteOptions synced;
+
+	final WriteOptions unsynced;
+
+	/**
+	 * Opens the database of a directory, which is made where it is missing.
+	 * @throws StoreOpenException if that cannot be done
+	 */
+	static Database open(RocksSettings settings) {
+		try {
+			Files.createDirectories(settings.path());
+			return new Database(settings);
+		}
+		catch (IOException ex) {
+			throw new StoreOpenException("The data directory %s cannot be made: %s".formatted(settings.path(), ex),
+					"Make it writable for this user, or set kvorum.storage.path to one that is.", ex);
+		}
+		catch (RocksDBException ex) {
+			throw Failures.opening(settings.path(), ex);
+		}
+	}
+
+	private Database(RocksSettings settings) throws RocksDBException {
+		try {
+			this.cache = own(new LRUCache(settings.cacheBytes()));
+			this.statistics = own(new Statistics());
+			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
+			DBOptions options = options(settings);
+			ColumnFamilyOptions columns = columns(settings);
+			List<ColumnFamilyHandle> opened = new ArrayList<>();
+			this.db = RocksDB.open(options, settings.path().toString(), List.of(column("default", columns),
+					column("entries", columns), column("expiries", columns), column("meta", columns)), opened);
+			own(this.db);
+			opened.forEach(this::own);
+			this.entries = opened.get(1);
+			this.expiries = opened.get(2);
+			this.meta = opened.get(3);
+			this.fromMemory = own(new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER));
+			this.fromAnywhere = own(new ReadOptions());
+			this.scan = own(new ReadOptions().setFillCache(false));
+			this.synced = own(new WriteOptions().setSync(true));
+			this.unsynced = own(new WriteOptions());
+		}
+		catch (RocksDBException | RuntimeException ex) {
+			close();
+			throw ex;
+		}
+	}
+
+	private DBOptions options(RocksSettings settings) {
+		DBOptions options = own(DBOptions.getDBOptionsFromProps(notInJava()));
+		return options.setCreateIfMissing(true)
+			.setCreateMissingColumnFamilies(true)
+			// The default, point in time, drops every write behind a damaged one in
+			// silence.
+			.setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
+			.setParanoidChecks(true)
+			.setMaxOpenFiles(settings.maxOpenFiles())
+			.setWriteBufferManager(own(new WriteBufferManager(settings.memtableBytes(), this.cache)))
+			.setMaxTotalWalSize(4 * settings.memtableBytes())
+			.setMaxBackgroundJobs(Math.max(2, Runtime.getRuntime().availableProcessors() / 2))
+			.setBytesPerSync(1 << 20)
+			.setAvoidUnnecessaryBlockingIO(true)
+			.setStatistics(this.statistics)
+			.setStatsDumpPeriodSec(0)
+			.setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
+			.setKeepLogFileNum(INFO_LOG_FILES)
+			.setMaxLogFileSize(INFO_LOG_BYTES);
+	}
+
+	/** Options that only the native side knows. */
+	private static Properties notInJava() {
+		Properties properties = new Properties();
+		// A synced log that has gone missing stops the start instead of shortening
+		// history.
+		properties.setProperty("track_and_verify_wals_in_manifest", "true");
+		return properties;
+	}
+
+	private ColumnFamilyOptions columns(RocksSettings settings) {
+		BlockBasedTableConfig table = new BlockBasedTableConfig().setBlockCache(this.cache)
+			.setCacheIndexAndFilterBlocks(true)
+			.setCacheIndexAndFilterBlocksWithHighPriority(true)
+			.setPinL0FilterAndIndexBlocksInCache(true)
+			.setFilterPolicy(own(new BloomFilter(BLOOM_BITS_PER_KEY)));
+		return own(new ColumnFamilyOptions()).setTableFormatConfig(table)
+			.setWriteBufferSize(settings.memtableBytes() / 2)
+			.setMaxWriteBufferNumber(4)
+			.setMemtablePrefixBloomSizeRatio(0.05)
+			.setMemtableWholeKeyFiltering(true)
+			.setLevelCompactionDynamicLevelBytes(true)
+			.setCompressionType(CompressionType.LZ4_COMPRESSION)
+			.setBottommostCompressionType(CompressionType.ZSTD_COMPRESSION);
+	}
+
+	private static ColumnFamilyDescriptor column(String name, ColumnFamilyOptions options) {
+		return new ColumnFamilyDescriptor(name.getBytes(StandardCharsets.US_ASCII), options);
+	}
+
+	private <T extends AutoCloseable> T own(T handle) {
+		this.handles.push(handle);
+		return handle;
+	}
+
+	/**
+	 * Frees everything, last opened first. RocksDB writes its memtables to tables here,
+	 * where it can.
+	 */
+	@Override
+	public void close() {
+		for (AutoCloseable handle : this.handles) {
+			try {
+				handle.close();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException("a native handle could not be freed", ex);
+			}
+		}
+		this.handles.clear();
+	}
+
+	/** The file that keeps other processes out of a directory. */
+	static Path lockOf(Path path) {
+		return path.resolve("LOCK");
+	}
+
+}

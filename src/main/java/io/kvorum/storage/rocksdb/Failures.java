@@ -1,0 +1,54 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StoreOpenException;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.Status;
+
+/** What an error of RocksDB means. */
+final class Failures {
+
+	private Failures() {
+	}
+
+	/** Whether memory could not tell, and the disk can. */
+	static boolean isNotInMemory(RocksDBException ex) {
+		return code(ex) == Status.Code.Incomplete;
+	}
+
+	static boolean isNoSpace(RocksDBException ex) {
+		Status status = ex.getStatus();
+		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
+	}
+
+	static StorageException writing(RocksDBException ex) {
+		return isNoSpace(ex) ? StorageException.NoSpace.met(ex) : new StorageException.WriteFailed(ex);
+	}
+
+	static StoreOpenException opening(Path path, RocksDBException ex) {
+		String message = String.valueOf(ex.getMessage());
+		if (message.contains("lock ")) {
+			Path lock = Database.lockOf(path);
+			return new StoreOpenException(
+					"The data directory %s is in use by another process: it holds the lock %s.".formatted(path, lock),
+					"Stop the other process, or give this node a directory of its own by kvorum.storage.path.", ex);
+		}
+		if (code(ex) == Status.Code.Corruption) {
+			return new StoreOpenException("The data directory %s is damaged: %s".formatted(path, message), """
+					Nothing was changed. What was acknowledged may be missing behind the damage, so the node does \
+					not start with less than it had. Restore the directory from a backup, or keep it aside and \
+					start with an empty one: what it held is then lost on this node.""", ex);
+		}
+		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
+				"Check that its file system is mounted, writable for this user, and has space.", ex);
+	}
+
+	private static Status.@Nullable Code code(RocksDBException ex) {
+		Status status = ex.getStatus();
+		return (status != null) ? status.getCode() : null;
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
+
+import io.kvorum.storage.EngineMeasures.Measure;
+import io.kvorum.storage.StorageException;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.HistogramType;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.TickerType;
+
+/** What RocksDB counts and knows of itself, and the queue before it. */
+final class RocksMeasures {
+
+	private final Gate gate;
+
+	private final Supplier<RocksStorage.Opened> opened;
+
+	RocksMeasures(Gate gate, Supplier<RocksStorage.Opened> opened) {
+		this.gate = gate;
+		this.opened = opened;
+	}
+
+	List<Measure> all() {
+		List<Measure> all = new ArrayList<>();
+		queue(all);
+		properties(all);
+		tickers(all);
+		histograms(all);
+		return all;
+	}
+
+	private void queue(List<Measure> all) {
+		all.add(gauge("kvorum.storage.committer.queued", "Writes that wait for the committer", "writes",
+				open -> open.committer().queuedWrites()));
+		all.add(gauge("kvorum.storage.committer.queued.size", "Memory of the writes that wait", "bytes",
+				open -> open.committer().queuedBytes()));
+		all.add(gauge("kvorum.storage.out.of.space", "1 while writes are refused because the disk is full", "",
+				open -> open.committer().isOutOfSpace() ? 1 : 0));
+	}
+
+	private void properties(List<Measure> all) {
+		all.add(ofEntries("keys", "estimate-num-keys", "Entries, tombstones included; an estimate", "entries"));
+		all.add(ofEntries("tables.size", "total-sst-files-size", "Table files", "bytes"));
+		all.add(ofEntries("memtables.size", "cur-size-all-mem-tables", "Memtables not yet flushed", "bytes"));
+		all.add(ofEntries("compaction.pending", "estimate-pending-compaction-bytes", "Waits for compaction", "bytes"));
+		all.add(property("cache.used", "block-cache-usage", "The block cache", "bytes"));
+		all.add(property("cache.pinned", "block-cache-pinned-usage", "The block cache, pinned part", "bytes"));
+		all.add(property("flushes.running", "num-running-flushes", "Flushes now running", "flushes"));
+		all.add(property("compactions.running", "num-running-compactions", "Compactions now running", "compactions"));
+		all.add(property("writes.delayed.rate", "actual-delayed-write-rate", "Write rate it slows down to; 0: none",
+				"bytes"));
+		all.add(property("writes.stopped", "is-write-stopped", "1 while it takes no writes", ""));
+	}
+
+	private void tickers(List<Measure> all) {
+		all.add(ticker("cache.hits", TickerType.BLOCK_CACHE_HIT, "Blocks found in the cache", "blocks"));
+		all.add(ticker("cache.misses", TickerType.BLOCK_CACHE_MISS, "Blocks not found in the cache", "blocks"));
+		all.add(ticker("memtable.hits", TickerType.MEMTABLE_HIT, "Reads answered by a memtable", "reads"));
+		all.add(ticker("memtable.misses", TickerType.MEMTABLE_MISS, "Reads not answered by a memtable", "reads"));
+		all.add(ticker("bloom.useful", TickerType.BLOOM_FILTER_USEFUL, "Table reads a filter has saved", "reads"));
+		all.add(ticker("wal.size", TickerType.WAL_FILE_BYTES, "Written to the log", "bytes"));
+		all.add(ticker("wal.syncs", TickerType.WAL_FILE_SYNCED, "Syncs of the log", "syncs"));
+		all.add(ticker("flush.written", TickerType.FLUSH_WRITE_BYTES, "Written by flushes", "bytes"));
+		all.add(ticker("compaction.read", TickerType.COMPACT_READ_BYTES, "Read by compactions", "bytes"));
+		all.add(ticker("compaction.written", TickerType.COMPACT_WRITE_BYTES, "Written by compactions", "bytes"));
+		all.add(ticker("stalled", TickerType.STALL_MICROS, "Time that writes were held up", "microseconds"));
+	}
+
+	private void histograms(List<Measure> all) {
+		all.add(p99("wal.sync.p99", HistogramType.WAL_FILE_SYNC_MICROS, "A sync of the log, since the start"));
+		all.add(p99("sst.read.p99", HistogramType.SST_READ_MICROS, "A read of a block from disk, since the start"));
+	}
+
+	private Measure ofEntries(String name, String property, String description, String unit) {
+		return property(name, property, description, unit, database -> database.entries);
+	}
+
+	private Measure property(String name, String property, String description, String unit) {
+		return property(name, property, description, unit, database -> database.db.getDefaultColumnFamily());
+	}
+
+	private Measure property(String name, String property, String description, String unit,
+			Function<Database, ColumnFamilyHandle> column) {
+		return gauge("kvorum.rocksdb." + name, description, unit, open -> {
+			try {
+				return open.database().db.getLongProperty(column.apply(open.database()), "rocksdb." + property);
+			}
+			catch (RocksDBException _) {
+				return Double.NaN;
+			}
+		});
+	}
+
+	private Measure ticker(String name, TickerType ticker, String description, String unit) {
+		return new Measure("kvorum.rocksdb." + name, description, unit, true,
+				guarded(open -> open.database().statistics.getTickerCount(ticker)));
+	}
+
+	private Measure p99(String name, HistogramType histogram, String description) {
+		return gauge("kvorum.rocksdb." + name, description + ", 99th percentile", "microseconds",
+				open -> open.database().statistics.getHistogramData(histogram).getPercentile99());
+	}
+
+	private Measure gauge(String name, String description, String unit, ToDoubleFunction<RocksStorage.Opened> reader) {
+		return new Measure(name, description, unit, false, guarded(reader));
+	}
+
+	private DoubleSupplier guarded(ToDoubleFunction<RocksStorage.Opened> reader) {
+		return () -> {
+			if (!this.gate.enter()) {
+				return Double.NaN;
+			}
+			try {
+				return reader.applyAsDouble(this.opened.get());
+			}
+			catch (StorageException.Unavailable _) {
+				return Double.NaN;
+			}
+			finally {
+				this.gate.leave();
+			}
+		};
+	}
+
+}

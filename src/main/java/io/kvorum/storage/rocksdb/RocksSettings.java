@@ -1,0 +1,35 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.kvorum.storage.Durability;
+
+/**
+ * How a store is kept. All limits of the engine are here.
+ *
+ * @param path the directory
+ * @param durability what an acknowledged write has reached
+ * @param cacheBytes memory of the block cache; memtables, indexes and filters are charged
+ * to it
+ * @param memtableBytes memory of all memtables, part of {@code cacheBytes}
+ * @param maxOpenFiles table files held open
+ * @param minFreeBytes writes are refused while the disk has less than this free
+ * @param readThreads threads for reads that memory cannot answer
+ * @param readQueueLength reads that may wait for each of these threads
+ * @param writeQueueLength writes that may wait for the committer
+ * @param writeQueueBytes the bytes of these
+ * @param writeQueueTime a write that has waited longer is refused
+ * @param collectInterval how often expired entries are collected
+ */
+public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
+		long minFreeBytes, int readThreads, int readQueueLength, int writeQueueLength, long writeQueueBytes,
+		Duration writeQueueTime, Duration collectInterval) {
+
+	/** What a small node runs with. */
+	public static RocksSettings of(Path path, Durability durability) {
+		return new RocksSettings(path, durability, 64 << 20, 32 << 20, 512, 64 << 20, 4, 256, 8192, 32 << 20,
+				Duration.ofSeconds(1), Duration.ofMinutes(1));
+	}
+
+}

@@ -1,0 +1,308 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EngineMeasures;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.StoreOpenException;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * The storage engine on RocksDB.
+ * <p>
+ * <b>Reads</b> look into memory on the calling thread, which may be an event loop: the
+ * memtables and the block cache answer within microseconds. Only where they cannot tell
+ * does a read go to the storage scheduler. Rejected: {@code keyMayExist}, which is faster
+ * where memory cannot tell, but calls any error "absent".
+ * <p>
+ * <b>Writes</b> go to the {@link Committer}.
+ */
+public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeasures {
+
+	private static final byte[] IDENTITY = name("identity");
+
+	private static final byte[] CLOCK_BOUND = name("clock-bound");
+
+	private static final byte[] PROBE = name("probe");
+
+	private final RocksSettings settings;
+
+	private final TimeSource time;
+
+	private final LongSupplier identities;
+
+	private final Scheduler scheduler;
+
+	private final CallerThreads callers;
+
+	private final StorageEvents events;
+
+	private final Gate gate = new Gate();
+
+	private volatile @Nullable Opened opened;
+
+	/**
+	 * An engine that is not open yet.
+	 * @param identities gives the identity of a new store; at random
+	 * @param scheduler where reads go that memory cannot answer; bounded, and disposed of
+	 * by its owner
+	 */
+	public RocksStorage(RocksSettings settings, TimeSource time, LongSupplier identities, Scheduler scheduler,
+			CallerThreads callers, StorageEvents events) {
+		this.settings = settings;
+		this.time = time;
+		this.identities = identities;
+		this.scheduler = scheduler;
+		this.callers = callers;
+		this.events = events;
+	}
+
+	/**
+	 * Opens the store, or makes a new one.
+	 * @throws StoreOpenException if that cannot be done; its message is for an operator
+	 */
+	public void open() {
+		Database database = Database.open(this.settings);
+		try {
+			long identity = readOrMakeIdentity(database);
+			long clockBound = readLong(database, CLOCK_BOUND, 0);
+			Committer committer = new Committer(database, this.settings, this.time, this.events);
+			ExpiryCollector collector = new ExpiryCollector(database, this::collect, this.settings.collectInterval(),
+					this.time, this.events);
+			this.opened = new Opened(database, committer, collector, identity, clockBound);
+			committer.start();
+			this.gate.open();
+			collector.start();
+		}
+		catch (RocksDBException ex) {
+			database.close();
+			throw Failures.opening(this.settings.path(), ex);
+		}
+	}
+
+	private long readOrMakeIdentity(Database database) throws RocksDBException {
+		long identity = readLong(database, IDENTITY, 0);
+		if (identity == 0) {
+			identity = this.identities.getAsLong();
+			database.db.put(database.meta, database.synced, IDENTITY, bytes(identity));
+		}
+		return identity;
+	}
+
+	private static long readLong(Database database, byte[] name, long otherwise) throws RocksDBException {
+		byte[] value = database.db.get(database.meta, name);
+		return (value != null) ? ByteBuffer.wrap(value).getLong() : otherwise;
+	}
+
+	@Override
+	public Mono<Entry> read(Key key) {
+		return Mono.defer(() -> readFromMemory(key));
+	}
+
+	private Mono<Entry> readFromMemory(Key key) {
+		if (!this.gate.enter()) {
+			return Mono.error(notOpen());
+		}
+		byte[] bytes;
+		try {
+			Database database = opened().database;
+			bytes = database.db.get(database.entries, database.fromMemory, key.bytes());
+		}
+		catch (RocksDBException ex) {
+			return Failures.isNotInMemory(ex) ? readFromDisk(key) : Mono.error(unreadable(ex));
+		}
+		finally {
+			this.gate.leave();
+		}
+		this.events.readFromMemory();
+		return (bytes != null) ? decode(key, bytes) : Mono.empty();
+	}
+
+	private Mono<Entry> readFromDisk(Key key) {
+		long started = this.time.nanos();
+		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
+			.subscribeOn(this.scheduler)
+			.onErrorMap(RejectedExecutionException.class, _ -> {
+				this.events.overloaded();
+				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
+			});
+	}
+
+	private void readFromDisk(Key key, long started, MonoSink<Entry> sink) {
+		if (!this.gate.enter()) {
+			sink.error(notOpen());
+			return;
+		}
+		byte[] bytes;
+		try {
+			Database database = opened().database;
+			bytes = database.db.get(database.entries, database.fromAnywhere, key.bytes());
+		}
+		catch (RocksDBException ex) {
+			sink.error(unreadable(ex));
+			return;
+		}
+		finally {
+			this.gate.leave();
+		}
+		this.events.readFromDisk(this.time.nanos() - started);
+		try {
+			sink.success((bytes != null) ? EntryFormat.decode(key, bytes) : null);
+		}
+		catch (DamagedEntryException ex) {
+			sink.error(unreadable(ex));
+		}
+	}
+
+	private Mono<Entry> decode(Key key, byte[] bytes) {
+		try {
+			return Mono.just(EntryFormat.decode(key, bytes));
+		}
+		catch (DamagedEntryException ex) {
+			return Mono.error(unreadable(ex));
+		}
+	}
+
+	private Unreadable unreadable(Exception cause) {
+		this.events.unreadable();
+		return new Unreadable(cause);
+	}
+
+	@Override
+	public Mono<StoreOutcome> store(Key key, Entry entry) {
+		return Mono.create(sink -> {
+			long expiresAt = (entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
+			submit(new Write.Store(key, entry.version(), expiresAt, EntryFormat.encode(key, entry), sink,
+					this.callers.current(), this.time.nanos()), sink);
+		});
+	}
+
+	@Override
+	public Mono<Void> probe() {
+		return writeMeta(PROBE, this.time.millis());
+	}
+
+	private Mono<Void> writeMeta(byte[] name, long value) {
+		return Mono
+			.create(sink -> submit(new Write.Meta(name, bytes(value), sink, this.callers.current(), this.time.nanos()),
+					sink));
+	}
+
+	private Mono<Boolean> collect(Expiry expiry) {
+		return Mono.create(sink -> submit(new Write.Collect(expiry, sink, Runnable::run, this.time.nanos()), sink));
+	}
+
+	private void submit(Write<?> write, MonoSink<?> sink) {
+		Opened now = this.opened;
+		if (now == null) {
+			sink.error(notOpen());
+			return;
+		}
+		try {
+			now.committer.submit(write);
+		}
+		catch (StorageException ex) {
+			sink.error(ex);
+		}
+	}
+
+	@Override
+	public long identity() {
+		return opened().identity;
+	}
+
+	@Override
+	public long clockBoundMillis() {
+		return opened().clockBoundMillis;
+	}
+
+	@Override
+	public CompletionStage<@Nullable Void> storeClockBound(long millis) {
+		return writeMeta(CLOCK_BOUND, millis).toFuture();
+	}
+
+	/** Collects what has expired by now; for tests, beside the schedule. */
+	void collectExpired() {
+		opened().collector.collect();
+	}
+
+	/** Whether writes are refused, or failed just now, because the disk is full. */
+	public boolean isOutOfSpace() {
+		Opened now = this.opened;
+		return now != null && now.committer.isOutOfSpace();
+	}
+
+	@Override
+	public List<Measure> measures() {
+		return new RocksMeasures(this.gate, this::opened).all();
+	}
+
+	/**
+	 * Closes the store: finishes the writes that are queued, waits for reads that are
+	 * inside, writes memtables to tables.
+	 */
+	public void close() {
+		Opened now = this.opened;
+		if (now != null) {
+			this.opened = null;
+			now.collector.close();
+			now.committer.close();
+			this.gate.close();
+			now.database.close();
+		}
+	}
+
+	private Opened opened() {
+		Opened now = this.opened;
+		if (now == null) {
+			throw notOpen();
+		}
+		return now;
+	}
+
+	private static Unavailable notOpen() {
+		return new Unavailable("the store is not open");
+	}
+
+	private static byte[] bytes(long number) {
+		return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+	}
+
+	private static byte[] name(String name) {
+		return name.getBytes(StandardCharsets.US_ASCII);
+	}
+
+	@Override
+	public String toString() {
+		return "RocksStorage[" + this.settings.path() + "]";
+	}
+
+	/** What exists while the store is open. */
+	record Opened(Database database, Committer committer, ExpiryCollector collector, long identity,
+			long clockBoundMillis) {
+	}
+
+}

@@ -1,0 +1,185 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.concurrent.Executor;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StorageException;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * Something for the committer to write. It is added to a batch, and after that has been
+ * written told so, on the executor it came from.
+ *
+ * @param <T> the result
+ */
+abstract class Write<T> {
+
+	/** What a write takes in the queue beside its bytes, roughly. */
+	private static final int OVERHEAD_BYTES = 200;
+
+	private final MonoSink<T> sink;
+
+	final Executor caller;
+
+	final long queuedNanos;
+
+	private @Nullable StorageException failure;
+
+	Write(MonoSink<T> sink, Executor caller, long queuedNanos) {
+		this.sink = sink;
+		this.caller = caller;
+		this.queuedNanos = queuedNanos;
+	}
+
+	/** The memory that this write takes while it waits, in bytes. */
+	int weight() {
+		return OVERHEAD_BYTES;
+	}
+
+	/** Whether it is refused while the disk has too little space. */
+	boolean needsSpace() {
+		return true;
+	}
+
+	/** Decides what is to be written and puts it into the batch. */
+	abstract void addTo(Batch batch) throws RocksDBException;
+
+	/** The result once the batch is written; null where there is none. */
+	abstract @Nullable T result();
+
+	/** What {@link #complete()} will tell instead of the result. */
+	void fail(StorageException failure) {
+		this.failure = failure;
+	}
+
+	/** Fails with the batch what has not failed by itself. */
+	void failUnlessFailed(StorageException failure) {
+		if (this.failure == null) {
+			this.failure = failure;
+		}
+	}
+
+	void complete() {
+		if (this.failure != null) {
+			this.sink.error(this.failure);
+		}
+		else {
+			this.sink.success(result());
+		}
+	}
+
+	/** Stores an entry if it is newer than the one that is there. */
+	static final class Store extends Write<StoreOutcome> {
+
+		private final Key key;
+
+		private final Version version;
+
+		private final long expiresAtMillis;
+
+		private final byte[] entry;
+
+		private StoreOutcome outcome = StoreOutcome.SUPERSEDED;
+
+		Store(Key key, Version version, long expiresAtMillis, byte[] entry, MonoSink<StoreOutcome> sink,
+				Executor caller, long queuedNanos) {
+			super(sink, caller, queuedNanos);
+			this.key = key;
+			this.version = version;
+			this.expiresAtMillis = expiresAtMillis;
+			this.entry = entry;
+		}
+
+		@Override
+		int weight() {
+			return OVERHEAD_BYTES + this.key.bytes().length + this.entry.length;
+		}
+
+		@Override
+		void addTo(Batch batch) throws RocksDBException {
+			if (this.version.isNewerThan(batch.versionOf(this.key))) {
+				batch.put(this.key, this.version, this.entry);
+				if (this.expiresAtMillis != Live.NEVER) {
+					batch.put(new Expiry(this.expiresAtMillis, this.key, this.version));
+				}
+				this.outcome = StoreOutcome.STORED;
+			}
+		}
+
+		@Override
+		StoreOutcome result() {
+			return this.outcome;
+		}
+
+	}
+
+	/** Removes an entry that has expired, unless it has been overwritten since. */
+	static final class Collect extends Write<Boolean> {
+
+		private final Expiry expiry;
+
+		private boolean collected;
+
+		Collect(Expiry expiry, MonoSink<Boolean> sink, Executor caller, long queuedNanos) {
+			super(sink, caller, queuedNanos);
+			this.expiry = expiry;
+		}
+
+		@Override
+		boolean needsSpace() {
+			return false;
+		}
+
+		@Override
+		void addTo(Batch batch) throws RocksDBException {
+			this.collected = this.expiry.version().equals(batch.versionOf(this.expiry.key()));
+			if (this.collected) {
+				batch.delete(this.expiry.key());
+			}
+			batch.delete(this.expiry);
+		}
+
+		@Override
+		Boolean result() {
+			return this.collected;
+		}
+
+	}
+
+	/** Writes a small fact about the node, synced whatever the durability. */
+	static final class Meta extends Write<Void> {
+
+		private final byte[] name;
+
+		private final byte[] value;
+
+		Meta(byte[] name, byte[] value, MonoSink<Void> sink, Executor caller, long queuedNanos) {
+			super(sink, caller, queuedNanos);
+			this.name = name;
+			this.value = value;
+		}
+
+		@Override
+		boolean needsSpace() {
+			return false;
+		}
+
+		@Override
+		void addTo(Batch batch) throws RocksDBException {
+			batch.putMeta(this.name, this.value);
+			batch.requireSync();
+		}
+
+		@Override
+		@Nullable Void result() {
+			return null;
+		}
+
+	}
+
+}
