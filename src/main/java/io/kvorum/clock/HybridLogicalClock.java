@@ -2,7 +2,6 @@ package io.kvorum.clock;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.kv.Version;
@@ -13,31 +12,34 @@ import org.jspecify.annotations.Nullable;
  * "Logical Physical Clocks", 2014, with a bound on disk.
  * <p>
  * <b>Never back over a restart.</b> Whatever is given lies at or below a <i>bound</i>
- * that has been stored durably before. The clock asks for a bound {@value #AHEAD_MILLIS}
- * ms ahead of the time, again when half of it is used up, so that giving a version never
- * waits for the disk. After a restart it goes on above the stored bound, wherever the
- * machine's clock stands.
+ * that was stored durably before. After a restart the clock goes on above the stored
+ * bound, wherever the machine's clock stands.
+ * <p>
+ * <b>No wait in the usual case.</b> The clock stores a bound {@value #AHEAD_MILLIS} ms
+ * ahead, again when half of that is used up. Only where the machine's clock has passed
+ * the bound, because nothing was written for a while, the process was stopped or the
+ * clock jumped, does {@link #next()} ask the caller to wait for {@link #extension()}: one
+ * sync. Rejected: staying at the bound meanwhile, which would give the first write after
+ * an idle hour a version of an hour ago.
  * <p>
  * <b>Jumps.</b> When the machine's clock falls back, versions go on from the last one by
- * counting. When it runs ahead of the bound, they stay at the bound and count there until
- * a higher one is stored, which takes one sync. Only where that takes so long that all
- * counts of the bound are used does {@link #next()} fail; then nothing could be stored
- * either.
+ * counting.
  * <p>
- * Safe for use by any thread; lock-free.
+ * Safe for use by any thread.
  */
 public final class HybridLogicalClock {
 
 	/** How far the stored bound lies ahead of the time, in milliseconds. */
-	public static final long AHEAD_MILLIS = 10_000;
+	public static final long AHEAD_MILLIS = 2_000;
 
 	private final TimeSource time;
 
 	private final AtomicLong last = new AtomicLong();
 
-	private final AtomicBoolean extending = new AtomicBoolean();
+	private volatile Bound bound = Bound.NOT_STARTED;
 
-	private volatile State state = State.NOT_STARTED;
+	/** Under way; guarded by this. */
+	private @Nullable CompletableFuture<Long> extending;
 
 	public HybridLogicalClock(TimeSource time) {
 		this.time = time;
@@ -51,54 +53,68 @@ public final class HybridLogicalClock {
 	 * @return completes when versions can be given, fails where the bound cannot be
 	 * stored
 	 */
-	public CompletionStage<@Nullable Void> start(long node, long storedBoundMillis, BoundStore store) {
+	public CompletionStage<?> start(long node, long storedBoundMillis, BoundStore store) {
 		this.last.set(Version.lastTimestampOf(storedBoundMillis));
-		this.state = new State(node, storedBoundMillis, store);
-		return extend(this.time.millis());
+		this.bound = new Bound(node, storedBoundMillis, store);
+		return extension();
 	}
 
 	/**
-	 * A version above all given or observed before.
-	 * @throws ClockExhaustedException if there is none below the stored bound: not now,
-	 * and nothing has happened; may be tried again
+	 * A version above all given before.
+	 * @throws ClockBoundException if there is none below the stored bound: nothing has
+	 * happened, and there will be one after {@link #extension()}
 	 */
 	public Version next() {
-		State now = this.state;
-		long millis = this.time.millis();
-		if (Math.max(millis, millis(this.last.get())) > now.boundMillis - AHEAD_MILLIS / 2) {
-			var _ = extend(millis);
-		}
-		long earliest = Math.min(millis, now.boundMillis) << Version.COUNTER_BITS;
-		long latest = Version.lastTimestampOf(now.boundMillis);
+		Bound now = this.bound;
+		long earliest = this.time.millis() << Version.COUNTER_BITS;
 		while (true) {
 			long previous = this.last.get();
 			long next = Math.max(previous + 1, earliest);
-			if (next > latest) {
-				throw new ClockExhaustedException(now.boundMillis);
+			if (next > now.latest()) {
+				throw new ClockBoundException(now.millis);
 			}
 			if (this.last.compareAndSet(previous, next)) {
+				if (millis(next) > now.millis - AHEAD_MILLIS / 2) {
+					var _ = extension();
+				}
 				return new Version(next, now.node);
 			}
 		}
 	}
 
+	/**
+	 * Stores a higher bound, or joins in where that is under way.
+	 * @return completes, on any thread, when it is stored
+	 */
+	public synchronized CompletionStage<?> extension() {
+		if (this.extending != null) {
+			return this.extending;
+		}
+		CompletableFuture<Long> stored = new CompletableFuture<>();
+		this.extending = stored;
+		long millis = Math.max(this.time.millis(), millis(this.last.get())) + AHEAD_MILLIS;
+		this.bound.store.store(millis).whenComplete((_, failure) -> {
+			extended(millis, failure);
+			if (failure == null) {
+				stored.complete(millis);
+			}
+			else {
+				stored.completeExceptionally(failure);
+			}
+		});
+		return stored;
+	}
+
+	private synchronized void extended(long millis, @Nullable Throwable failure) {
+		if (failure == null) {
+			this.bound = new Bound(this.bound.node, millis, this.bound.store);
+		}
+		this.extending = null;
+	}
+
 	/** How far versions run ahead of the machine's clock, in milliseconds. */
 	public long driftMillis() {
 		return Math.max(0, millis(this.last.get()) - this.time.millis());
-	}
-
-	private CompletionStage<@Nullable Void> extend(long millis) {
-		if (!this.extending.compareAndSet(false, true)) {
-			return CompletableFuture.completedStage(null);
-		}
-		State now = this.state;
-		long bound = Math.max(millis, millis(this.last.get())) + AHEAD_MILLIS;
-		return now.store.store(bound).whenComplete((stored, failure) -> {
-			if (failure == null) {
-				this.state = new State(now.node, bound, now.store);
-			}
-			this.extending.set(false);
-		});
 	}
 
 	private static long millis(long timestamp) {
@@ -110,14 +126,19 @@ public final class HybridLogicalClock {
 	public interface BoundStore {
 
 		/** Completes, on any thread, when the bound is stored durably. */
-		CompletionStage<@Nullable Void> store(long boundMillis);
+		CompletionStage<?> store(long boundMillis);
 
 	}
 
-	private record State(long node, long boundMillis, BoundStore store) {
+	private record Bound(long node, long millis, BoundStore store) {
 
-		static final State NOT_STARTED = new State(0, 0,
-				bound -> CompletableFuture.failedStage(new IllegalStateException("the clock has not been started")));
+		static final Bound NOT_STARTED = new Bound(0, -1,
+				_ -> CompletableFuture.failedStage(new IllegalStateException("the clock has not been started")));
+
+		/** The greatest timestamp that may be given. */
+		long latest() {
+			return Version.lastTimestampOf(this.millis);
+		}
 
 	}
 

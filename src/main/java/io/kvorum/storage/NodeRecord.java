@@ -2,8 +2,6 @@ package io.kvorum.storage;
 
 import java.util.concurrent.CompletionStage;
 
-import org.jspecify.annotations.Nullable;
-
 /** What a node remembers of itself beside its entries. */
 public interface NodeRecord {
 
@@ -17,6 +15,6 @@ public interface NodeRecord {
 	long clockBoundMillis();
 
 	/** Completes when the bound is on disk, whatever the {@link Durability}. */
-	CompletionStage<@Nullable Void> storeClockBound(long millis);
+	CompletionStage<?> storeClockBound(long millis);
 
 }

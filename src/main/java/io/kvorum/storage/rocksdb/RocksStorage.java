@@ -240,7 +240,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	@Override
-	public CompletionStage<@Nullable Void> storeClockBound(long millis) {
+	public CompletionStage<?> storeClockBound(long millis) {
 		return writeMeta(CLOCK_BOUND, millis).toFuture();
 	}
 

@@ -1,0 +1,15 @@
+package io.kvorum.clock;
+
+/**
+ * The clock has no version below its stored bound. Nothing has been written; there is one
+ * when the bound has been extended.
+ */
+public final class ClockBoundException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	ClockBoundException(long boundMillis) {
+		super("no version is left below the stored clock bound of %d ms".formatted(boundMillis), null, false, false);
+	}
+
+}

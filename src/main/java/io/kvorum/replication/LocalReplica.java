@@ -1,0 +1,70 @@
+package io.kvorum.replication;
+
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+
+import io.kvorum.clock.ClockBoundException;
+import io.kvorum.replication.OperationFailedException.Kind;
+import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StorageException.NoSpace;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.StorageException.WriteFailed;
+
+/** The replica of this node: what its failures mean for an operation. */
+final class LocalReplica {
+
+	private static final String NODE = "self";
+
+	private LocalReplica() {
+	}
+
+	/** What an error of a write means to who asked for it. */
+	static Throwable writeFailure(Throwable error) {
+		return (error instanceof TimeoutException) ? timeout(error, true) : failure(error);
+	}
+
+	/** What an error of a read means to who asked for it. */
+	static Throwable readFailure(Throwable error) {
+		return (error instanceof TimeoutException) ? timeout(error, false) : failure(error);
+	}
+
+	private static Throwable failure(Throwable error) {
+		return switch (error) {
+			case StorageException ex -> failed(kindOf(ex), reasonOf(ex), ex.mayHaveBeenStored(), ex.mayRetry(), ex);
+			case ClockBoundException ex -> failed(Kind.NOT_ACCEPTED, "clock", false, true, ex);
+			default -> error;
+		};
+	}
+
+	private static OperationFailedException timeout(Throwable error, boolean mayHaveHappened) {
+		return failed(Kind.NOT_ENOUGH_REPLICAS, "timeout", mayHaveHappened, true, error);
+	}
+
+	private static OperationFailedException failed(Kind kind, String reason, boolean mayHaveHappened, boolean mayRetry,
+			Throwable cause) {
+		return new OperationFailedException(kind, 1, 0,
+				List.of(new ReplicaFailure(NODE, reason, mayHaveHappened, mayRetry)), cause);
+	}
+
+	private static Kind kindOf(StorageException ex) {
+		return switch (ex) {
+			case Overloaded _, Unavailable _ -> Kind.NOT_ACCEPTED;
+			case NoSpace _ -> Kind.NO_SPACE;
+			case Unreadable _, WriteFailed _ -> Kind.NOT_ENOUGH_REPLICAS;
+		};
+	}
+
+	private static String reasonOf(StorageException ex) {
+		return switch (ex) {
+			case Overloaded _ -> "overloaded";
+			case Unavailable _ -> "unavailable";
+			case NoSpace _ -> "no-space";
+			case Unreadable _ -> "unreadable";
+			case WriteFailed _ -> "write-failed";
+		};
+	}
+
+}

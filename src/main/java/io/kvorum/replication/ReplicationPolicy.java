@@ -1,0 +1,40 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+
+import io.kvorum.kv.Replicas;
+
+/**
+ * How operations are replicated.
+ *
+ * @param nodes the nodes of the cluster
+ * @param factor the replicas of a key, where a request does not say; at most as many as
+ * there are nodes
+ * @param readTimeout after which a read that has not been answered fails
+ * @param writeTimeout the same of a write, which then may have happened
+ */
+public record ReplicationPolicy(int nodes, int factor, Duration readTimeout, Duration writeTimeout) {
+
+	/** What a request gets that does not say: a majority of the replica set. */
+	public Replicas defaults() {
+		return Replicas.majorityOf(Math.min(this.factor, this.nodes));
+	}
+
+	/** What an operation with these replicas promises. */
+	public Consistency consistencyOf(Replicas replicas) {
+		return (replicas.from() == defaults().from() && replicas.isMajority()) ? Consistency.LINEARIZABLE
+				: Consistency.EVENTUAL;
+	}
+
+	/** What an operation on a key promises. */
+	public enum Consistency {
+
+		/** Operations appear to happen one after the other, whatever the clocks do. */
+		LINEARIZABLE,
+
+		/** What its {@code ack/from} says, and no more. */
+		EVENTUAL
+
+	}
+
+}
