@@ -21,6 +21,11 @@ final class QueryParameters {
 		this.raw = (raw != null) ? raw : "";
 	}
 
+	/** Of the whole, in characters. */
+	int length() {
+		return this.raw.length();
+	}
+
 	/**
 	 * The bytes of a parameter, which are well-formed UTF-8.
 	 * @return null where it is missing

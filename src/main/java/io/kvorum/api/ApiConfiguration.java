@@ -1,0 +1,39 @@
+package io.kvorum.api;
+
+import java.util.function.Supplier;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.replication.Coordinator;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.json.JsonMapper;
+
+/** Puts the HTTP API together; the application gives it a coordinator and settings. */
+@Configuration(proxyBeanMethods = false)
+public class ApiConfiguration {
+
+	@Bean
+	ProblemWriter problemWriter(JsonMapper json) {
+		return new ProblemWriter(json);
+	}
+
+	@Bean
+	EntityMapping entityMapping(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			RequestEvents events) {
+		InFlightBytes inFlight = new InFlightBytes(settings.maxInFlightBytes());
+		return new EntityMapping(new EntityHandler(coordinator, settings, inFlight, problems, time, events));
+	}
+
+	@Bean
+	UnknownPathMapping unknownPathMapping(@Value("${management.endpoints.web.base-path:/actuator}") String management,
+			ProblemWriter problems) {
+		return new UnknownPathMapping(management, problems);
+	}
+
+	@Bean
+	StatusController statusController(Supplier<NodeStatus> status) {
+		return new StatusController(status);
+	}
+
+}

@@ -1,0 +1,10 @@
+package io.kvorum.api;
+
+/**
+ * The limits of the HTTP API.
+ *
+ * @param maxValueBytes the largest value
+ * @param maxInFlightBytes the memory that values may take between network and store
+ */
+public record ApiSettings(int maxValueBytes, long maxInFlightBytes) {
+}

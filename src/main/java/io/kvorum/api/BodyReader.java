@@ -1,0 +1,118 @@
+package io.kvorum.api;
+
+import java.util.Arrays;
+
+import io.kvorum.kv.Value;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads the body of a request into memory, of any content type, up to a limit, and lends
+ * it out for as long as it is used.
+ */
+final class BodyReader {
+
+	/** The first piece of memory for a body of unknown length. */
+	private static final int UNKNOWN_LENGTH_BYTES = 8 << 10;
+
+	private final ApiSettings settings;
+
+	private final InFlightBytes inFlight;
+
+	BodyReader(ApiSettings settings, InFlightBytes inFlight) {
+		this.settings = settings;
+		this.inFlight = inFlight;
+	}
+
+	/**
+	 * Reads a body.
+	 * @param request whose {@code Content-Length}, if there is one, the network layer
+	 * holds the body to
+	 * @return the reading; {@link Body#release()} is due however it ends
+	 * @throws ValueTooLargeException if it says that it is too long: nothing was read
+	 * @throws NotAcceptedException if there is no memory for it: nothing was read
+	 */
+	Body begin(ServerHttpRequest request) {
+		String length = request.getHeaders().getFirst(HttpHeaders.CONTENT_LENGTH);
+		if (length == null) {
+			return new Body(request, 0);
+		}
+		// Digits only: others have been refused before they got here.
+		long declared = Long.parseLong(length);
+		if (declared > this.settings.maxValueBytes()) {
+			throw new ValueTooLargeException();
+		}
+		return new Body(request, (int) declared);
+	}
+
+	/** One body: memory that is reserved, and filled by one request's buffers. */
+	final class Body {
+
+		private final ServerHttpRequest request;
+
+		private byte[] bytes;
+
+		private int length;
+
+		private int reserved;
+
+		private Body(ServerHttpRequest request, int declared) {
+			this.request = request;
+			reserve(declared);
+			this.bytes = new byte[declared];
+		}
+
+		/** The whole of it. Fails as {@link BodyReader#begin} does, and with the body. */
+		Mono<Value> value() {
+			return this.request.getBody().collect(() -> this, Body::add).map(Body::toValue);
+		}
+
+		private void add(DataBuffer buffer) {
+			try {
+				int count = buffer.readableByteCount();
+				grow(this.length + count);
+				buffer.read(this.bytes, this.length, count);
+				this.length += count;
+			}
+			finally {
+				DataBufferUtils.release(buffer);
+			}
+		}
+
+		private void grow(int needed) {
+			if (needed <= this.bytes.length) {
+				return;
+			}
+			if (needed > BodyReader.this.settings.maxValueBytes()) {
+				throw new ValueTooLargeException();
+			}
+			int capacity = Math.min(Math.max(needed, Math.max(2 * this.bytes.length, UNKNOWN_LENGTH_BYTES)),
+					BodyReader.this.settings.maxValueBytes());
+			reserve(capacity - this.reserved);
+			this.bytes = Arrays.copyOf(this.bytes, capacity);
+		}
+
+		private void reserve(int more) {
+			InFlightBytes inFlight = BodyReader.this.inFlight;
+			if (!inFlight.tryReserve(more)) {
+				throw inFlight.exhausted();
+			}
+			this.reserved += more;
+		}
+
+		private Value toValue() {
+			return Value.of((this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length));
+		}
+
+		/** Gives the memory back. */
+		void release() {
+			BodyReader.this.inFlight.release(this.reserved);
+			this.reserved = 0;
+		}
+
+	}
+
+}

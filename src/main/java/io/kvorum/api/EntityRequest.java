@@ -1,0 +1,104 @@
+package io.kvorum.api;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.replication.ReplicationPolicy;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request to {@code /v0/entity} asks for.
+ *
+ * @param key the entity
+ * @param replicas how many are asked and waited for
+ * @param ttl how long a value lives; null for ever
+ */
+record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
+
+	private static final Pattern ACK_FROM = Pattern.compile("([0-9]{1,3})/([0-9]{1,3})");
+
+	private static final Pattern NUMBER = Pattern.compile("[0-9]{1,3}");
+
+	/**
+	 * Reads a raw query string.
+	 * @throws BadRequestException if it asks for nothing that can be done
+	 */
+	static EntityRequest parse(@Nullable String rawQuery, ReplicationPolicy policy) {
+		QueryParameters query = new QueryParameters(rawQuery);
+		Key key = key(query);
+		if (key.bytes().length + "id=".length() == query.length()) {
+			// Nothing but the id: most requests.
+			return new EntityRequest(key, policy.defaults(), null);
+		}
+		return new EntityRequest(key, replicas(query, policy), ttl(query));
+	}
+
+	private static Key key(QueryParameters query) {
+		byte[] id = query.bytes("id");
+		if (id == null || id.length == 0) {
+			throw new BadRequestException("missing-id",
+					"The parameter 'id' is missing or empty. Name the entity: /v0/entity?id=<key>.");
+		}
+		if (id.length > Key.MAX_LENGTH_BYTES) {
+			throw new BadRequestException("id-too-long", "The id has %d bytes, the limit is %d bytes after decoding."
+				.formatted(id.length, Key.MAX_LENGTH_BYTES));
+		}
+		return Key.of(id);
+	}
+
+	private static Replicas replicas(QueryParameters query, ReplicationPolicy policy) {
+		String both = query.text("replicas");
+		String ack = query.text("ack");
+		String from = query.text("from");
+		if (both == null && ack == null && from == null) {
+			return policy.defaults();
+		}
+		if (both != null && (ack != null || from != null)) {
+			throw badReplicas("Say it either as 'replicas=<ack>/<from>' or as 'ack=<ack>&from=<from>', not as both.");
+		}
+		if (both != null) {
+			Matcher matcher = ACK_FROM.matcher(both);
+			if (!matcher.matches()) {
+				throw badReplicas("'replicas' is '<ack>/<from>', two whole numbers, such as 'replicas=2/3'.");
+			}
+			return replicas(matcher.group(1), matcher.group(2), policy);
+		}
+		if (ack == null || from == null || !NUMBER.matcher(ack).matches() || !NUMBER.matcher(from).matches()) {
+			throw badReplicas("'ack' and 'from' go together and are whole numbers, such as 'ack=2&from=3'.");
+		}
+		return replicas(ack, from, policy);
+	}
+
+	private static Replicas replicas(String ackText, String fromText, ReplicationPolicy policy) {
+		int ack = Integer.parseInt(ackText);
+		int from = Integer.parseInt(fromText);
+		int most = Math.min(policy.nodes(), Entry.MAX_COPIES);
+		if (ack < 1 || ack > from || from > most) {
+			throw badReplicas("%d/%d is not possible: 1 <= ack <= from <= %d, the nodes of this cluster.".formatted(ack,
+					from, most));
+		}
+		return new Replicas(ack, from);
+	}
+
+	private static @Nullable Ttl ttl(QueryParameters query) {
+		String text = query.text("ttl");
+		if (text == null) {
+			return null;
+		}
+		try {
+			return Ttl.parse(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new BadRequestException("bad-ttl", "The parameter 'ttl' cannot be used: " + ex.getMessage() + ".");
+		}
+	}
+
+	private static BadRequestException badReplicas(String detail) {
+		return new BadRequestException("bad-replicas", detail);
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.kvorum.api;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.replication.OperationFailedException;
+import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An answer that says what failed and what to do, as RFC 9457 has it. Keys and values of
+ * the users are in none of its fields.
+ *
+ * @param status the HTTP status
+ * @param type the kind of problem, the last part of its URI
+ * @param retryAfterSeconds when to try again; null where that is not said
+ * @param more fields beside the standard ones
+ */
+record Problem(int status, String type, String title, String detail, @Nullable Integer retryAfterSeconds,
+		Map<String, Object> more) {
+
+	static final String MEDIA_TYPE = "application/problem+json";
+
+	private static final String TYPE_PREFIX = "urn:kvorum:problem:";
+
+	private static final int RETRY_AFTER_SECONDS = 1;
+
+	static final Problem NOT_FOUND = new Problem(404, "no-such-entity", "No such entity",
+			"No value is stored under this id, or it was deleted or has expired.");
+
+	Problem(int status, String type, String title, String detail) {
+		this(status, type, title, detail, null, Map.of());
+	}
+
+	static Problem badRequest(String type, String detail) {
+		return new Problem(400, type, "Bad request", detail);
+	}
+
+	static Problem valueTooLarge(long maxBytes) {
+		return new Problem(413, "value-too-large", "Value too large",
+				"A value has at most %d bytes (kvorum.api.max-value-size). Nothing was stored.".formatted(maxBytes));
+	}
+
+	static Problem requestTimeout(String detail) {
+		return new Problem(408, "request-timeout", "Request timeout", detail);
+	}
+
+	/** A limit of this node is reached; nothing was done. */
+	static Problem notAccepted(String detail) {
+		return new Problem(503, "not-accepted", "Not accepted", detail, RETRY_AFTER_SECONDS,
+				Map.of("outcome", "not-applied", "retryable", true));
+	}
+
+	static Problem internal() {
+		return new Problem(500, "internal-error", "Internal error",
+				"This node met an error it did not expect; its log has the details. A write may have happened.");
+	}
+
+	static Problem of(OperationFailedException ex) {
+		return switch (ex.kind()) {
+			case NOT_ACCEPTED -> ofOperation(503, "not-accepted", "Not accepted",
+					"The operation did not begin: %s. Try again later.".formatted(ex.getMessage()), ex);
+			case NO_SPACE -> ofOperation(507, "no-space", "No space",
+					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
+			case NOT_ENOUGH_REPLICAS ->
+				ofOperation(504, "not-enough-replicas", "Not enough replicas",
+						"%d of the %d replicas needed have answered.%s".formatted(ex.acknowledged(), ex.required(),
+								ex.mayHaveHappened() ? " The write may have happened; writing it again is safe." : ""),
+						ex);
+		};
+	}
+
+	private static Problem ofOperation(int status, String type, String title, String detail,
+			OperationFailedException ex) {
+		Map<String, Object> more = new LinkedHashMap<>();
+		more.put("required", ex.required());
+		more.put("acknowledged", ex.acknowledged());
+		more.put("replicas", outcomes(ex.replicas()));
+		more.put("outcome", ex.mayHaveHappened() ? "unknown" : "not-applied");
+		more.put("retryable", ex.mayRetry());
+		return new Problem(status, type, title, detail, ex.mayRetry() ? RETRY_AFTER_SECONDS : null, more);
+	}
+
+	private static List<Map<String, Object>> outcomes(List<ReplicaFailure> replicas) {
+		return replicas.stream()
+			.map(replica -> Map.<String, Object>of("node", replica.node(), "outcome", replica.reason()))
+			.toList();
+	}
+
+	/** The object to be written as JSON. */
+	Map<String, Object> toJson() {
+		Map<String, Object> json = new LinkedHashMap<>();
+		json.put("type", TYPE_PREFIX + this.type);
+		json.put("title", this.title);
+		json.put("status", this.status);
+		json.put("detail", this.detail);
+		json.putAll(this.more);
+		return json;
+	}
+
+}

@@ -1,0 +1,53 @@
+package io.kvorum.api;
+
+import org.springframework.core.Ordered;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.reactive.HandlerMapping;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebHandler;
+import reactor.core.publisher.Mono;
+
+/**
+ * Answers what no other mapping knows: with 400, since in this protocol 404 means that
+ * there is no such entity. The management endpoints keep their own 404.
+ */
+final class UnknownPathMapping implements HandlerMapping, Ordered {
+
+	private final String managementPath;
+
+	private final ProblemWriter problems;
+
+	private final Mono<Object> handler = Mono.just((WebHandler) this::answer);
+
+	/**
+	 * @param managementPath where the management endpoints are, such as {@code /actuator}
+	 */
+	UnknownPathMapping(String managementPath, ProblemWriter problems) {
+		this.managementPath = managementPath;
+		this.problems = problems;
+	}
+
+	@Override
+	public Mono<Object> getHandler(ServerWebExchange exchange) {
+		return this.handler;
+	}
+
+	private Mono<Void> answer(ServerWebExchange exchange) {
+		ServerHttpResponse response = exchange.getResponse();
+		String path = String.valueOf(exchange.getRequest().getURI().getRawPath());
+		if (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/")) {
+			return this.problems.write(response, new Problem(404, "no-such-endpoint", "No such endpoint",
+					"There is no such management endpoint, or it is not exposed."));
+		}
+		return this.problems.write(response,
+				Problem.badRequest("unknown-path",
+						"There is nothing at this path. Entities are at %s?id=<key>, the status is at %s."
+							.formatted(EntityHandler.PATH, StatusController.PATH)));
+	}
+
+	@Override
+	public int getOrder() {
+		return Ordered.LOWEST_PRECEDENCE;
+	}
+
+}
