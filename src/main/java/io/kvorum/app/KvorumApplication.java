@@ -4,7 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
 /** Starts a node. */
-@SpringBootApplication
+@SpringBootApplication(scanBasePackages = "io.kvorum")
 public class KvorumApplication {
 
 	public static void main(String[] args) {

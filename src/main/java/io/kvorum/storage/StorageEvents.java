@@ -40,11 +40,4 @@ public interface StorageEvents {
 	default void collected(int entries) {
 	}
 
-	/**
-	 * The store has failed and takes no more writes; called once. The process should end,
-	 * so that what is on disk is found out by opening it again.
-	 */
-	default void failed(Throwable cause) {
-	}
-
 }

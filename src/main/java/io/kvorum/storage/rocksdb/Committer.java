@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.storage.DamagedEntryException;
@@ -39,7 +40,7 @@ import org.rocksdb.RocksDBException;
  * <b>Failures.</b> What cannot be read fails its own write only. A full disk fails the
  * batch, and until a probe gets through all later ones are refused before they are tried.
  * Any other error of the disk is final: RocksDB cannot say what has reached it, so the
- * committer takes nothing more, and {@link StorageEvents#failed} ends the process.
+ * committer takes nothing more and says so to whoever ends the process.
  */
 final class Committer implements AutoCloseable {
 
@@ -60,6 +61,8 @@ final class Committer implements AutoCloseable {
 
 	private final StorageEvents events;
 
+	private final Consumer<Throwable> whenFailed;
+
 	private final Space space;
 
 	private final Queue<Write<?>> queue = new ConcurrentLinkedQueue<>();
@@ -79,11 +82,13 @@ final class Committer implements AutoCloseable {
 	/** Whether the last write met a full disk. The committer's thread only. */
 	private boolean full;
 
-	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events) {
+	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events,
+			Consumer<Throwable> whenFailed) {
 		this.database = database;
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
+		this.whenFailed = whenFailed;
 		this.space = new Space(settings.path(), settings.minFreeBytes(), time);
 		this.thread.setDaemon(true);
 	}
@@ -278,7 +283,7 @@ final class Committer implements AutoCloseable {
 
 	private void fail(Throwable cause) {
 		this.refusal = new Unavailable("the store has failed: " + cause.getMessage());
-		this.events.failed(cause);
+		this.whenFailed.accept(cause);
 	}
 
 	/** Hands results over: one task for each executor that waits for some. */

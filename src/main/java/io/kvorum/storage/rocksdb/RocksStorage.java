@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
@@ -60,6 +61,8 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	private final StorageEvents events;
 
+	private final Consumer<Throwable> whenFailed;
+
 	private final Gate gate = new Gate();
 
 	private volatile @Nullable Opened opened;
@@ -69,15 +72,19 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	 * @param identities gives the identity of a new store; at random
 	 * @param scheduler where reads go that memory cannot answer; bounded, and disposed of
 	 * by its owner
+	 * @param whenFailed told once, by the committer's thread, when the store has failed
+	 * and takes no more writes; the process should end then, so that what is on disk is
+	 * found out by opening it again
 	 */
 	public RocksStorage(RocksSettings settings, TimeSource time, LongSupplier identities, Scheduler scheduler,
-			CallerThreads callers, StorageEvents events) {
+			CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
 		this.settings = settings;
 		this.time = time;
 		this.identities = identities;
 		this.scheduler = scheduler;
 		this.callers = callers;
 		this.events = events;
+		this.whenFailed = whenFailed;
 	}
 
 	/**
@@ -89,7 +96,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		try {
 			long identity = readOrMakeIdentity(database);
 			long clockBound = readLong(database, CLOCK_BOUND, 0);
-			Committer committer = new Committer(database, this.settings, this.time, this.events);
+			Committer committer = new Committer(database, this.settings, this.time, this.events, this.whenFailed);
 			ExpiryCollector collector = new ExpiryCollector(database, this::collect, this.settings.collectInterval(),
 					this.time, this.events);
 			this.opened = new Opened(database, committer, collector, identity, clockBound);

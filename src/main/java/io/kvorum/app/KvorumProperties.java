@@ -1,0 +1,108 @@
+package io.kvorum.app;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.storage.Durability;
+import jakarta.validation.Valid;
+import jakarta.validation.constraints.Max;
+import jakarta.validation.constraints.Min;
+import jakarta.validation.constraints.NotNull;
+import org.hibernate.validator.constraints.time.DurationMax;
+import org.hibernate.validator.constraints.time.DurationMin;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.util.unit.DataSize;
+import org.springframework.validation.annotation.Validated;
+
+/**
+ * The configuration of a node.
+ *
+ * @param storage how and where data is kept
+ * @param api limits of the HTTP API
+ * @param replication how keys are replicated
+ */
+@Validated
+@ConfigurationProperties(prefix = "kvorum", ignoreUnknownFields = false)
+record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
+		@Valid @DefaultValue Replication replication) {
+
+	/**
+	 * How and where data is kept.
+	 *
+	 * @param path directory of the data, one for each node
+	 * @param durability what an acknowledged write has reached: the disk (fsync), or the
+	 * operating system (os), which a loss of power may take back
+	 * @param cacheSize memory of the block cache, outside the heap; memtables, indexes
+	 * and filters count towards it
+	 * @param memtableSize memory for writes that are not in tables yet, part of
+	 * cache-size; at most half of it
+	 * @param maxOpenFiles table files held open at the same time
+	 * @param minFreeSpace writes are refused while the disk has less than this free, so
+	 * that the store can still tidy up
+	 * @param readThreads threads for reads that memory cannot answer
+	 * @param readQueueLength reads that may wait for each of these threads; beyond that
+	 * they are refused with 503
+	 * @param writeQueueLength writes that may wait for the disk; beyond that they are
+	 * refused with 503
+	 * @param writeQueueSize memory of the writes that wait; beyond that they are refused
+	 * with 503
+	 * @param writeQueueTime how long a write may wait before it is refused with 503; less
+	 * than kvorum.replication.write-timeout
+	 * @param collectInterval how often expired entries are removed from the disk
+	 */
+	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
+			@NotNull @SizeAtLeast("8MB") @DefaultValue("64MB") DataSize cacheSize,
+			@NotNull @SizeAtLeast("4MB") @DefaultValue("32MB") DataSize memtableSize,
+			@Min(64) @DefaultValue("512") int maxOpenFiles,
+			@NotNull @SizeAtLeast("0B") @DefaultValue("64MB") DataSize minFreeSpace,
+			@Min(1) @Max(1024) @DefaultValue("4") int readThreads,
+			@Min(1) @Max(100_000) @DefaultValue("256") int readQueueLength,
+			@Min(1) @Max(1_000_000) @DefaultValue("8192") int writeQueueLength,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize writeQueueSize,
+			@NotNull @DurationMin(millis = 10) @DefaultValue("1s") Duration writeQueueTime,
+			@NotNull @DurationMin(millis = 10) @DefaultValue("1m") Duration collectInterval) {
+	}
+
+	/**
+	 * Limits of the HTTP API.
+	 *
+	 * @param maxValueSize largest value; larger ones are refused with 413
+	 * @param maxInFlightSize memory of the values on their way in or, where they are
+	 * large, out; beyond that requests are refused with 503
+	 * @param maxConnections connections open at the same time; more are closed at once
+	 * @param idleTimeout how long a connection may stay open without a request
+	 * @param headerTimeout how long the headers of a request may take from their first
+	 * byte; 408 after that
+	 * @param bodyStallTimeout how long a client may pause while it sends a value; 408
+	 * after that
+	 * @param bodyTimeout how long a value may take in all; 408 after that
+	 * @param writeStallTimeout how long a client may pause while it receives an answer
+	 * before it is cut off
+	 */
+	record Api(@NotNull @SizeAtLeast("1B") @SizeAtMost("64MB") @DefaultValue("1MB") DataSize maxValueSize,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
+			@Min(1) @DefaultValue("10000") int maxConnections,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration idleTimeout,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration headerTimeout,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration bodyStallTimeout,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout) {
+	}
+
+	/**
+	 * How keys are replicated.
+	 *
+	 * @param factor replicas of a key where a request does not say; capped to the number
+	 * of nodes
+	 * @param readTimeout how long a read may take; 504 after that
+	 * @param writeTimeout how long a write may take; 504 after that, and it may have
+	 * happened
+	 */
+	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
+			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("1s") Duration readTimeout,
+			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("2s") Duration writeTimeout) {
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.kvorum.app;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.kvorum.api.ApiSettings;
+import io.kvorum.api.NodeStatus;
+import io.kvorum.app.KvorumProperties.Storage;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.ReplicationPolicy;
+import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.rocksdb.RocksSettings;
+import io.kvorum.storage.rocksdb.RocksStorage;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.info.BuildProperties;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import reactor.core.observability.micrometer.Micrometer;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Puts a node together. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(KvorumProperties.class)
+class NodeConfiguration {
+
+	/** A cluster of one. */
+	private static final int NODES = 1;
+
+	private static final int IDLE_READ_THREAD_SECONDS = 60;
+
+	@Bean
+	TimeSource timeSource() {
+		return TimeSource.SYSTEM;
+	}
+
+	@Bean
+	HybridLogicalClock clock(TimeSource time) {
+		return new HybridLogicalClock(time);
+	}
+
+	@Bean
+	EventLoopCallers eventLoopCallers() {
+		return new EventLoopCallers();
+	}
+
+	@Bean
+	StorageFailure storageFailure(ApplicationContext context) {
+		return new StorageFailure(context);
+	}
+
+	/** Threads for reads that memory cannot answer: named, bounded, measured. */
+	@Bean(destroyMethod = "dispose")
+	Scheduler storageScheduler(KvorumProperties properties, MeterRegistry meters) {
+		Storage storage = properties.storage();
+		return Micrometer.timedScheduler(Schedulers.newBoundedElastic(storage.readThreads(), storage.readQueueLength(),
+				"kvorum-storage", IDLE_READ_THREAD_SECONDS, true), meters, "kvorum.storage.reads");
+	}
+
+	@Bean(destroyMethod = "")
+	RocksStorage storage(KvorumProperties properties, TimeSource time, Scheduler storageScheduler,
+			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
+		return new RocksStorage(settings(properties.storage()), time, new SecureRandom()::nextLong, storageScheduler,
+				callers, events, failure::exit);
+	}
+
+	private static RocksSettings settings(Storage storage) {
+		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
+				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
+				storage.readThreads(), storage.readQueueLength(), storage.writeQueueLength(),
+				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), storage.collectInterval());
+	}
+
+	@Bean
+	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock) {
+		return new StorageLifecycle(storage, clock);
+	}
+
+	@Bean
+	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
+			KvorumProperties properties) {
+		KvorumProperties.Replication replication = properties.replication();
+		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, replication.factor(),
+				replication.readTimeout(), replication.writeTimeout()));
+	}
+
+	@Bean
+	ApiSettings apiSettings(KvorumProperties properties) {
+		KvorumProperties.Api api = properties.api();
+		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes());
+	}
+
+	@Bean
+	Supplier<NodeStatus> nodeStatus(RocksStorage storage, KvorumProperties properties,
+			ObjectProvider<BuildProperties> build) {
+		return () -> {
+			String node = HexFormat.of().toHexDigits(storage.identity());
+			BuildProperties info = build.getIfAvailable();
+			return new NodeStatus(node, (info != null) ? String.valueOf(info.getVersion()) : "unknown",
+					new NodeStatus.Topology(List.of(node), Math.min(properties.replication().factor(), NODES)));
+		};
+	}
+
+	@Bean
+	StartReport startReport(KvorumProperties properties, Environment environment) {
+		return new StartReport(properties, environment);
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.kvorum.app;
+
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.availability.AvailabilityChangeEvent;
+import org.springframework.boot.availability.ReadinessState;
+import org.springframework.context.ApplicationContext;
+
+/**
+ * Ends the process when the store has failed: readiness first, so that no more requests
+ * come, then exit code {@value #EXIT_CODE}. Whoever runs the node starts it again, and
+ * opening the store finds out what is on the disk.
+ */
+final class StorageFailure {
+
+	/** EX_IOERR of sysexits.h. */
+	static final int EXIT_CODE = 74;
+
+	private static final Logger logger = LoggerFactory.getLogger(StorageFailure.class);
+
+	private final ApplicationContext context;
+
+	private final AtomicBoolean exiting = new AtomicBoolean();
+
+	StorageFailure(ApplicationContext context) {
+		this.context = context;
+	}
+
+	/** Called by any thread; returns at once. */
+	void exit(Throwable cause) {
+		if (this.exiting.compareAndSet(false, true)) {
+			logger.error("The store has failed and takes no more writes: {}. The process ends with exit code {}; "
+					+ "start it again when the disk is in order.", cause.getMessage(), EXIT_CODE);
+			AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
+			Thread.ofPlatform()
+				.name("kvorum-exit")
+				.start(() -> System.exit(SpringApplication.exit(this.context, () -> EXIT_CODE)));
+		}
+	}
+
+}

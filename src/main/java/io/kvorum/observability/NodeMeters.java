@@ -1,0 +1,50 @@
+package io.kvorum.observability;
+
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.storage.EngineMeasures;
+import io.kvorum.storage.EngineMeasures.Measure;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+import java.util.concurrent.TimeUnit;
+
+/** What a node measures of itself: the engine's figures and the drift of the clock. */
+final class NodeMeters implements MeterBinder {
+
+	private final EngineMeasures engine;
+
+	private final HybridLogicalClock clock;
+
+	NodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
+		this.engine = engine;
+		this.clock = clock;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		TimeGauge.builder("kvorum.clock.drift", this.clock, TimeUnit.MILLISECONDS, HybridLogicalClock::driftMillis)
+			.description("How far versions run ahead of the machine's clock")
+			.register(registry);
+		this.engine.measures().forEach(measure -> bind(measure, registry));
+	}
+
+	private static void bind(Measure measure, MeterRegistry registry) {
+		if (measure.cumulative()) {
+			FunctionCounter.builder(measure.name(), measure, it -> it.reader().getAsDouble())
+				.description(measure.description())
+				.baseUnit(measure.unit())
+				.register(registry);
+		}
+		else {
+			Gauge.builder(measure.name(), measure, it -> it.reader().getAsDouble())
+				.description(measure.description())
+				.baseUnit(measure.unit())
+				.strongReference(true)
+				.register(registry);
+		}
+	}
+
+}

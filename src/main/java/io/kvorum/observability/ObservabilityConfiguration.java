@@ -1,0 +1,58 @@
+package io.kvorum.observability;
+
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.storage.EngineMeasures;
+import io.kvorum.storage.StorageEngine;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
+import io.micrometer.observation.ObservationPredicate;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
+
+/** Puts meters and health together. */
+@Configuration(proxyBeanMethods = false)
+class ObservabilityConfiguration {
+
+	@Bean
+	RequestMeters requestMeters(MeterRegistry registry) {
+		return new RequestMeters(registry);
+	}
+
+	@Bean
+	StorageMeters storageMeters(MeterRegistry registry) {
+		return new StorageMeters(registry);
+	}
+
+	@Bean
+	MeterBinder nodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
+		return new NodeMeters(engine, clock);
+	}
+
+	@Bean
+	MeterBinder nettyAllocatorMeters() {
+		return registry -> {
+			if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider provider) {
+				new NettyAllocatorMetrics(provider).bindTo(registry);
+			}
+		};
+	}
+
+	@Bean
+	ReactiveHealthIndicator storageHealthIndicator(StorageEngine storage) {
+		return new StorageHealth(storage);
+	}
+
+	/** Requests for entities are timed by {@link RequestMeters}. */
+	@Bean
+	ObservationPredicate noObservationOfEntities() {
+		return (name,
+				context) -> !(context instanceof ServerRequestObservationContext request && request.getCarrier() != null
+						&& RequestMeters.PATH.equals(request.getCarrier().getURI().getRawPath()));
+	}
+
+}
