@@ -1,0 +1,226 @@
+package io.kvorum;
+
+import java.security.SecureRandom;
+import java.time.Clock;
+import java.time.InstantSource;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaAccess;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.GeneralCodingRules;
+import org.jspecify.annotations.NullMarked;
+import org.reactivestreams.Publisher;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.INTERFACES;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * The package table of the architecture, and what the code must not do. A package that
+ * does not exist yet breaks no rule; one that is not in the table does.
+ */
+@AnalyzeClasses(packages = "io.kvorum", importOptions = DoNotIncludeTests.class)
+class ArchitectureTest {
+
+	private static final String[] PURE = { "io.kvorum.kv..", "io.kvorum.clock..", "io.kvorum.quorum..",
+			"io.kvorum.cluster.." };
+
+	private static final String[] EDGES = { "io.kvorum.api..", "io.kvorum.transport..", "io.kvorum.observability..",
+			"io.kvorum.app.." };
+
+	private static final String[] SOURCES_OF_TIME_AND_CHANCE = { "io.kvorum.clock..", "io.kvorum.app.." };
+
+	@ArchTest
+	static final ArchRule arrowsPointDownThePackageTable = layeredArchitecture()
+		.consideringOnlyDependenciesInAnyPackage("io.kvorum..")
+		.withOptionalLayers(true)
+		.layer("kv")
+		.definedBy("io.kvorum.kv..")
+		.layer("clock")
+		.definedBy("io.kvorum.clock..")
+		.layer("quorum")
+		.definedBy("io.kvorum.quorum..")
+		.layer("cluster")
+		.definedBy("io.kvorum.cluster..")
+		.layer("storage")
+		.definedBy("io.kvorum.storage")
+		.layer("rocksdb")
+		.definedBy("io.kvorum.storage.rocksdb..")
+		.layer("replication")
+		.definedBy("io.kvorum.replication..")
+		.layer("transport")
+		.definedBy("io.kvorum.transport..")
+		.layer("api")
+		.definedBy("io.kvorum.api..")
+		.layer("observability")
+		.definedBy("io.kvorum.observability..")
+		.layer("app")
+		.definedBy("io.kvorum.app..")
+		.whereLayer("kv")
+		.mayNotAccessAnyLayer()
+		.whereLayer("clock")
+		.mayOnlyAccessLayers("kv")
+		.whereLayer("quorum")
+		.mayOnlyAccessLayers("kv")
+		.whereLayer("cluster")
+		.mayOnlyAccessLayers("kv")
+		.whereLayer("storage")
+		.mayOnlyAccessLayers("kv", "clock")
+		.whereLayer("rocksdb")
+		.mayOnlyAccessLayers("kv", "clock", "storage")
+		.whereLayer("replication")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage")
+		.whereLayer("transport")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
+		.whereLayer("api")
+		.mayOnlyAccessLayers("kv", "clock", "replication")
+		.whereLayer("observability")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication", "transport", "api")
+		.ensureAllClassesAreContainedInArchitecture()
+		.because("each package can be read, tested and replaced knowing only those above it in the table");
+
+	@ArchTest
+	static final ArchRule noPackageCycles = slices().matching("io.kvorum.(**)")
+		.should()
+		.beFreeOfCycles()
+		.because("packages that need each other are one package");
+
+	@ArchTest
+	static final ArchRule keysAndEntriesNeedOnlyTheJdk = classes().that()
+		.resideInAPackage("io.kvorum.kv..")
+		.should()
+		.onlyDependOnClassesThat()
+		.resideInAnyPackage("java..", "org.jspecify..", "io.kvorum.kv..")
+		.because("everything else is made of them");
+
+	@ArchTest
+	static final ArchRule purePackagesHaveNoFrameworks = noClasses().that()
+		.resideInAnyPackage(PURE)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework..", "reactor..", "org.reactivestreams..", "io.netty..",
+				"org.rocksdb..", "org.slf4j..", "io.micrometer..")
+		.because("decisions are pure values, tested in microseconds")
+		.allowEmptyShould(true);
+
+	@ArchTest
+	static final ArchRule oneEngineKnowsRocksDb = noClasses().that()
+		.resideOutsideOfPackage("io.kvorum.storage.rocksdb..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("org.rocksdb..")
+		.because("its calls are safe only behind the gate that keeps the database open");
+
+	@ArchTest
+	static final ArchRule springAndHttpStayAtTheEdges = noClasses().that()
+		.resideOutsideOfPackages(EDGES)
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("org.springframework..", "io.netty..", "reactor.netty..", "java.net.http..")
+		.because("operations and storage run in a test without a server or a container");
+
+	@ArchTest
+	static final ArchRule metersStayInObservability = noClasses().that()
+		.resideOutsideOfPackages("io.kvorum.observability..", "io.kvorum.app..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAnyPackage("io.micrometer..", "org.springframework.boot.micrometer..")
+		.because("the others tell what happens in their own words, as small interfaces");
+
+	@ArchTest
+	static final ArchRule observabilityKnowsOnlyTheInterfacesOfTheApi = noClasses().that()
+		.resideInAPackage("io.kvorum.observability..")
+		.should()
+		.dependOnClassesThat(resideInAPackage("io.kvorum.api..").and(DescribedPredicate.not(INTERFACES)))
+		.because("it is told what happens and looks into nothing");
+
+	@ArchTest
+	static final ArchRule nothingBlocks = noClasses().should()
+		.accessTargetWhere(access(Publisher.class, "block|blockOptional|blockFirst|blockLast|toIterable|toStream"))
+		.because("an event loop that waits holds up every connection on it");
+
+	@ArchTest
+	static final ArchRule nothingSubscribesInTheMiddleOfAFlow = noClasses().should()
+		.accessTargetWhere(access(Publisher.class, "subscribe"))
+		.because("the caller would lose the errors, the cancellation and the back-pressure");
+
+	@ArchTest
+	static final ArchRule timeComesFromTheTimeSource = noClasses().that()
+		.resideOutsideOfPackages(SOURCES_OF_TIME_AND_CHANCE)
+		.should()
+		.accessTargetWhere(access(System.class, "currentTimeMillis|nanoTime").or(now())
+			.or(access(Clock.class, "system.*|tick.*"))
+			.or(access(InstantSource.class, "system"))
+			.or(access(Calendar.class, "getInstance"))
+			.or(newDateOfNow()))
+		.because("tests advance time, they do not wait for it");
+
+	@ArchTest
+	static final ArchRule chanceComesFromTheApplication = noClasses().that()
+		.resideOutsideOfPackages(SOURCES_OF_TIME_AND_CHANCE)
+		.should()
+		.accessTargetWhere(access(RandomGenerator.class, ".*").or(access(SecureRandom.class, ".*"))
+			.or(access(Math.class, "random"))
+			.or(access(StrictMath.class, "random"))
+			.or(access(UUID.class, "randomUUID")))
+		.because("a run can be repeated from its seed");
+
+	@ArchTest
+	static final ArchRule noStandardStreams = GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
+
+	@ArchTest
+	static final ArchRule noJavaUtilLogging = GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+
+	@ArchTest
+	static final ArchRule noFieldInjection = GeneralCodingRules.NO_CLASSES_SHOULD_USE_FIELD_INJECTION;
+
+	@ArchTest
+	static final ArchRule everyPackageIsNullMarked = classes().should(beInANullMarkedPackage())
+		.because("a null that is not declared is found by the compiler, not by a user");
+
+	/**
+	 * A call of, or a reference to, a method or constructor of a type or its subtypes.
+	 */
+	private static DescribedPredicate<JavaAccess<?>> access(Class<?> owner, String names) {
+		return DescribedPredicate.describe("%s.(%s)".formatted(owner.getSimpleName(), names),
+				access -> access.getTargetOwner().isAssignableTo(owner) && access.getName().matches(names));
+	}
+
+	/** {@code now()} of any type of java.time, unless it is given a clock. */
+	private static DescribedPredicate<JavaAccess<?>> now() {
+		return DescribedPredicate.describe("java.time now",
+				access -> access.getTargetOwner().getPackageName().equals("java.time")
+						&& access.getTarget().getFullName().matches(".*\\.now\\((?!java.time.Clock).*"));
+	}
+
+	private static DescribedPredicate<JavaAccess<?>> newDateOfNow() {
+		return DescribedPredicate.describe("new Date()", access -> access.getTargetOwner().isEquivalentTo(Date.class)
+				&& access.getTarget().getFullName().endsWith("<init>()"));
+	}
+
+	private static ArchCondition<JavaClass> beInANullMarkedPackage() {
+		return new ArchCondition<>("be in a @NullMarked package") {
+			@Override
+			public void check(JavaClass type, ConditionEvents events) {
+				boolean marked = type.getPackage().isAnnotatedWith(NullMarked.class);
+				events.add(new SimpleConditionEvent(type, marked, "%s is in %s, which has no @NullMarked package-info"
+					.formatted(type.getName(), type.getPackageName())));
+			}
+		};
+	}
+
+}
