@@ -183,7 +183,10 @@ class ArchitectureTest {
 	static final ArchRule noStandardStreams = GeneralCodingRules.NO_CLASSES_SHOULD_ACCESS_STANDARD_STREAMS;
 
 	@ArchTest
-	static final ArchRule noJavaUtilLogging = GeneralCodingRules.NO_CLASSES_SHOULD_USE_JAVA_UTIL_LOGGING;
+	static final ArchRule noJavaUtilLogging = noClasses().should()
+		.dependOnClassesThat()
+		.resideInAPackage("java.util.logging..")
+		.because("there is one logging API, SLF4J");
 
 	@ArchTest
 	static final ArchRule noFieldInjection = GeneralCodingRules.NO_CLASSES_SHOULD_USE_FIELD_INJECTION;
