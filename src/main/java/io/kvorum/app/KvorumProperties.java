@@ -17,14 +17,15 @@ import org.springframework.util.unit.DataSize;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * The configuration of a node.
+ * The configuration of a node. {@link PropertyRelations} has what the properties must be
+ * to each other, {@link ViolationCollector} refuses unknown ones.
  *
  * @param storage how and where data is kept
  * @param api limits of the HTTP API
  * @param replication how keys are replicated
  */
 @Validated
-@ConfigurationProperties(prefix = "kvorum", ignoreUnknownFields = false)
+@ConfigurationProperties("kvorum")
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
 		@Valid @DefaultValue Replication replication) {
 

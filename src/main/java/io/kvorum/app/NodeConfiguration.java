@@ -17,7 +17,6 @@ import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -29,7 +28,6 @@ import reactor.core.scheduler.Schedulers;
 
 /** Puts a node together. */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(KvorumProperties.class)
 class NodeConfiguration {
 
 	/** A cluster of one. */

@@ -1,0 +1,18 @@
+package io.kvorum.app;
+
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Reads the properties of a node; tells all that is wrong with them at once. */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(KvorumProperties.class)
+class PropertiesConfiguration {
+
+	@Bean
+	static ConfigurationPropertiesBindHandlerAdvisor violationCollector() {
+		return ViolationCollector::new;
+	}
+
+}

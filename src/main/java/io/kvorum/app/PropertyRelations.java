@@ -1,0 +1,67 @@
+package io.kvorum.app;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.app.KvorumProperties.Api;
+import io.kvorum.app.KvorumProperties.Storage;
+import org.springframework.util.unit.DataSize;
+
+/** What the properties of a node must be to each other. */
+final class PropertyRelations {
+
+	/** What a write takes in the queue beside its value: key, content type, overhead. */
+	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
+
+	private final List<Violation> violations = new ArrayList<>();
+
+	private PropertyRelations() {
+	}
+
+	/** The relations that these properties violate. */
+	static List<Violation> violatedBy(KvorumProperties properties) {
+		PropertyRelations relations = new PropertyRelations();
+		relations.checkMemory(properties.storage(), properties.api());
+		relations.checkTime(properties);
+		return relations.violations;
+	}
+
+	private void checkMemory(Storage storage, Api api) {
+		check(2 * storage.memtableSize().toBytes() <= storage.cacheSize().toBytes(), "storage.memtable-size",
+				storage.memtableSize(), "at most half of kvorum.storage.cache-size", storage.cacheSize());
+		check(api.maxValueSize().compareTo(api.maxInFlightSize()) <= 0, "api.max-value-size", api.maxValueSize(),
+				"at most kvorum.api.max-in-flight-size", api.maxInFlightSize());
+		check(api.maxValueSize().toBytes() + BESIDE_THE_VALUE.toBytes() <= storage.writeQueueSize().toBytes(),
+				"api.max-value-size", api.maxValueSize(),
+				"at least " + text(BESIDE_THE_VALUE) + " less than kvorum.storage.write-queue-size",
+				storage.writeQueueSize());
+	}
+
+	private void checkTime(KvorumProperties properties) {
+		Duration queueTime = properties.storage().writeQueueTime();
+		Duration writeTimeout = properties.replication().writeTimeout();
+		check(queueTime.compareTo(writeTimeout) < 0, "storage.write-queue-time", queueTime,
+				"less than kvorum.replication.write-timeout", writeTimeout);
+		Api api = properties.api();
+		check(api.bodyStallTimeout().compareTo(api.bodyTimeout()) <= 0, "api.body-stall-timeout",
+				api.bodyStallTimeout(), "at most kvorum.api.body-timeout", api.bodyTimeout());
+	}
+
+	private void check(boolean holds, String name, Object value, String relation, Object other) {
+		if (!holds) {
+			this.violations.add(new Violation("kvorum." + name, text(value),
+					"must be %s, which is %s".formatted(relation, text(other))));
+		}
+	}
+
+	private static String text(Object value) {
+		return switch (value) {
+			case DataSize size when size.toBytes() % (1 << 20) == 0 -> size.toMegabytes() + "MB";
+			case DataSize size when size.toBytes() % (1 << 10) == 0 -> size.toKilobytes() + "KB";
+			case Duration duration -> duration.toMillis() + "ms";
+			default -> value.toString();
+		};
+	}
+
+}

@@ -1,0 +1,148 @@
+package io.kvorum.app;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.context.properties.bind.AbstractBindHandler;
+import org.springframework.boot.context.properties.bind.BindContext;
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.bind.validation.BindValidationException;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.util.unit.DataSize;
+import org.springframework.validation.FieldError;
+
+/**
+ * Collects all that is wrong with the properties of a node, where Spring stops at the
+ * first: a value that cannot be converted is noted and its default stands in for it, so
+ * that the others are looked at too; then come the constraints, then the unknown names.
+ * <p>
+ * One object for each binding. Properties of others pass through it as they are.
+ */
+final class ViolationCollector extends AbstractBindHandler {
+
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kvorum");
+
+	/** Sees what is bound beside the others, and in the end what is not. */
+	private final BindHandler unknown = new NoUnboundElementsBindHandler(BindHandler.DEFAULT,
+			new UnboundElementsSourceFilter());
+
+	private final Set<ConfigurationPropertyName> known = new HashSet<>();
+
+	private final List<Violation> violations = new ArrayList<>();
+
+	ViolationCollector(BindHandler parent) {
+		super(parent);
+	}
+
+	@Override
+	public <T> @Nullable Bindable<T> onStart(ConfigurationPropertyName name, Bindable<T> target, BindContext context) {
+		this.known.add(name);
+		this.unknown.onStart(name, target, context);
+		return super.onStart(name, target, context);
+	}
+
+	@Override
+	public @Nullable Object onSuccess(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			Object result) {
+		this.unknown.onSuccess(name, target, context, result);
+		return super.onSuccess(name, target, context, result);
+	}
+
+	@Override
+	public @Nullable Object onFailure(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			Exception error) throws Exception {
+		if (!PREFIX.isAncestorOf(name)) {
+			return super.onFailure(name, target, context, error);
+		}
+		this.violations.add(new Violation(name.toString(), given(name, context), "must be " + kind(target)));
+		return null;
+	}
+
+	@Override
+	public void onFinish(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			@Nullable Object result) throws Exception {
+		if (!PREFIX.equals(name)) {
+			super.onFinish(name, target, context, result);
+			return;
+		}
+		checkConstraints(name, target, context, result);
+		checkNames(name, target, context, result);
+		if (result instanceof KvorumProperties properties) {
+			this.violations.addAll(PropertyRelations.violatedBy(properties));
+		}
+		if (!this.violations.isEmpty()) {
+			throw new WrongPropertiesException(this.violations);
+		}
+	}
+
+	private void checkConstraints(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			@Nullable Object result) throws Exception {
+		try {
+			super.onFinish(name, target, context, result);
+		}
+		catch (BindValidationException ex) {
+			ex.getValidationErrors().forEach(error -> {
+				FieldError field = (FieldError) error;
+				ConfigurationPropertyName property = PREFIX.append(dashed(field.getField()));
+				this.violations.add(new Violation(property.toString(), given(property, context),
+						String.valueOf(field.getDefaultMessage())));
+			});
+		}
+	}
+
+	private void checkNames(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			@Nullable Object result) throws Exception {
+		try {
+			this.unknown.onFinish(name, target, context, result);
+		}
+		catch (UnboundConfigurationPropertiesException ex) {
+			ex.getUnboundProperties()
+				.stream()
+				// Those without a value, or with a wrong one, are not bound either.
+				.filter(property -> !this.known.contains(property.getName()))
+				.map(property -> new Violation(property.getName().toString(), String.valueOf(property.getValue()),
+						"there is no such property"))
+				.forEach(this.violations::add);
+		}
+	}
+
+	private static String dashed(String path) {
+		return Arrays.stream(path.split("\\.", -1))
+			.map(DataObjectPropertyName::toDashedForm)
+			.collect(Collectors.joining("."));
+	}
+
+	/** A value as it was given: "5 m", where a Duration would say "PT5M". */
+	private static String given(ConfigurationPropertyName name, BindContext context) {
+		return context.getBinder().bind(name, Bindable.of(String.class)).orElse("");
+	}
+
+	private static String kind(Bindable<?> target) {
+		Class<?> type = target.getType().toClass();
+		if (type.isEnum()) {
+			return Arrays.stream(type.getEnumConstants())
+				.map(constant -> constant.toString().toLowerCase(Locale.ROOT))
+				.collect(Collectors.joining(" or "));
+		}
+		if (type == Duration.class) {
+			return "a duration, such as 500ms, 10s, 5m, 3h or 10d";
+		}
+		if (type == DataSize.class) {
+			return "a size, such as 512KB, 64MB or 1GB";
+		}
+		return (type == int.class) ? "a whole number" : "a " + type.getSimpleName();
+	}
+
+}

@@ -1,0 +1,19 @@
+package io.kvorum.app;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** The configuration cannot be used. Has everything that is wrong with it. */
+final class WrongPropertiesException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	WrongPropertiesException(List<Violation> violations) {
+		super(violations.stream()
+			.sorted(Comparator.comparing(Violation::name))
+			.map(Violation::toString)
+			.collect(Collectors.joining("\n    ", "The configuration cannot be used:\n\n    ", "")));
+	}
+
+}

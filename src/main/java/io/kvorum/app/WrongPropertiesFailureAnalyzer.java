@@ -1,0 +1,21 @@
+package io.kvorum.app;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Lists all that is wrong with the configuration. Before Spring's own analyzers, which
+ * would tell the first thing only.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class WrongPropertiesFailureAnalyzer extends AbstractFailureAnalyzer<WrongPropertiesException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, WrongPropertiesException cause) {
+		return new FailureAnalysis(String.valueOf(cause.getMessage()),
+				"Correct these properties, or remove them to get the defaults.", cause);
+	}
+
+}
