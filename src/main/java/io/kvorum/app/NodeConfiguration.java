@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.api.ApiSettings;
 import io.kvorum.api.NodeStatus;
+import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -68,15 +69,16 @@ class NodeConfiguration {
 	@Bean(destroyMethod = "")
 	RocksStorage storage(KvorumProperties properties, TimeSource time, Scheduler storageScheduler,
 			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
-		return new RocksStorage(settings(properties.storage()), time, new SecureRandom()::nextLong, storageScheduler,
-				callers, events, failure::exit);
+		return new RocksStorage(settings(properties.storage(), properties.replication()), time,
+				new SecureRandom()::nextLong, storageScheduler, callers, events, failure::exit);
 	}
 
-	private static RocksSettings settings(Storage storage) {
+	private static RocksSettings settings(Storage storage, Replication replication) {
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
 				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
 				storage.readThreads(), storage.readQueueLength(), storage.writeQueueLength(),
-				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), storage.collectInterval());
+				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), replication.readTimeout(),
+				replication.writeTimeout(), storage.collectInterval());
 	}
 
 	@Bean
@@ -87,9 +89,7 @@ class NodeConfiguration {
 	@Bean
 	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
 			KvorumProperties properties) {
-		KvorumProperties.Replication replication = properties.replication();
-		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, replication.factor(),
-				replication.readTimeout(), replication.writeTimeout()));
+		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()));
 	}
 
 	@Bean
