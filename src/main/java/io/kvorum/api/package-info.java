@@ -1,0 +1,5 @@
+/** Kvorum's HTTP API. */
+@NullMarked
+package io.kvorum.api;
+
+import org.jspecify.annotations.NullMarked;
