@@ -146,6 +146,11 @@ public final class RawHttp implements AutoCloseable {
 		}
 	}
 
+	/** Ends a {@link #sendUntilBroken} of another thread. */
+	public void abort() {
+		close();
+	}
+
 	@Override
 	public void close() {
 		try {

@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * as bytes, within a bound, and not as objects in a queue without one; and whoever
  * refuses a request may answer it on the spot, since nobody else is answering.
  * <p>
- * It also knows what only a decoder can know: how far the request is, and the two flaws
- * that its objects no longer show. Lives on the channel's event loop.
+ * It also knows what only a decoder can know: how far the request is, and the flaws that
+ * its objects no longer show. Lives on the channel's event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestDecoder extends HttpRequestDecoder {
@@ -41,6 +41,8 @@ final class RequestDecoder extends HttpRequestDecoder {
 	private boolean headBegun;
 
 	private boolean lineRead;
+
+	private boolean versionMisspelt;
 
 	private boolean folded;
 
@@ -116,6 +118,14 @@ final class RequestDecoder extends HttpRequestDecoder {
 	protected String splitFirstWordInitialLine(byte[] bytes, int start, int length) {
 		this.lineRead = true;
 		return super.splitFirstWordInitialLine(bytes, start, length);
+	}
+
+	/** Called by Netty once per request line. It would take {@code http/1.1} as well. */
+	@Override
+	protected String splitThirdWordInitialLine(byte[] bytes, int start, int length) {
+		String version = super.splitThirdWordInitialLine(bytes, start, length);
+		this.versionMisspelt = !version.startsWith("HTTP/");
+		return version;
 	}
 
 	/**
@@ -228,6 +238,9 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** What the request handed out last hides. */
 	@Nullable Refusal hiddenFlaw() {
+		if (this.versionMisspelt) {
+			return Refusal.HTTP_VERSION;
+		}
 		if (this.folded) {
 			return Refusal.FOLDED_LINE;
 		}

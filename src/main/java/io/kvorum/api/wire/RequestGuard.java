@@ -15,6 +15,7 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
+import reactor.netty.Connection;
 import reactor.netty.channel.ChannelOperations;
 
 /**
@@ -160,8 +161,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
 			this.responding = true;
 			if (this.decoder.isBodyOutstanding() && !isRestSmall()) {
-				this.closesAfterResponse = true;
-				HttpUtil.setKeepAlive(response, false);
+				closeAfter(response, ctx.channel());
 			}
 		}
 		if (this.responding && msg instanceof LastHttpContent) {
@@ -173,6 +173,16 @@ final class RequestGuard extends ChannelDuplexHandler {
 			}
 		}
 		ctx.write(msg, promise);
+	}
+
+	/**
+	 * The guard closes, and not reactor-netty: after a failed body that would give the
+	 * reader its error a second time, which is then logged as dropped.
+	 */
+	private void closeAfter(HttpResponse response, Channel channel) {
+		this.closesAfterResponse = true;
+		HttpUtil.setKeepAlive(response, false);
+		Connection.from(channel).markPersistent(true);
 	}
 
 	/**

@@ -31,6 +31,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	final List<Object> events = new CopyOnWriteArrayList<>();
 
+	private final Sinks.Many<Object> eventStream = Sinks.many().replay().all();
+
 	final AtomicLong receivedBytes = new AtomicLong();
 
 	/** {@code /held} is answered when this is. */
@@ -61,6 +63,16 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		return RawHttp.connect(this.server.port(), receiveBufferBytes);
 	}
 
+	/** Waits until this has happened. */
+	void await(Object event) {
+		this.eventStream.asFlux().filter(event::equals).blockFirst(Duration.ofSeconds(20));
+	}
+
+	private void note(Object event) {
+		this.events.add(event);
+		this.eventStream.emitNext(event, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+	}
+
 	@Override
 	public void close() {
 		this.server.disposeNow();
@@ -68,17 +80,17 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	@Override
 	public void refused(Refusal refusal) {
-		this.events.add(refusal);
+		note(refusal);
 	}
 
 	@Override
 	public void timedOut(Timeout timeout) {
-		this.events.add(timeout);
+		note(timeout);
 	}
 
 	@Override
 	public void connectionRefused() {
-		this.events.add("connection refused");
+		note("connection refused");
 	}
 
 	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
