@@ -114,6 +114,20 @@ public final class RawHttp implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Sends a request and reads its response.
+	 * @return empty where the server has closed the connection instead
+	 */
+	public List<Response> exchange(String bytes) {
+		try {
+			Response response = send(bytes).read();
+			return (response != null) ? List.of(response) : List.of();
+		}
+		catch (UncheckedIOException ex) {
+			return List.of();
+		}
+	}
+
 	/** The status line and the headers of the next response, which has no body. */
 	public String readHead() {
 		try {

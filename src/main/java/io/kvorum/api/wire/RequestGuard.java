@@ -15,7 +15,6 @@ import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
-import reactor.netty.Connection;
 import reactor.netty.channel.ChannelOperations;
 
 /**
@@ -119,9 +118,11 @@ final class RequestGuard extends ChannelDuplexHandler {
 			.addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
 	}
 
-	/** Called by the timer. */
+	/** Called by the timer. A body that has failed before is not counted again. */
 	void onTimeout(ChannelHandlerContext ctx, Timeout timeout) {
-		this.events.timedOut(timeout);
+		if (this.ended || !this.decoder.isDiscarding()) {
+			this.events.timedOut(timeout);
+		}
 		switch (timeout) {
 			case HEADER -> {
 				if (this.decoder.isHeadBegun()) {
@@ -137,23 +138,21 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * Lets the application's reading of the body fail, once, so that it can answer; where
-	 * it does not read, there is nobody to tell and the connection is closed.
+	 * Lets the application's reading of the body fail, once, so that it can answer. Where
+	 * nobody reads it any more, or nobody has answered, the connection is closed.
 	 */
 	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
-		if (this.decoder.isDiscarding() || !isBodyRead(ctx.channel())) {
+		if (this.decoder.isDiscarding() || !isBodyWanted(ctx.channel())) {
 			ctx.close();
 			return;
 		}
 		this.decoder.discardRest();
-		ctx.fireExceptionCaught(failure);
+		ctx.fireChannelRead(new BodyFailure(failure));
 	}
 
-	/** reactor-netty reads the socket of its own accord only while a body is read. */
-	private static boolean isBodyRead(Channel channel) {
+	private static boolean isBodyWanted(Channel channel) {
 		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
-		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed()
-				&& channel.config().isAutoRead();
+		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
 	}
 
 	@Override
@@ -161,7 +160,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
 			this.responding = true;
 			if (this.decoder.isBodyOutstanding() && !isRestSmall()) {
-				closeAfter(response, ctx.channel());
+				this.closesAfterResponse = true;
+				HttpUtil.setKeepAlive(response, false);
 			}
 		}
 		if (this.responding && msg instanceof LastHttpContent) {
@@ -173,16 +173,6 @@ final class RequestGuard extends ChannelDuplexHandler {
 			}
 		}
 		ctx.write(msg, promise);
-	}
-
-	/**
-	 * The guard closes, and not reactor-netty: after a failed body that would give the
-	 * reader its error a second time, which is then logged as dropped.
-	 */
-	private void closeAfter(HttpResponse response, Channel channel) {
-		this.closesAfterResponse = true;
-		HttpUtil.setKeepAlive(response, false);
-		Connection.from(channel).markPersistent(true);
 	}
 
 	/**

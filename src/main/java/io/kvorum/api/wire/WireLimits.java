@@ -9,8 +9,8 @@ import org.springframework.util.unit.DataSize;
 
 /**
  * What one connection may take, and how many there may be. A time limit is looked at by a
- * tick of an eighth of the shortest of them (at most a second): it is never enforced
- * early, and late by two ticks at the most.
+ * tick of an eighth of the shortest of them but the last (at most a second): it is never
+ * enforced early, and late by two ticks at the most.
  *
  * @param maxConnections connections open at once; one more is closed as soon as it is
  * accepted. Relates to the process's limit of open files
@@ -71,7 +71,7 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 	/** How often a connection looks at its time limits. */
 	Duration tick() {
 		Duration shortest = Stream
-			.of(this.idleTimeout, this.headerTimeout, this.bodyStallTimeout, this.writeStallTimeout, this.lingerTimeout)
+			.of(this.idleTimeout, this.headerTimeout, this.bodyStallTimeout, this.writeStallTimeout)
 			.min(Duration::compareTo)
 			.orElseThrow();
 		Duration tick = shortest.dividedBy(TICKS_PER_TIMEOUT);
