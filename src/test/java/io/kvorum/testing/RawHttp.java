@@ -165,6 +165,17 @@ public final class RawHttp implements AutoCloseable {
 		close();
 	}
 
+	/** Closes the connection by a reset. */
+	public void reset() {
+		try {
+			this.socket.setSoLinger(true, 0);
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	@Override
 	public void close() {
 		try {

@@ -1,11 +1,14 @@
 package io.kvorum.api.wire;
 
+import java.io.IOException;
+
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpStatusClass;
@@ -84,6 +87,20 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 	}
 
+	/**
+	 * A reset is no news: the close that follows tells the application. reactor-netty
+	 * would log it as an error where a body has no reader yet.
+	 */
+	@Override
+	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+		if (cause instanceof IOException) {
+			ctx.close();
+		}
+		else {
+			ctx.fireExceptionCaught(cause);
+		}
+	}
+
 	private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
 		this.encoder.answer(request.method());
 		Refusal refusal = refusalOf(request);
@@ -126,6 +143,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		switch (timeout) {
 			case HEADER -> {
 				if (this.decoder.isHeadBegun()) {
+					this.encoder.answer(HttpMethod.GET);
 					answerAndClose(ctx, Refusal.REQUEST_TIMEOUT);
 				}
 				else {
