@@ -7,6 +7,9 @@ import java.util.function.Supplier;
 
 import io.kvorum.api.ApiSettings;
 import io.kvorum.api.NodeStatus;
+import io.kvorum.api.wire.WireEvents;
+import io.kvorum.api.wire.WireGuard;
+import io.kvorum.api.wire.WireLimits;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
@@ -90,6 +93,17 @@ class NodeConfiguration {
 	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
 			KvorumProperties properties) {
 		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()));
+	}
+
+	@Bean
+	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
+		KvorumProperties.Api api = properties.api();
+		WireLimits defaults = WireLimits.defaults();
+		return new WireGuard(
+				new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(), defaults.maxHeaderSize(),
+						defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(), api.headerTimeout(),
+						api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(), defaults.lingerTimeout()),
+				events);
 	}
 
 	@Bean
