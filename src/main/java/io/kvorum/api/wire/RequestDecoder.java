@@ -42,7 +42,9 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	private boolean lineRead;
 
-	private boolean versionMisspelt;
+	private boolean lineMisspelt;
+
+	private int wordEnd;
 
 	private boolean folded;
 
@@ -113,19 +115,34 @@ final class RequestDecoder extends HttpRequestDecoder {
 		note(out);
 	}
 
-	/** Called by Netty once per request line. */
+	/** Called by Netty for the first word of a request line, then for the others. */
 	@Override
 	protected String splitFirstWordInitialLine(byte[] bytes, int start, int length) {
 		this.lineRead = true;
+		this.lineMisspelt = false;
+		this.wordEnd = start + length;
 		return super.splitFirstWordInitialLine(bytes, start, length);
 	}
 
-	/** Called by Netty once per request line. It would take {@code http/1.1} as well. */
+	@Override
+	protected String splitSecondWordInitialLine(byte[] bytes, int start, int length) {
+		noteSeparator(bytes, start, length);
+		return super.splitSecondWordInitialLine(bytes, start, length);
+	}
+
+	/** Netty would take {@code http/1.1} as well. */
 	@Override
 	protected String splitThirdWordInitialLine(byte[] bytes, int start, int length) {
+		noteSeparator(bytes, start, length);
 		String version = super.splitThirdWordInitialLine(bytes, start, length);
-		this.versionMisspelt = !version.startsWith("HTTP/");
+		this.lineMisspelt |= !version.startsWith("HTTP/");
 		return version;
+	}
+
+	/** One space between the words; Netty takes any white space, and any much of it. */
+	private void noteSeparator(byte[] bytes, int start, int length) {
+		this.lineMisspelt |= start != this.wordEnd + 1 || bytes[this.wordEnd] != ' ';
+		this.wordEnd = start + length;
 	}
 
 	/**
@@ -238,8 +255,8 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** What the request handed out last hides. */
 	@Nullable Refusal hiddenFlaw() {
-		if (this.versionMisspelt) {
-			return Refusal.HTTP_VERSION;
+		if (this.lineMisspelt) {
+			return Refusal.MALFORMED;
 		}
 		if (this.folded) {
 			return Refusal.FOLDED_LINE;

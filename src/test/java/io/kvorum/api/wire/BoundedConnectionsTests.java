@@ -104,11 +104,11 @@ class BoundedConnectionsTests {
 	@Test
 	void aBodyThatDripsForeverIsBounded() {
 		try (GuardedServer server = server((limits) -> {
-			limits.bodyStall = GuardedServer.SHORT;
+			limits.bodyStall = GuardedServer.SHORT.multipliedBy(2);
 			limits.body = GuardedServer.SHORT.multipliedBy(2);
 		}); RawHttp client = server.connect()) {
 			client.send("PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n");
-			Thread drip = Thread.ofVirtual().start(() -> client.sendUntilBroken(new byte[16]));
+			Thread drip = Thread.ofVirtual().start(() -> client.sendUntilBroken(new byte[1]));
 			assertThat(client.read()).extracting(Response::status).isEqualTo(408);
 			assertThat(server.events).startsWith(Timeout.BODY);
 			client.abort();

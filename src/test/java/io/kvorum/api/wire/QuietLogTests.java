@@ -38,6 +38,7 @@ class QuietLogTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "", "GET /e", "GET /held HTTP/1.1\r\nHost: a\r\n\r\n",
 			"GET /endless HTTP/1.1\r\nHost: a\r\n\r\n", "PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab",
+			"PUT /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n",
 			"PUT /unread HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab" })
 	void resets(String bytes, CapturedOutput output) {
 		try (GuardedServer server = new GuardedServer(GuardedServer.limits((limits) -> limits.maxConnections = 1))) {
