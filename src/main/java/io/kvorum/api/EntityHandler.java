@@ -5,6 +5,8 @@ import java.util.Date;
 import java.util.HexFormat;
 
 import io.kvorum.api.BodyReader.Body;
+import io.kvorum.api.wire.RequestBodyException;
+import io.kvorum.api.wire.RequestBodyTimeoutException;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -218,6 +220,8 @@ final class EntityHandler implements WebHandler {
 			case ValueTooLargeException _ -> Problem.valueTooLarge(this.settings.maxValueBytes());
 			case NotAcceptedException ex -> Problem.notAccepted(String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);
+			case RequestBodyTimeoutException ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
+			case RequestBodyException ex -> Problem.badRequest("malformed-request", String.valueOf(ex.getMessage()));
 			default -> {
 				logger.error("A request for an entity failed", error);
 				yield Problem.internal();

@@ -7,6 +7,10 @@ import java.util.function.Supplier;
 
 import io.kvorum.api.ApiSettings;
 import io.kvorum.api.NodeStatus;
+import io.kvorum.api.wire.WireEvents;
+import io.kvorum.api.wire.WireGuard;
+import io.kvorum.api.wire.WireLimits;
+import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -66,15 +70,16 @@ class NodeConfiguration {
 	@Bean(destroyMethod = "")
 	RocksStorage storage(KvorumProperties properties, TimeSource time, Scheduler storageScheduler,
 			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
-		return new RocksStorage(settings(properties.storage()), time, new SecureRandom()::nextLong, storageScheduler,
-				callers, events, failure::exit);
+		return new RocksStorage(settings(properties.storage(), properties.replication()), time,
+				new SecureRandom()::nextLong, storageScheduler, callers, events, failure::exit);
 	}
 
-	private static RocksSettings settings(Storage storage) {
+	private static RocksSettings settings(Storage storage, Replication replication) {
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
 				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
 				storage.readThreads(), storage.readQueueLength(), storage.writeQueueLength(),
-				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), storage.collectInterval());
+				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), replication.readTimeout(),
+				replication.writeTimeout(), storage.collectInterval());
 	}
 
 	@Bean
@@ -85,9 +90,18 @@ class NodeConfiguration {
 	@Bean
 	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
 			KvorumProperties properties) {
-		KvorumProperties.Replication replication = properties.replication();
-		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, replication.factor(),
-				replication.readTimeout(), replication.writeTimeout()));
+		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()));
+	}
+
+	@Bean
+	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
+		KvorumProperties.Api api = properties.api();
+		WireLimits defaults = WireLimits.defaults();
+		return new WireGuard(
+				new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(), defaults.maxHeaderSize(),
+						defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(), api.headerTimeout(),
+						api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(), defaults.lingerTimeout()),
+				events);
 	}
 
 	@Bean

@@ -29,6 +29,11 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
+	WireMeters wireMeters(MeterRegistry registry) {
+		return new WireMeters(registry);
+	}
+
+	@Bean
 	MeterBinder nodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
 		return new NodeMeters(engine, clock);
 	}

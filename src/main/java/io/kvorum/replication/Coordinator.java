@@ -48,8 +48,7 @@ public final class Coordinator {
 	 */
 	public Mono<Live> get(Key key) {
 		return this.storage.read(key)
-			.timeout(this.policy.readTimeout())
-			.onErrorMap(LocalReplica::readFailure)
+			.onErrorMap(LocalReplica::failure)
 			.filter(entry -> entry.isVisibleAt(this.time.millis()))
 			.cast(Live.class);
 	}
@@ -72,8 +71,7 @@ public final class Coordinator {
 
 	private Mono<Version> write(Key key, EntryMaker maker) {
 		return nextVersion().flatMap(version -> this.storage.store(key, maker.make(version)).thenReturn(version))
-			.timeout(this.policy.writeTimeout())
-			.onErrorMap(LocalReplica::writeFailure);
+			.onErrorMap(LocalReplica::failure);
 	}
 
 	private Mono<Version> nextVersion() {

@@ -1,7 +1,6 @@
 package io.kvorum.replication;
 
 import java.util.List;
-import java.util.concurrent.TimeoutException;
 
 import io.kvorum.clock.ClockBoundException;
 import io.kvorum.replication.OperationFailedException.Kind;
@@ -10,8 +9,10 @@ import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
+import io.kvorum.storage.StorageException.WriteTimedOut;
 
 /** The replica of this node: what its failures mean for an operation. */
 final class LocalReplica {
@@ -21,26 +22,13 @@ final class LocalReplica {
 	private LocalReplica() {
 	}
 
-	/** What an error of a write means to who asked for it. */
-	static Throwable writeFailure(Throwable error) {
-		return (error instanceof TimeoutException) ? timeout(error, true) : failure(error);
-	}
-
-	/** What an error of a read means to who asked for it. */
-	static Throwable readFailure(Throwable error) {
-		return (error instanceof TimeoutException) ? timeout(error, false) : failure(error);
-	}
-
-	private static Throwable failure(Throwable error) {
+	/** What an error of the replica means to who asked for the operation. */
+	static Throwable failure(Throwable error) {
 		return switch (error) {
 			case StorageException ex -> failed(kindOf(ex), reasonOf(ex), ex.mayHaveBeenStored(), ex.mayRetry(), ex);
 			case ClockBoundException ex -> failed(Kind.NOT_ACCEPTED, "clock", false, true, ex);
 			default -> error;
 		};
-	}
-
-	private static OperationFailedException timeout(Throwable error, boolean mayHaveHappened) {
-		return failed(Kind.NOT_ENOUGH_REPLICAS, "timeout", mayHaveHappened, true, error);
 	}
 
 	private static OperationFailedException failed(Kind kind, String reason, boolean mayHaveHappened, boolean mayRetry,
@@ -53,7 +41,7 @@ final class LocalReplica {
 		return switch (ex) {
 			case Overloaded _, Unavailable _ -> Kind.NOT_ACCEPTED;
 			case NoSpace _ -> Kind.NO_SPACE;
-			case Unreadable _, WriteFailed _ -> Kind.NOT_ENOUGH_REPLICAS;
+			case Unreadable _, ReadTimedOut _, WriteFailed _, WriteTimedOut _ -> Kind.NOT_ENOUGH_REPLICAS;
 		};
 	}
 
@@ -64,6 +52,7 @@ final class LocalReplica {
 			case NoSpace _ -> "no-space";
 			case Unreadable _ -> "unreadable";
 			case WriteFailed _ -> "write-failed";
+			case ReadTimedOut _, WriteTimedOut _ -> "timeout";
 		};
 	}
 

@@ -1,7 +1,5 @@
 package io.kvorum.replication;
 
-import java.time.Duration;
-
 import io.kvorum.kv.Replicas;
 
 /**
@@ -10,10 +8,8 @@ import io.kvorum.kv.Replicas;
  * @param nodes the nodes of the cluster
  * @param factor the replicas of a key, where a request does not say; at most as many as
  * there are nodes
- * @param readTimeout after which a read that has not been answered fails
- * @param writeTimeout the same of a write, which then may have happened
  */
-public record ReplicationPolicy(int nodes, int factor, Duration readTimeout, Duration writeTimeout) {
+public record ReplicationPolicy(int nodes, int factor) {
 
 	/** What a request gets that does not say: a majority of the replica set. */
 	public Replicas defaults() {

@@ -1,5 +1,7 @@
 package io.kvorum.storage;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -95,6 +97,33 @@ public abstract sealed class StorageException extends RuntimeException {
 		@Override
 		public boolean mayRetry() {
 			return false;
+		}
+
+	}
+
+	/** The disk has not answered a read in time. */
+	public static final class ReadTimedOut extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public ReadTimedOut(Duration limit) {
+			super("the disk has not answered within %s".formatted(limit), null);
+		}
+
+	}
+
+	/** The disk has not taken a write in time, but may yet. */
+	public static final class WriteTimedOut extends StorageException {
+
+		private static final long serialVersionUID = 1L;
+
+		public WriteTimedOut(Duration limit) {
+			super("the disk has not taken the write within %s".formatted(limit), null);
+		}
+
+		@Override
+		public boolean mayHaveBeenStored() {
+			return true;
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -25,6 +24,7 @@ import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
+import io.kvorum.storage.StorageException.WriteTimedOut;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -41,6 +41,10 @@ import org.rocksdb.RocksDBException;
  * batch, and until a probe gets through all later ones are refused before they are tried.
  * Any other error of the disk is final: RocksDB cannot say what has reached it, so the
  * committer takes nothing more and says so to whoever ends the process.
+ * <p>
+ * <b>A disk that hangs</b> holds up the thread. {@link #tellOverdue()}, called now and
+ * then by another, tells the callers: what waits will not be tried, what has begun is
+ * unknown. That is why a write needs no timer of its own.
  */
 final class Committer implements AutoCloseable {
 
@@ -78,6 +82,9 @@ final class Committer implements AutoCloseable {
 	private volatile boolean closing;
 
 	private volatile @Nullable Unavailable refusal;
+
+	/** What has been taken and not yet handed back. */
+	private volatile List<Write<?>> taken = List.of();
 
 	/** Whether the last write met a full disk. The committer's thread only. */
 	private boolean full;
@@ -160,21 +167,20 @@ final class Committer implements AutoCloseable {
 	}
 
 	private void run() {
-		List<Write<?>> taken = new ArrayList<>();
 		try (Batch batch = new Batch(this.database)) {
 			while (this.refusal == null && awaitWork()) {
-				take(taken);
-				commit(taken, batch);
-				handBack(taken);
-				taken.clear();
+				this.taken = take();
+				commit(this.taken, batch);
+				handBack(this.taken);
+				this.taken = List.of();
 				batch.clear();
 			}
 		}
 		catch (RuntimeException | Error ex) {
 			// A bug: what was in the batch may have been written.
 			fail(ex);
-			taken.forEach(write -> write.fail(new WriteFailed(ex)));
-			handBack(taken);
+			this.taken.forEach(write -> write.fail(new WriteFailed(ex)));
+			handBack(this.taken);
 		}
 		if (this.refusal == null) {
 			this.refusal = new Unavailable("the store is closed");
@@ -198,16 +204,18 @@ final class Committer implements AutoCloseable {
 		return true;
 	}
 
-	private void take(List<Write<?>> taken) {
+	private List<Write<?>> take() {
+		List<Write<?>> taken = new ArrayList<>();
 		long bytes = 0;
 		while (taken.size() < MAX_BATCH_WRITES && bytes < MAX_BATCH_BYTES) {
 			Write<?> write = poll();
 			if (write == null) {
-				return;
+				break;
 			}
 			bytes += write.weight();
 			taken.add(write);
 		}
+		return taken;
 	}
 
 	private void commit(List<Write<?>> taken, Batch batch) {
@@ -232,14 +240,16 @@ final class Committer implements AutoCloseable {
 	}
 
 	private boolean add(Write<?> write, Batch batch, long now, @Nullable NoSpace noSpace) {
+		if (!write.begin()) {
+			return false;
+		}
 		if (noSpace != null && write.needsSpace()) {
 			this.events.outOfSpace();
 			write.fail(noSpace);
 			return false;
 		}
-		Duration limit = this.settings.writeQueueTime();
-		if (now - write.queuedNanos > limit.toNanos()) {
-			write.fail(overloaded("kvorum.storage.write-queue-time", limit));
+		if (now - write.queuedNanos > this.settings.writeQueueTime().toNanos()) {
+			write.fail(waitedTooLong());
 			return false;
 		}
 		try {
@@ -250,6 +260,28 @@ final class Committer implements AutoCloseable {
 			this.events.unreadable();
 			write.fail(new Unreadable(ex));
 			return false;
+		}
+	}
+
+	private Overloaded waitedTooLong() {
+		return overloaded("kvorum.storage.write-queue-time", this.settings.writeQueueTime());
+	}
+
+	/** Fails writes whose time is over while the disk hangs. By any thread. */
+	void tellOverdue() {
+		long begun = this.time.nanos() - this.settings.writeTimeout().toNanos();
+		for (Write<?> write : this.taken) {
+			if (write.queuedNanos - begun < 0) {
+				write.timeOut(this::waitedTooLong, () -> new WriteTimedOut(this.settings.writeTimeout()));
+			}
+		}
+		long queued = this.time.nanos() - this.settings.writeQueueTime().toNanos();
+		for (Write<?> write : this.queue) {
+			if (write.queuedNanos - queued > 0) {
+				// They stand in the order of their coming, about.
+				return;
+			}
+			write.timeOut(this::waitedTooLong, this::waitedTooLong);
 		}
 	}
 

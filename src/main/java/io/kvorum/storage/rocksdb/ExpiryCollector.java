@@ -1,11 +1,7 @@
 package io.kvorum.storage.rocksdb;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.kvorum.clock.TimeSource;
@@ -15,8 +11,6 @@ import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -25,9 +19,7 @@ import reactor.core.publisher.Mono;
  * instants, up to now, so that it reads what is due and nothing else; each removal goes
  * through the committer, which lets entries alone that were written again.
  */
-final class ExpiryCollector implements AutoCloseable {
-
-	private static final Logger logger = LoggerFactory.getLogger(ExpiryCollector.class);
+final class ExpiryCollector {
 
 	/** Expiries read at a time, so that an iterator does not pin old files for long. */
 	private static final int PAGE = 500;
@@ -36,46 +28,22 @@ final class ExpiryCollector implements AutoCloseable {
 
 	private final Function<Expiry, Mono<Boolean>> remove;
 
-	private final Duration interval;
-
 	private final TimeSource time;
 
 	private final StorageEvents events;
 
-	private final ScheduledExecutorService executor = Executors
-		.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("kvorum-expiry-collector").daemon().factory());
-
-	ExpiryCollector(Database database, Function<Expiry, Mono<Boolean>> remove, Duration interval, TimeSource time,
-			StorageEvents events) {
+	ExpiryCollector(Database database, Function<Expiry, Mono<Boolean>> remove, TimeSource time, StorageEvents events) {
 		this.database = database;
 		this.remove = remove;
-		this.interval = interval;
 		this.time = time;
 		this.events = events;
 	}
 
-	void start() {
-		var _ = this.executor.scheduleWithFixedDelay(this::collectOrSayWhy, this.interval.toNanos(),
-				this.interval.toNanos(), TimeUnit.NANOSECONDS);
-	}
-
-	private void collectOrSayWhy() {
-		try {
-			collect();
-		}
-		catch (StorageException ex) {
-			logger.warn("Expired entries were not collected, the next round tries again: {}", ex.getMessage());
-		}
-		catch (RuntimeException ex) {
-			logger.error("Expired entries were not collected, the next round tries again", ex);
-		}
-	}
-
-	/** Removes all that is due. Blocks; for the collector's thread and tests. */
+	/** Removes all that is due. Blocks; ends early where the thread is interrupted. */
 	void collect() {
 		byte[] end = Expiry.before(this.time.millis() + 1);
 		byte[] next = {};
-		while (next != null && !this.executor.isShutdown()) {
+		while (next != null && !Thread.currentThread().isInterrupted()) {
 			List<Expiry> due = page(next, end);
 			this.events.collected(removeAll(due));
 			next = (due.size() == PAGE) ? due.getLast().toKey() : null;
@@ -111,25 +79,6 @@ final class ExpiryCollector implements AutoCloseable {
 			.toFuture()
 			.join()
 			.intValue();
-	}
-
-	/** Ends the round that runs and starts no other. */
-	@Override
-	public void close() {
-		this.executor.shutdown();
-		boolean interrupted = false;
-		while (!this.executor.isTerminated()) {
-			try {
-				var _ = this.executor.awaitTermination(1, TimeUnit.SECONDS);
-			}
-			catch (InterruptedException ex) {
-				// The database must not be closed under the thread.
-				interrupted = true;
-			}
-		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 }

@@ -20,16 +20,18 @@ import io.kvorum.storage.Durability;
  * @param writeQueueLength writes that may wait for the committer
  * @param writeQueueBytes the bytes of these
  * @param writeQueueTime a write that has waited longer is refused
+ * @param readTimeout a read that the disk has not answered by then fails
+ * @param writeTimeout a write that the disk has not taken by then fails, unknown
  * @param collectInterval how often expired entries are collected
  */
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
 		long minFreeBytes, int readThreads, int readQueueLength, int writeQueueLength, long writeQueueBytes,
-		Duration writeQueueTime, Duration collectInterval) {
+		Duration writeQueueTime, Duration readTimeout, Duration writeTimeout, Duration collectInterval) {
 
 	/** What a small node runs with. */
 	public static RocksSettings of(Path path, Durability durability) {
 		return new RocksSettings(path, durability, 64 << 20, 32 << 20, 512, 64 << 20, 4, 256, 8192, 32 << 20,
-				Duration.ofSeconds(1), Duration.ofMinutes(1));
+				Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofMinutes(1));
 	}
 
 }

@@ -2,10 +2,11 @@ package io.kvorum.storage.rocksdb;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -22,6 +23,7 @@ import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StoreOpenException;
@@ -48,6 +50,9 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	private static final byte[] CLOCK_BOUND = name("clock-bound");
 
 	private static final byte[] PROBE = name("probe");
+
+	/** How often it is looked whether the disk hangs. */
+	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
 
 	private final RocksSettings settings;
 
@@ -97,12 +102,13 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			long identity = readOrMakeIdentity(database);
 			long clockBound = readLong(database, CLOCK_BOUND, 0);
 			Committer committer = new Committer(database, this.settings, this.time, this.events, this.whenFailed);
-			ExpiryCollector collector = new ExpiryCollector(database, this::collect, this.settings.collectInterval(),
-					this.time, this.events);
-			this.opened = new Opened(database, committer, collector, identity, clockBound);
+			ExpiryCollector collector = new ExpiryCollector(database, this::collect, this.time, this.events);
+			Chores chores = new Chores();
+			this.opened = new Opened(database, committer, collector, chores, identity, clockBound);
 			committer.start();
 			this.gate.open();
-			collector.start();
+			chores.every(OVERDUE_INTERVAL, "overdue writes", committer::tellOverdue);
+			chores.every(this.settings.collectInterval(), "expired entries", collector::collect);
 		}
 		catch (RocksDBException ex) {
 			database.close();
@@ -152,6 +158,8 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		long started = this.time.nanos();
 		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
 			.subscribeOn(this.scheduler)
+			.timeout(this.settings.readTimeout())
+			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(this.settings.readTimeout()))
 			.onErrorMap(RejectedExecutionException.class, _ -> {
 				this.events.overloaded();
 				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
@@ -275,7 +283,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		Opened now = this.opened;
 		if (now != null) {
 			this.opened = null;
-			now.collector.close();
+			now.chores.close();
 			now.committer.close();
 			this.gate.close();
 			now.database.close();
@@ -308,7 +316,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	/** What exists while the store is open. */
-	record Opened(Database database, Committer committer, ExpiryCollector collector, long identity,
+	record Opened(Database database, Committer committer, ExpiryCollector collector, Chores chores, long identity,
 			long clockBoundMillis) {
 	}
 

@@ -1,6 +1,8 @@
 package io.kvorum.storage.rocksdb;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -27,6 +29,8 @@ abstract class Write<T> {
 	final Executor caller;
 
 	final long queuedNanos;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
 
 	private @Nullable StorageException failure;
 
@@ -64,13 +68,44 @@ abstract class Write<T> {
 		}
 	}
 
+	/**
+	 * Whether it is to be tried: false where its caller has been told that it was not.
+	 */
+	boolean begin() {
+		return this.state.compareAndSet(State.QUEUED, State.BEGUN);
+	}
+
+	/** Tells the caller, unless that has been told something before. */
 	void complete() {
+		if (this.state.getAndSet(State.TOLD) == State.TOLD) {
+			return;
+		}
 		if (this.failure != null) {
 			this.sink.error(this.failure);
 		}
 		else {
 			this.sink.success(result());
 		}
+	}
+
+	/**
+	 * Tells the caller that it took too long. By any thread.
+	 * @param waiting what to tell if it still waits: it will not be tried
+	 * @param begun what to tell if it has begun
+	 */
+	void timeOut(Supplier<StorageException> waiting, Supplier<StorageException> begun) {
+		if (this.state.compareAndSet(State.QUEUED, State.TOLD)) {
+			this.sink.error(waiting.get());
+		}
+		else if (this.state.compareAndSet(State.BEGUN, State.TOLD)) {
+			this.sink.error(begun.get());
+		}
+	}
+
+	private enum State {
+
+		QUEUED, BEGUN, TOLD
+
 	}
 
 	/** Stores an entry if it is newer than the one that is there. */

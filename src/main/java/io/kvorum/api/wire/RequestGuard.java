@@ -1,0 +1,242 @@
+package io.kvorum.api.wire;
+
+import java.io.IOException;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.TooLongFrameException;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.ReferenceCountUtil;
+import org.jspecify.annotations.Nullable;
+import reactor.netty.channel.ChannelOperations;
+
+/**
+ * Stands between the decoder and reactor-netty's HttpTrafficHandler, one per connection.
+ * What it refuses it answers itself: the decoder hands out one request at a time, so that
+ * all predecessors have been answered. Lives on the channel's event loop; a good request
+ * costs it one pass over the headers and some field writes.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
+final class RequestGuard extends ChannelDuplexHandler {
+
+	private final RequestDecoder decoder;
+
+	private final ResponseEncoder encoder;
+
+	private final WireLimits limits;
+
+	private final WireEvents events;
+
+	private @Nullable ConnectionTimer timer;
+
+	private @Nullable HttpRequest current;
+
+	private boolean responding;
+
+	private boolean answered;
+
+	private boolean closesAfterResponse;
+
+	private boolean ended;
+
+	RequestGuard(RequestDecoder decoder, ResponseEncoder encoder, WireLimits limits, WireEvents events) {
+		this.decoder = decoder;
+		this.encoder = encoder;
+		this.limits = limits;
+		this.events = events;
+	}
+
+	@Override
+	public void handlerAdded(ChannelHandlerContext ctx) {
+		this.timer = new ConnectionTimer(ctx, this, this.decoder, this.limits);
+		this.timer.start();
+	}
+
+	@Override
+	public void handlerRemoved(ChannelHandlerContext ctx) {
+		if (this.timer != null) {
+			this.timer.stop();
+		}
+	}
+
+	@Override
+	public void channelRead(ChannelHandlerContext ctx, Object msg) {
+		if (this.ended || !ctx.channel().isActive()) {
+			ReferenceCountUtil.release(msg);
+		}
+		else if (msg instanceof HttpRequest request) {
+			onRequest(ctx, request);
+		}
+		else if (msg instanceof LastHttpContent content && content.decoderResult().isFailure()) {
+			ReferenceCountUtil.release(content);
+			this.events.refused(Refusal.MALFORMED);
+			failBody(ctx, new MalformedRequestBodyException());
+		}
+		else {
+			ctx.fireChannelRead(msg);
+		}
+	}
+
+	/**
+	 * A reset is no news: the close that follows tells the application. reactor-netty
+	 * would log it as an error where a body has no reader yet.
+	 */
+	@Override
+	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+		if (cause instanceof IOException) {
+			ctx.close();
+		}
+		else {
+			ctx.fireExceptionCaught(cause);
+		}
+	}
+
+	private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
+		this.encoder.answer(request.method());
+		Refusal refusal = refusalOf(request);
+		if (refusal != null) {
+			ReferenceCountUtil.release(request);
+			this.events.refused(refusal);
+			answerAndClose(ctx, refusal);
+			return;
+		}
+		this.current = request;
+		this.answered = false;
+		ctx.fireChannelRead(request);
+	}
+
+	private @Nullable Refusal refusalOf(HttpRequest request) {
+		if (request.decoderResult().isFailure()) {
+			return switch (request.decoderResult().cause()) {
+				case TooLongHttpLineException tooLong -> Refusal.LINE_TOO_LONG;
+				case TooLongHttpHeaderException tooLong -> Refusal.HEADERS_TOO_LARGE;
+				case TooLongFrameException tooLong -> Refusal.HEADERS_TOO_LARGE;
+				default -> Refusal.MALFORMED;
+			};
+		}
+		Refusal hidden = this.decoder.hiddenFlaw();
+		return (hidden != null) ? hidden : RequestRules.check(request);
+	}
+
+	private void answerAndClose(ChannelHandlerContext ctx, Refusal refusal) {
+		this.ended = true;
+		this.decoder.discardRest();
+		ctx.writeAndFlush(WireProblem.response(refusal))
+			.addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
+	}
+
+	/** Called by the timer. A body that has failed before is not counted again. */
+	void onTimeout(ChannelHandlerContext ctx, Timeout timeout) {
+		if (this.ended || !this.decoder.isDiscarding()) {
+			this.events.timedOut(timeout);
+		}
+		switch (timeout) {
+			case HEADER -> {
+				if (this.decoder.isHeadBegun()) {
+					this.encoder.answer(HttpMethod.GET);
+					answerAndClose(ctx, Refusal.REQUEST_TIMEOUT);
+				}
+				else {
+					ctx.close();
+				}
+			}
+			case BODY_STALL, BODY -> failBody(ctx, new RequestBodyTimeoutException(timeout));
+			case IDLE, WRITE_STALL, LINGER -> ctx.close();
+		}
+	}
+
+	/**
+	 * Lets the application's reading of the body fail, once, so that it can answer. Where
+	 * nobody reads it any more, or nobody has answered, the connection is closed.
+	 */
+	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
+		if (this.decoder.isDiscarding() || !isBodyWanted(ctx.channel())) {
+			ctx.close();
+			return;
+		}
+		this.decoder.discardRest();
+		ctx.fireChannelRead(new BodyFailure(failure));
+	}
+
+	private static boolean isBodyWanted(Channel channel) {
+		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
+		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
+	}
+
+	@Override
+	public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
+			this.responding = true;
+			if (this.decoder.isBodyOutstanding() && !isRestSmall()) {
+				this.closesAfterResponse = true;
+				HttpUtil.setKeepAlive(response, false);
+			}
+		}
+		if (this.responding && msg instanceof LastHttpContent) {
+			this.responding = false;
+			this.answered = true;
+			if (this.closesAfterResponse) {
+				ctx.write(msg, promise.unvoid()).addListener((written) -> close(ctx, ctx.newPromise()));
+				return;
+			}
+		}
+		ctx.write(msg, promise);
+	}
+
+	/**
+	 * Whether what is left of the body is worth reading to keep the connection: no more
+	 * than may be sent ahead anyway, and certain to come (a client that expects 100 may
+	 * send the body or not).
+	 */
+	private boolean isRestSmall() {
+		HttpRequest request = this.current;
+		if (request == null || this.decoder.isDiscarding() || request.headers().contains(HttpHeaderNames.EXPECT)) {
+			return false;
+		}
+		long length = HttpUtil.getContentLength(request, Long.MAX_VALUE);
+		return length <= this.limits.maxPipelinedSize().toBytes();
+	}
+
+	/**
+	 * reactor-netty tells by an event that it is through with a request, of a class that
+	 * is not public: what it says is asked for instead.
+	 */
+	@Override
+	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+		ctx.fireUserEventTriggered(event);
+		if (this.answered && this.decoder.isBusy() && ChannelOperations.get(ctx.channel()) == null) {
+			this.current = null;
+			this.decoder.finished();
+		}
+	}
+
+	/** A close by reactor-netty or the application; those of the guard are at once. */
+	@Override
+	public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
+		boolean moreToCome = this.decoder.isBodyOutstanding() || this.decoder.holdsBytes();
+		if (this.ended || (this.answered && moreToCome)) {
+			this.ended = true;
+			this.decoder.discardRest();
+			LingeringClose.begin(ctx, promise);
+		}
+		else {
+			ctx.close(promise);
+		}
+	}
+
+	/** Whether the connection has been answered for the last time. */
+	boolean isEnded() {
+		return this.ended;
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.kvorum.api.wire;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelPipeline;
+import reactor.netty.NettyPipeline;
+import reactor.netty.http.HttpProtocol;
+import reactor.netty.http.server.HttpServer;
+
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
+
+/**
+ * Puts the guard on an HTTP server. One instance per server: it counts its connections.
+ * <p>
+ * reactor-netty's HttpServerCodec is replaced by {@link RequestDecoder} and
+ * {@link ResponseEncoder}, and {@link RequestGuard} comes after them. HTTP/1 only: the
+ * upgrade to HTTP/2 would lead past all of it.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
+public final class WireGuard implements NettyServerCustomizer {
+
+	private final WireLimits limits;
+
+	private final WireEvents events;
+
+	private final ConnectionLimit connections;
+
+	public WireGuard(WireLimits limits, WireEvents events) {
+		this.limits = limits;
+		this.events = events;
+		this.connections = new ConnectionLimit(limits.maxConnections());
+	}
+
+	@Override
+	public HttpServer apply(HttpServer server) {
+		return server.protocol(HttpProtocol.HTTP11)
+			.maxKeepAliveRequests(-1)
+			.accessLog(false)
+			.doOnChannelInit((observer, channel, address) -> install(channel));
+	}
+
+	private void install(Channel channel) {
+		if (!this.connections.admits(channel)) {
+			this.events.connectionRefused();
+			channel.close();
+			return;
+		}
+		RequestDecoder decoder = new RequestDecoder(this.limits);
+		ResponseEncoder encoder = new ResponseEncoder();
+		ChannelPipeline pipeline = channel.pipeline();
+		pipeline.replace(NettyPipeline.HttpCodec, NettyPipeline.HttpCodec, decoder);
+		pipeline.addAfter(NettyPipeline.HttpCodec, "kvorum.responseEncoder", encoder);
+		pipeline.addAfter("kvorum.responseEncoder", "kvorum.requestGuard",
+				new RequestGuard(decoder, encoder, this.limits, this.events));
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.kvorum.observability;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+
+import io.kvorum.api.wire.Refusal;
+import io.kvorum.api.wire.Timeout;
+import io.kvorum.api.wire.WireEvents;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/** What the guard of the HTTP port has turned away. */
+final class WireMeters implements WireEvents {
+
+	private final EnumMap<Refusal, Counter> refused;
+
+	private final EnumMap<Timeout, Counter> timedOut;
+
+	private final Counter connectionsRefused;
+
+	WireMeters(MeterRegistry registry) {
+		this.refused = byEach(Refusal.class,
+				refusal -> Counter.builder("kvorum.http.refused")
+					.description("Requests refused before they reached the application, or because of their body")
+					.tag("reason", tag(refusal))
+					.register(registry));
+		this.timedOut = byEach(Timeout.class,
+				timeout -> Counter.builder("kvorum.http.timeouts")
+					.description("Connections that ran into a time limit")
+					.tag("limit", tag(timeout))
+					.register(registry));
+		this.connectionsRefused = Counter.builder("kvorum.http.connections.refused")
+			.description("Connections closed on accept, because there were too many")
+			.register(registry);
+	}
+
+	private static <E extends Enum<E>> EnumMap<E, Counter> byEach(Class<E> type, Function<E, Counter> maker) {
+		EnumMap<E, Counter> counters = new EnumMap<>(type);
+		for (E constant : type.getEnumConstants()) {
+			counters.put(constant, maker.apply(constant));
+		}
+		return counters;
+	}
+
+	private static String tag(Enum<?> constant) {
+		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	@Override
+	public void refused(Refusal refusal) {
+		count(this.refused, refusal);
+	}
+
+	@Override
+	public void timedOut(Timeout timeout) {
+		count(this.timedOut, timeout);
+	}
+
+	@Override
+	public void connectionRefused() {
+		this.connectionsRefused.increment();
+	}
+
+	private static <E extends Enum<E>> void count(Map<E, Counter> counters, E constant) {
+		Counter counter = counters.get(constant);
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+}

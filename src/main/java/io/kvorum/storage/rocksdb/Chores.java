@@ -1,0 +1,59 @@
+package io.kvorum.storage.rocksdb;
+
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.storage.StorageException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a store does by itself now and then, on threads of its own. */
+final class Chores implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(Chores.class);
+
+	/** One for what is long, one for what must not wait for it. */
+	private static final int THREADS = 2;
+
+	private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(THREADS,
+			Thread.ofPlatform().name("kvorum-chores-", 0).daemon().factory());
+
+	void every(Duration interval, String what, Runnable chore) {
+		var _ = this.executor.scheduleWithFixedDelay(() -> runOrSayWhy(what, chore), interval.toNanos(),
+				interval.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	private static void runOrSayWhy(String what, Runnable chore) {
+		try {
+			chore.run();
+		}
+		catch (StorageException ex) {
+			logger.warn("The round of {} was given up, the next one tries again: {}", what, ex.getMessage());
+		}
+		catch (RuntimeException ex) {
+			logger.error("The round of {} failed, the next one tries again", what, ex);
+		}
+	}
+
+	/** Interrupts the rounds that run, waits for them, and starts no other. */
+	@Override
+	public void close() {
+		var _ = this.executor.shutdownNow();
+		boolean interrupted = false;
+		while (!this.executor.isTerminated()) {
+			try {
+				var _ = this.executor.awaitTermination(1, TimeUnit.SECONDS);
+			}
+			catch (InterruptedException ex) {
+				// The database must not be closed under the threads.
+				interrupted = true;
+			}
+		}
+		if (interrupted) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.kvorum.api.wire;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+
+import io.kvorum.testing.RawHttp;
+import io.netty.buffer.ByteBuf;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
+
+import org.springframework.util.unit.DataSize;
+
+/** A reactor-netty server behind the guard; it remembers what it was asked. */
+final class GuardedServer implements AutoCloseable, WireEvents {
+
+	static final Duration LONG = Duration.ofMinutes(5);
+
+	static final Duration SHORT = Duration.ofMillis(200);
+
+	/** The targets that reached the application. */
+	final List<String> served = new CopyOnWriteArrayList<>();
+
+	final List<Object> events = new CopyOnWriteArrayList<>();
+
+	private final Sinks.Many<Object> eventStream = Sinks.many().replay().all();
+
+	final AtomicLong receivedBytes = new AtomicLong();
+
+	/** {@code /held} is answered when this is. */
+	final Sinks.Empty<Void> held = Sinks.empty();
+
+	private final DisposableServer server;
+
+	GuardedServer(WireLimits limits) {
+		this.server = new WireGuard(limits, this).apply(HttpServer.create().host("127.0.0.1").port(0))
+			.handle(this::handle)
+			.bindNow();
+	}
+
+	/** Limits that no test meets, but for what it changes. */
+	static WireLimits limits(Consumer<Limits> change) {
+		Limits limits = new Limits();
+		change.accept(limits);
+		return new WireLimits(limits.maxConnections, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16),
+				limits.maxPipelinedSize, DataSize.ofMegabytes(4), limits.idle, limits.header, limits.bodyStall,
+				limits.body, limits.writeStall, limits.linger);
+	}
+
+	RawHttp connect() {
+		return RawHttp.connect(this.server.port());
+	}
+
+	RawHttp connect(int receiveBufferBytes) {
+		return RawHttp.connect(this.server.port(), receiveBufferBytes);
+	}
+
+	/** Waits until this has happened. */
+	void await(Object event) {
+		this.eventStream.asFlux().filter(event::equals).blockFirst(Duration.ofSeconds(20));
+	}
+
+	private void note(Object event) {
+		this.events.add(event);
+		this.eventStream.emitNext(event, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+	}
+
+	@Override
+	public void close() {
+		this.server.disposeNow();
+	}
+
+	@Override
+	public void refused(Refusal refusal) {
+		note(refusal);
+	}
+
+	@Override
+	public void timedOut(Timeout timeout) {
+		note(timeout);
+	}
+
+	@Override
+	public void connectionRefused() {
+		note("connection refused");
+	}
+
+	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
+		this.served.add(request.uri());
+		return switch (request.fullPath()) {
+			case "/too-large" -> response.status(413).header("Content-Length", "0").send();
+			case "/endless" -> response.send(endless(response));
+			case "/held" -> this.held.asMono().then(Mono.from(response.sendString(Mono.just("held"))));
+			case "/unread" -> Mono.never();
+			default ->
+				bodyLength(request).flatMap((length) -> Mono.from(response.sendString(Mono.just(length.toString()))))
+					.onErrorResume(RequestBodyTimeoutException.class, (ex) -> response.status(408).send())
+					.onErrorResume(MalformedRequestBodyException.class, (ex) -> response.status(400).send());
+		};
+	}
+
+	private Mono<Long> bodyLength(HttpServerRequest request) {
+		return request.receive()
+			.map(ByteBuf::readableBytes)
+			.doOnNext(this.receivedBytes::addAndGet)
+			.reduce(0L, Long::sum);
+	}
+
+	private static Flux<ByteBuf> endless(HttpServerResponse response) {
+		return Flux.generate((sink) -> sink.next(response.alloc().buffer(65_536).writeZero(65_536)));
+	}
+
+	static final class Limits {
+
+		int maxConnections = 100;
+
+		DataSize maxPipelinedSize = DataSize.ofKilobytes(64);
+
+		Duration idle = LONG;
+
+		Duration header = LONG;
+
+		Duration bodyStall = LONG;
+
+		Duration body = LONG;
+
+		Duration writeStall = LONG;
+
+		Duration linger = LONG;
+
+	}
+
+}

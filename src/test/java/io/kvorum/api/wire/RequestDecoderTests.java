@@ -1,0 +1,82 @@
+package io.kvorum.api.wire;
+
+import java.nio.charset.StandardCharsets;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.unit.DataSize;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RequestDecoderTests {
+
+	private final RequestDecoder decoder = new RequestDecoder(
+			GuardedServer.limits((limits) -> limits.maxPipelinedSize = DataSize.ofKilobytes(1)));
+
+	private final EmbeddedChannel channel = new EmbeddedChannel(this.decoder);
+
+	@Test
+	void handsOutOneRequestAtATime() {
+		send(get("/1") + get("/2") + get("/3"));
+		assertThat(received()).isEqualTo("/1");
+		assertThat(received()).isEqualTo("none");
+		this.decoder.finished();
+		this.channel.runPendingTasks();
+		assertThat(received()).isEqualTo("/2");
+		assertThat(received()).isEqualTo("none");
+	}
+
+	@Test
+	void stopsReadingWhenTooMuchIsSentAhead() {
+		send(get("/1"));
+		send("x".repeat(1023));
+		assertThat(this.channel.config().isAutoRead()).isTrue();
+		send("x");
+		assertThat(this.channel.config().isAutoRead()).isFalse();
+	}
+
+	@Test
+	void throwsAwayNoMoreThanItsBound() {
+		this.decoder.discardRest();
+		send("x".repeat(4 * 1024 * 1024));
+		assertThat(this.channel.isOpen()).isTrue();
+		send("x");
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void knowsHowFarARequestIs() {
+		assertThat(this.decoder.isHeadBegun()).isFalse();
+		send("PUT /1 HTTP/1.1\r\nContent-Le");
+		assertThat(this.decoder.isHeadBegun()).isTrue();
+		send("ngth: 3\r\n\r\na");
+		assertThat(this.decoder.isHeadBegun()).isFalse();
+		assertThat(this.decoder.isBodyOutstanding()).isTrue();
+		assertThat(this.decoder.bodyBytes()).isEqualTo(1);
+		send("bc");
+		assertThat(this.decoder.isBodyOutstanding()).isFalse();
+		assertThat(this.decoder.requests()).isEqualTo(1);
+	}
+
+	private void send(String bytes) {
+		this.channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+	}
+
+	private String received() {
+		Object message = this.channel.readInbound();
+		return switch (message) {
+			case HttpRequest request -> request.uri();
+			case LastHttpContent last -> received();
+			case null, default -> "none";
+		};
+	}
+
+	private static String get(String path) {
+		return "GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n";
+	}
+
+}
