@@ -32,16 +32,18 @@ final class NodeMeters implements MeterBinder {
 	}
 
 	private static void bind(Measure measure, MeterRegistry registry) {
+		// Prometheus' names would end with an underscore after an empty unit.
+		String unit = measure.unit().isEmpty() ? null : measure.unit();
 		if (measure.cumulative()) {
 			FunctionCounter.builder(measure.name(), measure, it -> it.reader().getAsDouble())
 				.description(measure.description())
-				.baseUnit(measure.unit())
+				.baseUnit(unit)
 				.register(registry);
 		}
 		else {
 			Gauge.builder(measure.name(), measure, it -> it.reader().getAsDouble())
 				.description(measure.description())
-				.baseUnit(measure.unit())
+				.baseUnit(unit)
 				.strongReference(true)
 				.register(registry);
 		}
