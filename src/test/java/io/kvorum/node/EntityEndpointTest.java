@@ -1,17 +1,10 @@
 package io.kvorum.node;
 
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -34,38 +27,36 @@ class EntityEndpointTest {
 	/** More than the memory of the node holds. */
 	private static final int VALUES = 150;
 
-	private final HttpClient client = HttpClient.newHttpClient();
-
-	private final URI node;
+	private final NodeClient node;
 
 	private final MeterRegistry meters;
 
 	EntityEndpointTest(@LocalServerPort int port, @Autowired MeterRegistry meters) {
-		this.node = URI.create("http://localhost:" + port);
+		this.node = new NodeClient(port);
 		this.meters = meters;
 	}
 
 	@Test
 	void aValueIsStoredReadAndRemoved() throws Exception {
-		assertThat(send("PUT", "/v0/entity?id=a", bytes("one")).statusCode()).isEqualTo(201);
-		HttpResponse<byte[]> found = send("GET", "/v0/entity?id=a", null);
+		assertThat(this.node.send("PUT", "/v0/entity?id=a", bytes("one")).statusCode()).isEqualTo(201);
+		HttpResponse<byte[]> found = this.node.send("GET", "/v0/entity?id=a");
 		assertThat(found.statusCode()).isEqualTo(200);
 		assertThat(found.body()).asString().isEqualTo("one");
-		HttpResponse<byte[]> head = send("HEAD", "/v0/entity?id=a", null);
+		HttpResponse<byte[]> head = this.node.send("HEAD", "/v0/entity?id=a");
 		assertThat(head.statusCode()).isEqualTo(200);
 		assertThat(head.headers().firstValue("Content-Length")).hasValue("3");
 		assertThat(head.headers().firstValue("ETag")).isEqualTo(found.headers().firstValue("ETag"));
-		assertThat(send("DELETE", "/v0/entity?id=a", null).statusCode()).isEqualTo(202);
-		assertThat(send("GET", "/v0/entity?id=a", null).statusCode()).isEqualTo(404);
+		assertThat(this.node.send("DELETE", "/v0/entity?id=a").statusCode()).isEqualTo(202);
+		assertThat(this.node.send("GET", "/v0/entity?id=a").statusCode()).isEqualTo(404);
 	}
 
 	@Test
 	void aValueThatIsNotInMemoryComesFromTheDisk() throws Exception {
 		for (int i = 0; i < VALUES; i++) {
-			assertThat(send("PUT", "/v0/entity?id=big" + i, value(i)).statusCode()).isEqualTo(201);
+			assertThat(this.node.send("PUT", "/v0/entity?id=big" + i, value(i)).statusCode()).isEqualTo(201);
 		}
 		for (int i = 0; i < VALUES; i++) {
-			HttpResponse<byte[]> found = send("GET", "/v0/entity?id=big" + i, null);
+			HttpResponse<byte[]> found = this.node.send("GET", "/v0/entity?id=big" + i);
 			assertThat(found.statusCode()).isEqualTo(200);
 			assertThat(found.body()).isEqualTo(value(i));
 		}
@@ -75,22 +66,13 @@ class EntityEndpointTest {
 
 	@Test
 	void whatIsWrongIsAnsweredWithAProblem(CapturedOutput output) throws Exception {
-		assertProblem(send("GET", "/v0/entity?id=never", null), 404);
-		assertProblem(send("GET", "/v0/entity", null), 400);
-		assertProblem(send("GET", "/v0/nothing", null), 400);
-		assertProblem(send("PUT", "/v0/entity?id=a&ttl=soon", bytes("x")), 400);
-		assertProblem(send("POST", "/v0/entity?id=a", bytes("x")), 405);
-		assertProblem(send("PUT", "/v0/entity?id=a", new byte[(256 << 10) + 1]), 413);
+		assertProblem(this.node.send("GET", "/v0/entity?id=never"), 404);
+		assertProblem(this.node.send("GET", "/v0/entity"), 400);
+		assertProblem(this.node.send("GET", "/v0/nothing"), 400);
+		assertProblem(this.node.send("PUT", "/v0/entity?id=a&ttl=soon", bytes("x")), 400);
+		assertProblem(this.node.send("POST", "/v0/entity?id=a", bytes("x")), 405);
+		assertProblem(this.node.send("PUT", "/v0/entity?id=a", new byte[(256 << 10) + 1]), 413);
 		assertThat(output.getAll()).doesNotContain("ERROR");
-	}
-
-	@Test
-	void theNodeTellsHowItIs(CapturedOutput output) throws Exception {
-		for (String path : new String[] { "/v0/status", "/actuator/health", "/actuator/info", "/actuator/metrics",
-				"/actuator/prometheus" }) {
-			assertThat(send("GET", path, null).statusCode()).as(path).isEqualTo(200);
-		}
-		assertThat(output.getAll()).doesNotContain("ERROR", "BlockingOperationError");
 	}
 
 	private static void assertProblem(HttpResponse<byte[]> response, int status) {
@@ -106,14 +88,6 @@ class EntityEndpointTest {
 		byte[] value = new byte[VALUE_BYTES];
 		new Random(seed).nextBytes(value);
 		return value;
-	}
-
-	private HttpResponse<byte[]> send(String method, String path, byte @Nullable [] body)
-			throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path))
-			.method(method, (body != null) ? BodyPublishers.ofByteArray(body) : BodyPublishers.noBody())
-			.build();
-		return this.client.send(request, BodyHandlers.ofByteArray());
 	}
 
 }

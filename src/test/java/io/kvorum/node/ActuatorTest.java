@@ -1,0 +1,77 @@
+package io.kvorum.node;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointsSupplier;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What a node tells those who run it, and that it tells nothing else. */
+@NodeTest
+class ActuatorTest {
+
+	private final NodeClient node;
+
+	ActuatorTest(@LocalServerPort int port) {
+		this.node = new NodeClient(port);
+	}
+
+	@Test
+	void fourEndpointsAreExposedAndNoOther(@Autowired WebEndpointsSupplier endpoints) {
+		assertThat(endpoints.getEndpoints()).extracting(endpoint -> endpoint.getEndpointId())
+			.containsExactlyInAnyOrderElementsOf(
+					List.of("health", "info", "metrics", "prometheus").stream().map(EndpointId::of).toList());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness",
+			"/actuator/info", "/actuator/metrics", "/actuator/metrics/kvorum.clock.drift", "/actuator/prometheus" })
+	void theyAnswer(String path) throws Exception {
+		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(200);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/actuator", "/actuator/env", "/actuator/beans", "/actuator/configprops",
+			"/actuator/heapdump", "/actuator/loggers", "/actuator/sbom", "/actuator/threaddump" })
+	void theOthersAreNotThere(String path) throws Exception {
+		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void nothingCanBeStoppedFromOutside() throws Exception {
+		assertThat(this.node.send("POST", "/actuator/shutdown").statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void readinessIsThatTheStoreTakesWrites() throws Exception {
+		JsonNode readiness = this.node.json("/actuator/health/readiness");
+		assertThat(readiness.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage");
+		assertThat(readiness.at("/components/storage/details/writes").asString()).isEqualTo("accepted");
+	}
+
+	@Test
+	void livenessDoesNotDependOnTheStore() throws Exception {
+		JsonNode liveness = this.node.json("/actuator/health/liveness");
+		assertThat(liveness.get("status").asString()).isEqualTo("UP");
+		assertThat(liveness.toString()).doesNotContain("storage");
+	}
+
+	@Test
+	void infoTellsWhatRuns() throws Exception {
+		JsonNode info = this.node.json("/actuator/info");
+		assertThat(info.at("/build/artifact").asString()).isEqualTo("kvorum");
+		assertThat(info.at("/build/version").asString()).isNotBlank();
+		assertThat(info.at("/java/version").asString()).isNotBlank();
+		if (getClass().getResource("/git.properties") != null) {
+			assertThat(info.at("/git/commit/id").asString()).isNotBlank();
+		}
+	}
+
+}

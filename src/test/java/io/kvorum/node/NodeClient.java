@@ -1,0 +1,40 @@
+package io.kvorum.node;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A client of one node. */
+final class NodeClient {
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	private final URI node;
+
+	NodeClient(int port) {
+		this.node = URI.create("http://localhost:" + port);
+	}
+
+	HttpResponse<byte[]> send(String method, String path) throws IOException, InterruptedException {
+		return send(method, path, new byte[0]);
+	}
+
+	HttpResponse<byte[]> send(String method, String path, byte[] body) throws IOException, InterruptedException {
+		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path))
+			.method(method, (body.length > 0) ? BodyPublishers.ofByteArray(body) : BodyPublishers.noBody())
+			.build();
+		return this.client.send(request, BodyHandlers.ofByteArray());
+	}
+
+	JsonNode json(String path) throws IOException, InterruptedException {
+		return JsonMapper.shared().readTree(send("GET", path).body());
+	}
+
+}
