@@ -34,6 +34,10 @@ class DamageIT {
 		.mapToObj((i) -> "key %04d".formatted(i))
 		.toList();
 
+	private static final int WAL_BLOCK = 32_768;
+
+	private static final int WAL_HEADER = 7;
+
 	@RegisterExtension
 	final Nodes nodes = new Nodes();
 
@@ -157,15 +161,18 @@ class DamageIT {
 	}
 
 	/**
-	 * The first record again, without its second half: seven bytes of header (checksum,
-	 * length, type), then the payload.
+	 * The first record again (checksum, length, type, payload), cut within what is left
+	 * of the last block.
 	 */
 	private static void appendHalfARecord(Path wal) throws IOException {
 		byte[] bytes = Files.readAllBytes(wal);
+		int left = WAL_BLOCK - bytes.length % WAL_BLOCK;
+		boolean isTrailer = left < WAL_HEADER;
 		int payload = (bytes[4] & 0xff) | (bytes[5] & 0xff) << 8;
-		int half = 7 + payload / 2;
-		assertThat(bytes.length % 32_768 + half).as("fits in the WAL's last block").isLessThan(32_768);
-		Files.write(wal, Arrays.copyOf(bytes, half), StandardOpenOption.APPEND);
+		int half = WAL_HEADER + payload / 2;
+		byte[] torn = Arrays.copyOf(bytes, isTrailer ? half : Math.min(half, left - 1));
+		Files.write(wal, new byte[isTrailer ? left : 0], StandardOpenOption.APPEND);
+		Files.write(wal, torn, StandardOpenOption.APPEND);
 	}
 
 	private static void truncate(Path file, long size) throws IOException {

@@ -82,21 +82,21 @@ public final class NodeProcess implements AutoCloseable {
 	/** SIGKILL, and waits until the process is gone. */
 	public void kill9() {
 		this.process.descendants().forEach(ProcessHandle::destroyForcibly);
-		this.process.destroyForcibly();
+		this.process.toHandle().destroyForcibly();
 		this.process.onExit().join();
 	}
 
 	/** SIGTERM. */
 	public Exit stop() throws InterruptedException {
 		long start = System.nanoTime();
-		this.process.destroy();
+		terminate();
 		int code = awaitExit();
 		return new Exit(code, Duration.ofNanos(System.nanoTime() - start));
 	}
 
 	/** SIGTERM, and waits until the log says what is waited for. */
 	public void terminateAndAwait(String words) {
-		this.process.destroy();
+		terminate();
 		try {
 			if (this.log.await(Pattern.compile(Pattern.quote(words)), EXIT_DEADLINE) == null) {
 				throw new AssertionError("The node did not say \"" + words + "\". " + this.log.tail());
@@ -106,6 +106,14 @@ public final class NodeProcess implements AutoCloseable {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * By its handle, since a {@link Process} that is destroyed closes its output before
+	 * its last words are read.
+	 */
+	private void terminate() {
+		this.process.toHandle().destroy();
 	}
 
 	/** Whether the process ends within the time; it does what it does meanwhile. */
