@@ -34,6 +34,8 @@ class DamageIT {
 		.mapToObj((i) -> "key %04d".formatted(i))
 		.toList();
 
+	private static final int L0_TABLES_TO_COMPACT = 4;
+
 	private static final int WAL_BLOCK = 32_768;
 
 	private static final int WAL_HEADER = 7;
@@ -54,8 +56,8 @@ class DamageIT {
 		long size = Files.size(wal);
 		flip(wal, size * percent / 100);
 
-		assertRefuses("WAL");
-		assertRefuses("WAL");
+		assertRefuses("damaged");
+		assertRefuses("damaged");
 		assertThat(wal).hasSize(size);
 	}
 
@@ -108,6 +110,26 @@ class DamageIT {
 		assertThat(node.client().put("another", "value").status()).isEqualTo(201);
 		assertThat(node.client().get("another").text()).isEqualTo("value");
 		assertThat(node.isAlive()).isTrue();
+	}
+
+	@Test
+	@DisplayName("a damaged data block that a compaction meets: the node goes on, with reads and with writes")
+	void damagedBlockInCompaction() throws IOException, InterruptedException {
+		writeAll().stop();
+		Path damaged = this.nodes.files("sst").getFirst();
+		flip(damaged, Files.size(damaged) / 2);
+
+		for (int table = 0; table < L0_TABLES_TO_COMPACT; table++) {
+			NodeProcess node = this.nodes.start();
+			assertThat(this.ledger.write(node.client(), KEYS.getFirst(), 2 + table)).isTrue();
+			assertThat(this.ledger.write(node.client(), KEYS.getLast(), 2 + table)).isTrue();
+			node.stop();
+		}
+
+		NodeProcess node = this.nodes.start();
+		assertThat(KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key, node))).hasSizeBetween(1, 50);
+		assertThat(node.client().put("another", "value").status()).isEqualTo(201);
+		assertThat(node.client().get("another").text()).isEqualTo("value");
 	}
 
 	private boolean isIntact(Answer answer, String key, NodeProcess node) {
