@@ -47,8 +47,7 @@ public final class RawRequest {
 		Map<String, List<String>> headers = response.headers()
 			.entrySet()
 			.stream()
-			.collect(toMap(Map.Entry::getKey, (header) -> List.of(header.getValue()), (a, b) -> a,
-					TreeMap::new));
+			.collect(toMap(Map.Entry::getKey, (header) -> List.of(header.getValue()), (a, b) -> a, TreeMap::new));
 		return new Answer(response.status(), HttpHeaders.of(headers, (name, value) -> true),
 				response.body().getBytes(StandardCharsets.ISO_8859_1));
 	}
