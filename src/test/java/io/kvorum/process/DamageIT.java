@@ -96,8 +96,7 @@ class DamageIT {
 	@Test
 	@DisplayName("a damaged data block: 504 for its keys and a metric, never 404 or other bytes; all others are served")
 	void damagedBlock() throws IOException, InterruptedException {
-		writeAll().stop();
-		Path table = this.nodes.files("sst").getFirst();
+		Path table = writeTables();
 		flip(table, Files.size(table) / 2);
 
 		NodeProcess node = this.nodes.start();
@@ -115,8 +114,7 @@ class DamageIT {
 	@Test
 	@DisplayName("a damaged data block that a compaction meets: the node goes on, with reads and with writes")
 	void damagedBlockInCompaction() throws IOException, InterruptedException {
-		writeAll().stop();
-		Path damaged = this.nodes.files("sst").getFirst();
+		Path damaged = writeTables();
 		flip(damaged, Files.size(damaged) / 2);
 
 		for (int table = 0; table < L0_TABLES_TO_COMPACT; table++) {
@@ -144,8 +142,7 @@ class DamageIT {
 	@Test
 	@DisplayName("a data file that is gone: refuses and names it")
 	void missingTable() throws IOException, InterruptedException {
-		writeAll().stop();
-		Path table = this.nodes.files("sst").getFirst();
+		Path table = writeTables();
 		Files.delete(table);
 
 		assertRefuses(table.getFileName().toString());
@@ -165,6 +162,13 @@ class DamageIT {
 		assertThat(this.clients.write(node.client(), KEYS, 1, (acknowledged) -> {
 		})).isEqualTo(KEYS.size());
 		return node;
+	}
+
+	/** Recovery writes what it finds in the WAL to a table; returns the largest. */
+	private Path writeTables() throws IOException, InterruptedException {
+		writeAll().kill9();
+		this.nodes.start().stop();
+		return this.nodes.files("sst").getFirst();
 	}
 
 	private void assertRefuses(String what) throws InterruptedException {

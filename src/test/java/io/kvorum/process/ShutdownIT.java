@@ -1,5 +1,6 @@
 package io.kvorum.process;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -83,13 +84,26 @@ class ShutdownIT {
 	}
 
 	@Test
+	@DisplayName("SIGTERM: what is in memory is written to tables, so that the next start has nothing to recover")
+	void flushes() throws IOException, InterruptedException {
+		NodeProcess node = this.nodes.start();
+		node.client().put("key", "value");
+		assertThat(this.nodes.files("sst")).isEmpty();
+		node.stop();
+
+		assertThat(this.nodes.files("sst")).isNotEmpty();
+		assertThat(this.nodes.start().client().get("key").text()).isEqualTo("value");
+	}
+
+	@Test
 	@DisplayName("several wrong properties: does not start, and one message lists all of them")
 	void wrongProperties() throws InterruptedException {
 		NodeProcess node = this.nodes.launch(this.nodes.spec()
 			.with("kvorum.api.max-value-size=0B", "kvorum.replication.factor=0", "kvorum.storage.read-threads=-1"));
 
 		assertThat(node.awaitExit()).isNotZero();
-		assertThat(node.log()).contains("max-value-size", "factor", "read-threads");
+		assertThat(node.log()).contains("kvorum.api.maxValueSize", "kvorum.replication.factor",
+				"kvorum.storage.readThreads");
 	}
 
 }

@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
  */
 public final class NodeProcess implements AutoCloseable {
 
-	private static final Duration START_DEADLINE = Duration.ofSeconds(60);
+	private static final Duration START_DEADLINE = Duration.ofMinutes(2);
 
-	private static final Duration EXIT_DEADLINE = Duration.ofSeconds(60);
+	private static final Duration EXIT_DEADLINE = Duration.ofMinutes(1);
 
 	private static final Pattern PORT = Pattern.compile("Netty started on port (\\d+)");
 
