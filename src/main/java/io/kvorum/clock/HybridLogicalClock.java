@@ -93,16 +93,28 @@ public final class HybridLogicalClock {
 		CompletableFuture<Long> stored = new CompletableFuture<>();
 		this.extending = stored;
 		long millis = Math.max(this.time.millis(), millis(this.last.get())) + AHEAD_MILLIS;
-		this.bound.store.store(millis).whenComplete((_, failure) -> {
-			extended(millis, failure);
+		// Never lowered: a thread in next() may still count on the one before.
+		long higher = Math.max(millis, this.bound.millis);
+		store(higher).whenComplete((_, failure) -> {
+			extended(higher, failure);
 			if (failure == null) {
-				stored.complete(millis);
+				stored.complete(higher);
 			}
 			else {
 				stored.completeExceptionally(failure);
 			}
 		});
 		return stored;
+	}
+
+	private CompletionStage<?> store(long millis) {
+		try {
+			return this.bound.store.store(millis);
+		}
+		catch (RuntimeException ex) {
+			// Left to the caller it would leave an extension under way for ever.
+			return CompletableFuture.failedStage(ex);
+		}
 	}
 
 	private synchronized void extended(long millis, @Nullable Throwable failure) {

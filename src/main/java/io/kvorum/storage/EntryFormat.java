@@ -71,8 +71,13 @@ public final class EntryFormat {
 		LONG.set(bytes, TIMESTAMP, entry.version().timestamp());
 		LONG.set(bytes, NODE, entry.version().node());
 		bytes[COPIES] = (byte) entry.copies();
-		INT.set(bytes, CHECKSUM, checksum(key, bytes));
+		seal(key, bytes);
 		return bytes;
+	}
+
+	/** Puts the checksum in. */
+	static void seal(Key key, byte[] bytes) {
+		INT.set(bytes, CHECKSUM, checksum(key, bytes));
 	}
 
 	private static byte[] encode(Live live) {
@@ -106,8 +111,16 @@ public final class EntryFormat {
 		if (bytes.length < FIXED || (int) INT.get(bytes, CHECKSUM) != checksum(key, bytes)) {
 			throw new DamagedEntryException("its checksum does not match");
 		}
-		// From here on the bytes are what was written: what does not fit is a bug of the
-		// writer, and still no value.
+		try {
+			return decodeChecked(version, bytes);
+		}
+		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
+			// The bytes are what was written: this is a bug of the writer, and no value.
+			throw new DamagedEntryException("it makes no sense: " + ex.getMessage());
+		}
+	}
+
+	private static Entry decodeChecked(Version version, byte[] bytes) {
 		int copies = bytes[COPIES] & 0xff;
 		return switch (bytes[FLAGS]) {
 			case TOMBSTONE -> new Tombstone(version, copies);

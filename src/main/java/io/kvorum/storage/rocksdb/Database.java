@@ -19,6 +19,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
@@ -179,9 +180,16 @@ final class Database implements AutoCloseable {
 	}
 
 	/**
-	 * Frees everything, last opened first. RocksDB writes its memtables to tables here,
-	 * where it can.
+	 * Writes memtables to tables, so that the next start finds no log to replay: closing
+	 * alone leaves that to the next start.
 	 */
+	void flush() throws RocksDBException {
+		try (FlushOptions waiting = new FlushOptions()) {
+			this.db.flush(waiting, List.of(this.entries, this.expiries, this.meta));
+		}
+	}
+
+	/** Frees everything, last opened first. */
 	@Override
 	public void close() {
 		for (AutoCloseable handle : this.handles) {

@@ -29,6 +29,8 @@ import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
@@ -44,6 +46,8 @@ import reactor.core.scheduler.Scheduler;
  * <b>Writes</b> go to the {@link Committer}.
  */
 public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeasures {
+
+	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
 
 	private static final byte[] IDENTITY = name("identity");
 
@@ -96,7 +100,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	 * Opens the store, or makes a new one.
 	 * @throws StoreOpenException if that cannot be done; its message is for an operator
 	 */
-	public void open() {
+	public synchronized void open() {
 		Database database = Database.open(this.settings);
 		try {
 			long identity = readOrMakeIdentity(database);
@@ -113,6 +117,10 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		catch (RocksDBException ex) {
 			database.close();
 			throw Failures.opening(this.settings.path(), ex);
+		}
+		catch (RuntimeException ex) {
+			database.close();
+			throw ex;
 		}
 	}
 
@@ -279,14 +287,25 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	 * Closes the store: finishes the writes that are queued, waits for reads that are
 	 * inside, writes memtables to tables.
 	 */
-	public void close() {
+	public synchronized void close() {
 		Opened now = this.opened;
 		if (now != null) {
-			this.opened = null;
 			now.chores.close();
+			this.opened = null;
 			now.committer.close();
 			this.gate.close();
+			flush(now.database);
 			now.database.close();
+		}
+	}
+
+	private void flush(Database database) {
+		try {
+			database.flush();
+		}
+		catch (RocksDBException ex) {
+			logger.warn("Memtables were not written to tables, the next start of {} replays the log: {}",
+					this.settings.path(), ex.getMessage());
 		}
 	}
 

@@ -1,0 +1,109 @@
+package io.kvorum.process;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.kvorum.testing.Answer;
+import io.kvorum.testing.Clients;
+import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.Ledger;
+import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.NodeProcess.Exit;
+import io.kvorum.testing.Nodes;
+import io.kvorum.testing.RawRequest;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@DisplayName("Start and stop")
+class ShutdownIT {
+
+	private static final int ENDED_BY_SIGTERM = 143;
+
+	@RegisterExtension
+	final Nodes nodes = new Nodes();
+
+	@Test
+	@DisplayName("an empty directory, no other settings: the log has no warning, and one line names directory, durability and port")
+	void normalStart() throws InterruptedException {
+		NodeProcess node = this.nodes.start();
+
+		assertThat(node.log().lines()).noneMatch((line) -> line.contains("WARN") || line.contains("ERROR"))
+			.anyMatch((line) -> line.contains(node.spec().data().toString()) && line.contains("fsync")
+					&& line.contains(Integer.toString(node.port())));
+	}
+
+	@Test
+	@DisplayName("SIGTERM under load: ends in under 10 s without an error, and everything acknowledged is there afterwards")
+	void underLoad() throws InterruptedException {
+		Ledger ledger = new Ledger();
+		Clients clients = new Clients(ledger);
+		List<String> keys = IntStream.range(0, 10_000).mapToObj((i) -> "key " + i).toList();
+		NodeProcess node = this.nodes.start();
+
+		Thread[] stopping = new Thread[1];
+		clients.write(node.client(), keys, 1, (acknowledged) -> {
+			if (acknowledged == 2_000) {
+				stopping[0] = Thread.startVirtualThread(() -> assertStopsCleanly(node));
+			}
+		});
+		assertStopsCleanly(node);
+		stopping[0].join();
+
+		clients.check(this.nodes.start().client(), keys);
+	}
+
+	private static void assertStopsCleanly(NodeProcess node) {
+		try {
+			Exit exit = node.stop();
+			assertThat(exit.code()).isIn(0, ENDED_BY_SIGTERM);
+			assertThat(exit.after()).isLessThan(Duration.ofSeconds(10));
+			assertThat(node.log().lines()).noneMatch((line) -> line.contains("ERROR"));
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	@Test
+	@DisplayName("SIGTERM while the body of a PUT is on its way: the PUT is answered with 201, stored, and then the node ends")
+	void requestInFlight() throws InterruptedException {
+		NodeProcess node = this.nodes.start();
+		String head = "PUT " + KvorumClient.entity("in flight")
+				+ " HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234";
+
+		Answer answer = RawRequest.send(node.port(), head, () -> node.terminateAndAwait("graceful shutdown"), "56789");
+
+		assertThat(answer.status()).isEqualTo(201);
+		assertThat(node.awaitExit()).isIn(0, ENDED_BY_SIGTERM);
+		assertThat(this.nodes.start().client().get("in flight").text()).isEqualTo("0123456789");
+	}
+
+	@Test
+	@DisplayName("SIGTERM: what is in memory is written to tables, so that the next start has nothing to recover")
+	void flushes() throws IOException, InterruptedException {
+		NodeProcess node = this.nodes.start();
+		node.client().put("key", "value");
+		assertThat(this.nodes.files("sst")).isEmpty();
+		node.stop();
+
+		assertThat(this.nodes.files("sst")).isNotEmpty();
+		assertThat(this.nodes.start().client().get("key").text()).isEqualTo("value");
+	}
+
+	@Test
+	@DisplayName("several wrong properties: does not start, and one message lists all of them")
+	void wrongProperties() throws InterruptedException {
+		NodeProcess node = this.nodes.launch(this.nodes.spec()
+			.with("kvorum.api.max-value-size=0B", "kvorum.replication.factor=0", "kvorum.storage.read-threads=-1"));
+
+		assertThat(node.awaitExit()).isNotZero();
+		assertThat(node.log()).contains("kvorum.api.maxValueSize", "kvorum.replication.factor",
+				"kvorum.storage.readThreads");
+	}
+
+}

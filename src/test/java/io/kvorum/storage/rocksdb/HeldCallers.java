@@ -1,0 +1,55 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+
+import io.kvorum.storage.CallerThreads;
+
+/**
+ * Callers that can keep the committer busy: while they are held, the thread that hands
+ * results back waits, and what is written meanwhile gathers in the queue.
+ */
+final class HeldCallers implements CallerThreads {
+
+	private volatile CountDownLatch reached = new CountDownLatch(0);
+
+	private volatile CountDownLatch released = new CountDownLatch(0);
+
+	private final Executor executor = this::execute;
+
+	@Override
+	public Executor current() {
+		return this.executor;
+	}
+
+	private void execute(Runnable task) {
+		this.reached.countDown();
+		await(this.released);
+		task.run();
+	}
+
+	/** From now on whoever hands results back waits. */
+	void hold() {
+		this.reached = new CountDownLatch(1);
+		this.released = new CountDownLatch(1);
+	}
+
+	/** Returns when the committer waits. */
+	void awaitHeld() {
+		await(this.reached);
+	}
+
+	void release() {
+		this.released.countDown();
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+}

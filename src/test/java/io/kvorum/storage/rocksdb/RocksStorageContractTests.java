@@ -1,0 +1,53 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+
+import io.kvorum.storage.Durability;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageEngineContract;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract, whoever syncs. */
+class RocksStorageContractTests {
+
+	abstract static class OnRocks extends StorageEngineContract {
+
+		private final TestStore store;
+
+		OnRocks(Path directory, Durability durability) {
+			this.store = new TestStore(TestSettings.of(directory, durability));
+		}
+
+		@Override
+		protected StorageEngine engine() {
+			return this.store.engine;
+		}
+
+		@AfterEach
+		void close() {
+			this.store.close();
+		}
+
+	}
+
+	@Nested
+	class Synced extends OnRocks {
+
+		Synced(@TempDir Path directory) {
+			super(directory, Durability.FSYNC);
+		}
+
+	}
+
+	@Nested
+	class LeftToTheOperatingSystem extends OnRocks {
+
+		LeftToTheOperatingSystem(@TempDir Path directory) {
+			super(directory, Durability.OS);
+		}
+
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.kvorum.storage.Durability;
+
+/** Settings of small stores, each with one thing that a test is about. */
+final class TestSettings {
+
+	private static final int CACHE_BYTES = 16 << 20;
+
+	private static final int MEMTABLE_BYTES = 8 << 20;
+
+	private static final int READ_QUEUE = 100;
+
+	private static final int WRITE_QUEUE = 10_000;
+
+	private static final long WRITE_QUEUE_BYTES = 64 << 20;
+
+	/** Longer than any test: what is scheduled is called by the tests themselves. */
+	private static final Duration NEVER = Duration.ofDays(1);
+
+	private TestSettings() {
+	}
+
+	static RocksSettings of(Path path) {
+		return of(path, Durability.FSYNC);
+	}
+
+	static RocksSettings of(Path path, Durability durability) {
+		return new RocksSettings(path, durability, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, WRITE_QUEUE,
+				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+	}
+
+	static RocksSettings withWriteQueue(Path path, int length, long bytes, Duration time) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, length,
+				bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+	}
+
+	static RocksSettings withReadQueue(Path path, int length) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 1, length, WRITE_QUEUE,
+				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+	}
+
+	static RocksSettings withMinFreeBytes(Path path, long bytes) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, bytes, 2, READ_QUEUE,
+				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+	}
+
+}

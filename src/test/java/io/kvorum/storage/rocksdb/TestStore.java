@@ -1,0 +1,65 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** An engine on a directory, open, with everything around it in the hands of a test. */
+final class TestStore implements AutoCloseable {
+
+	private static final AtomicLong identities = new AtomicLong(1000);
+
+	final SteeredTime time = new SteeredTime();
+
+	final RecordedEvents events = new RecordedEvents();
+
+	final HeldCallers callers = new HeldCallers();
+
+	final List<Throwable> failures = new CopyOnWriteArrayList<>();
+
+	final Scheduler reads;
+
+	final RocksStorage engine;
+
+	TestStore(RocksSettings settings) {
+		this.reads = Schedulers.newBoundedElastic(settings.readThreads(), settings.readQueueLength(), "test-reads", 60,
+				true);
+		this.engine = new RocksStorage(settings, this.time, identities::incrementAndGet, this.reads, this.callers,
+				this.events, this.failures::add);
+		try {
+			this.engine.open();
+		}
+		catch (RuntimeException ex) {
+			this.reads.dispose();
+			throw ex;
+		}
+	}
+
+	static TestStore on(Path path) {
+		return new TestStore(TestSettings.of(path));
+	}
+
+	@Nullable Entry read(Key key) {
+		return this.engine.read(key).block();
+	}
+
+	@Nullable StoreOutcome store(Key key, Entry entry) {
+		return this.engine.store(key, entry).block();
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+		this.reads.dispose();
+	}
+
+}

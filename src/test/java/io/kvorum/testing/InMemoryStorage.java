@@ -1,0 +1,46 @@
+package io.kvorum.testing;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.storage.StorageEngine;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** The storage port without a disk: what an engine has to do, in few lines. */
+public final class InMemoryStorage implements StorageEngine {
+
+	/** Guarded by this. */
+	private final Map<Key, Entry> entries = new HashMap<>();
+
+	@Override
+	public Mono<Entry> read(Key key) {
+		return Mono.defer(() -> Mono.justOrEmpty(stored(key)));
+	}
+
+	@Override
+	public Mono<StoreOutcome> store(Key key, Entry entry) {
+		return Mono.fromSupplier(() -> storeIfNewer(key, entry));
+	}
+
+	@Override
+	public Mono<Void> probe() {
+		return Mono.empty();
+	}
+
+	private synchronized @Nullable Entry stored(Key key) {
+		return this.entries.get(key);
+	}
+
+	private synchronized StoreOutcome storeIfNewer(Key key, Entry entry) {
+		Entry there = this.entries.get(key);
+		if (there != null && !entry.version().isNewerThan(there.version())) {
+			return StoreOutcome.SUPERSEDED;
+		}
+		this.entries.put(key, entry);
+		return StoreOutcome.STORED;
+	}
+
+}

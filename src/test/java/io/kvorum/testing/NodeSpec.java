@@ -1,0 +1,46 @@
+package io.kvorum.testing;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * How to start a node.
+ *
+ * @param data its directory, {@code kvorum.storage.path}
+ * @param properties further properties, each {@code name=value}; one given again wins
+ * @param jvm options of its JVM
+ * @param launcher what runs the JVM, {@code strace …} for example; usually empty
+ */
+public record NodeSpec(Path data, List<String> properties, List<String> jvm, List<String> launcher) {
+
+	private static final String JAR = System.getProperty("kvorum.it.jar", "target/kvorum.jar");
+
+	/** A node on any free port with the memory of a small container. */
+	public static NodeSpec on(Path data) {
+		return new NodeSpec(data, List.of("server.port=0"), List.of("-Xmx192m"), List.of());
+	}
+
+	public NodeSpec with(String... more) {
+		return new NodeSpec(this.data, join(this.properties, more), this.jvm, this.launcher);
+	}
+
+	public NodeSpec under(String... command) {
+		return new NodeSpec(this.data, this.properties, this.jvm, List.of(command));
+	}
+
+	List<String> command() {
+		List<String> command = new ArrayList<>(this.launcher);
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(this.jvm);
+		command.addAll(List.of("-jar", JAR, "--kvorum.storage.path=" + this.data));
+		this.properties.forEach((property) -> command.add("--" + property));
+		return command;
+	}
+
+	private static List<String> join(List<String> some, String... more) {
+		return Stream.concat(some.stream(), Stream.of(more)).toList();
+	}
+
+}

@@ -1,0 +1,232 @@
+"""What the scripts beside this file share: a node as a process, clients that keep account, a disk in a file."""
+
+import contextlib
+import http.client
+import itertools
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+DEFAULT_JAR = pathlib.Path(__file__).resolve().parents[3] / "target" / "kvorum.jar"
+START_SECONDS = 60
+CANNOT_RUN = 77
+
+
+def cannot_run(reason):
+    """Ends the script with the exit code that says "nothing was tested"."""
+    print(f"cannot run here: {reason}", file=sys.stderr)
+    sys.exit(CANNOT_RUN)
+
+
+def fail(reason):
+    sys.exit(f"FAILED: {reason}")
+
+
+def need(*commands, root=False):
+    if root and os.geteuid() != 0:
+        cannot_run("this needs root, for loop devices and mounts")
+    for command in commands:
+        if not shutil.which(command):
+            cannot_run(f"this needs the command {command}")
+
+
+def java():
+    """JAVA_HOME where that is 25 or newer, else the newest JDK below /usr/lib/jvm."""
+    homes = [pathlib.Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
+    homes += pathlib.Path("/usr/lib/jvm").glob("*")
+    versions = {home: java_version(home) for home in homes}
+    home = max(versions, key=versions.get, default=None)
+    if not home or versions[home] < 25:
+        cannot_run("there is no JDK 25 in JAVA_HOME or below /usr/lib/jvm")
+    return str(home / "bin" / "java")
+
+
+def java_version(home):
+    release = home / "release"
+    found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(), re.M) if release.is_file() else None
+    return int(found[1]) if found and (home / "bin" / "java").is_file() else 0
+
+
+class Node:
+    """One node on a free port of the loopback interface."""
+
+    def __init__(self, jar, data, log, **properties):
+        if not pathlib.Path(jar).is_file():
+            fail(f"{jar} is not there; build it with mvn package")
+        self.log = pathlib.Path(log)
+        settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data}
+        settings.update({name.replace("_", "."): value for name, value in properties.items()})
+        command = [java(), "-Xmx192m", "-jar", str(jar), *(f"--{name}={value}" for name, value in settings.items())]
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        self.port = self._await_ready()
+
+    def _await_ready(self):
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            port = re.search(r"Netty started on port (\d+)", self.log.read_text(errors="replace"))
+            if port and self._is_ready(int(port[1])):
+                return int(port[1])
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(0.05)
+        self.kill()
+        fail(f"the node did not start. Its log:\n{self.tail()}")
+
+    @staticmethod
+    def _is_ready(port):
+        try:
+            return Client(port).send("GET", "/actuator/health/readiness")[0] == 200
+        except OSError:
+            return False
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        """SIGTERM; returns the exit code."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(START_SECONDS)
+
+    def tail(self):
+        return "\n".join(self.log.read_text(errors="replace").splitlines()[-40:])
+
+
+class Client:
+    """One keep-alive connection. It never repeats a write; an OSError means that there was no answer."""
+
+    def __init__(self, port, host="127.0.0.1"):
+        self.connection = http.client.HTTPConnection(host, port, timeout=30)
+
+    def send(self, method, target, body=None, headers=None):
+        """Returns (status, body)."""
+        try:
+            self.connection.request(method, target, body, headers or {})
+            response = self.connection.getresponse()
+            return response.status, response.read()
+        except http.client.HTTPException as broken:
+            self.connection.close()
+            raise ConnectionError(broken) from broken
+        except OSError:
+            self.connection.close()
+            raise
+
+    def put(self, key, value):
+        return self.send("PUT", entity(key), value, {"Content-Type": "application/octet-stream"})[0]
+
+    def get(self, key):
+        return self.send("GET", entity(key))
+
+
+def entity(key):
+    """The target of a request for a key, given as text or as bytes."""
+    return "/v0/entity?id=" + urllib.parse.quote(key, safe="")
+
+
+def value_of(key, size):
+    return random.Random(key).randbytes(size)
+
+
+class Writers:
+    """Threads that put keys, each once, and remember which were acknowledged and how the others were refused."""
+
+    def __init__(self, port, name, size, threads=8):
+        self.size = size
+        self.acknowledged = []
+        self.answers = {}
+        self.stopped = threading.Event()
+        self.lock = threading.Condition()
+        self.threads = [
+            threading.Thread(target=self._run, args=(Client(port), f"{name} {number}"), daemon=True)
+            for number in range(threads)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def _run(self, client, name):
+        for number in itertools.count():
+            if self.stopped.is_set():
+                return
+            key = f"{name} {number}"
+            try:
+                status = client.put(key, value_of(key, self.size))
+            except OSError:
+                status = "no answer"
+            with self.lock:
+                self.answers[status] = self.answers.get(status, 0) + 1
+                if status == 201:
+                    self.acknowledged.append(key)
+                self.lock.notify_all()
+            if status == "no answer":
+                return
+
+    def wait_for(self, condition, seconds):
+        """Waits until condition(self) holds after an answer; returns whether it did."""
+        with self.lock:
+            return self.lock.wait_for(lambda: condition(self), seconds)
+
+    def stop(self):
+        self.stopped.set()
+        for thread in self.threads:
+            thread.join()
+        return self
+
+
+def lost(port, keys, size):
+    """The keys whose value is not there byte for byte."""
+    client = Client(port)
+    return [key for key in keys if client.get(key) != (200, value_of(key, size))]
+
+
+@contextlib.contextmanager
+def workspace():
+    """A directory that is removed at the end."""
+    with tempfile.TemporaryDirectory(prefix="kvorum-") as directory:
+        yield pathlib.Path(directory)
+
+
+class Disk:
+    """An ext4 file system in a file, on a loop device."""
+
+    def __init__(self, directory, megabytes):
+        self.image = directory / "disk.img"
+        self.mount_point = directory / "disk"
+        self.mount_point.mkdir()
+        with self.image.open("wb") as image:
+            image.truncate(megabytes << 20)
+        run("mkfs.ext4", "-q", "-F", self.image)
+
+    def mount(self):
+        try:
+            run("mount", "-o", "loop", self.image, self.mount_point)
+        except subprocess.CalledProcessError as refused:
+            cannot_run(f"loop mounts are not possible: {refused.stderr.strip()}")
+
+    def unmount(self):
+        run("umount", self.mount_point)
+
+    def __enter__(self):
+        self.mount()
+        return self
+
+    def __exit__(self, *_):
+        if os.path.ismount(self.mount_point):
+            self.unmount()
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True)
+
+
+def end_on_sigterm():
+    """Lets `with` and `finally` clean up when the script is told to end."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
