@@ -60,9 +60,14 @@ class ReadPathTests {
 	@Test
 	void aReadThatFindsTheQueueFullIsRefusedWithTheNameOfTheLimitAndThoseInTheQueueAreAnswered() {
 		closedWith(ENTRY);
+		CountDownLatch taken = new CountDownLatch(1);
 		CountDownLatch busy = new CountDownLatch(1);
 		try (TestStore store = new TestStore(TestSettings.withReadQueue(this.directory, 1))) {
-			store.reads.schedule(() -> await(busy));
+			store.reads.schedule(() -> {
+				taken.countDown();
+				await(busy);
+			});
+			await(taken);
 			// The one thread is taken, and the one place in the queue by this.
 			CompletableFuture<@Nullable Entry> queued = store.engine.read(KEY).toFuture();
 
