@@ -64,7 +64,7 @@ class Node:
             fail(f"{jar} is not there; build it with mvn package")
         self.log = pathlib.Path(log)
         settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data}
-        settings.update({name.replace("_", "."): value for name, value in properties.items()})
+        settings.update(properties)
         command = [java(), "-Xmx192m", "-jar", str(jar), *(f"--{name}={value}" for name, value in settings.items())]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)

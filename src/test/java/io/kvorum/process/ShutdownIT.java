@@ -102,8 +102,8 @@ class ShutdownIT {
 			.with("kvorum.api.max-value-size=0B", "kvorum.replication.factor=0", "kvorum.storage.read-threads=-1"));
 
 		assertThat(node.awaitExit()).isNotZero();
-		assertThat(node.log()).contains("kvorum.api.maxValueSize", "kvorum.replication.factor",
-				"kvorum.storage.readThreads");
+		assertThat(node.log()).contains("kvorum.api.max-value-size", "kvorum.replication.factor",
+				"kvorum.storage.read-threads");
 	}
 
 }
