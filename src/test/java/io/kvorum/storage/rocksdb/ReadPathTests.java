@@ -1,0 +1,96 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.testing.Generator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Which thread answers a read. */
+class ReadPathTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Entry ENTRY = Generator.live(new Version(1, 1), "value");
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void whatAMemtableHoldsIsReadOnTheCallingThread() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, ENTRY);
+
+			assertThat(threadOfRead(store)).isEqualTo(Thread.currentThread().getName());
+			assertThat(store.events.readsFromMemory).hasValue(1);
+			assertThat(store.events.readsFromDisk).hasValue(0);
+		}
+	}
+
+	@Test
+	void whatIsOnDiskOnlyIsReadOnTheStorageSchedulerAndFromThenOnFromMemory() {
+		closedWith(ENTRY);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(threadOfRead(store)).startsWith("test-reads");
+			assertThat(store.events.readsFromDisk).hasValue(1);
+			assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			assertThat(threadOfRead(store)).isEqualTo(Thread.currentThread().getName());
+			assertThat(store.events.readsFromDisk).hasValue(1);
+		}
+	}
+
+	@Test
+	void aKeyThatMemoryKnowsToBeAbsentNeedsNoHop() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isNull();
+			assertThat(store.events.readsFromDisk).hasValue(0);
+		}
+	}
+
+	@Test
+	void aReadThatFindsTheQueueFullIsRefusedWithTheNameOfTheLimitAndThoseInTheQueueAreAnswered() {
+		closedWith(ENTRY);
+		CountDownLatch busy = new CountDownLatch(1);
+		try (TestStore store = new TestStore(TestSettings.withReadQueue(this.directory, 1))) {
+			store.reads.schedule(() -> await(busy));
+			// The one thread is taken, and the one place in the queue by this.
+			CompletableFuture<@Nullable Entry> queued = store.engine.read(KEY).toFuture();
+
+			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> store.read(KEY))
+				.withMessage("kvorum.storage.read-queue-length of 1 is reached");
+			assertThat(store.events.overloaded).hasValue(1);
+			busy.countDown();
+			assertThat(queued.join()).isEqualTo(ENTRY);
+		}
+	}
+
+	private void closedWith(Entry entry) {
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, entry);
+		}
+	}
+
+	private static String threadOfRead(TestStore store) {
+		return String.valueOf(store.engine.read(KEY).map(_ -> Thread.currentThread().getName()).block());
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+}
