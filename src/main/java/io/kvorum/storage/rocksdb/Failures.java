@@ -30,7 +30,7 @@ final class Failures {
 
 	static StoreOpenException opening(Path path, RocksDBException ex) {
 		String message = String.valueOf(ex.getMessage());
-		if (message.contains("lock ")) {
+		if (isLocked(message)) {
 			Path lock = Database.lockOf(path);
 			return new StoreOpenException(
 					"The data directory %s is in use by another process: it holds the lock %s.".formatted(path, lock),
@@ -44,6 +44,11 @@ final class Failures {
 		}
 		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
 				"Check that its file system is mounted, writable for this user, and has space.", ex);
+	}
+
+	/** As RocksDB words it, for another process and for this one; there is no code. */
+	private static boolean isLocked(String message) {
+		return message.startsWith("While lock file") || message.startsWith("lock hold by current process");
 	}
 
 	private static Status.@Nullable Code code(RocksDBException ex) {
