@@ -16,6 +16,8 @@ import org.rocksdb.WriteBatch;
  */
 final class Batch implements AutoCloseable {
 
+	private static final byte[] NOTHING = {};
+
 	private final Database database;
 
 	private final WriteBatch writes = new WriteBatch();
@@ -57,7 +59,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void put(Expiry expiry) throws RocksDBException {
-		this.writes.put(this.database.expiries, expiry.toKey(), expiry.toValue());
+		this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 	}
 
 	void delete(Expiry expiry) throws RocksDBException {

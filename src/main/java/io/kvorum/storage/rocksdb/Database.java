@@ -54,7 +54,7 @@ final class Database implements AutoCloseable {
 	/** Key → entry. */
 	final ColumnFamilyHandle entries;
 
-	/** Expiry instant and key → version; for each entry that expires, or did. */
+	/** Expiries without a value; one for each entry that expires, or did. */
 	final ColumnFamilyHandle expiries;
 
 	/** What the node remembers of itself. */
