@@ -27,6 +27,8 @@ import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes: group commit.
@@ -43,6 +45,8 @@ import org.rocksdb.RocksDBException;
  * committer takes nothing more and says so to whoever ends the process.
  */
 final class Committer implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(Committer.class);
 
 	/** The most writes in a batch. */
 	private static final int MAX_BATCH_WRITES = 1024;
@@ -217,6 +221,9 @@ final class Committer implements AutoCloseable {
 		for (Write<?> write : taken) {
 			added += add(write, batch, started, noSpace) ? 1 : 0;
 		}
+		if (batch.isEmpty()) {
+			return;
+		}
 		try {
 			batch.write(this.settings.durability() == Durability.FSYNC);
 			this.full = false;
@@ -226,9 +233,7 @@ final class Committer implements AutoCloseable {
 			taken.forEach(write -> write.failUnlessFailed(failure));
 			return;
 		}
-		if (added > 0) {
-			this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
-		}
+		this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
 	}
 
 	private boolean add(Write<?> write, Batch batch, long now, @Nullable NoSpace noSpace) {
@@ -283,7 +288,13 @@ final class Committer implements AutoCloseable {
 
 	private void fail(Throwable cause) {
 		this.refusal = new Unavailable("the store has failed: " + cause.getMessage());
-		this.whenFailed.accept(cause);
+		try {
+			this.whenFailed.accept(cause);
+		}
+		catch (RuntimeException ex) {
+			// Those who wait are answered nonetheless.
+			logger.error("The store has failed, and telling so failed too", ex);
+		}
 	}
 
 	/** Hands results over: one task for each executor that waits for some. */
@@ -297,16 +308,26 @@ final class Committer implements AutoCloseable {
 
 	private static void handBack(Executor caller, List<Write<?>> writes) {
 		try {
-			caller.execute(() -> writes.forEach(Write::complete));
+			caller.execute(() -> writes.forEach(Committer::complete));
 		}
 		catch (RejectedExecutionException ex) {
 			// Its event loop is shutting down; nobody else will complete them.
-			writes.forEach(Write::complete);
+			writes.forEach(Committer::complete);
 		}
 	}
 
-	/** Fails what nobody will take any more. By several threads, one at a time. */
-	private synchronized void refuseQueued() {
+	private static void complete(Write<?> write) {
+		try {
+			write.complete();
+		}
+		catch (RuntimeException | Error ex) {
+			// It is the caller's; the others in the batch wait for theirs.
+			logger.error("A caller failed when it was told the result of a write", ex);
+		}
+	}
+
+	/** Fails what nobody will take any more. By any thread: each write is polled once. */
+	private void refuseQueued() {
 		Unavailable refused = this.refusal;
 		for (Write<?> write = poll(); write != null && refused != null; write = poll()) {
 			write.fail(refused);
