@@ -89,8 +89,9 @@ class NodeConfiguration {
 
 	@Bean
 	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
-			KvorumProperties properties) {
-		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()));
+			KvorumProperties properties, EventLoopCallers callers) {
+		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()),
+				callers);
 	}
 
 	@Bean

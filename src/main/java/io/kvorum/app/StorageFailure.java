@@ -37,6 +37,8 @@ final class StorageFailure {
 			AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
 			Thread.ofPlatform()
 				.name("kvorum-exit")
+				// Or closing the context would end the JVM before the exit code is set.
+				.daemon(false)
 				.start(() -> System.exit(SpringApplication.exit(this.context, () -> EXIT_CODE)));
 		}
 	}

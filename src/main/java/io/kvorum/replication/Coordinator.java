@@ -11,9 +11,11 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.StorageEngine;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Carries out operations on keys. In a cluster of one the replica set of every key is
@@ -32,11 +34,15 @@ public final class Coordinator {
 
 	private final ReplicationPolicy policy;
 
-	public Coordinator(StorageEngine storage, HybridLogicalClock clock, TimeSource time, ReplicationPolicy policy) {
+	private final CallerThreads callers;
+
+	public Coordinator(StorageEngine storage, HybridLogicalClock clock, TimeSource time, ReplicationPolicy policy,
+			CallerThreads callers) {
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
 		this.policy = policy;
+		this.callers = callers;
 	}
 
 	public ReplicationPolicy policy() {
@@ -79,7 +85,10 @@ public final class Coordinator {
 			return Mono.just(this.clock.next());
 		}
 		catch (ClockBoundException _) {
-			return Mono.fromCompletionStage(this.clock::extension).then(Mono.fromSupplier(this.clock::next));
+			return Mono.fromCompletionStage(this.clock::extension)
+				// Completed by whoever asked first, and answered by who asks now.
+				.publishOn(Schedulers.fromExecutor(this.callers.current()))
+				.then(Mono.fromSupplier(this.clock::next));
 		}
 	}
 

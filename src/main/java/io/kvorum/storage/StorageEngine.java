@@ -8,9 +8,8 @@ import reactor.core.publisher.Mono;
  * What one replica stores: the newest entry of each key that it was given.
  * <p>
  * Errors are {@link StorageException}s. Results arrive on the thread that subscribed
- * where the answer is in memory, else on one of the engine's or on the
- * {@link CallerThreads caller's}. Cancelling gives up the result, not the work: a store
- * that has begun goes on.
+ * where the answer is in memory, else on the {@link CallerThreads caller's} executor.
+ * Cancelling gives up the result, not the work: a store that has begun goes on.
  */
 public interface StorageEngine {
 

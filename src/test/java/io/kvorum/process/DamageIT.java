@@ -30,6 +30,8 @@ class DamageIT {
 	 * One value is about a quarter of a data block (4 KiB), and all of them many blocks
 	 * of the WAL (32 KiB).
 	 */
+	private static final int EX_IOERR = 74;
+
 	private static final List<String> KEYS = IntStream.range(0, 1_000)
 		.mapToObj((i) -> "key %04d".formatted(i))
 		.toList();
@@ -112,7 +114,7 @@ class DamageIT {
 	}
 
 	@Test
-	@DisplayName("a damaged data block that a compaction meets: the node goes on, with reads and with writes")
+	@DisplayName("a damaged data block that a compaction meets: the node ends, marks it, and started again it reads and writes")
 	void damagedBlockInCompaction() throws IOException, InterruptedException {
 		Path damaged = writeTables();
 		flip(damaged, Files.size(damaged) / 2);
@@ -124,7 +126,14 @@ class DamageIT {
 			node.stop();
 		}
 
+		NodeProcess met = this.nodes.launch(this.nodes.spec());
+		while (met.becomesReady() && met.isAlive()) {
+			this.ledger.write(met.client(), KEYS.getFirst(), 100);
+		}
+		assertThat(met.awaitExit()).isEqualTo(EX_IOERR);
+
 		NodeProcess node = this.nodes.start();
+		assertThat(node.client().metric("kvorum_storage_damaged")).isEqualTo(1);
 		assertThat(KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key, node))).hasSizeBetween(1, 50);
 		assertThat(node.client().put("another", "value").status()).isEqualTo(201);
 		assertThat(node.client().get("another").text()).isEqualTo("value");

@@ -49,18 +49,26 @@ public final class NodeProcess implements AutoCloseable {
 
 	/** Waits until readiness is UP; a process that ends before that fails at once. */
 	NodeProcess awaitReady() throws InterruptedException {
+		if (!becomesReady()) {
+			throw new AssertionError("The node did not become ready. " + this.log.tail());
+		}
+		return this;
+	}
+
+	/** Waits until readiness is UP, or the process ends before that. */
+	public boolean becomesReady() throws InterruptedException {
 		long deadline = System.nanoTime() + START_DEADLINE.toNanos();
 		Matcher line = this.log.await(PORT, START_DEADLINE);
 		if (line == null) {
-			throw new AssertionError("The node did not open its port. " + this.log.tail());
+			return false;
 		}
 		this.port = Integer.parseInt(line.group(1));
 		while (!client().isReady()) {
 			if (this.process.waitFor(20, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
-				throw new AssertionError("The node did not become ready. " + this.log.tail());
+				return false;
 			}
 		}
-		return this;
+		return true;
 	}
 
 	public KvorumClient client() {

@@ -16,6 +16,8 @@ import org.rocksdb.WriteBatch;
  */
 final class Batch implements AutoCloseable {
 
+	private static final byte[] NOTHING = {};
+
 	private final Database database;
 
 	private final WriteBatch writes = new WriteBatch();
@@ -57,7 +59,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void put(Expiry expiry) throws RocksDBException {
-		this.writes.put(this.database.expiries, expiry.toKey(), expiry.toValue());
+		this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 	}
 
 	void delete(Expiry expiry) throws RocksDBException {
@@ -73,13 +75,14 @@ final class Batch implements AutoCloseable {
 		this.synced = true;
 	}
 
-	/**
-	 * Writes it all at once. Nothing is written, and nothing synced, where it is empty.
-	 */
+	/** Whether there is nothing to be written. */
+	boolean isEmpty() {
+		return this.writes.count() == 0;
+	}
+
+	/** Writes it all at once. */
 	void write(boolean sync) throws RocksDBException {
-		if (this.writes.count() > 0) {
-			this.database.db.write((sync || this.synced) ? this.database.synced : this.database.unsynced, this.writes);
-		}
+		this.database.db.write((sync || this.synced) ? this.database.synced : this.database.unsynced, this.writes);
 	}
 
 	void clear() {

@@ -27,6 +27,8 @@ import io.kvorum.storage.StorageException.WriteFailed;
 import io.kvorum.storage.StorageException.WriteTimedOut;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that writes: group commit.
@@ -40,13 +42,17 @@ import org.rocksdb.RocksDBException;
  * <b>Failures.</b> What cannot be read fails its own write only. A full disk fails the
  * batch, and until a probe gets through all later ones are refused before they are tried.
  * Any other error of the disk is final: RocksDB cannot say what has reached it, so the
- * committer takes nothing more and says so to whoever ends the process.
+ * committer takes nothing more and says so to whoever ends the process. Where the reason
+ * is a table that a compaction found damaged, the {@link DamageMarker} lets the next
+ * start go around it.
  * <p>
  * <b>A disk that hangs</b> holds up the thread. {@link #tellOverdue()}, called now and
  * then by another, tells the callers: what waits will not be tried, what has begun is
  * unknown. That is why a write needs no timer of its own.
  */
 final class Committer implements AutoCloseable {
+
+	private static final Logger logger = LoggerFactory.getLogger(Committer.class);
 
 	/** The most writes in a batch. */
 	private static final int MAX_BATCH_WRITES = 1024;
@@ -66,6 +72,8 @@ final class Committer implements AutoCloseable {
 	private final StorageEvents events;
 
 	private final Consumer<Throwable> whenFailed;
+
+	private final DamageMarker damage;
 
 	private final Space space;
 
@@ -96,6 +104,7 @@ final class Committer implements AutoCloseable {
 		this.time = time;
 		this.events = events;
 		this.whenFailed = whenFailed;
+		this.damage = new DamageMarker(settings.path());
 		this.space = new Space(settings.path(), settings.minFreeBytes(), time);
 		this.thread.setDaemon(true);
 	}
@@ -225,6 +234,9 @@ final class Committer implements AutoCloseable {
 		for (Write<?> write : taken) {
 			added += add(write, batch, started, noSpace) ? 1 : 0;
 		}
+		if (batch.isEmpty()) {
+			return;
+		}
 		try {
 			batch.write(this.settings.durability() == Durability.FSYNC);
 			this.full = false;
@@ -234,9 +246,7 @@ final class Committer implements AutoCloseable {
 			taken.forEach(write -> write.failUnlessFailed(failure));
 			return;
 		}
-		if (added > 0) {
-			this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
-		}
+		this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
 	}
 
 	private boolean add(Write<?> write, Batch batch, long now, @Nullable NoSpace noSpace) {
@@ -308,14 +318,25 @@ final class Committer implements AutoCloseable {
 				this.full = true;
 				this.events.outOfSpace();
 			}
-			default -> fail(ex);
+			default -> {
+				if (Failures.isDamage(ex)) {
+					this.damage.set(String.valueOf(ex.getMessage()));
+				}
+				fail(ex);
+			}
 		}
 		return failure;
 	}
 
 	private void fail(Throwable cause) {
 		this.refusal = new Unavailable("the store has failed: " + cause.getMessage());
-		this.whenFailed.accept(cause);
+		try {
+			this.whenFailed.accept(cause);
+		}
+		catch (RuntimeException ex) {
+			// Those who wait are answered nonetheless.
+			logger.error("The store has failed, and telling so failed too", ex);
+		}
 	}
 
 	/** Hands results over: one task for each executor that waits for some. */
@@ -329,16 +350,26 @@ final class Committer implements AutoCloseable {
 
 	private static void handBack(Executor caller, List<Write<?>> writes) {
 		try {
-			caller.execute(() -> writes.forEach(Write::complete));
+			caller.execute(() -> writes.forEach(Committer::complete));
 		}
 		catch (RejectedExecutionException ex) {
 			// Its event loop is shutting down; nobody else will complete them.
-			writes.forEach(Write::complete);
+			writes.forEach(Committer::complete);
 		}
 	}
 
-	/** Fails what nobody will take any more. By several threads, one at a time. */
-	private synchronized void refuseQueued() {
+	private static void complete(Write<?> write) {
+		try {
+			write.complete();
+		}
+		catch (RuntimeException | Error ex) {
+			// It is the caller's; the others in the batch wait for theirs.
+			logger.error("A caller failed when it was told the result of a write", ex);
+		}
+	}
+
+	/** Fails what nobody will take any more. By any thread: each write is polled once. */
+	private void refuseQueued() {
 		Unavailable refused = this.refusal;
 		for (Write<?> write = poll(); write != null && refused != null; write = poll()) {
 			write.fail(refused);

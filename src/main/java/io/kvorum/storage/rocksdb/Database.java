@@ -54,7 +54,7 @@ final class Database implements AutoCloseable {
 	/** Key → entry. */
 	final ColumnFamilyHandle entries;
 
-	/** Expiry instant and key → version; for each entry that expires, or did. */
+	/** Expiries without a value; one for each entry that expires, or did. */
 	final ColumnFamilyHandle expiries;
 
 	/** What the node remembers of itself. */
@@ -79,6 +79,9 @@ final class Database implements AutoCloseable {
 
 	final WriteOptions unsynced;
 
+	/** Whether it was opened without compactions, for a table is damaged. */
+	final boolean damaged;
+
 	/**
 	 * Opens the database of a directory, which is made where it is missing.
 	 * @throws StoreOpenException if that cannot be done
@@ -99,6 +102,11 @@ final class Database implements AutoCloseable {
 
 	private Database(RocksSettings settings) throws RocksDBException {
 		try {
+			DamageMarker marker = new DamageMarker(settings.path());
+			this.damaged = marker.isSet();
+			if (this.damaged) {
+				marker.warn();
+			}
 			this.cache = own(new LRUCache(settings.cacheBytes()));
 			this.statistics = own(new Statistics());
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
@@ -161,6 +169,7 @@ final class Database implements AutoCloseable {
 			.setPinL0FilterAndIndexBlocksInCache(true)
 			.setFilterPolicy(own(new BloomFilter(BLOOM_BITS_PER_KEY)));
 		return own(new ColumnFamilyOptions()).setTableFormatConfig(table)
+			.setDisableAutoCompactions(this.damaged)
 			.setWriteBufferSize(settings.memtableBytes() / 2)
 			.setMaxWriteBufferNumber(4)
 			.setMemtablePrefixBloomSizeRatio(0.05)

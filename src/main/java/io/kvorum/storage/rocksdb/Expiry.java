@@ -5,30 +5,31 @@ import java.nio.ByteBuffer;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 
-/** That an entry of a key, in this version, expires at an instant. Ordered by instant. */
+/**
+ * That an entry of a key, in this version, expires at an instant. Stored as a key without
+ * a value, ordered by instant: instant, key, version. The version is part of it so that
+ * two versions of a key that expire at the same instant have an expiry each, and dropping
+ * the one leaves the other.
+ */
 record Expiry(long atMillis, Key key, Version version) {
 
+	private static final int FIXED_BYTES = 3 * Long.BYTES;
+
 	byte[] toKey() {
-		return ByteBuffer.allocate(Long.BYTES + this.key.bytes().length)
+		return ByteBuffer.allocate(FIXED_BYTES + this.key.bytes().length)
 			.putLong(this.atMillis)
 			.put(this.key.bytes())
-			.array();
-	}
-
-	byte[] toValue() {
-		return ByteBuffer.allocate(2 * Long.BYTES)
 			.putLong(this.version.timestamp())
 			.putLong(this.version.node())
 			.array();
 	}
 
-	static Expiry of(byte[] storedKey, byte[] storedValue) {
-		ByteBuffer name = ByteBuffer.wrap(storedKey);
-		long atMillis = name.getLong();
-		byte[] key = new byte[name.remaining()];
-		name.get(key);
-		ByteBuffer version = ByteBuffer.wrap(storedValue);
-		return new Expiry(atMillis, Key.of(key), new Version(version.getLong(), version.getLong()));
+	static Expiry of(byte[] stored) {
+		ByteBuffer buffer = ByteBuffer.wrap(stored);
+		long atMillis = buffer.getLong();
+		byte[] key = new byte[stored.length - FIXED_BYTES];
+		buffer.get(key);
+		return new Expiry(atMillis, Key.of(key), new Version(buffer.getLong(), buffer.getLong()));
 	}
 
 	/** The keys of all that expire before this instant are below this one. */

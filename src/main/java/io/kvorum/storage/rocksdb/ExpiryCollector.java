@@ -2,6 +2,7 @@ package io.kvorum.storage.rocksdb;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
 import io.kvorum.clock.TimeSource;
@@ -56,7 +57,7 @@ final class ExpiryCollector {
 				ReadOptions options = new ReadOptions(this.database.scan).setIterateUpperBound(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.expiries, options)) {
 			for (iterator.seek(start); iterator.isValid() && due.size() < PAGE; iterator.next()) {
-				due.add(Expiry.of(iterator.key(), iterator.value()));
+				due.add(Expiry.of(iterator.key()));
 			}
 			// An iterator that meets damage just ends.
 			iterator.status();
@@ -69,16 +70,19 @@ final class ExpiryCollector {
 	}
 
 	private int removeAll(List<Expiry> due) {
-		return Flux.fromIterable(due)
+		Mono<Long> removed = Flux.fromIterable(due)
 			.flatMap(expiry -> this.remove.apply(expiry)
 				// One that is damaged stays and is met again; it must not keep the
 				// others.
 				.onErrorReturn(StorageException.Unreadable.class, false), PAGE)
 			.filter(Boolean::booleanValue)
-			.count()
-			.toFuture()
-			.join()
-			.intValue();
+			.count();
+		try {
+			return removed.toFuture().join().intValue();
+		}
+		catch (CompletionException ex) {
+			throw (ex.getCause() instanceof StorageException failure) ? failure : ex;
+		}
 	}
 
 }

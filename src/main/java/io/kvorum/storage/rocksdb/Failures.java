@@ -24,19 +24,24 @@ final class Failures {
 		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
 	}
 
+	/** Whether the data on disk is not what was written. */
+	static boolean isDamage(RocksDBException ex) {
+		return code(ex) == Status.Code.Corruption;
+	}
+
 	static StorageException writing(RocksDBException ex) {
 		return isNoSpace(ex) ? StorageException.NoSpace.met(ex) : new StorageException.WriteFailed(ex);
 	}
 
 	static StoreOpenException opening(Path path, RocksDBException ex) {
 		String message = String.valueOf(ex.getMessage());
-		if (message.contains("lock ")) {
+		if (isLocked(message)) {
 			Path lock = Database.lockOf(path);
 			return new StoreOpenException(
 					"The data directory %s is in use by another process: it holds the lock %s.".formatted(path, lock),
 					"Stop the other process, or give this node a directory of its own by kvorum.storage.path.", ex);
 		}
-		if (code(ex) == Status.Code.Corruption) {
+		if (isDamage(ex)) {
 			return new StoreOpenException("The data directory %s is damaged: %s".formatted(path, message), """
 					Nothing was changed. What was acknowledged may be missing behind the damage, so the node does \
 					not start with less than it had. Restore the directory from a backup, or keep it aside and \
@@ -44,6 +49,11 @@ final class Failures {
 		}
 		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
 				"Check that its file system is mounted, writable for this user, and has space.", ex);
+	}
+
+	/** As RocksDB words it, for another process and for this one; there is no code. */
+	private static boolean isLocked(String message) {
+		return message.startsWith("While lock file") || message.startsWith("lock hold by current process");
 	}
 
 	private static Status.@Nullable Code code(RocksDBException ex) {

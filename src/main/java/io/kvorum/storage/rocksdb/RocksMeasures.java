@@ -29,6 +29,7 @@ final class RocksMeasures {
 	List<Measure> all() {
 		List<Measure> all = new ArrayList<>();
 		queue(all);
+		damage(all);
 		properties(all);
 		tickers(all);
 		histograms(all);
@@ -42,6 +43,11 @@ final class RocksMeasures {
 				open -> open.committer().queuedBytes()));
 		all.add(gauge("kvorum.storage.out.of.space", "1 while writes are refused because the disk is full", "",
 				open -> open.committer().isOutOfSpace() ? 1 : 0));
+	}
+
+	private void damage(List<Measure> all) {
+		all.add(gauge("kvorum.storage.damaged", "1 where a table is damaged and compactions are off", "",
+				open -> open.database().damaged ? 1 : 0));
 	}
 
 	private void properties(List<Measure> all) {

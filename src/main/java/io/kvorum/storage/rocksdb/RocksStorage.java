@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -34,6 +35,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * The storage engine on RocksDB.
@@ -164,6 +166,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	private Mono<Entry> readFromDisk(Key key) {
 		long started = this.time.nanos();
+		Executor caller = this.callers.current();
 		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
 			.subscribeOn(this.scheduler)
 			.timeout(this.settings.readTimeout())
@@ -171,7 +174,8 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			.onErrorMap(RejectedExecutionException.class, _ -> {
 				this.events.overloaded();
 				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
-			});
+			})
+			.publishOn(Schedulers.fromExecutor(caller));
 	}
 
 	private void readFromDisk(Key key, long started, MonoSink<Entry> sink) {

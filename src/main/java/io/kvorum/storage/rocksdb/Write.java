@@ -89,16 +89,16 @@ abstract class Write<T> {
 	}
 
 	/**
-	 * Tells the caller that it took too long. By any thread.
+	 * Tells the caller that it took too long, on its executor. By any thread.
 	 * @param waiting what to tell if it still waits: it will not be tried
 	 * @param begun what to tell if it has begun
 	 */
 	void timeOut(Supplier<StorageException> waiting, Supplier<StorageException> begun) {
 		if (this.state.compareAndSet(State.QUEUED, State.TOLD)) {
-			this.sink.error(waiting.get());
+			this.caller.execute(() -> this.sink.error(waiting.get()));
 		}
 		else if (this.state.compareAndSet(State.BEGUN, State.TOLD)) {
-			this.sink.error(begun.get());
+			this.caller.execute(() -> this.sink.error(begun.get()));
 		}
 	}
 

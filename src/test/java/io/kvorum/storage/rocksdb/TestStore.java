@@ -58,6 +58,7 @@ final class TestStore implements AutoCloseable {
 
 	@Override
 	public void close() {
+		this.callers.release();
 		this.engine.close();
 		this.reads.dispose();
 	}

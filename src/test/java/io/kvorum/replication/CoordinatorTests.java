@@ -1,0 +1,180 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.OperationFailedException.Kind;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What an operation on a node that works answers. */
+class CoordinatorTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Replicas ONE = new Replicas(1, 1);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final InMemoryStorage storage = new InMemoryStorage();
+
+	private final HybridLogicalClock clock = new HybridLogicalClock(this.time);
+
+	private final Coordinator coordinator = new Coordinator(this.storage, this.clock, this.time,
+			new ReplicationPolicy(1, 3), CallerThreads.NONE);
+
+	private CompletableFuture<Void> boundStored = CompletableFuture.completedFuture(null);
+
+	CoordinatorTests() {
+		this.clock.start(7, 0, _ -> this.boundStored);
+	}
+
+	@Test
+	void aKeyThatWasNeverPutHasNoValue() {
+		assertThat(this.coordinator.get(KEY).block()).isNull();
+	}
+
+	@Test
+	void whatWasPutIsReadWithItsTypeItsCopiesAndTheVersionThatThePutReturned() {
+		Version version = put("value");
+
+		assertThat(this.coordinator.get(KEY).block())
+			.isEqualTo(new Live(version(version), 1, Live.NEVER, "text/plain", value("value")));
+	}
+
+	@Test
+	void aLaterPutWinsAlsoWithinOneMillisecondAndAfterTheClockFellBack() {
+		put("first");
+		put("second");
+		assertThat(valueRead()).isEqualTo(value("second"));
+		this.time.jump(Duration.ofHours(-1));
+		put("third");
+		assertThat(valueRead()).isEqualTo(value("third"));
+	}
+
+	@Test
+	void whatWasDeletedIsGoneAndItsTombstoneIsKept() {
+		Version put = put("value");
+		Version deleted = version(this.coordinator.delete(KEY, new Replicas(1, 3)).block());
+
+		assertThat(this.coordinator.get(KEY).block()).isNull();
+		assertThat(deleted.isNewerThan(put)).isTrue();
+		assertThat(this.storage.read(KEY).block()).isEqualTo(new Tombstone(deleted, 3));
+	}
+
+	@Test
+	void aKeyThatIsAbsentCanBeDeletedAndAPutAfterADeleteIsSeen() {
+		this.coordinator.delete(KEY, ONE).block();
+		put("again");
+
+		assertThat(valueRead()).isEqualTo(value("again"));
+	}
+
+	@Test
+	void aValueWithATtlIsGoneAtTheInstantCountedFromThePut() {
+		this.coordinator.put(KEY, ONE, "text/plain", value("value"), Ttl.parse("30s")).block();
+		this.time.pass(Duration.ofSeconds(30).minusMillis(1));
+		assertThat(valueRead()).isEqualTo(value("value"));
+
+		this.time.pass(Duration.ofMillis(1));
+		assertThat(this.coordinator.get(KEY).block()).isNull();
+	}
+
+	@Test
+	void aPutWithoutATtlOverOneWithATtlStays() {
+		this.coordinator.put(KEY, ONE, "text/plain", value("for a while"), Ttl.parse("1s")).block();
+		put("for ever");
+		this.time.pass(Duration.ofDays(400));
+
+		assertThat(valueRead()).isEqualTo(value("for ever"));
+	}
+
+	@Test
+	void aPutThatIsTriedAgainByItsCallerRepeatsItsVersion() {
+		var put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null);
+
+		assertThat(put.block()).isEqualTo(put.block());
+	}
+
+	@Test
+	void afterAnIdleHourAPutWaitsUntilTheBoundIsStoredAndItsVersionIsOfNow() {
+		this.time.pass(Duration.ofHours(1));
+		this.boundStored = new CompletableFuture<>();
+		CompletableFuture<?> put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null).toFuture();
+		assertThat(put).isNotDone();
+		assertThat(this.coordinator.get(KEY).block()).isNull();
+
+		this.boundStored.complete(null);
+		assertThat(put).isCompletedWithValueMatching(
+				version -> version instanceof Version given && given.millis() == this.time.millis());
+		assertThat(valueRead()).isEqualTo(value("value"));
+	}
+
+	@Test
+	void whereTheBoundCannotBeStoredAPutIsNotAcceptedAndLeavesNothing() {
+		this.time.pass(Duration.ofHours(1));
+		this.boundStored = CompletableFuture.failedFuture(new Overloaded("a queue", 1));
+
+		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> put("value"))
+			.matches(ex -> ex.kind() == Kind.NOT_ACCEPTED && !ex.mayHaveHappened() && ex.mayRetry());
+		assertThat(this.storage.read(KEY).block()).isNull();
+	}
+
+	@Test
+	void whereTheMachineClockPassesTheBoundAgainMeanwhileAPutIsNotAcceptedAndTheNextOneIs() {
+		this.time.pass(Duration.ofHours(1));
+		this.boundStored = new CompletableFuture<>();
+		CompletableFuture<?> put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null).toFuture();
+		this.time.pass(Duration.ofHours(1));
+		this.boundStored.complete(null);
+
+		assertThat(put).isCompletedExceptionally();
+		assertThat(put.exceptionNow()).isInstanceOfSatisfying(OperationFailedException.class, ex -> {
+			assertThat(ex.kind()).isEqualTo(Kind.NOT_ACCEPTED);
+			assertThat(ex.mayHaveHappened()).isFalse();
+			assertThat(ex.replicas()).singleElement().extracting("reason").isEqualTo("clock");
+		});
+		put("later");
+		assertThat(valueRead()).isEqualTo(value("later"));
+	}
+
+	private Version put(String text) {
+		return version(this.coordinator.put(KEY, ONE, "text/plain", value(text), null).block());
+	}
+
+	private Value valueRead() {
+		Live live = this.coordinator.get(KEY).block();
+		if (live == null) {
+			throw new AssertionError("there is no value");
+		}
+		return live.value();
+	}
+
+	private static Version version(@Nullable Version version) {
+		if (version == null) {
+			throw new AssertionError("there is no version");
+		}
+		return version;
+	}
+
+	private static Value value(String text) {
+		return Generator.live(Version.ABSENT, text).value();
+	}
+
+}

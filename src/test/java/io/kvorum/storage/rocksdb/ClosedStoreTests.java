@@ -1,0 +1,185 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EngineMeasures.Measure;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import io.kvorum.testing.Together;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Calls into a closed database end the JVM: here they end in an error. */
+class ClosedStoreTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Entry ENTRY = Generator.live(new Version(1, 1), "value");
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void afterACloseEveryCallSaysThatTheStoreIsNotOpen() {
+		TestStore store = TestStore.on(this.directory);
+		store.store(KEY, ENTRY);
+		store.close();
+
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.read(KEY))
+			.withMessage("the store is not open");
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.store(KEY, ENTRY));
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.probe().block());
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::identity);
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::clockBoundMillis);
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::collectExpired);
+		assertThat(store.engine.storeClockBound(1).toCompletableFuture()).isCompletedExceptionally();
+		assertThat(store.engine.isOutOfSpace()).isFalse();
+	}
+
+	@Test
+	void everyMeasureIsANumberWhileTheStoreIsOpenAndNoneAfterwards() {
+		TestStore store = TestStore.on(this.directory);
+		store.store(KEY, ENTRY);
+		List<Measure> measures = store.engine.measures();
+
+		assertThat(measures).allSatisfy(measure -> assertThat(measure.reader().getAsDouble()).isNotNaN());
+		assertThat(measures).extracting(Measure::name).doesNotHaveDuplicates();
+		store.close();
+		assertThat(measures).allSatisfy(measure -> assertThat(measure.reader().getAsDouble()).isNaN());
+	}
+
+	@Test
+	void measuresFollowTheStoreOverAReopening() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			List<Measure> measures = store.engine.measures();
+			store.engine.close();
+			store.engine.open();
+
+			assertThat(measures).allSatisfy(measure -> assertThat(measure.reader().getAsDouble()).isNotNaN());
+		}
+	}
+
+	@Test
+	void writesThatAreQueuedWhenTheStoreIsClosedAreWrittenAndAnswered() {
+		List<CompletableFuture<@Nullable StoreOutcome>> queued = new ArrayList<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.callers.hold();
+			store.engine.probe().subscribe();
+			store.callers.awaitHeld();
+			for (int i = 0; i < 2000; i++) {
+				queued.add(store.engine.store(Generator.key("key " + i), ENTRY).toFuture());
+			}
+			CompletableFuture<Void> closing = CompletableFuture.runAsync(store.engine::close);
+			store.callers.release();
+			closing.join();
+		}
+		assertThat(queued).allSatisfy(write -> assertThat(write).isCompletedWithValue(StoreOutcome.STORED));
+		try (TestStore store = TestStore.on(this.directory)) {
+			for (int i = 0; i < 2000; i++) {
+				assertThat(store.read(Generator.key("key " + i))).isEqualTo(ENTRY);
+			}
+		}
+	}
+
+	@SeededTest
+	void howeverManyCallWhileItIsClosedEachIsAnsweredAndWhatWasStoredIsThereAndWhatWasRefusedIsNot(long seed) {
+		Map<Key, Entry> stored = new HashMap<>();
+		List<Key> refused = new ArrayList<>();
+		for (int round = 0; round < 6; round++) {
+			try (TestStore store = TestStore.on(this.directory)) {
+				AtomicInteger calls = new AtomicInteger();
+				int before = new Generator(seed + round).below(3000);
+				int each = round;
+				Together.run(5, thread -> () -> (thread == 0) ? closeAfter(store, calls, before)
+						: callUntilClosed(store, calls, new Caller(seed, each, thread, stored, refused)));
+			}
+		}
+		assertThat(refused).isNotEmpty();
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(stored).allSatisfy((key, entry) -> assertThat(store.read(key)).isEqualTo(entry));
+			assertThat(refused).allSatisfy(key -> assertThat(store.read(key)).isNull());
+		}
+	}
+
+	private record Caller(long seed, int round, int thread, Map<Key, Entry> stored, List<Key> refused) {
+
+		Key key(int call) {
+			return Generator.key("%d/%d/%d".formatted(this.round, this.thread, call));
+		}
+
+		void note(Key key, boolean wasStored) {
+			synchronized (this.stored) {
+				if (wasStored) {
+					this.stored.put(key, ENTRY);
+				}
+				else {
+					this.refused.add(key);
+				}
+			}
+		}
+
+	}
+
+	private static boolean closeAfter(TestStore store, AtomicInteger calls, int before) {
+		while (calls.get() < before) {
+			Thread.onSpinWait();
+		}
+		store.engine.close();
+		return true;
+	}
+
+	private static boolean callUntilClosed(TestStore store, AtomicInteger calls, Caller caller) {
+		Generator random = new Generator(caller.seed + caller.thread);
+		List<Measure> measures = store.engine.measures();
+		for (int call = 0;; call++) {
+			calls.incrementAndGet();
+			Key key = caller.key(call);
+			boolean open = switch (random.below(4)) {
+				case 0 -> !Double.isNaN(random.oneOf(measures).reader().getAsDouble());
+				case 1, 2 -> answered(store, caller.key(random.below(call + 1)));
+				default -> stored(store, key, caller);
+			};
+			if (!open) {
+				return true;
+			}
+		}
+	}
+
+	private static boolean answered(TestStore store, Key key) {
+		try {
+			store.read(key);
+			return true;
+		}
+		catch (Unavailable _) {
+			return false;
+		}
+	}
+
+	private static boolean stored(TestStore store, Key key, Caller caller) {
+		try {
+			store.store(key, ENTRY);
+			caller.note(key, true);
+			return true;
+		}
+		catch (Unavailable _) {
+			caller.note(key, false);
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,289 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.StorageException.WriteFailed;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** What becomes of the one thread that writes, and of those who wait for it. */
+class CommitterTests {
+
+	private static final Executor INLINE = Runnable::run;
+
+	@TempDir
+	private Path directory;
+
+	private final RecordedEvents events = new RecordedEvents();
+
+	private final List<Throwable> failures = new ArrayList<>();
+
+	private @Nullable Database opened;
+
+	private @Nullable Committer started;
+
+	@BeforeEach
+	void open() {
+		RocksSettings settings = TestSettings.of(this.directory);
+		this.opened = Database.open(settings);
+		this.started = new Committer(this.opened, settings, new SteeredTime(), this.events, this::failed);
+	}
+
+	private void failed(Throwable cause) {
+		this.failures.add(cause);
+		throw new IllegalStateException("whoever should end the process is in trouble");
+	}
+
+	@AfterEach
+	void close() {
+		committer().close();
+		database().close();
+	}
+
+	@Test
+	void resultsThatAreReadyTogetherAreHandedOverInOneTaskForEachCaller() {
+		CountingExecutor one = new CountingExecutor();
+		CountingExecutor other = new CountingExecutor();
+		List<CompletableFuture<?>> writes = new ArrayList<>();
+		for (int i = 0; i < 10; i++) {
+			writes.add(store("key " + i, (i % 2 == 0) ? one : other));
+		}
+		committer().start();
+		CompletableFuture.allOf(writes.toArray(CompletableFuture[]::new)).join();
+
+		assertThat(this.events.batches).containsExactly(10);
+		assertThat(one.tasks).hasValue(1);
+		assertThat(other.tasks).hasValue(1);
+	}
+
+	@Test
+	void aResultIsTheCallersOnlyAfterItsBatchIsWritten() {
+		CompletableFuture<Boolean> stored = new CompletableFuture<>();
+		var _ = store("key", task -> {
+			stored.complete(isStored("key"));
+			task.run();
+		});
+		committer().start();
+
+		assertThat(stored.join()).isTrue();
+	}
+
+	@Test
+	void aCallerThatTakesNoMoreTasksIsServedByTheCommitter() {
+		CompletableFuture<?> write = store("key", _ -> {
+			throw new RejectedExecutionException("the event loop is shutting down");
+		});
+		committer().start();
+
+		assertThat(write.join()).isEqualTo(StoreOutcome.STORED);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void aCallerThatThrowsKeepsNoResultFromTheOthersAndDoesNotEndTheCommitter() {
+		CompletableFuture<?> before = store("a", INLINE);
+		var _ = this.<Void>submit(Throwing::new);
+		CompletableFuture<?> after = store("b", INLINE);
+		committer().start();
+
+		before.join();
+		after.join();
+		assertThat(store("c", INLINE).join()).isEqualTo(StoreOutcome.STORED);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void aWriteThatCannotReadWhatIsThereFailsAlone() {
+		CompletableFuture<?> unreadable = submit(new RocksDBException("a damaged block"));
+		CompletableFuture<?> other = store("key", INLINE);
+		committer().start();
+
+		assertFails(unreadable, Unreadable.class);
+		assertThat(other.join()).isEqualTo(StoreOutcome.STORED);
+		assertThat(this.events.unreadable).hasValue(1);
+		assertThat(this.failures).isEmpty();
+	}
+
+	@Test
+	void aDiskThatFailsAWriteEndsTheCommitterAndAllAreAnsweredAndItIsToldOnce() throws RocksDBException {
+		database().db.dropColumnFamily(database().meta);
+		CompletableFuture<?> stored = store("key", INLINE);
+		CompletableFuture<?> failing = meta();
+		committer().start();
+
+		assertFails(stored, WriteFailed.class);
+		assertFails(failing, WriteFailed.class);
+		assertFails(store("later", INLINE), Unavailable.class);
+		assertThat(this.failures).hasSize(1);
+	}
+
+	@Test
+	void aBugInAWriteEndsTheCommitterAndAllAreAnsweredAndItIsToldOnce() {
+		CompletableFuture<?> first = store("key", INLINE);
+		CompletableFuture<?> bug = submit(new IllegalStateException("a bug"));
+		CompletableFuture<?> last = store("other", INLINE);
+		committer().start();
+
+		assertFails(first, WriteFailed.class);
+		assertFails(bug, WriteFailed.class);
+		assertFails(last, WriteFailed.class);
+		assertFails(store("later", INLINE), Unavailable.class);
+		assertThat(this.failures).hasSize(1);
+	}
+
+	@Test
+	void whatIsQueuedBehindAFailureIsAnsweredToo() throws RocksDBException {
+		database().db.dropColumnFamily(database().meta);
+		CompletableFuture<?> failing = meta();
+		List<CompletableFuture<?>> behind = new ArrayList<>();
+		for (int i = 0; i < 3000; i++) {
+			behind.add(store("key " + i, INLINE));
+		}
+		committer().start();
+
+		assertFails(failing, WriteFailed.class);
+		assertThat(behind)
+			.allSatisfy(write -> assertThatExceptionOfType(CompletionException.class).isThrownBy(write::join)
+				.havingCause()
+				.isInstanceOfAny(WriteFailed.class, Unavailable.class));
+		assertThat(committer().queuedWrites()).isZero();
+		assertThat(committer().queuedBytes()).isZero();
+	}
+
+	@Test
+	void whatIsQueuedWhenItIsClosedIsWritten() {
+		List<CompletableFuture<?>> queued = new ArrayList<>();
+		for (int i = 0; i < 3000; i++) {
+			queued.add(store("key " + i, INLINE));
+		}
+		committer().start();
+		committer().close();
+
+		assertThat(queued)
+			.allSatisfy(write -> assertThat(write).isCompletedWithValueMatching(StoreOutcome.STORED::equals));
+		assertFails(store("later", INLINE), Unavailable.class);
+	}
+
+	private Committer committer() {
+		return Objects.requireNonNull(this.started);
+	}
+
+	private Database database() {
+		return Objects.requireNonNull(this.opened);
+	}
+
+	private boolean isStored(String key) {
+		try {
+			return database().db.get(database().entries, Generator.key(key).bytes()) != null;
+		}
+		catch (RocksDBException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	private CompletableFuture<? extends @Nullable Object> store(String name, Executor caller) {
+		var key = Generator.key(name);
+		Live entry = Generator.live(new Version(1, 1), "value");
+		return this.<StoreOutcome>submit(sink -> new Write.Store(key, entry.version(), Live.NEVER,
+				EntryFormat.encode(key, entry), sink, caller, 0));
+	}
+
+	private CompletableFuture<? extends @Nullable Object> meta() {
+		return this.<Void>submit(sink -> new Write.Meta(new byte[] { 1 }, new byte[] { 1 }, sink, INLINE, 0));
+	}
+
+	private CompletableFuture<? extends @Nullable Object> submit(Exception failure) {
+		return this.<Void>submit(sink -> new Failing(failure, sink));
+	}
+
+	private <T> CompletableFuture<@Nullable T> submit(Function<MonoSink<T>, Write<T>> write) {
+		return Mono.<T>create(sink -> committer().submit(write.apply(sink))).toFuture();
+	}
+
+	private static void assertFails(CompletableFuture<?> write, Class<? extends Throwable> with) {
+		assertThatExceptionOfType(CompletionException.class).isThrownBy(write::join).withCauseInstanceOf(with);
+	}
+
+	/** A write that fails before it is in the batch. */
+	private static final class Failing extends Write<Void> {
+
+		private final Exception failure;
+
+		Failing(Exception failure, MonoSink<Void> sink) {
+			super(sink, INLINE, 0);
+			this.failure = failure;
+		}
+
+		@Override
+		void addTo(Batch batch) throws RocksDBException {
+			if (this.failure instanceof RocksDBException ex) {
+				throw ex;
+			}
+			throw new IllegalStateException(this.failure);
+		}
+
+		@Override
+		@Nullable Void result() {
+			return null;
+		}
+
+	}
+
+	/** A write whose caller throws when it is told the result. */
+	private static final class Throwing extends Write<Void> {
+
+		Throwing(MonoSink<Void> sink) {
+			super(sink, INLINE, 0);
+		}
+
+		@Override
+		void addTo(Batch batch) {
+		}
+
+		@Override
+		@Nullable Void result() {
+			throw new IllegalStateException("the caller is in trouble");
+		}
+
+	}
+
+	/** Counts the tasks it is given. */
+	private static final class CountingExecutor implements Executor {
+
+		private final AtomicInteger tasks = new AtomicInteger();
+
+		@Override
+		public void execute(Runnable task) {
+			this.tasks.incrementAndGet();
+			task.run();
+		}
+
+	}
+
+}
