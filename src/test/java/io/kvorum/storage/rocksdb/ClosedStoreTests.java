@@ -9,7 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EngineMeasures.Measure;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
@@ -75,7 +77,7 @@ class ClosedStoreTests {
 	}
 
 	@Test
-	void writesThatAreQueuedWhenTheStoreIsClosedAreWrittenAndAnswered() {
+	void writesThatAreQueuedWhenTheStoreIsClosedAreWrittenAndAnswered() throws InterruptedException {
 		List<CompletableFuture<@Nullable StoreOutcome>> queued = new ArrayList<>();
 		try (TestStore store = TestStore.on(this.directory)) {
 			store.callers.hold();
@@ -84,7 +86,11 @@ class ClosedStoreTests {
 			for (int i = 0; i < 2000; i++) {
 				queued.add(store.engine.store(Generator.key("key " + i), ENTRY).toFuture());
 			}
-			CompletableFuture<Void> closing = CompletableFuture.runAsync(store.engine::close);
+			Thread closing = Thread.ofPlatform().start(store.engine::close);
+			while (closing.getState() != Thread.State.WAITING) {
+				// Not yet where it waits for the committer.
+				Thread.onSpinWait();
+			}
 			store.callers.release();
 			closing.join();
 		}
@@ -93,6 +99,34 @@ class ClosedStoreTests {
 			for (int i = 0; i < 2000; i++) {
 				assertThat(store.read(Generator.key("key " + i))).isEqualTo(ENTRY);
 			}
+		}
+	}
+
+	/** Reads of a value this large take longer than all else that a close waits for. */
+	@SeededTest
+	void aCloseWaitsForReadsThatAreInsideTheDatabase(long seed) {
+		Generator random = new Generator(seed);
+		Entry large = new Live(new Version(1, 1), 1, Live.NEVER, "x/y", Value.of(random.bytes(24 << 20)));
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, large);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			AtomicInteger reads = new AtomicInteger();
+			int before = 2 + random.below(5);
+			Together.run(3, thread -> () -> (thread == 0) ? closeAfter(store, reads, before)
+					: readUntilClosed(store, reads, large));
+		}
+	}
+
+	private static boolean readUntilClosed(TestStore store, AtomicInteger reads, Entry expected) {
+		try {
+			while (true) {
+				reads.incrementAndGet();
+				assertThat(store.read(KEY)).isEqualTo(expected);
+			}
+		}
+		catch (Unavailable _) {
+			return true;
 		}
 	}
 

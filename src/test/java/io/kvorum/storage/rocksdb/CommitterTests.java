@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +14,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
@@ -30,7 +30,6 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** What becomes of the one thread that writes, and of those who wait for it. */
 class CommitterTests {
@@ -123,6 +122,7 @@ class CommitterTests {
 		CompletableFuture<?> unreadable = submit(new RocksDBException("a damaged block"));
 		CompletableFuture<?> other = store("key", INLINE);
 		committer().start();
+		committer().close();
 
 		assertFails(unreadable, Unreadable.class);
 		assertThat(other.join()).isEqualTo(StoreOutcome.STORED);
@@ -136,6 +136,7 @@ class CommitterTests {
 		CompletableFuture<?> stored = store("key", INLINE);
 		CompletableFuture<?> failing = meta();
 		committer().start();
+		committer().close();
 
 		assertFails(stored, WriteFailed.class);
 		assertFails(failing, WriteFailed.class);
@@ -149,6 +150,7 @@ class CommitterTests {
 		CompletableFuture<?> bug = submit(new IllegalStateException("a bug"));
 		CompletableFuture<?> last = store("other", INLINE);
 		committer().start();
+		committer().close();
 
 		assertFails(first, WriteFailed.class);
 		assertFails(bug, WriteFailed.class);
@@ -166,12 +168,10 @@ class CommitterTests {
 			behind.add(store("key " + i, INLINE));
 		}
 		committer().start();
+		committer().close();
 
 		assertFails(failing, WriteFailed.class);
-		assertThat(behind)
-			.allSatisfy(write -> assertThatExceptionOfType(CompletionException.class).isThrownBy(write::join)
-				.havingCause()
-				.isInstanceOfAny(WriteFailed.class, Unavailable.class));
+		assertThat(behind).allSatisfy(write -> assertFails(write, StorageException.class));
 		assertThat(committer().queuedWrites()).isZero();
 		assertThat(committer().queuedBytes()).isZero();
 	}
@@ -188,6 +188,16 @@ class CommitterTests {
 		assertThat(queued)
 			.allSatisfy(write -> assertThat(write).isCompletedWithValueMatching(StoreOutcome.STORED::equals));
 		assertFails(store("later", INLINE), Unavailable.class);
+	}
+
+	@Test
+	void aWriteThatIsTakenJustWhenTheCommitterEndsIsAnswered() {
+		committer().start();
+		CompletableFuture<?> write = this.<Void>submit(sink -> new Late(sink, committer()));
+
+		assertFails(write, Unavailable.class);
+		assertThat(committer().queuedWrites()).isZero();
+		assertThat(committer().queuedBytes()).isZero();
 	}
 
 	private Committer committer() {
@@ -226,8 +236,10 @@ class CommitterTests {
 		return Mono.<T>create(sink -> committer().submit(write.apply(sink))).toFuture();
 	}
 
+	/** Of a committer that has ended, so that nothing is left to wait for. */
 	private static void assertFails(CompletableFuture<?> write, Class<? extends Throwable> with) {
-		assertThatExceptionOfType(CompletionException.class).isThrownBy(write::join).withCauseInstanceOf(with);
+		assertThat(write).isCompletedExceptionally();
+		assertThat(write.exceptionNow()).isInstanceOf(with);
 	}
 
 	/** A write that fails before it is in the batch. */
@@ -269,6 +281,33 @@ class CommitterTests {
 		@Override
 		@Nullable Void result() {
 			throw new IllegalStateException("the caller is in trouble");
+		}
+
+	}
+
+	/** A write before which the committer is closed after it was found open. */
+	private static final class Late extends Write<Void> {
+
+		private final Committer committer;
+
+		Late(MonoSink<Void> sink, Committer committer) {
+			super(sink, INLINE, 0);
+			this.committer = committer;
+		}
+
+		@Override
+		int weight() {
+			this.committer.close();
+			return super.weight();
+		}
+
+		@Override
+		void addTo(Batch batch) {
+		}
+
+		@Override
+		@Nullable Void result() {
+			return null;
 		}
 
 	}
