@@ -55,6 +55,11 @@ class NodeConfiguration {
 	}
 
 	@Bean
+	PooledBuffers pooledBuffers() {
+		return new PooledBuffers();
+	}
+
+	@Bean
 	StorageFailure storageFailure(ApplicationContext context) {
 		return new StorageFailure(context);
 	}

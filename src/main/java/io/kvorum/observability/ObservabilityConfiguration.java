@@ -7,8 +7,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.observation.ObservationPredicate;
-import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import io.netty.buffer.PooledByteBufAllocator;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -40,11 +39,7 @@ class ObservabilityConfiguration {
 
 	@Bean
 	MeterBinder nettyAllocatorMeters() {
-		return registry -> {
-			if (ByteBufAllocator.DEFAULT instanceof ByteBufAllocatorMetricProvider provider) {
-				new NettyAllocatorMetrics(provider).bindTo(registry);
-			}
-		};
+		return new NettyAllocatorMetrics(PooledByteBufAllocator.DEFAULT);
 	}
 
 	@Bean
