@@ -21,8 +21,7 @@ public class ApiConfiguration {
 	@Bean
 	EntityMapping entityMapping(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
 			RequestEvents events) {
-		InFlightBytes inFlight = new InFlightBytes(settings.maxInFlightBytes());
-		return new EntityMapping(new EntityHandler(coordinator, settings, inFlight, problems, time, events));
+		return new EntityMapping(new EntityHandler(coordinator, settings, problems, time, events));
 	}
 
 	@Bean

@@ -15,8 +15,11 @@ import reactor.core.publisher.Mono;
  */
 final class BodyReader {
 
-	/** The first piece of memory for a body of unknown length. */
-	private static final int UNKNOWN_LENGTH_BYTES = 8 << 10;
+	/**
+	 * The first piece of memory for a body. Larger ones get more as their bytes arrive,
+	 * so that who announces much and sends nothing holds nothing.
+	 */
+	private static final int FIRST_BYTES = 16 << 10;
 
 	private final ApiSettings settings;
 
@@ -45,7 +48,10 @@ final class BodyReader {
 		if (declared > this.settings.maxValueBytes()) {
 			throw new ValueTooLargeException();
 		}
-		return new Body(request, (int) declared);
+		if (!this.inFlight.hasRoomFor(declared)) {
+			throw this.inFlight.exhausted();
+		}
+		return new Body(request, (int) Math.min(declared, FIRST_BYTES));
 	}
 
 	/** One body: memory that is reserved, and filled by one request's buffers. */
@@ -59,10 +65,10 @@ final class BodyReader {
 
 		private int reserved;
 
-		private Body(ServerHttpRequest request, int declared) {
+		private Body(ServerHttpRequest request, int first) {
 			this.request = request;
-			reserve(declared);
-			this.bytes = new byte[declared];
+			this.bytes = new byte[first];
+			reserve(first);
 		}
 
 		/** The whole of it. Fails as {@link BodyReader#begin} does, and with the body. */
@@ -89,7 +95,7 @@ final class BodyReader {
 			if (needed > BodyReader.this.settings.maxValueBytes()) {
 				throw new ValueTooLargeException();
 			}
-			int capacity = Math.min(Math.max(needed, Math.max(2 * this.bytes.length, UNKNOWN_LENGTH_BYTES)),
+			int capacity = Math.min(Math.max(needed, Math.max(2 * this.bytes.length, FIRST_BYTES)),
 					BodyReader.this.settings.maxValueBytes());
 			reserve(capacity - this.reserved);
 			this.bytes = Arrays.copyOf(this.bytes, capacity);

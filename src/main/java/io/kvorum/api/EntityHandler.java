@@ -19,6 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.netty.channel.AbortedException;
 
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpHeaders;
@@ -46,7 +47,7 @@ final class EntityHandler implements WebHandler {
 	private static final String CONSISTENCY = "Kvorum-Consistency";
 
 	/** Values below this are not counted on their way out: connections bound them. */
-	private static final int LARGE_VALUE_BYTES = 64 << 10;
+	private static final int LARGE_VALUE_BYTES = 16 << 10;
 
 	private static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
@@ -56,7 +57,11 @@ final class EntityHandler implements WebHandler {
 
 	private final ApiSettings settings;
 
-	private final InFlightBytes inFlight;
+	/**
+	 * Apart from what comes in: clients that read slowly must not keep others from
+	 * writing.
+	 */
+	private final InFlightBytes outgoing;
 
 	private final BodyReader bodies;
 
@@ -66,12 +71,12 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
-	EntityHandler(Coordinator coordinator, ApiSettings settings, InFlightBytes inFlight, ProblemWriter problems,
-			TimeSource time, RequestEvents events) {
+	EntityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			RequestEvents events) {
 		this.coordinator = coordinator;
 		this.settings = settings;
-		this.inFlight = inFlight;
-		this.bodies = new BodyReader(settings, inFlight);
+		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
+		this.bodies = new BodyReader(settings, new InFlightBytes(settings.maxInFlightBytes()));
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
@@ -139,11 +144,11 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> writeLarge(Value value, ServerHttpResponse response) {
 		int length = value.length();
-		if (!this.inFlight.tryReserve(length)) {
+		if (!this.outgoing.tryReserve(length)) {
 			response.getHeaders().clear();
-			return Mono.error(this.inFlight.exhausted());
+			return Mono.error(this.outgoing.exhausted());
 		}
-		return write(value, response).doFinally(_ -> this.inFlight.release(length));
+		return write(value, response).doFinally(_ -> this.outgoing.release(length));
 	}
 
 	private Mono<Void> notFound(EntityRequest request, ServerHttpResponse response) {
@@ -220,8 +225,9 @@ final class EntityHandler implements WebHandler {
 			case ValueTooLargeException _ -> Problem.valueTooLarge(this.settings.maxValueBytes());
 			case NotAcceptedException ex -> Problem.notAccepted(String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);
+			case AbortedException _ -> Problem.incompleteBody("The connection ended before the body did.");
 			case RequestBodyTimeoutException ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
-			case RequestBodyException ex -> Problem.badRequest("malformed-request", String.valueOf(ex.getMessage()));
+			case RequestBodyException ex -> Problem.incompleteBody(String.valueOf(ex.getMessage()));
 			default -> {
 				logger.error("A request for an entity failed", error);
 				yield Problem.internal();

@@ -26,6 +26,11 @@ final class InFlightBytes {
 		return false;
 	}
 
+	/** Whether there is room now; reserves nothing. */
+	boolean hasRoomFor(long bytes) {
+		return this.reserved.get() + bytes <= this.limit;
+	}
+
 	void release(long bytes) {
 		this.reserved.addAndGet(-bytes);
 	}

@@ -26,6 +26,8 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	private static final int RETRY_AFTER_SECONDS = 1;
 
+	private static final Map<String, Object> NOT_APPLIED = Map.of("outcome", "not-applied", "retryable", true);
+
 	static final Problem NOT_FOUND = new Problem(404, "no-such-entity", "No such entity",
 			"No value is stored under this id, or it was deleted or has expired.");
 
@@ -43,13 +45,17 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 	}
 
 	static Problem requestTimeout(String detail) {
-		return new Problem(408, "request-timeout", "Request timeout", detail);
+		return new Problem(408, "request-timeout", "Request timeout", detail, null, NOT_APPLIED);
+	}
+
+	/** The body did not arrive as it was announced; nothing was stored. */
+	static Problem incompleteBody(String detail) {
+		return new Problem(400, "incomplete-body", "Incomplete body", detail, null, NOT_APPLIED);
 	}
 
 	/** A limit of this node is reached; nothing was done. */
 	static Problem notAccepted(String detail) {
-		return new Problem(503, "not-accepted", "Not accepted", detail, RETRY_AFTER_SECONDS,
-				Map.of("outcome", "not-applied", "retryable", true));
+		return new Problem(503, "not-accepted", "Not accepted", detail, RETRY_AFTER_SECONDS, NOT_APPLIED);
 	}
 
 	static Problem internal() {

@@ -70,8 +70,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * Limits of the HTTP API.
 	 *
 	 * @param maxValueSize largest value; larger ones are refused with 413
-	 * @param maxInFlightSize memory of the values on their way in or, where they are
-	 * large, out; beyond that requests are refused with 503
+	 * @param maxInFlightSize memory of the values on their way in, and as much again for
+	 * large values on their way out; beyond that requests are refused with 503
 	 * @param maxConnections connections open at the same time; more are closed at once
 	 * @param idleTimeout how long a connection may stay open without a request
 	 * @param headerTimeout how long the headers of a request may take from their first
@@ -84,7 +84,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 */
 	record Api(@NotNull @SizeAtLeast("1B") @SizeAtMost("64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
-			@Min(1) @DefaultValue("10000") int maxConnections,
+			@Min(1) @DefaultValue("2000") int maxConnections,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration idleTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration headerTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration bodyStallTimeout,

@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.slf4j.Logger;
@@ -19,6 +20,8 @@ final class StorageFailure {
 	/** EX_IOERR of sysexits.h. */
 	static final int EXIT_CODE = 74;
 
+	private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(15);
+
 	private static final Logger logger = LoggerFactory.getLogger(StorageFailure.class);
 
 	private final ApplicationContext context;
@@ -35,11 +38,23 @@ final class StorageFailure {
 			logger.error("The store has failed and takes no more writes: {}. The process ends with exit code {}; "
 					+ "start it again when the disk is in order.", cause.getMessage(), EXIT_CODE);
 			AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
-			Thread.ofPlatform()
+			Thread exit = Thread.ofPlatform()
 				.name("kvorum-exit")
 				// Or closing the context would end the JVM before the exit code is set.
 				.daemon(false)
 				.start(() -> System.exit(SpringApplication.exit(this.context, () -> EXIT_CODE)));
+			Thread.ofPlatform().name("kvorum-halt").daemon().start(() -> haltUnlessEnded(exit));
+		}
+	}
+
+	/** A disk that fails may also hang, and hold up an orderly end for ever. */
+	private static void haltUnlessEnded(Thread exit) {
+		try {
+			exit.join(EXIT_TIMEOUT);
+			Runtime.getRuntime().halt(EXIT_CODE);
+		}
+		catch (InterruptedException _) {
+			Thread.currentThread().interrupt();
 		}
 	}
 

@@ -1,7 +1,11 @@
 package io.kvorum.app;
 
+import java.time.Duration;
+
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.storage.rocksdb.RocksStorage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -9,6 +13,11 @@ import org.springframework.context.SmartLifecycle;
  * answered and the port is closed.
  */
 final class StorageLifecycle implements SmartLifecycle {
+
+	private static final Logger logger = LoggerFactory.getLogger(StorageLifecycle.class);
+
+	/** With the time that requests in flight get, less than 10 s. */
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
 	private final RocksStorage storage;
 
@@ -32,10 +41,24 @@ final class StorageLifecycle implements SmartLifecycle {
 		this.running = true;
 	}
 
+	/**
+	 * Closes the store on a thread of its own: where the disk hangs, the process ends
+	 * without. Nothing acknowledged is lost by that.
+	 */
 	@Override
 	public void stop() {
 		this.running = false;
-		this.storage.close();
+		Thread closer = Thread.ofPlatform().name("kvorum-close").daemon().start(this.storage::close);
+		try {
+			if (!closer.join(CLOSE_TIMEOUT)) {
+				logger.warn(
+						"The store was not closed within {}: the process ends without, the next start reads the log",
+						CLOSE_TIMEOUT);
+			}
+		}
+		catch (InterruptedException _) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Override

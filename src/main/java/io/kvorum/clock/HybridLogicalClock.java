@@ -84,11 +84,12 @@ public final class HybridLogicalClock {
 
 	/**
 	 * Stores a higher bound, or joins in where that is under way.
-	 * @return completes, on any thread, when it is stored
+	 * @return completes, on any thread, when it is stored; each caller's own, to cancel
+	 * as it likes
 	 */
 	public synchronized CompletionStage<?> extension() {
 		if (this.extending != null) {
-			return this.extending;
+			return this.extending.copy();
 		}
 		CompletableFuture<Long> stored = new CompletableFuture<>();
 		this.extending = stored;
@@ -104,7 +105,7 @@ public final class HybridLogicalClock {
 				stored.completeExceptionally(failure);
 			}
 		});
-		return stored;
+		return stored.copy();
 	}
 
 	private CompletionStage<?> store(long millis) {

@@ -127,6 +127,19 @@ class CoordinatorTests {
 	}
 
 	@Test
+	void whoGivesUpWaitingForTheBoundDoesNotFailTheOthers() {
+		this.time.pass(Duration.ofHours(1));
+		this.boundStored = new CompletableFuture<>();
+		CompletableFuture<?> first = this.coordinator.delete(Generator.key("first"), ONE).toFuture();
+		CompletableFuture<?> second = this.coordinator.delete(Generator.key("second"), ONE).toFuture();
+
+		first.cancel(true);
+		this.boundStored.complete(null);
+
+		assertThat(second).isCompletedWithValueMatching(Version.class::isInstance);
+	}
+
+	@Test
 	void whereTheBoundCannotBeStoredAPutIsNotAcceptedAndLeavesNothing() {
 		this.time.pass(Duration.ofHours(1));
 		this.boundStored = CompletableFuture.failedFuture(new Overloaded("a queue", 1));

@@ -95,7 +95,7 @@ final class Committer implements AutoCloseable {
 	private volatile List<Write<?>> taken = List.of();
 
 	/** Whether the last write met a full disk. The committer's thread only. */
-	private boolean full;
+	private volatile boolean full;
 
 	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events,
 			Consumer<Throwable> whenFailed) {

@@ -1,6 +1,7 @@
 package io.kvorum.storage.rocksdb;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -95,10 +96,20 @@ abstract class Write<T> {
 	 */
 	void timeOut(Supplier<StorageException> waiting, Supplier<StorageException> begun) {
 		if (this.state.compareAndSet(State.QUEUED, State.TOLD)) {
-			this.caller.execute(() -> this.sink.error(waiting.get()));
+			tell(waiting.get());
 		}
 		else if (this.state.compareAndSet(State.BEGUN, State.TOLD)) {
-			this.caller.execute(() -> this.sink.error(begun.get()));
+			tell(begun.get());
+		}
+	}
+
+	private void tell(StorageException late) {
+		try {
+			this.caller.execute(() -> this.sink.error(late));
+		}
+		catch (RejectedExecutionException _) {
+			// Its event loop is shutting down.
+			this.sink.error(late);
 		}
 	}
 
