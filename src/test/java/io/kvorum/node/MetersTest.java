@@ -29,11 +29,11 @@ class MetersTest {
 
 	private final NodeClient node;
 
-	private final MeterRegistry registry;
+	private final MeterRegistry meterRegistry;
 
-	MetersTest(@LocalServerPort int port, @Autowired MeterRegistry registry) {
+	MetersTest(@LocalServerPort int port, @Autowired MeterRegistry meterRegistry) {
 		this.node = new NodeClient(port);
-		this.registry = registry;
+		this.meterRegistry = meterRegistry;
 	}
 
 	@Test
@@ -51,7 +51,7 @@ class MetersTest {
 	}
 
 	private Set<String> registered() {
-		return this.registry.getMeters()
+		return this.meterRegistry.getMeters()
 			.stream()
 			.map(Meter::getId)
 			.filter(id -> id.getName().matches(OURS))
