@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import io.kvorum.storage.rocksdb.RocksStorage;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
@@ -8,6 +9,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 public class KvorumApplication {
 
 	public static void main(String[] args) {
+		Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);
 		SpringApplication.run(KvorumApplication.class, args);
 	}
 

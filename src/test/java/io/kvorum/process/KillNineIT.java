@@ -1,6 +1,10 @@
 package io.kvorum.process;
 
 import java.time.Duration;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -15,6 +19,7 @@ import io.kvorum.testing.Nodes;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,6 +94,18 @@ class KillNineIT {
 		}
 
 		this.clients.check(this.nodes.start().client(), keys);
+	}
+
+	@Test
+	@DisplayName("and the temporary directory is as empty as before")
+	void leavesNothingBehind(@TempDir Path temporary) throws InterruptedException, IOException {
+		NodeProcess node = this.nodes.start(this.nodes.spec().withJvm("-Djava.io.tmpdir=" + temporary));
+		node.client().put("key", "value");
+		node.kill9();
+
+		try (Stream<Path> left = Files.walk(temporary)) {
+			assertThat(left.filter(Files::isRegularFile)).isEmpty();
+		}
 	}
 
 	@Test

@@ -26,6 +26,10 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 		return new NodeSpec(this.data, join(this.properties, more), this.jvm, this.launcher);
 	}
 
+	public NodeSpec withJvm(String... more) {
+		return new NodeSpec(this.data, this.properties, join(this.jvm, more), this.launcher);
+	}
+
 	public NodeSpec under(String... command) {
 		return new NodeSpec(this.data, this.properties, this.jvm, List.of(command));
 	}

@@ -38,10 +38,6 @@ import org.rocksdb.WriteOptions;
  */
 final class Database implements AutoCloseable {
 
-	static {
-		RocksDB.loadLibrary();
-	}
-
 	private static final int BLOOM_BITS_PER_KEY = 10;
 
 	/** RocksDB's own log: files kept, and the size of each. */
@@ -87,6 +83,7 @@ final class Database implements AutoCloseable {
 	 * @throws StoreOpenException if that cannot be done
 	 */
 	static Database open(RocksSettings settings) {
+		NativeLibrary.load();
 		try {
 			Files.createDirectories(settings.path());
 			return new Database(settings);

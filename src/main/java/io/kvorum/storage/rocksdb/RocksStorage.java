@@ -79,6 +79,20 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	private volatile @Nullable Opened opened;
 
 	/**
+	 * Loads the native library, which takes a few tenths of a second; for an application
+	 * to do while it starts. Opening a store does it in any case, and tells where it
+	 * fails.
+	 */
+	public static void preload() {
+		try {
+			NativeLibrary.load();
+		}
+		catch (StoreOpenException _) {
+			// To be met again, and told, by open().
+		}
+	}
+
+	/**
 	 * An engine that is not open yet.
 	 * @param identities gives the identity of a new store; at random
 	 * @param scheduler where reads go that memory cannot answer; bounded, and disposed of
