@@ -205,8 +205,8 @@ final class EntityHandler implements WebHandler {
 		});
 	}
 
-	@SuppressWarnings("JavaUtilDate") // Netty's formatter is the fast one and takes no
-										// other.
+	/** By Netty's formatter, which is the fast one, and takes no other type. */
+	@SuppressWarnings("JavaUtilDate")
 	private static String date(long millis) {
 		return DateFormatter.format(new Date(millis));
 	}

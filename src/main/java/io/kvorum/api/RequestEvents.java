@@ -5,10 +5,6 @@ import org.springframework.http.HttpMethod;
 /** What happens to requests for entities, for those who count. */
 public interface RequestEvents {
 
-	/** Where nobody counts. */
-	RequestEvents NONE = (method, status, nanos) -> {
-	};
-
 	/**
 	 * A request was answered.
 	 * @param method one of GET, HEAD, PUT, DELETE, or any other

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-/** What an operation on a node that works answers. */
+/**
+ * What an operation on a node that works answers. Blocks its own thread, as a test may:
+ * the model answers at once.
+ */
 class CoordinatorTests {
 
 	private static final Key KEY = Generator.key("key");

@@ -94,7 +94,7 @@ final class Committer implements AutoCloseable {
 	/** What has been taken and not yet handed back. */
 	private volatile List<Write<?>> taken = List.of();
 
-	/** Whether the last write met a full disk. The committer's thread only. */
+	/** Whether the last write met a full disk. Set by the committer's thread only. */
 	private volatile boolean full;
 
 	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events,

@@ -27,11 +27,4 @@ import io.kvorum.storage.Durability;
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
 		long minFreeBytes, int readThreads, int readQueueLength, int writeQueueLength, long writeQueueBytes,
 		Duration writeQueueTime, Duration readTimeout, Duration writeTimeout, Duration collectInterval) {
-
-	/** What a small node runs with. */
-	public static RocksSettings of(Path path, Durability durability) {
-		return new RocksSettings(path, durability, 64 << 20, 32 << 20, 512, 64 << 20, 4, 256, 8192, 32 << 20,
-				Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(2), Duration.ofMinutes(1));
-	}
-
 }

@@ -291,7 +291,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	/** Whether writes are refused, or failed just now, because the disk is full. */
-	public boolean isOutOfSpace() {
+	boolean isOutOfSpace() {
 		Opened now = this.opened;
 		return now != null && now.committer.isOutOfSpace();
 	}
