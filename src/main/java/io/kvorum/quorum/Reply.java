@@ -90,6 +90,9 @@ public sealed interface Reply {
 		/** It is known to be away and was not asked. */
 		AWAY("away"),
 
+		/** It refuses this node: another topology, secret or protocol. */
+		REFUSED("refused"),
+
 		/** The connection broke, or went silent, before the answer. */
 		DISCONNECTED("disconnected"),
 
