@@ -132,7 +132,7 @@ class PropertiesTest {
 	@ValueSource(strings = { "a:1", "//a:1", "a", "https://a:1", "http://a", "http://a:", "http://a:0",
 			"http://a:65536", "http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1?x", "http://a:1#x",
 			"http://u@a:1", "http://a b:1", "http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1",
-			"http:a:1", })
+			"http:a:1" })
 	void anAddressOfAnotherFormIsRefused(String address) {
 		assertRefused(
 				"kvorum.cluster.nodes[1] = " + address
