@@ -144,7 +144,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @DurationMin(millis = 10) @DurationMax(
 					minutes = 10) @DefaultValue("500ms") Duration connectTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(seconds = 1) @DefaultValue("500ms") Duration probeInterval,
-			@Min(1) @Max(1_000_000) @DefaultValue("4096") int maxInFlight,
+			@Min(1) @Max(1_000_000) @DefaultValue("1024") int maxInFlight,
 			@NotNull @DurationMin(millis = 1) @DurationMax(minutes = 10) @DefaultValue("35ms") Duration hedgeDelay) {
 
 		Cluster {

@@ -40,6 +40,11 @@ record ReplicaAddress(String host, int port) {
 		}
 	}
 
+	/** Whether only this machine reaches it. */
+	boolean isLoopback() {
+		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
+	}
+
 	/** The same addresses, each in its normal form. */
 	static List<String> normalized(List<String> addresses) {
 		return addresses.stream().map(address -> parse(address).toString()).toList();

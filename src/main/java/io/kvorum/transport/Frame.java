@@ -2,7 +2,9 @@ package io.kvorum.transport;
 
 import io.netty.buffer.ByteBuf;
 
-/** A frame of the replica protocol: some fields and then, perhaps, bytes of any number. */
+/**
+ * A frame of the replica protocol: some fields and then, perhaps, bytes of any number.
+ */
 sealed interface Frame permits OperationFrame, ReplyFrame {
 
 	byte[] NO_BYTES = new byte[0];

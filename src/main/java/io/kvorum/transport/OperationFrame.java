@@ -51,7 +51,7 @@ final class OperationFrame implements Frame {
 		int remainingMicros = in.readInt();
 		byte[] key = new byte[in.readUnsignedShort()];
 		in.readBytes(key);
-		byte[] entry = (in.isReadable()) ? new byte[in.readableBytes()] : NO_BYTES;
+		byte[] entry = in.isReadable() ? new byte[in.readableBytes()] : NO_BYTES;
 		in.readBytes(entry);
 		return new OperationFrame(correlation, kind, remainingMicros, Key.of(key), entry);
 	}

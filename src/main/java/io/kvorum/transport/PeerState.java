@@ -51,12 +51,8 @@ final class PeerState {
 		}
 	}
 
-	boolean isThere() {
-		return this.open.get() > 0;
-	}
-
-	String reason() {
-		return this.reason;
+	PeerStatus status() {
+		return new PeerStatus(this.peer.address(), this.open.get() > 0, this.reason);
 	}
 
 }

@@ -162,7 +162,8 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		int correlation = this.inFlight.add(call);
-		this.writer.send(new OperationFrame(correlation, call.kind(), remainingMicros(call, now), call.key, call.entry));
+		this.writer
+			.send(new OperationFrame(correlation, call.kind(), remainingMicros(call, now), call.key, call.entry));
 		if (!this.sweeping) {
 			this.sweeping = true;
 			sweepLater();
@@ -226,9 +227,8 @@ final class PeerStream {
 		this.leaving = false;
 		this.pinged = false;
 		this.heardNanos = this.time.nanos();
-		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch,
-				this.settings.connectTimeout().toNanos(), this.settings.silenceTimeout().toNanos() / PINGS,
-				TimeUnit.NANOSECONDS);
+		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
+				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
 		return this.client.post()
 			.uri(this.peer.address() + ReplicaProtocol.PATH)
 			.headers(this::introduce)
@@ -324,7 +324,7 @@ final class PeerStream {
 	}
 
 	private void sweepLater() {
-		this.loop.schedule(this::sweep, SWEEP_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+		var _ = this.loop.schedule(this::sweep, SWEEP_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	private void sweep() {
@@ -374,8 +374,8 @@ final class PeerStream {
 			this.state.notOpened(why);
 		}
 		this.pinged = false;
-		this.inFlight.removeIf(_ -> true, call -> finish(call,
-				call.lost(Reason.DISCONNECTED, "the connection to %s has ended: %s".formatted(this.peer.address(), why))));
+		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,
+				"the connection to %s has ended: %s".formatted(this.peer.address(), why))));
 	}
 
 }

@@ -1,6 +1,6 @@
 package io.kvorum.transport;
 
-import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executor;
 
 import io.kvorum.clock.Deadline;
@@ -13,7 +13,6 @@ import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.kvorum.transport.TransportEvents.Call;
-import io.netty.channel.EventLoop;
 import reactor.core.publisher.Mono;
 
 /**
@@ -24,9 +23,7 @@ final class RemoteReplica implements Replica {
 
 	private final Member member;
 
-	private final List<PeerStream> streams;
-
-	private final List<EventLoop> loops;
+	private final Map<Executor, PeerStream> ofLoops;
 
 	private final PeerStream large;
 
@@ -34,14 +31,12 @@ final class RemoteReplica implements Replica {
 
 	/**
 	 * The replica on a peer.
-	 * @param streams one for each of the loops
-	 * @param large for large entries
+	 * @param ofLoops a stream for each event loop
+	 * @param large for large entries, and for callers that are not on one of these loops
 	 */
-	RemoteReplica(Member member, List<EventLoop> loops, List<PeerStream> streams, PeerStream large,
-			CallerThreads callers) {
+	RemoteReplica(Member member, Map<? extends Executor, PeerStream> ofLoops, PeerStream large, CallerThreads callers) {
 		this.member = member;
-		this.loops = List.copyOf(loops);
-		this.streams = List.copyOf(streams);
+		this.ofLoops = Map.copyOf(ofLoops);
 		this.large = large;
 		this.callers = callers;
 	}
@@ -75,12 +70,7 @@ final class RemoteReplica implements Replica {
 	}
 
 	private PeerStream streamOf(Executor caller) {
-		for (int i = 0; i < this.loops.size(); i++) {
-			if (this.loops.get(i) == caller) {
-				return this.streams.get(i);
-			}
-		}
-		return this.streams.getFirst();
+		return this.ofLoops.getOrDefault(caller, this.large);
 	}
 
 	@Override

@@ -87,9 +87,10 @@ final class ReplicaEndpoint {
 				this.events);
 		return ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
-			.body((response, _) -> response
-				.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers())).doFirst(() -> register(stream))
-					.doFinally(_ -> this.streams.remove(stream))));
+			.body((response,
+					_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
+						.doFirst(() -> register(stream))
+						.doFinally(_ -> this.streams.remove(stream))));
 	}
 
 	private void register(ReplicaStream stream) {

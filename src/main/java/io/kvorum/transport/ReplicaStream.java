@@ -92,8 +92,7 @@ final class ReplicaStream {
 	}
 
 	private Mono<Reply> replyTo(OperationFrame operation) {
-		Deadline deadline = new Deadline(
-				this.heardNanos + TimeUnit.MICROSECONDS.toNanos(operation.remainingMicros));
+		Deadline deadline = new Deadline(this.heardNanos + TimeUnit.MICROSECONDS.toNanos(operation.remainingMicros));
 		return switch (operation.kind) {
 			case ReplicaProtocol.READ -> this.replica.read(operation.key, deadline);
 			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);

@@ -27,8 +27,6 @@ final class ReplyFrame implements Frame {
 
 	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + 2 * Long.BYTES;
 
-	private static final Reason[] REASONS = Reason.values();
-
 	private static final int MAY_HAVE_HAPPENED = 1;
 
 	private static final int MAY_RETRY = 2;
@@ -64,7 +62,7 @@ final class ReplyFrame implements Frame {
 		return switch (reply) {
 			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
 			case Held held -> held(correlation, key, held);
-			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().ordinal(),
+			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));
 		};
 	}
@@ -97,7 +95,7 @@ final class ReplyFrame implements Frame {
 		byte kind = in.readByte();
 		long first = in.readLong();
 		long second = in.readLong();
-		byte[] tail = (in.isReadable()) ? new byte[in.readableBytes()] : NO_BYTES;
+		byte[] tail = in.isReadable() ? new byte[in.readableBytes()] : NO_BYTES;
 		in.readBytes(tail);
 		return new ReplyFrame(correlation, kind, first, second, tail);
 	}
@@ -112,7 +110,7 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.HELD -> Held.of(EntryFormat.decode(key, this.tail));
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
 			case ReplicaProtocol.FAILED ->
-				new Failed(REASONS[(int) this.first], new String(this.tail, StandardCharsets.UTF_8),
+				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);
 			default -> throw new IllegalStateException("a frame of kind %d is no reply".formatted(this.kind));
 		};
