@@ -29,8 +29,20 @@ public final class KvorumClient {
 
 	private final String base;
 
+	private final Duration patience;
+
 	public KvorumClient(int port) {
-		this.base = "http://127.0.0.1:" + port;
+		this("http://127.0.0.1:" + port, FORGOTTEN);
+	}
+
+	private KvorumClient(String base, Duration patience) {
+		this.base = base;
+		this.patience = patience;
+	}
+
+	/** The same client; a request that takes longer is given up as if it broke. */
+	public KvorumClient withPatience(Duration patience) {
+		return new KvorumClient(this.base, patience);
 	}
 
 	public Answer get(String key, String... parameters) {
@@ -69,7 +81,7 @@ public final class KvorumClient {
 
 	private Answer exchange(String method, String target, BodyPublisher body, String... headers) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(this.base + target))
-			.timeout(FORGOTTEN)
+			.timeout(this.patience)
 			.method(method, body);
 		for (int i = 0; i < headers.length; i += 2) {
 			request.header(headers[i], headers[i + 1]);

@@ -23,7 +23,9 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	}
 
 	public NodeSpec with(String... more) {
-		return new NodeSpec(this.data, join(this.properties, more), this.jvm, this.launcher);
+		List<String> names = Stream.of(more).map(NodeSpec::nameOf).toList();
+		List<String> others = this.properties.stream().filter(property -> !names.contains(nameOf(property))).toList();
+		return new NodeSpec(this.data, join(others, more), this.jvm, this.launcher);
 	}
 
 	public NodeSpec withJvm(String... more) {
@@ -41,6 +43,10 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 		command.addAll(List.of("-jar", JAR, "--kvorum.storage.path=" + this.data));
 		this.properties.forEach((property) -> command.add("--" + property));
 		return command;
+	}
+
+	private static String nameOf(String property) {
+		return property.substring(0, property.indexOf('='));
 	}
 
 	private static List<String> join(List<String> some, String... more) {

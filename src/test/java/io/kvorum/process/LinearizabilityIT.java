@@ -1,0 +1,189 @@
+package io.kvorum.process;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.testing.Cluster;
+import io.kvorum.testing.RecordedClients;
+import io.kvorum.testing.history.Linearizability;
+import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Outcome;
+import io.kvorum.testing.history.Violation;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Real nodes under faults, and the histories that their clients saw.
+ * {@code -Dkvorum.test.chaos.seconds} sets how long, {@code -Dkvorum.test.chaos.seed} the
+ * faults; where the operations fall between them differs in each run.
+ */
+@DisplayName("Linearizable, through kills, silence, stops and cuts")
+class LinearizabilityIT {
+
+	private static final int SECONDS = Integer.getInteger("kvorum.test.chaos.seconds", 60);
+
+	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
+
+	private static final int CLIENTS_A_NODE = 4;
+
+	private static final int CUTS = 5;
+
+	private static final Duration FIRST_SUCCESS_BOUND = Duration.ofSeconds(5);
+
+	/** Of a history that is wrong: before and after what cannot be explained. */
+	private static final int PRINTED_LINES = 40;
+
+	@RegisterExtension
+	static final Cluster cluster = new Cluster(3);
+
+	private final Random random = new Random(SEED);
+
+	private final Map<Fault, Integer> made = new EnumMap<>(Fault.class);
+
+	/** Which node was killed when, while the others were there. */
+	private final List<Kill> kills = new ArrayList<>();
+
+	@Test
+	@DisplayName("no history that no register gives, no acknowledged write lost, nothing seen of what was not applied")
+	void histories() throws InterruptedException, IOException {
+		System.out.printf("Chaos for %d s: -Dkvorum.test.chaos.seed=%d%n", SECONDS, SEED);
+		try (RecordedClients clients = RecordedClients.on(cluster, CLIENTS_A_NODE, SEED)) {
+			makeFaults(clients);
+			cluster.heal();
+			clients.stop();
+			clients.readAll();
+			report(clients);
+
+			assertThat(clients.wrongAnswers()).isEmpty();
+			assertThat(violations(clients)).isEmpty();
+			for (Kill kill : this.kills) {
+				assertThat(clients.firstSuccess(kill.at, cluster.others(kill.node))).isLessThan(FIRST_SUCCESS_BOUND);
+			}
+		}
+	}
+
+	private void makeFaults(RecordedClients clients) throws InterruptedException {
+		List<Fault> next = new ArrayList<>();
+		while (clients.now() < TimeUnit.SECONDS.toNanos(SECONDS)) {
+			if (next.isEmpty()) {
+				next.addAll(List.of(Fault.values()));
+				Collections.shuffle(next, this.random);
+			}
+			letRun(300, 1_500);
+			Fault fault = next.removeLast();
+			List<Integer> nodes = new ArrayList<>(cluster.nodes());
+			Collections.shuffle(nodes, this.random);
+			make(fault, nodes.get(0), nodes.get(1), clients);
+			cluster.heal();
+		}
+	}
+
+	private void make(Fault fault, int one, int two, RecordedClients clients) throws InterruptedException {
+		this.made.merge(fault, 1, Integer::sum);
+		switch (fault) {
+			case KILL -> {
+				this.kills.add(new Kill(one, clients.now()));
+				cluster.kill9(one);
+				letRun(100, 2_500);
+			}
+			case KILL_TWO -> {
+				cluster.kill9(one);
+				cluster.kill9(two);
+				letRun(100, 1_000);
+			}
+			case STOP -> {
+				cluster.stop(one);
+				letRun(100, 1_000);
+			}
+			case SILENCE_BRIEFLY -> {
+				cluster.pause(one);
+				letRun(100, 900);
+			}
+			case SILENCE -> {
+				cluster.pause(one);
+				letRun(1_500, 4_000);
+			}
+			case SILENCE_TWO -> {
+				cluster.pause(one);
+				letRun(0, 300);
+				cluster.pause(two);
+				letRun(500, 3_000);
+			}
+			case CUT -> {
+				for (int i = 0; i < CUTS; i++) {
+					if (!cluster.cut(1 + this.random.nextInt(3))) {
+						System.out.println("Not made: a cut of connections, since \"ss --kill\" cannot here");
+						return;
+					}
+					letRun(20, 700);
+				}
+			}
+		}
+	}
+
+	/** A fault lasts, or there is none, for so long. */
+	private void letRun(int fromMillis, int toMillis) throws InterruptedException {
+		boolean never = new CountDownLatch(1).await(this.random.nextInt(fromMillis, toMillis), TimeUnit.MILLISECONDS);
+		assertThat(never).isFalse();
+	}
+
+	private void report(RecordedClients clients) {
+		System.out.printf("  %d keys, operations: %d done, %d of unknown outcome, %d not applied%n  faults: %s%n",
+				clients.histories().size(), clients.count(Outcome.DONE), clients.count(Outcome.UNKNOWN),
+				clients.count(Outcome.NOT_APPLIED), this.made);
+		for (Kill kill : this.kills) {
+			System.out.printf("  node %d killed: first success at each of the others after %s ms%n", kill.node,
+					cluster.others(kill.node)
+						.stream()
+						.map(node -> clients.firstSuccess(kill.at, List.of(node)).toMillis())
+						.toList());
+		}
+	}
+
+	private static List<String> violations(RecordedClients clients) throws IOException {
+		List<String> violations = new ArrayList<>();
+		for (Map.Entry<String, List<Operation>> history : clients.histories().entrySet()) {
+			Violation violation = Linearizability.check(history.getValue());
+			if (violation != null) {
+				Path file = Path.of("target", "it", "LinearizabilityIT", history.getKey().replace(' ', '-') + ".txt");
+				Files.writeString(file, violation.toString());
+				violations.add("%s, all of it in %s:%n%s".formatted(history.getKey(), file, excerpt(violation)));
+			}
+		}
+		return violations;
+	}
+
+	private static String excerpt(Violation violation) {
+		List<String> lines = violation.toString().lines().toList();
+		int at = 0;
+		while (at < lines.size() && !lines.get(at).startsWith(">>>")) {
+			at++;
+		}
+		List<String> around = lines.subList(Math.max(1, at - PRINTED_LINES),
+				Math.min(lines.size(), at + PRINTED_LINES / 4));
+		return lines.getFirst() + "\n" + String.join("\n", around);
+	}
+
+	private enum Fault {
+
+		KILL, KILL_TWO, STOP, SILENCE_BRIEFLY, SILENCE, SILENCE_TWO, CUT
+
+	}
+
+	private record Kill(int node, long at) {
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.kvorum.testing;
+
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/**
+ * Clients that put, get and delete at the default level, one request after the other on a
+ * key of their own, until they are stopped; they note every answer that a client of a
+ * healthy cluster would not get.
+ */
+public final class Load implements AutoCloseable {
+
+	private final CountDownLatch stopped = new CountDownLatch(1);
+
+	private final List<Thread> clients = new ArrayList<>();
+
+	private final AtomicLong succeeded = new AtomicLong();
+
+	private final AtomicLong slowestNanos = new AtomicLong();
+
+	private final Queue<String> failures = new ConcurrentLinkedQueue<>();
+
+	private final long startedNanos = System.nanoTime();
+
+	/** Begins, with so many clients for each of these nodes. */
+	public static Load on(Cluster cluster, List<Integer> nodes, int clients) {
+		Load load = new Load();
+		for (int node : nodes) {
+			for (int i = 0; i < clients; i++) {
+				String key = "load " + load.startedNanos + " " + node + " " + i;
+				load.clients.add(Thread.ofVirtual().start(() -> load.run(cluster.client(node), node, key)));
+			}
+		}
+		return load;
+	}
+
+	private void run(KvorumClient client, int node, String key) {
+		for (int i = 0; this.stopped.getCount() > 0; i++) {
+			String value = "value " + i;
+			send(node, "PUT", 201, () -> client.put(key, value), value, false);
+			send(node, "GET", 200, () -> client.get(key), value, true);
+			send(node, "DELETE", 202, () -> client.delete(key), value, false);
+			send(node, "GET", 404, () -> client.get(key), value, false);
+		}
+	}
+
+	private void send(int node, String what, int expected, Supplier<Answer> request, String value, boolean isBody) {
+		long start = System.nanoTime();
+		String got;
+		try {
+			Answer answer = request.get();
+			boolean isRight = answer.status() == expected && (!isBody || answer.text().equals(value));
+			got = isRight ? "" : answer.toString();
+		}
+		catch (UncheckedIOException ex) {
+			got = String.valueOf(ex.getCause());
+		}
+		long took = System.nanoTime() - start;
+		this.slowestNanos.accumulateAndGet(took, Math::max);
+		if (got.isEmpty()) {
+			this.succeeded.incrementAndGet();
+		}
+		else {
+			this.failures.add("%.3f s: %s at node %d instead of %d after %d ms: %s"
+				.formatted((start - this.startedNanos) / 1e9, what, node, expected, took / 1_000_000, got));
+		}
+	}
+
+	public long succeeded() {
+		return this.succeeded.get();
+	}
+
+	public long slowestMillis() {
+		return this.slowestNanos.get() / 1_000_000;
+	}
+
+	/** Lets the requests under way end; returns those that failed. */
+	public List<String> stop() throws InterruptedException {
+		this.stopped.countDown();
+		for (Thread client : this.clients) {
+			client.join();
+		}
+		return List.copyOf(this.failures);
+	}
+
+	/** Sends nothing more. */
+	@Override
+	public void close() {
+		this.stopped.countDown();
+	}
+
+}

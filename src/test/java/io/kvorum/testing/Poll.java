@@ -1,0 +1,33 @@
+package io.kvorum.testing;
+
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/** Waits for something that comes true by itself, and no longer than it takes. */
+public final class Poll {
+
+	private static final long INTERVAL_MILLIS = 10;
+
+	private Poll() {
+	}
+
+	/**
+	 * Waits until the condition holds.
+	 * @param what is waited for, for the message of the failure
+	 * @return how long it took
+	 * @throws AssertionError if the time is over before
+	 */
+	public static Duration until(Supplier<String> what, Duration within, BooleanSupplier condition)
+			throws InterruptedException {
+		long start = System.nanoTime();
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() - start > within.toNanos()) {
+				throw new AssertionError("Not within %d ms: %s".formatted(within.toMillis(), what.get()));
+			}
+			Thread.sleep(INTERVAL_MILLIS);
+		}
+		return Duration.ofNanos(System.nanoTime() - start);
+	}
+
+}
