@@ -22,12 +22,19 @@ final class PeerState {
 
 	private final CountDownLatch tried = new CountDownLatch(1);
 
+	/** Whether this node stops, and so ends its streams itself: no news of the peer. */
+	private volatile boolean stopping;
+
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
 	PeerState(Member peer, TransportEvents events) {
 		this.peer = peer;
 		this.events = events;
+	}
+
+	void stopping(boolean stopping) {
+		this.stopping = stopping;
 	}
 
 	void opened() {
@@ -44,7 +51,7 @@ final class PeerState {
 		this.events.closed(this.peer);
 		if (this.open.decrementAndGet() == 0) {
 			this.reason = why;
-			logger.warn("{} is away: {}", this.peer.address(), why);
+			warn(why);
 		}
 	}
 
@@ -54,6 +61,12 @@ final class PeerState {
 		boolean isNews = !this.reason.equals(why);
 		this.reason = why;
 		if (isNews && this.open.get() == 0) {
+			warn(why);
+		}
+	}
+
+	private void warn(String why) {
+		if (!this.stopping) {
 			logger.warn("{} is away: {}", this.peer.address(), why);
 		}
 	}

@@ -156,6 +156,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 			throw new ReplicaPortException(this.address, ex);
 		}
 		this.running = Disposables.composite();
+		this.states.forEach(state -> state.stopping(false));
 		this.streams.forEach(stream -> this.running.add(stream.run().subscribe()));
 		this.running.add(Flux.interval(CHORES_INTERVAL, Schedulers.single())
 			.doOnNext(_ -> this.endpoint.endSilent())
@@ -196,6 +197,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	private void end() {
+		this.states.forEach(state -> state.stopping(true));
 		this.running.dispose();
 		DisposableServer bound = this.server;
 		if (bound != null) {
