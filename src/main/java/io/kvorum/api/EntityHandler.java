@@ -117,7 +117,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> get(EntityRequest request, ServerHttpResponse response, boolean withBody) {
-		return this.coordinator.get(request.key())
+		return this.coordinator.get(request.key(), request.replicas())
 			.map(live -> found(live, request, response, withBody))
 			.defaultIfEmpty(notFound(request, response))
 			.flatMap(answer -> answer);

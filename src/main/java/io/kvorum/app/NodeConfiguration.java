@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -14,7 +15,14 @@ import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.ReadRepair;
+import io.kvorum.replication.ReplicationEvents;
+import io.kvorum.replication.ReplicationSettings;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSettings;
@@ -27,6 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import reactor.core.observability.micrometer.Micrometer;
+import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
@@ -93,10 +102,30 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	Coordinator coordinator(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
-			KvorumProperties properties, EventLoopCallers callers) {
-		return new Coordinator(storage, clock, time, new ReplicationPolicy(NODES, properties.replication().factor()),
-				callers);
+	Topology topology() {
+		return Topology.alone();
+	}
+
+	@Bean
+	ReadRepair readRepair(TimeSource time, KvorumProperties properties, ReplicationEvents events) {
+		return new ReadRepair(time, properties.replication().writeTimeout(), events);
+	}
+
+	@Bean
+	ReplicationEvents replicationEvents() {
+		return ReplicationEvents.NONE;
+	}
+
+	@Bean
+	Coordinator coordinator(Topology topology, RocksStorage storage, HybridLogicalClock clock, TimeSource time,
+			KvorumProperties properties, ReadRepair readRepair, EventLoopCallers callers, ReplicationEvents events) {
+		Replication replication = properties.replication();
+		Member self = topology.members().getFirst();
+		return new Coordinator(new RendezvousPlacement(topology), self,
+				List.of(new LocalReplica(self, storage, clock, time)), clock, time,
+				new ReplicationPolicy(topology.size(), topology.factor()),
+				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(), Duration.ofMillis(35)),
+				readRepair, _ -> Mono.never(), callers, events);
 	}
 
 	@Bean

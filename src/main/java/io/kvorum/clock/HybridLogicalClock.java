@@ -32,6 +32,13 @@ public final class HybridLogicalClock {
 	/** How far the stored bound lies ahead of the time, in milliseconds. */
 	public static final long AHEAD_MILLIS = 2_000;
 
+	/**
+	 * How far a version of another node may lie ahead of the machine's clock, in
+	 * milliseconds. Beyond that one of the clocks is wrong, and following it would take
+	 * every key of the cluster into the future with it.
+	 */
+	public static final long MAX_LEAD_MILLIS = 500;
+
 	private final TimeSource time;
 
 	private final AtomicLong last = new AtomicLong();
@@ -80,6 +87,34 @@ public final class HybridLogicalClock {
 				return new Version(next, now.node);
 			}
 		}
+	}
+
+	/**
+	 * A version above all given before and above another one.
+	 * @throws ClockLeadException if that one is too far ahead
+	 * @throws ClockBoundException as {@link #next()}
+	 */
+	public Version nextAfter(Version seen) {
+		if (isTooFarAhead(seen)) {
+			throw new ClockLeadException(seen.millis() - this.time.millis());
+		}
+		observe(seen);
+		return next();
+	}
+
+	/**
+	 * Learns of a version that another node has given, so that those given from now on
+	 * are newer; one that is too far ahead is not followed.
+	 */
+	public void observe(Version seen) {
+		if (!isTooFarAhead(seen)) {
+			this.last.accumulateAndGet(seen.timestamp(), Math::max);
+		}
+	}
+
+	/** Whether a version lies too far ahead of the machine's clock. */
+	public boolean isTooFarAhead(Version version) {
+		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS;
 	}
 
 	/**

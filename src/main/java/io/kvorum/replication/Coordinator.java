@@ -1,8 +1,16 @@
 package io.kvorum.replication;
 
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
 import io.kvorum.clock.ClockBoundException;
+import io.kvorum.clock.ClockLeadException;
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Placement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -11,22 +19,48 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Tally;
+import io.kvorum.quorum.Tally.Decision;
+import io.kvorum.replication.ReplicationEvents.Operation;
+import io.kvorum.replication.ReplicationEvents.Outcome;
+import io.kvorum.replication.ReplicationPolicy.Consistency;
 import io.kvorum.storage.CallerThreads;
-import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Carries out operations on keys. In a cluster of one the replica set of every key is
- * this node: its storage keeps one order per key, and a version from its clock is newer
- * than all it has stored, so that a read or a write is one step.
+ * Carries out operations on keys, on any node, whether it holds a replica or not.
+ * <p>
+ * <b>Linearizable</b> operations are the multi-writer register of Attiya, Bar-Noy and
+ * Dolev ("Sharing Memory Robustly in Message-Passing Systems", 1995; with several writers
+ * Lynch and Shvartsman, 1997). A write asks a majority for the version they hold, takes
+ * one above the newest, and stores to all replicas; enough of them have it on disk before
+ * it is acknowledged. A read asks enough replicas; where they do not agree it first
+ * brings the newest to enough of them, so that no later read goes back. Each of these
+ * steps has been left out, and histories were found that are not linearizable: see
+ * {@code io.kvorum.simulation} among the tests.
+ * <p>
+ * <b>Eventual</b> operations are one round: a version from this node's clock, as many
+ * acknowledgements as asked for, and repair in the background.
+ * <p>
+ * One write has one version, given once: a store is never repeated with a new one.
  * <p>
  * Errors are {@link OperationFailedException}s. Cancelling a write does not stop it.
  */
 public final class Coordinator {
 
-	private final StorageEngine storage;
+	private final Placement placement;
+
+	private final Member self;
+
+	/** By the index of their member. */
+	private final Replica[] replicas;
 
 	private final HybridLogicalClock clock;
 
@@ -34,15 +68,34 @@ public final class Coordinator {
 
 	private final ReplicationPolicy policy;
 
+	private final ReplicationSettings settings;
+
+	private final Hedging hedging;
+
+	private final ReadRepair readRepair;
+
 	private final CallerThreads callers;
 
-	public Coordinator(StorageEngine storage, HybridLogicalClock clock, TimeSource time, ReplicationPolicy policy,
-			CallerThreads callers) {
-		this.storage = storage;
+	private final ReplicationEvents events;
+
+	/**
+	 * The coordinator of a node.
+	 * @param replicas on all members, this one among them, by their index
+	 */
+	public Coordinator(Placement placement, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
+			TimeSource time, ReplicationPolicy policy, ReplicationSettings settings, ReadRepair readRepair,
+			Alarms alarms, CallerThreads callers, ReplicationEvents events) {
+		this.placement = placement;
+		this.self = self;
+		this.replicas = replicas.toArray(Replica[]::new);
 		this.clock = clock;
 		this.time = time;
 		this.policy = policy;
+		this.settings = settings;
+		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
+		this.readRepair = readRepair;
 		this.callers = callers;
+		this.events = events;
 	}
 
 	public ReplicationPolicy policy() {
@@ -51,51 +104,231 @@ public final class Coordinator {
 
 	/**
 	 * The value of a key; empty where it has none, has been deleted, or has expired.
+	 * @param asked how many replicas must have answered, of how many
 	 */
-	public Mono<Live> get(Key key) {
-		return this.storage.read(key)
-			.onErrorMap(LocalReplica::failure)
-			.filter(entry -> entry.isVisibleAt(this.time.millis()))
-			.cast(Live.class);
+	public Mono<Live> get(Key key, Replicas asked) {
+		return Mono.defer(() -> {
+			Read read = new Read(key, asked);
+			return read.run()
+				.filter(held -> held.entry() != null && held.entry().isVisibleAt(this.time.millis()))
+				.map(held -> (Live) held.entry());
+		});
 	}
 
 	/**
 	 * Stores a value, in the place of any other.
-	 * @param replicas the copies to keep
+	 * @param asked how many copies to keep, and how many of them to wait for
 	 * @param ttl how long it lives from now on; null for ever
 	 * @return the version it got
 	 */
-	public Mono<Version> put(Key key, Replicas replicas, String contentType, Value value, @Nullable Ttl ttl) {
+	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl) {
 		long expiresAt = (ttl != null) ? ttl.expiresAtMillis(this.time.millis()) : Live.NEVER;
-		return write(key, version -> new Live(version, replicas.from(), expiresAt, contentType, value));
+		return write(Operation.PUT, key, asked,
+				version -> new Live(version, asked.from(), expiresAt, contentType, value));
 	}
 
 	/** Removes the value of a key, if it has one; returns the version of the removal. */
-	public Mono<Version> delete(Key key, Replicas replicas) {
-		return write(key, version -> new Tombstone(version, replicas.from()));
+	public Mono<Version> delete(Key key, Replicas asked) {
+		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.from()));
 	}
 
-	private Mono<Version> write(Key key, EntryMaker maker) {
-		return nextVersion().flatMap(version -> this.storage.store(key, maker.make(version)).thenReturn(version))
-			.onErrorMap(LocalReplica::failure);
+	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker) {
+		return Mono.defer(() -> new Write(operation, key, asked, maker).run());
 	}
 
-	private Mono<Version> nextVersion() {
-		try {
-			return Mono.just(this.clock.next());
+	private ReplicaSet setOf(Key key, Replicas asked) {
+		return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), this.replicas);
+	}
+
+	/** A read under way. */
+	private final class Read {
+
+		private final Key key;
+
+		private final Replicas asked;
+
+		private final ReplicaSet set;
+
+		private final Consistency consistency;
+
+		private final Deadline deadline;
+
+		Read(Key key, Replicas asked) {
+			this.key = key;
+			this.asked = asked;
+			this.set = setOf(key, asked);
+			this.consistency = Coordinator.this.policy.consistencyOf(asked);
+			this.deadline = Deadline.after(Coordinator.this.time, Coordinator.this.settings.readTimeout());
 		}
-		catch (ClockBoundException _) {
-			return Mono.fromCompletionStage(this.clock::extension)
-				// Completed by whoever asked first, and answered by who asks now.
-				.publishOn(Schedulers.fromExecutor(this.callers.current()))
-				.then(Mono.fromSupplier(this.clock::next));
+
+		/** What the key holds, to be told to the client. */
+		Mono<Held> run() {
+			return ask(this::readOrVersion).flatMap(this::withEntry)
+				.flatMap(this::complete)
+				.doOnError(_ -> tell(Outcome.NOT_APPLIED));
 		}
+
+		private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
+			long started = Coordinator.this.time.nanos();
+			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging).map(tally -> {
+				Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started);
+				if (tally.decision() == Decision.UNREACHABLE) {
+					throw OperationFailedException.ofReads(this.set, tally);
+				}
+				return tally;
+			});
+		}
+
+		/**
+		 * The value of one replica and the versions of the others, which usually are the
+		 * same: a value crosses the network once or not at all.
+		 */
+		private Mono<Reply> readOrVersion(int position) {
+			return (position == 0) ? read(position) : this.set.at(position).readVersion(this.key, this.deadline);
+		}
+
+		private Mono<Reply> read(int position) {
+			return this.set.at(position).read(this.key, this.deadline);
+		}
+
+		/** Where only the version of the newest is known all are asked again, for all. */
+		private Mono<Tally> withEntry(Tally tally) {
+			return tally.newest().lacksEntry() ? ask(this::read) : Mono.just(tally);
+		}
+
+		private Mono<Held> complete(Tally tally) {
+			Held newest = tally.newest();
+			Entry entry = newest.entry();
+			if (entry == null || tally.isHeldByEnough(newest.version())) {
+				return answer(newest);
+			}
+			if (this.consistency == Consistency.EVENTUAL) {
+				for (int position : tally.behind(newest.version())) {
+					Coordinator.this.readRepair.submit(this.set.at(position), this.key, entry);
+				}
+				return answer(newest);
+			}
+			return writeBack(tally, entry).then(Mono.defer(() -> answer(newest)));
+		}
+
+		private Mono<Tally> writeBack(Tally tally, Entry entry) {
+			Coordinator.this.events.wroteBack();
+			return Round
+				.ofStores(this.set, tally.acknowledging(entry.version()),
+						position -> this.set.at(position).store(this.key, entry, true, this.deadline))
+				.doOnNext(written -> {
+					if (written.decision() == Decision.UNREACHABLE) {
+						throw OperationFailedException.ofReads(this.set, written);
+					}
+				});
+		}
+
+		private Mono<Held> answer(Held held) {
+			tell(Outcome.REACHED);
+			return Mono.just(held);
+		}
+
+		private void tell(Outcome outcome) {
+			Coordinator.this.events.decided(Operation.GET, this.consistency, outcome);
+		}
+
 	}
 
-	@FunctionalInterface
-	private interface EntryMaker {
+	/** A write under way. */
+	private final class Write {
 
-		Entry make(Version version);
+		private final Operation operation;
+
+		private final Key key;
+
+		private final Replicas asked;
+
+		private final Function<Version, Entry> maker;
+
+		private final ReplicaSet set;
+
+		private final Consistency consistency;
+
+		private final Deadline deadline;
+
+		Write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker) {
+			this.operation = operation;
+			this.key = key;
+			this.asked = asked;
+			this.maker = maker;
+			this.set = setOf(key, asked);
+			this.consistency = Coordinator.this.policy.consistencyOf(asked);
+			this.deadline = Deadline.after(Coordinator.this.time, Coordinator.this.settings.writeTimeout());
+		}
+
+		Mono<Version> run() {
+			return version().flatMap(this::store)
+				.doOnNext(_ -> tell(Outcome.REACHED))
+				.doOnError(OperationFailedException.class,
+						ex -> tell(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED));
+		}
+
+		private Mono<Version> version() {
+			// Alone, this node has given all versions there are.
+			boolean alone = Coordinator.this.replicas.length == 1;
+			return (alone || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
+					: newestVersion().flatMap(this::next);
+		}
+
+		private Mono<Version> newestVersion() {
+			int majority = Replicas.majorityOf(this.set.size()).ack();
+			return Round
+				.ofReads(this.set, majority, position -> this.set.at(position).readVersion(this.key, this.deadline),
+						Coordinator.this.hedging)
+				.map(tally -> {
+					if (tally.decision() == Decision.UNREACHABLE) {
+						throw OperationFailedException.ofReads(this.set, tally);
+					}
+					return tally.newest().version();
+				});
+		}
+
+		private Mono<Version> next(Version seen) {
+			try {
+				return Mono.just(Coordinator.this.clock.nextAfter(seen));
+			}
+			catch (ClockLeadException ex) {
+				return Mono.error(notBegun(ex));
+			}
+			catch (ClockBoundException _) {
+				return Mono.fromCompletionStage(Coordinator.this.clock::extension)
+					// Completed by whoever asked first, and answered by who asks now.
+					.publishOn(Schedulers.fromExecutor(Coordinator.this.callers.current()))
+					.then(Mono.fromSupplier(() -> Coordinator.this.clock.nextAfter(seen)))
+					.onErrorMap(this::notBegun);
+			}
+		}
+
+		private OperationFailedException notBegun(Throwable cause) {
+			Failed why = (cause instanceof StorageException ex) ? LocalReplica.failure(ex)
+					: Failed.notDone(Reason.CLOCK, String.valueOf(cause.getMessage()));
+			return OperationFailedException.notBegun(this.asked.ack(), Coordinator.this.self, why);
+		}
+
+		private Mono<Version> store(Version version) {
+			if (this.set.present() < this.asked.ack()) {
+				return Mono.error(OperationFailedException.ofAbsentees(this.set, this.asked.ack()));
+			}
+			Entry entry = this.maker.apply(version);
+			return Round
+				.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
+						position -> this.set.at(position).store(this.key, entry, false, this.deadline))
+				.map(tally -> {
+					if (tally.decision() == Decision.UNREACHABLE) {
+						throw OperationFailedException.ofStores(this.set, tally);
+					}
+					return version;
+				});
+		}
+
+		private void tell(Outcome outcome) {
+			Coordinator.this.events.decided(this.operation, this.consistency, outcome);
+		}
 
 	}
 

@@ -1,59 +1,130 @@
 package io.kvorum.replication;
 
-import java.util.List;
-
-import io.kvorum.clock.ClockBoundException;
-import io.kvorum.replication.OperationFailedException.Kind;
-import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
-import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.ReadTimedOut;
+import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
 import io.kvorum.storage.StorageException.WriteTimedOut;
+import reactor.core.publisher.Mono;
 
-/** The replica of this node: what its failures mean for an operation. */
-final class LocalReplica {
+/**
+ * The replica of this node: its storage, asked by this node's coordinator or another's.
+ */
+public final class LocalReplica implements Replica {
 
-	private static final String NODE = "self";
+	private static final Mono<Reply> TOO_LATE = Mono
+		.just(Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began"));
 
-	private LocalReplica() {
+	private final Member member;
+
+	private final StorageEngine storage;
+
+	private final HybridLogicalClock clock;
+
+	private final TimeSource time;
+
+	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
+		this.member = member;
+		this.storage = storage;
+		this.clock = clock;
+		this.time = time;
 	}
 
-	/** What an error of the replica means to who asked for the operation. */
-	static Throwable failure(Throwable error) {
-		return switch (error) {
-			case StorageException ex -> failed(kindOf(ex), reasonOf(ex), ex.mayHaveBeenStored(), ex.mayRetry(), ex);
-			case ClockBoundException ex -> failed(Kind.NOT_ACCEPTED, "clock", false, true, ex);
-			default -> error;
-		};
+	@Override
+	public Member member() {
+		return this.member;
 	}
 
-	private static OperationFailedException failed(Kind kind, String reason, boolean mayHaveHappened, boolean mayRetry,
-			Throwable cause) {
-		return new OperationFailedException(kind, 1, 0,
-				List.of(new ReplicaFailure(NODE, reason, mayHaveHappened, mayRetry)), cause);
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		if (deadline.isPast(this.time)) {
+			return TOO_LATE;
+		}
+		return this.storage.read(key)
+			.<Reply>map(Held::of)
+			.defaultIfEmpty(Held.nothing())
+			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
-	private static Kind kindOf(StorageException ex) {
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return read(key, deadline).map(reply -> (reply instanceof Held held) ? new Held(held.version(), null) : reply);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		if (deadline.isPast(this.time)) {
+			return TOO_LATE;
+		}
+		if (repair || !this.clock.isTooFarAhead(entry.version())) {
+			this.clock.observe(entry.version());
+			return store(key, entry);
+		}
+		return this.storage.read(key)
+			.map(Entry::version)
+			.defaultIfEmpty(Version.ABSENT)
+			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead()) : store(key, entry))
+			.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	private Mono<Reply> store(Key key, Entry entry) {
+		return this.storage.store(key, entry)
+			.<Reply>map(_ -> Acknowledged.INSTANCE)
+			.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	/**
+	 * Of a version that is too far ahead of the clock: whether of what is stored, too.
+	 */
+	private static boolean isTooFarAhead(Version version, Version stored) {
+		return version.millis() > stored.millis() + HybridLogicalClock.MAX_LEAD_MILLIS;
+	}
+
+	private static Reply tooFarAhead() {
+		return Failed.notDone(Reason.CLOCK,
+				"the version is more than %d ms ahead of the clock: set the clocks of the nodes"
+					.formatted(HybridLogicalClock.MAX_LEAD_MILLIS));
+	}
+
+	private static Mono<Reply> failed(StorageException ex) {
+		return Mono.just(failure(ex));
+	}
+
+	static Failed failure(StorageException ex) {
+		return new Failed(reasonOf(ex), String.valueOf(ex.getMessage()), ex.mayHaveBeenStored(), ex.mayRetry());
+	}
+
+	private static Reason reasonOf(StorageException ex) {
 		return switch (ex) {
-			case Overloaded _, Unavailable _ -> Kind.NOT_ACCEPTED;
-			case NoSpace _ -> Kind.NO_SPACE;
-			case Unreadable _, ReadTimedOut _, WriteFailed _, WriteTimedOut _ -> Kind.NOT_ENOUGH_REPLICAS;
+			case Overloaded _ -> Reason.OVERLOADED;
+			case Unavailable _ -> Reason.UNAVAILABLE;
+			case NoSpace _ -> Reason.NO_SPACE;
+			case Unreadable _ -> Reason.UNREADABLE;
+			case WriteFailed _ -> Reason.WRITE_FAILED;
+			case ReadTimedOut _, WriteTimedOut _ -> Reason.TIMEOUT;
 		};
 	}
 
-	private static String reasonOf(StorageException ex) {
-		return switch (ex) {
-			case Overloaded _ -> "overloaded";
-			case Unavailable _ -> "unavailable";
-			case NoSpace _ -> "no-space";
-			case Unreadable _ -> "unreadable";
-			case WriteFailed _ -> "write-failed";
-			case ReadTimedOut _, WriteTimedOut _ -> "timeout";
-		};
+	/** Its answer costs no network. */
+	@Override
+	public long expectedNanos() {
+		return 0;
 	}
 
 }

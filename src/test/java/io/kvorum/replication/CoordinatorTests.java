@@ -12,7 +12,6 @@ import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.OperationFailedException.Kind;
-import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
@@ -39,8 +38,7 @@ class CoordinatorTests {
 
 	private final HybridLogicalClock clock = new HybridLogicalClock(this.time);
 
-	private final Coordinator coordinator = new Coordinator(this.storage, this.clock, this.time,
-			new ReplicationPolicy(1, 3), CallerThreads.NONE);
+	private final Coordinator coordinator = Coordinators.alone(this.storage, this.clock, this.time);
 
 	private CompletableFuture<Void> boundStored = CompletableFuture.completedFuture(null);
 
@@ -50,14 +48,14 @@ class CoordinatorTests {
 
 	@Test
 	void aKeyThatWasNeverPutHasNoValue() {
-		assertThat(this.coordinator.get(KEY).block()).isNull();
+		assertThat(this.coordinator.get(KEY, ONE).block()).isNull();
 	}
 
 	@Test
 	void whatWasPutIsReadWithItsTypeItsCopiesAndTheVersionThatThePutReturned() {
 		Version version = put("value");
 
-		assertThat(this.coordinator.get(KEY).block())
+		assertThat(this.coordinator.get(KEY, ONE).block())
 			.isEqualTo(new Live(version(version), 1, Live.NEVER, "text/plain", value("value")));
 	}
 
@@ -74,11 +72,11 @@ class CoordinatorTests {
 	@Test
 	void whatWasDeletedIsGoneAndItsTombstoneIsKept() {
 		Version put = put("value");
-		Version deleted = version(this.coordinator.delete(KEY, new Replicas(1, 3)).block());
+		Version deleted = version(this.coordinator.delete(KEY, ONE).block());
 
-		assertThat(this.coordinator.get(KEY).block()).isNull();
+		assertThat(this.coordinator.get(KEY, ONE).block()).isNull();
 		assertThat(deleted.isNewerThan(put)).isTrue();
-		assertThat(this.storage.read(KEY).block()).isEqualTo(new Tombstone(deleted, 3));
+		assertThat(this.storage.read(KEY).block()).isEqualTo(new Tombstone(deleted, 1));
 	}
 
 	@Test
@@ -96,7 +94,7 @@ class CoordinatorTests {
 		assertThat(valueRead()).isEqualTo(value("value"));
 
 		this.time.pass(Duration.ofMillis(1));
-		assertThat(this.coordinator.get(KEY).block()).isNull();
+		assertThat(this.coordinator.get(KEY, ONE).block()).isNull();
 	}
 
 	@Test
@@ -109,19 +107,12 @@ class CoordinatorTests {
 	}
 
 	@Test
-	void aPutThatIsTriedAgainByItsCallerRepeatsItsVersion() {
-		var put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null);
-
-		assertThat(put.block()).isEqualTo(put.block());
-	}
-
-	@Test
 	void afterAnIdleHourAPutWaitsUntilTheBoundIsStoredAndItsVersionIsOfNow() {
 		this.time.pass(Duration.ofHours(1));
 		this.boundStored = new CompletableFuture<>();
 		CompletableFuture<?> put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null).toFuture();
 		assertThat(put).isNotDone();
-		assertThat(this.coordinator.get(KEY).block()).isNull();
+		assertThat(this.coordinator.get(KEY, ONE).block()).isNull();
 
 		this.boundStored.complete(null);
 		assertThat(put).isCompletedWithValueMatching(
@@ -175,7 +166,7 @@ class CoordinatorTests {
 	}
 
 	private Value valueRead() {
-		Live live = this.coordinator.get(KEY).block();
+		Live live = this.coordinator.get(KEY, ONE).block();
 		if (live == null) {
 			throw new AssertionError("there is no value");
 		}

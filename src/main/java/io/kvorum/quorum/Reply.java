@@ -1,0 +1,112 @@
+package io.kvorum.quorum;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a replica said, or what is known of one that said nothing. A replica that failed
+ * is a reply like any other and no error signal: it decides too.
+ */
+public sealed interface Reply {
+
+	/**
+	 * To a read: what the replica holds.
+	 *
+	 * @param version {@link Version#ABSENT} where it holds nothing
+	 * @param entry null where it holds nothing, or was asked for the version only
+	 */
+	record Held(Version version, @Nullable Entry entry) implements Reply {
+
+		private static final Held NOTHING = new Held(Version.ABSENT, null);
+
+		public static Held of(Entry entry) {
+			return new Held(entry.version(), entry);
+		}
+
+		public static Held nothing() {
+			return NOTHING;
+		}
+
+		/** Whether the entry would have to be asked for. */
+		public boolean lacksEntry() {
+			return this.entry == null && !this.version.equals(Version.ABSENT);
+		}
+
+	}
+
+	/** To a store: the entry, or a newer one, is as durable there as was promised. */
+	enum Acknowledged implements Reply {
+
+		INSTANCE
+
+	}
+
+	/**
+	 * It did not do what it was asked to.
+	 *
+	 * @param detail what happened, for people; no keys, no values
+	 * @param mayHaveHappened whether a store may have happened nonetheless, or may yet
+	 * @param mayRetry whether the same may succeed when tried again
+	 */
+	record Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry) implements Reply {
+
+		/** Nothing was done, and it may succeed when tried again. */
+		public static Failed notDone(Reason reason, String detail) {
+			return new Failed(reason, detail, false, true);
+		}
+
+		/** Nobody knows whether it was done. */
+		public static Failed unknown(Reason reason, String detail) {
+			return new Failed(reason, detail, true, true);
+		}
+
+	}
+
+	/** Why a replica failed. The order is part of the replica protocol: append only. */
+	enum Reason {
+
+		/** A limit of the replica is reached. */
+		OVERLOADED("overloaded"),
+
+		/** Its store is not open, or has failed. */
+		UNAVAILABLE("unavailable"),
+
+		/** Its disk is full. */
+		NO_SPACE("no-space"),
+
+		/** What it holds cannot be read. */
+		UNREADABLE("unreadable"),
+
+		/** Its disk did not take the write. */
+		WRITE_FAILED("write-failed"),
+
+		/** It has not answered in time. */
+		TIMEOUT("timeout"),
+
+		/** The version is too far ahead of its clock. */
+		CLOCK("clock"),
+
+		/** It is known to be away and was not asked. */
+		AWAY("away"),
+
+		/** The connection broke, or went silent, before the answer. */
+		DISCONNECTED("disconnected"),
+
+		/** It met an error it did not expect. */
+		INTERNAL("internal-error");
+
+		private final String text;
+
+		Reason(String text) {
+			this.text = text;
+		}
+
+		/** As problem details and meters have it. */
+		public String text() {
+			return this.text;
+		}
+
+	}
+
+}

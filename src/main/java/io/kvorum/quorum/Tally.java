@@ -1,0 +1,161 @@
+package io.kvorum.quorum;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the replicas of a key have answered so far, and whether that decides: reached as
+ * soon as enough have succeeded, unreachable as soon as enough no longer can. Immutable.
+ * <p>
+ * Replicas are told apart by their position in the replica set. Each counts once,
+ * whatever it says afterwards.
+ */
+public final class Tally {
+
+	private final int required;
+
+	/** By position; null where there is none yet. Never changed. */
+	private final @Nullable Reply[] replies;
+
+	private final int succeeded;
+
+	private final int failed;
+
+	private Tally(int required, @Nullable Reply[] replies, int succeeded, int failed) {
+		this.required = required;
+		this.replies = replies;
+		this.succeeded = succeeded;
+		this.failed = failed;
+	}
+
+	/**
+	 * Nobody has answered.
+	 * @param required how many of the replicas must succeed
+	 * @param replicas how many there are
+	 */
+	public static Tally awaiting(int required, int replicas) {
+		if (required < 1 || required > replicas) {
+			throw new IllegalArgumentException("%d of %d replicas cannot succeed".formatted(required, replicas));
+		}
+		return new Tally(required, new Reply[replicas], 0, 0);
+	}
+
+	/** With the reply of the replica at this position. */
+	public Tally add(int position, Reply reply) {
+		if (this.replies[position] != null) {
+			return this;
+		}
+		@Nullable Reply[] more = this.replies.clone();
+		more[position] = reply;
+		return (reply instanceof Failed) ? new Tally(this.required, more, this.succeeded, this.failed + 1)
+				: new Tally(this.required, more, this.succeeded + 1, this.failed);
+	}
+
+	public Decision decision() {
+		if (this.succeeded >= this.required) {
+			return Decision.REACHED;
+		}
+		return (this.replies.length - this.failed < this.required) ? Decision.UNREACHABLE : Decision.PENDING;
+	}
+
+	public boolean isDecided() {
+		return decision() != Decision.PENDING;
+	}
+
+	public int required() {
+		return this.required;
+	}
+
+	public int succeeded() {
+		return this.succeeded;
+	}
+
+	public int failed() {
+		return this.failed;
+	}
+
+	/** How many replicas there are. */
+	public int replicas() {
+		return this.replies.length;
+	}
+
+	/** What the replica at this position said; null if nothing yet. */
+	public @Nullable Reply reply(int position) {
+		return this.replies[position];
+	}
+
+	/**
+	 * The newest of what the replicas hold, with its entry if one of them gave it;
+	 * nothing where nobody has answered.
+	 */
+	public Held newest() {
+		Held newest = Held.nothing();
+		for (Reply reply : this.replies) {
+			if (reply instanceof Held held && isBetter(held, newest)) {
+				newest = held;
+			}
+		}
+		return newest;
+	}
+
+	private static boolean isBetter(Held held, Held than) {
+		int order = held.version().compareTo(than.version());
+		return order > 0 || (order == 0 && than.lacksEntry() && held.entry() != null);
+	}
+
+	/** Whether as many as are required hold this version, or a newer one. */
+	public boolean isHeldByEnough(Version version) {
+		return acknowledging(version).decision() == Decision.REACHED;
+	}
+
+	/**
+	 * The tally of a store of the entry with this version, begun by a read: whoever holds
+	 * it already, or a newer one, has acknowledged it; the others are to be asked.
+	 */
+	public Tally acknowledging(Version version) {
+		Tally store = awaiting(this.required, this.replies.length);
+		for (int position = 0; position < this.replies.length; position++) {
+			if (holds(position, version)) {
+				store = store.add(position, Acknowledged.INSTANCE);
+			}
+		}
+		return store;
+	}
+
+	/** Whether the replica at this position has said that it holds this or newer. */
+	public boolean holds(int position, Version version) {
+		return this.replies[position] instanceof Held held && held.version().compareTo(version) >= 0;
+	}
+
+	/** The positions of replicas that have said that they hold something older. */
+	public List<Integer> behind(Version version) {
+		List<Integer> behind = new ArrayList<>();
+		for (int position = 0; position < this.replies.length; position++) {
+			if (this.replies[position] instanceof Held && !holds(position, version)) {
+				behind.add(position);
+			}
+		}
+		return behind;
+	}
+
+	/** What the replies so far mean. */
+	public enum Decision {
+
+		/** It depends on the replies that are still to come. */
+		PENDING,
+
+		/** Enough replicas have succeeded. */
+		REACHED,
+
+		/** Enough replicas cannot succeed any more. */
+		UNREACHABLE
+
+	}
+
+}

@@ -1,0 +1,5 @@
+/** Quorum decisions: what has been answered so far, and what follows. Pure values. */
+@NullMarked
+package io.kvorum.quorum;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,66 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.concurrent.Queues;
+
+/**
+ * Brings replicas that a read found behind up to date, in the background: of reads that
+ * do not wait for it. Few at a time; where more wait than {@value #MAX_WAITING} further
+ * ones are dropped, since a later read finds the same again.
+ */
+public final class ReadRepair {
+
+	private static final int MAX_WAITING = 1024;
+
+	private static final int MAX_AT_ONCE = 16;
+
+	private final TimeSource time;
+
+	private final Duration timeout;
+
+	private final ReplicationEvents events;
+
+	private final Sinks.Many<Repair> waiting = Sinks.many()
+		.unicast()
+		.onBackpressureBuffer(Queues.<Repair>get(MAX_WAITING).get());
+
+	public ReadRepair(TimeSource time, Duration timeout, ReplicationEvents events) {
+		this.time = time;
+		this.timeout = timeout;
+		this.events = events;
+	}
+
+	/** Repairs for as long as it is subscribed to, once. */
+	public Flux<Reply> run() {
+		return this.waiting.asFlux().flatMap(this::repair, MAX_AT_ONCE, 1);
+	}
+
+	private Mono<Reply> repair(Repair repair) {
+		return repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout));
+	}
+
+	/** Stores an entry on a replica that has something older, some time. */
+	void submit(Replica replica, Key key, Entry entry) {
+		synchronized (this.waiting) {
+			if (this.waiting.tryEmitNext(new Repair(replica, key, entry)).isSuccess()) {
+				this.events.repairing();
+			}
+			else {
+				this.events.repairDropped();
+			}
+		}
+	}
+
+	private record Repair(Replica replica, Key key, Entry entry) {
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.kvorum.replication;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import reactor.core.publisher.Mono;
+
+/**
+ * A replica of keys, on this node or another one.
+ * <p>
+ * It always replies: no error signals for what can go wrong, and something by the
+ * deadline, though another node may carry out later what it was asked in time. Replies
+ * arrive on the caller's executor.
+ */
+public interface Replica {
+
+	/** The node it is on. */
+	Member member();
+
+	/** The newest entry of a key: a tombstone or an expired one, too. */
+	Mono<Reply> read(Key key, Deadline deadline);
+
+	/** The version of the newest entry of a key. */
+	Mono<Reply> readVersion(Key key, Deadline deadline);
+
+	/**
+	 * Stores an entry where there is no newer one. Once subscribed to, it is carried out,
+	 * cancelled or not.
+	 * @param repair whether the entry was found on another replica: then its version is
+	 * not held against this one's clock
+	 */
+	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+
+	/**
+	 * How long it is expected to take for a read, in nanoseconds: 0 for the replica of
+	 * this node, {@link #AWAY} for one that is known not to answer.
+	 */
+	long expectedNanos();
+
+	/** It is not there. */
+	long AWAY = Long.MAX_VALUE;
+
+}
