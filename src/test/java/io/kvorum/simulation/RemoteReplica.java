@@ -1,6 +1,7 @@
 package io.kvorum.simulation;
 
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
@@ -91,6 +92,9 @@ final class RemoteReplica implements Replica {
 
 		private final BiFunction<Replica, Deadline, Mono<Reply>> what;
 
+		/** Until the node that sent it crashes. */
+		private final BooleanSupplier isAwaited = RemoteReplica.this.from.life();
+
 		private boolean answered;
 
 		Call(MonoSink<Reply> sink, boolean store, long remaining, BiFunction<Replica, Deadline, Mono<Reply>> what) {
@@ -125,17 +129,21 @@ final class RemoteReplica implements Replica {
 		}
 
 		private void answer(Reply reply) {
-			Runnable receive = RemoteReplica.this.from.whileUp(() -> {
-				if (reply instanceof Failed failed && failed.reason() == Reason.UNAVAILABLE) {
-					fail(failed);
-				}
-				else if (!this.answered) {
-					this.answered = true;
-					this.sink.success(reply);
+			RemoteReplica.this.network.send(RemoteReplica.this.to.index(), RemoteReplica.this.from.index(), _ -> {
+				if (this.isAwaited.getAsBoolean()) {
+					receive(reply);
 				}
 			});
-			RemoteReplica.this.network.send(RemoteReplica.this.to.index(), RemoteReplica.this.from.index(),
-					_ -> receive.run());
+		}
+
+		private void receive(Reply reply) {
+			if (reply instanceof Failed failed && failed.reason() == Reason.UNAVAILABLE) {
+				fail(failed);
+			}
+			else if (!this.answered) {
+				this.answered = true;
+				this.sink.success(reply);
+			}
 		}
 
 		private void fail(Failed reply) {

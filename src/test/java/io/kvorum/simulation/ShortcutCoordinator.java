@@ -6,7 +6,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.kvorum.clock.ClockBoundException;
-import io.kvorum.clock.ClockLeadException;
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
@@ -84,9 +83,9 @@ final class ShortcutCoordinator implements Operations {
 		List<Replica> set = setOf(key, asked);
 		long nanos = this.shortcuts.retries ? ATTEMPT_NANOS : ProductOperations.WRITE_TIMEOUT.toNanos();
 		Deadline deadline = new Deadline(this.parts.node().time().nanos() + nanos);
-		Mono<Version> version = this.shortcuts.onePhase ? Mono.fromSupplier(() -> next(Version.ABSENT))
+		Mono<Version> version = this.shortcuts.onePhase ? next(Version.ABSENT)
 				: gather(set, asked.from() / 2 + 1, replica -> replica.readVersion(key, deadline), false)
-					.map(replies -> next(newest(replies).version()));
+					.flatMap(replies -> next(newest(replies).version()));
 		Mono<?> written = version.flatMap(given -> {
 			Entry entry = maker.apply(given);
 			return gather(set, asked.ack(), replica -> store(replica, key, entry, deadline), true);
@@ -123,21 +122,16 @@ final class ShortcutCoordinator implements Operations {
 		});
 	}
 
-	private Version next(Version seen) {
+	private Mono<Version> next(Version seen) {
 		if (this.shortcuts.wallClock) {
-			return new Version(this.parts.node().time().millis() << Version.COUNTER_BITS,
-					this.parts.node().index() + 1);
+			return Mono.just(new Version(this.parts.node().time().millis() << Version.COUNTER_BITS,
+					this.parts.node().index() + 1));
 		}
-		try {
-			return this.parts.clock().nextAfter(seen);
-		}
-		catch (ClockBoundException _) {
-			var _ = this.parts.clock().extension();
-			throw new NotReachedException(false, false);
-		}
-		catch (ClockLeadException _) {
-			throw new NotReachedException(false, false);
-		}
+		return Mono.fromSupplier(() -> this.parts.clock().nextAfter(seen))
+			.onErrorResume(ClockBoundException.class,
+					_ -> Mono.fromCompletionStage(this.parts.clock()::extension)
+						.then(Mono.fromSupplier(() -> this.parts.clock().nextAfter(seen))))
+			.onErrorMap(_ -> new NotReachedException(false, false));
 	}
 
 	private List<Replica> setOf(Key key, Replicas asked) {

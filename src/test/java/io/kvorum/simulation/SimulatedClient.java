@@ -49,10 +49,13 @@ final class SimulatedClient {
 		}
 		this.cluster.timeline().after(this.chance.of(0.3) ? 0 : this.chance.nanos(0.1, 20), () -> {
 			Key key = keys.get(this.chance.below(keys.size()));
-			send(kind(), key, this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size())),
-					this.chance.of(0.2) ? this.chance.nanos(1, 50) : Long.MAX_VALUE,
+			send(kind(), key, this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size())), patienceNanos(),
 					_ -> work(operations - 1, keys, done));
 		});
+	}
+
+	private long patienceNanos() {
+		return (!this.cluster.scenario().isCalm() && this.chance.of(0.2)) ? this.chance.nanos(1, 50) : Long.MAX_VALUE;
 	}
 
 	private Kind kind() {

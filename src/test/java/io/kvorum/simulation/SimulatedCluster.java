@@ -154,7 +154,7 @@ final class SimulatedCluster {
 		this.settled = true;
 		this.network.becomeSound();
 		for (SimulatedNode node : this.nodes) {
-			node.disk().trouble(false);
+			node.disk().becomeSound();
 			node.time().correct();
 			if (node.disk().hasFailed()) {
 				node.crash();

@@ -61,6 +61,8 @@ final class SimulatedDisk implements StorageEngine {
 
 	private boolean failed;
 
+	private boolean sound;
+
 	SimulatedDisk(SimulatedNode node, Chance chance, Scenario scenario, Manners manners) {
 		this.node = node;
 		this.chance = chance;
@@ -126,7 +128,7 @@ final class SimulatedDisk implements StorageEngine {
 		if (this.underWay.isEmpty() && !this.waiting.isEmpty()) {
 			this.underWay = List.copyOf(this.waiting);
 			this.waiting.clear();
-			if (this.scenario.diskHangs() && this.chance.of(0.02)) {
+			if (this.scenario.diskHangs() && !this.sound && this.chance.of(0.02)) {
 				hang();
 			}
 			else {
@@ -245,6 +247,12 @@ final class SimulatedDisk implements StorageEngine {
 
 	boolean hasFailed() {
 		return this.failed;
+	}
+
+	/** From now on it neither fails nor hangs. */
+	void becomeSound() {
+		trouble(false);
+		this.sound = true;
 	}
 
 	void trouble(boolean begins) {

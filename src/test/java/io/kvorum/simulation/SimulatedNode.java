@@ -3,6 +3,7 @@ package io.kvorum.simulation;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
@@ -111,17 +112,18 @@ final class SimulatedNode {
 
 	/** Does something later, unless the node crashes before. */
 	void after(long nanos, Runnable task) {
-		this.cluster.timeline().after(nanos, whileUp(task));
-	}
-
-	/** Does something, if the node has not crashed until then. */
-	Runnable whileUp(Runnable task) {
-		int start = this.starts;
-		return () -> {
-			if (this.starts == start) {
+		BooleanSupplier life = life();
+		this.cluster.timeline().after(nanos, () -> {
+			if (life.getAsBoolean()) {
 				task.run();
 			}
-		};
+		});
+	}
+
+	/** True until the node crashes. */
+	BooleanSupplier life() {
+		int start = this.starts;
+		return () -> this.starts == start;
 	}
 
 	void atCrash(Runnable task) {
