@@ -35,7 +35,7 @@ record Scenario(int nodes, int factor, int keys, int clients, int operations, do
 				calmNetwork ? 0 : chance.between(0, 0.1), calmNetwork ? 0 : chance.between(0, 0.05),
 				calmNetwork ? 0 : chance.between(0, 0.1), chance.of(0.1) ? 5_000 : chance.of(0.3) ? 10 : 400,
 				chance.below(3), calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(3),
-				chance.of(0.2) ? 1 : 0, chance.of(0.02));
+				chance.of(0.35) ? 1 + chance.below(2) : 0, chance.of(0.02));
 	}
 
 	/** Nothing goes wrong. */

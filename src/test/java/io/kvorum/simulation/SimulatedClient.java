@@ -74,8 +74,18 @@ final class SimulatedClient {
 			then.accept(Outcome.NOT_APPLIED);
 			return;
 		}
-		Sent sent = new Sent(kind, key, (kind == Kind.PUT) ? this.numbers.next() : Operation.ABSENT, node, then);
+		Sent sent = new Sent(kind, key, asked(kind), (kind == Kind.PUT) ? this.numbers.next() : Operation.ABSENT, node,
+				then);
 		sent.send(operations, patienceNanos);
+	}
+
+	/** At times all replicas; at times a read asks one, and is no part of the history. */
+	private Replicas asked(Kind kind) {
+		Replicas usual = this.cluster.scenario().replicas();
+		int dice = this.cluster.scenario().isCalm() ? 100 : this.chance.below(100);
+		Replicas asked = (dice < 5) ? new Replicas(usual.from(), usual.from())
+				: (dice < 10 && kind == Kind.GET) ? new Replicas(1, usual.from()) : usual;
+		return (kind == Kind.GET) ? asked : this.cluster.design().ofWrites(asked, this.chance);
 	}
 
 	private final class Sent {
@@ -83,6 +93,8 @@ final class SimulatedClient {
 		private final Kind kind;
 
 		private final Key key;
+
+		private final Replicas asked;
 
 		private final int value;
 
@@ -102,9 +114,10 @@ final class SimulatedClient {
 		/** The node has answered. */
 		private boolean answered;
 
-		Sent(Kind kind, Key key, int value, SimulatedNode node, Consumer<Outcome> then) {
+		Sent(Kind kind, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
 			this.kind = kind;
 			this.key = key;
+			this.asked = asked;
 			this.value = value;
 			this.node = node;
 			this.then = then;
@@ -128,12 +141,10 @@ final class SimulatedClient {
 		}
 
 		private Mono<?> operation(Operations operations) {
-			Replicas usual = SimulatedClient.this.cluster.scenario().replicas();
-			Replicas ofWrites = SimulatedClient.this.cluster.design().ofWrites(usual, SimulatedClient.this.chance);
 			return switch (this.kind) {
-				case GET -> operations.get(this.key, usual);
-				case PUT -> operations.put(this.key, ofWrites, this.value);
-				case DELETE -> operations.delete(this.key, ofWrites);
+				case GET -> operations.get(this.key, this.asked);
+				case PUT -> operations.put(this.key, this.asked, this.value);
+				case DELETE -> operations.delete(this.key, this.asked);
 			};
 		}
 
@@ -177,16 +188,19 @@ final class SimulatedClient {
 			this.node.notAtCrash(this.atCrash);
 			int seen = (this.kind == Kind.GET) ? this.found : this.value;
 			log(" -> %s %s%s".formatted(outcome, (this.kind == Kind.GET) ? seen + " " : "", why));
-			SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>())
-				.add(new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen, outcome,
-						this.invokedAt, SimulatedClient.this.cluster.timeline().now()));
+			if (this.kind != Kind.GET || this.asked.isMajority()) {
+				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>())
+					.add(new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen, outcome,
+							this.invokedAt, SimulatedClient.this.cluster.timeline().now()));
+			}
 			this.then.accept(outcome);
 		}
 
 		private void log(String end) {
 			SimulatedClient.this.cluster.log()
-				.add(() -> "%s at n%d: %s k%d%s%s".formatted(SimulatedClient.this.name, this.node.index(), this.kind,
-						this.key.bytes()[0], (this.value != Operation.ABSENT) ? " " + this.value : "", end));
+				.add(() -> "%s at n%d: %s %s k%d%s%s".formatted(SimulatedClient.this.name, this.node.index(), this.kind,
+						this.asked, this.key.bytes()[0], (this.value != Operation.ABSENT) ? " " + this.value : "",
+						end));
 		}
 
 	}
