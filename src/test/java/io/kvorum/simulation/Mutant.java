@@ -1,8 +1,8 @@
 package io.kvorum.simulation;
 
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.kvorum.kv.Replicas;
 import io.kvorum.replication.Replica;
@@ -13,40 +13,48 @@ import io.kvorum.simulation.SimulatedDisk.Manners;
 /**
  * A design with one shortcut: it loses something, or shows something wrong, at times.
  *
- * @param keepsBound whether clocks go on above the bound they had stored
  * @param atOne how many writes are acknowledged by one replica, as a probability
  */
 record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperator<Replica> replica, Manners disk,
-		boolean keepsBound, double atOne) implements Design {
+		double atOne) implements Design {
 
-	static List<Mutant> all() {
-		return List
-			.of(of("wall-clock last-write-wins, one phase", Shortcuts.wallClockOnePhase()),
-					of("HLC, one phase, no write-back", Shortcuts.onePhase(WriteBack.NONE)),
-					of("HLC, one phase, blocking write-back", Shortcuts.onePhase(WriteBack.WAITED_FOR)),
-					of("two-phase write, no write-back", Shortcuts.twoPhase(WriteBack.NONE)),
-					of("two-phase write, write-back not waited for", Shortcuts.twoPhase(WriteBack.NOT_WAITED_FOR)),
-					new Mutant("a rejected write stamped again", shortcut(Shortcuts.stampAgain()),
-							RejectingReplica::new, Manners.WELL, true, 0),
-					of("server retry with a new version", Shortcuts.retry()), new Mutant("stores not synced",
-							ProductOperations::new, UnaryOperator.identity(), Manners.NOT_SYNCED, true, 0),
-					of("a hint counted as an ack", Shortcuts.countHints()),
-					new Mutant("40 % of the writes at ack=1", ProductOperations::new, UnaryOperator.identity(),
-							Manners.WELL, true, 0.4),
-					new Mutant("a replica stores what is older", ProductOperations::new, UnaryOperator.identity(),
-							Manners.NOT_COMPARED, true, 0),
-					new Mutant("unreadable is absent", ProductOperations::new, ForgetfulReplica::new, Manners.WELL,
-							true, 0),
-					new Mutant("a clock that starts without its bound", ProductOperations::new,
-							UnaryOperator.identity(), Manners.WELL, false, 0));
+	static Stream<Mutant> all() {
+		return Stream.of(
+				// What a coordinator leaves out.
+				of("wall-clock last-write-wins, one phase", Shortcuts.wallClockOnePhase()),
+				of("HLC, one phase, no write-back", Shortcuts.onePhase(WriteBack.NONE)),
+				of("HLC, one phase, blocking write-back", Shortcuts.onePhase(WriteBack.WAITED_FOR)),
+				of("two-phase write, no write-back", Shortcuts.twoPhase(WriteBack.NONE)),
+				of("two-phase write, write-back not waited for", Shortcuts.twoPhase(WriteBack.NOT_WAITED_FOR)),
+				of("a rejected write stamped again", Shortcuts.stampAgain()).on(RejectingReplica::new),
+				of("server retry with a new version", Shortcuts.retry()),
+				of("a hint counted as an ack", Shortcuts.countHints()),
+				// What replicas do wrong, under the coordinator of the product.
+				product("stores not synced").on(Manners.NOT_SYNCED),
+				product("a replica stores what is older").on(Manners.NOT_COMPARED),
+				product("unreadable is absent").on(ForgetfulReplica::new),
+				product("40 % of the writes at ack=1").atOne(0.4));
 	}
 
 	private static Mutant of(String name, Shortcuts shortcuts) {
-		return new Mutant(name, shortcut(shortcuts), UnaryOperator.identity(), Manners.WELL, true, 0);
+		return new Mutant(name, parts -> new ShortcutCoordinator(parts, shortcuts), UnaryOperator.identity(),
+				Manners.WELL, 0);
 	}
 
-	private static Function<Parts, Operations> shortcut(Shortcuts shortcuts) {
-		return parts -> new ShortcutCoordinator(parts, shortcuts);
+	private static Mutant product(String name) {
+		return new Mutant(name, ProductOperations::new, UnaryOperator.identity(), Manners.WELL, 0);
+	}
+
+	private Mutant on(UnaryOperator<Replica> replicas) {
+		return new Mutant(this.name, this.coordinator, replicas, this.disk, this.atOne);
+	}
+
+	private Mutant on(Manners disks) {
+		return new Mutant(this.name, this.coordinator, this.replica, disks, this.atOne);
+	}
+
+	private Mutant atOne(double probability) {
+		return new Mutant(this.name, this.coordinator, this.replica, this.disk, probability);
 	}
 
 	@Override
@@ -57,11 +65,6 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 	@Override
 	public Replica replica(Replica local) {
 		return this.replica.apply(local);
-	}
-
-	@Override
-	public long clockBound(long storedMillis) {
-		return this.keepsBound ? storedMillis : 0;
 	}
 
 	@Override

@@ -193,6 +193,10 @@ final class SimulatedClient {
 					.add(new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen, outcome,
 							this.invokedAt, SimulatedClient.this.cluster.timeline().now()));
 			}
+			if (outcome != Outcome.DONE && SimulatedClient.this.cluster.isWellServed(this.node)) {
+				SimulatedClient.this.cluster.fail("nothing is in its way, and this did not succeed: %s's %s at %.3f ms"
+					.formatted(SimulatedClient.this.name, this.kind, this.invokedAt / 1e6));
+			}
 			this.then.accept(outcome);
 		}
 

@@ -10,6 +10,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationPolicy;
+import io.kvorum.simulation.Scenario.Away;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes and what goes wrong with them. */
@@ -93,6 +94,12 @@ final class SimulatedCluster {
 
 	/** Lets things go wrong within this time from now. */
 	void trouble(long nanos) {
+		switch (this.scenario.away()) {
+			case DOWN -> this.nodes.getFirst().crash();
+			case CUT_OFF -> this.network.isolate(0);
+			case NOBODY -> {
+			}
+		}
 		for (int i = 0; i < this.scenario.partitions(); i++) {
 			sometime(nanos, () -> {
 				this.network.partition();
@@ -161,6 +168,14 @@ final class SimulatedCluster {
 				node.start();
 			}
 		}
+		if (this.scenario.away() == Away.DOWN) {
+			this.nodes.getFirst().start();
+		}
+	}
+
+	/** Whether an operation on this node has no reason not to succeed. */
+	boolean isWellServed(SimulatedNode node) {
+		return this.scenario.isCalm() && (this.scenario.away() == Away.NOBODY || node.index() != 0 || this.settled);
 	}
 
 	void fail(String why) {

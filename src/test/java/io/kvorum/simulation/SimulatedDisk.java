@@ -144,8 +144,9 @@ final class SimulatedDisk implements StorageEngine {
 	private void hang() {
 		this.node.log("disk hangs");
 		this.node.after(WRITE_LIMIT_NANOS, () -> {
-			this.underWay.forEach(store -> store.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
-			this.waiting.forEach(store -> store.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
+			List<Store> late = new ArrayList<>(this.underWay);
+			late.addAll(this.waiting);
+			late.forEach(store -> store.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
 		});
 		this.node.after(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500), this::commit);
 	}
@@ -179,9 +180,10 @@ final class SimulatedDisk implements StorageEngine {
 		this.failed = true;
 		this.doubtful.addAll(batch);
 		this.underWay = List.of();
-		batch.forEach(store -> store.fail(new WriteFailed(new IOException("input/output error"))));
-		this.waiting.forEach(store -> store.fail(new Unavailable("the disk has failed")));
+		List<Store> refused = List.copyOf(this.waiting);
 		this.waiting.clear();
+		batch.forEach(store -> store.fail(new WriteFailed(new IOException("input/output error"))));
+		refused.forEach(store -> store.fail(new Unavailable("the disk has failed")));
 	}
 
 	private StoreOutcome put(Map<Key, Entry> entries, Key key, Entry entry) {

@@ -77,6 +77,14 @@ final class SimulatedNetwork {
 		}
 	}
 
+	/** Cuts off one node. */
+	void isolate(int node) {
+		for (int other = 0; other < this.cut.length; other++) {
+			this.cut[node][other] = true;
+			this.cut[other][node] = true;
+		}
+	}
+
 	void heal() {
 		this.log.add(() -> "cuts are healed");
 		for (boolean[] links : this.cut) {

@@ -50,7 +50,7 @@ final class SimulatedNode {
 	void start() {
 		this.starts++;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
-		clock.start(index() + 1, this.cluster.design().clockBound(this.disk.boundMillis()), this.disk::storeBound)
+		clock.start(index() + 1, this.disk.boundMillis(), this.disk::storeBound)
 			.thenAccept(_ -> serve(clock))
 			.exceptionally(ex -> {
 				fail(ex);

@@ -37,6 +37,11 @@ class SimulationTests {
 	}
 
 	@Test
+	void whereOneNodeIsDownOrCutOffEveryOperationOnTheOthersSucceeds() {
+		assertAllWell(1_000, Scenario::oneAway, Design.PRODUCT);
+	}
+
+	@Test
 	void thePlainCoordinatorWithoutShortcutsIsLinearizableToo() {
 		assertAllWell(2_000, Scenario::any, new Design() {
 			@Override
