@@ -21,6 +21,7 @@ import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.GeneralCodingRules;
 import org.jspecify.annotations.NullMarked;
 import org.reactivestreams.Publisher;
+import org.springframework.context.SmartLifecycle;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.ENUMS;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.INTERFACES;
@@ -155,7 +156,9 @@ class ArchitectureTest {
 		.because("an event loop that waits holds up every connection on it");
 
 	@ArchTest
-	static final ArchRule nothingSubscribesInTheMiddleOfAFlow = noClasses().should()
+	static final ArchRule nothingSubscribesInTheMiddleOfAFlow = noClasses().that()
+		.areNotAssignableTo(SmartLifecycle.class)
+		.should()
 		.accessTargetWhere(access(Publisher.class, "subscribe"))
 		.because("the caller would lose the errors, the cancellation and the back-pressure");
 

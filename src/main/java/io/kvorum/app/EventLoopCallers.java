@@ -3,6 +3,7 @@ package io.kvorum.app;
 import java.util.concurrent.Executor;
 
 import io.kvorum.storage.CallerThreads;
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.http.server.HttpServer;
@@ -27,7 +28,12 @@ final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 
 	@Override
 	public HttpServer apply(HttpServer server) {
-		return server.doOnChannelInit((observer, channel, remote) -> this.loops.set(channel.eventLoop()));
+		return server.doOnChannelInit((observer, channel, remote) -> learn(channel.eventLoop()));
+	}
+
+	/** The calling thread is this loop. */
+	void learn(EventLoop loop) {
+		this.loops.set(loop);
 	}
 
 }

@@ -2,15 +2,19 @@ package io.kvorum.app;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.storage.Durability;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.NotNull;
+import jakarta.validation.constraints.Pattern;
 import org.hibernate.validator.constraints.time.DurationMax;
 import org.hibernate.validator.constraints.time.DurationMin;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -23,11 +27,18 @@ import org.springframework.validation.annotation.Validated;
  * @param storage how and where data is kept
  * @param api limits of the HTTP API
  * @param replication how keys are replicated
+ * @param cluster the other nodes
  */
 @Validated
 @ConfigurationProperties("kvorum")
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
-		@Valid @DefaultValue Replication replication) {
+		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster) {
+
+	/** The nodes that this one works with; itself alone where no others are given. */
+	Topology topology() {
+		return this.cluster.isAlone() ? Topology.alone()
+				: Topology.of(ReplicaAddress.normalized(this.cluster.nodes()), this.replication.factor());
+	}
 
 	/**
 	 * How and where data is kept.
@@ -104,6 +115,61 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("1s") Duration readTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("2s") Duration writeTimeout) {
+	}
+
+	/**
+	 * The other nodes. Without them a node is a cluster of one and opens no second port.
+	 *
+	 * @param self replica address of this node, http://host:port: it listens there for
+	 * the other nodes; one of kvorum.cluster.nodes
+	 * @param nodes replica addresses of all nodes of the cluster, this one among them;
+	 * the same for all nodes, in any order
+	 * @param secret shared by all nodes, so that others cannot use their replica ports;
+	 * 16 to 256 visible ASCII characters. Without it the network of the nodes has to be
+	 * closed to others
+	 * @param silenceTimeout how long a node may be silent while it owes an answer before
+	 * the connections to it are given up; less than kvorum.replication.write-timeout
+	 * @param connectTimeout how long connecting to a node may take; at most
+	 * silence-timeout
+	 * @param probeInterval how often a node that is absent is tried
+	 * @param maxInFlight operations that may wait for one node, for each event loop;
+	 * beyond that they are refused
+	 * @param hedgeDelay when a read asks one more replica, or after the 99th percentile
+	 * of such reads if that is sooner; less than kvorum.replication.read-timeout
+	 */
+	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
+			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
+					message = "must be 16 to 256 visible ASCII characters") String secret,
+			@NotNull @DurationMin(millis = 100) @DurationMax(minutes = 10) @DefaultValue("1s") Duration silenceTimeout,
+			@NotNull @DurationMin(millis = 10) @DurationMax(
+					minutes = 10) @DefaultValue("500ms") Duration connectTimeout,
+			@NotNull @DurationMin(millis = 10) @DurationMax(seconds = 1) @DefaultValue("500ms") Duration probeInterval,
+			@Min(1) @Max(1_000_000) @DefaultValue("1024") int maxInFlight,
+			@NotNull @DurationMin(millis = 1) @DurationMax(minutes = 10) @DefaultValue("35ms") Duration hedgeDelay) {
+
+		Cluster {
+			self = (self == null || self.isBlank()) ? null : self;
+			nodes = List.copyOf(nodes);
+		}
+
+		/** Whether there are no other nodes. */
+		boolean isAlone() {
+			return this.self == null;
+		}
+
+		/** Where this node listens for the others; none if it is alone. */
+		@Nullable ReplicaAddress address() {
+			return (this.self != null) ? ReplicaAddress.parse(this.self) : null;
+		}
+
+		/** Without the secret. */
+		@Override
+		public String toString() {
+			return "Cluster[self=%s, nodes=%s, secret=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s]"
+				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.silenceTimeout,
+						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay);
+		}
+
 	}
 
 }

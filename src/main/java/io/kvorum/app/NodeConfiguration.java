@@ -2,7 +2,6 @@ package io.kvorum.app;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -16,14 +15,7 @@ import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
-import io.kvorum.replication.Coordinator;
-import io.kvorum.replication.LocalReplica;
-import io.kvorum.replication.ReadRepair;
-import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationSettings;
-import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -35,16 +27,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import reactor.core.observability.micrometer.Micrometer;
-import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** Puts a node together. */
 @Configuration(proxyBeanMethods = false)
 class NodeConfiguration {
-
-	/** A cluster of one. */
-	private static final int NODES = 1;
 
 	private static final int IDLE_READ_THREAD_SECONDS = 60;
 
@@ -102,33 +90,6 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	Topology topology() {
-		return Topology.alone();
-	}
-
-	@Bean
-	ReadRepair readRepair(TimeSource time, KvorumProperties properties, ReplicationEvents events) {
-		return new ReadRepair(time, properties.replication().writeTimeout(), events);
-	}
-
-	@Bean
-	ReplicationEvents replicationEvents() {
-		return ReplicationEvents.NONE;
-	}
-
-	@Bean
-	Coordinator coordinator(Topology topology, RocksStorage storage, HybridLogicalClock clock, TimeSource time,
-			KvorumProperties properties, ReadRepair readRepair, EventLoopCallers callers, ReplicationEvents events) {
-		Replication replication = properties.replication();
-		Member self = topology.members().getFirst();
-		return new Coordinator(new RendezvousPlacement(topology), self,
-				List.of(new LocalReplica(self, storage, clock, time)), clock, time,
-				new ReplicationPolicy(topology.size(), topology.factor()),
-				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(), Duration.ofMillis(35)),
-				readRepair, _ -> Mono.never(), callers, events);
-	}
-
-	@Bean
 	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();
 		WireLimits defaults = WireLimits.defaults();
@@ -146,13 +107,12 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	Supplier<NodeStatus> nodeStatus(RocksStorage storage, KvorumProperties properties,
-			ObjectProvider<BuildProperties> build) {
+	Supplier<NodeStatus> nodeStatus(RocksStorage storage, Topology topology, ObjectProvider<BuildProperties> build) {
 		return () -> {
-			String node = HexFormat.of().toHexDigits(storage.identity());
 			BuildProperties info = build.getIfAvailable();
-			return new NodeStatus(node, (info != null) ? String.valueOf(info.getVersion()) : "unknown",
-					new NodeStatus.Topology(List.of(node), Math.min(properties.replication().factor(), NODES)));
+			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()),
+					(info != null) ? String.valueOf(info.getVersion()) : "unknown", new NodeStatus.Topology(
+							topology.members().stream().map(Member::address).toList(), topology.factor()));
 		};
 	}
 

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Api;
+import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import org.springframework.util.unit.DataSize;
 
@@ -24,6 +26,10 @@ final class PropertyRelations {
 		PropertyRelations relations = new PropertyRelations();
 		relations.checkMemory(properties.storage(), properties.api());
 		relations.checkTime(properties);
+		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
+		if (!properties.cluster().isAlone()) {
+			relations.checkPeers(properties.cluster(), properties.replication());
+		}
 		return relations.violations;
 	}
 
@@ -46,6 +52,15 @@ final class PropertyRelations {
 		Api api = properties.api();
 		check(api.bodyStallTimeout().compareTo(api.bodyTimeout()) <= 0, "api.body-stall-timeout",
 				api.bodyStallTimeout(), "at most kvorum.api.body-timeout", api.bodyTimeout());
+	}
+
+	private void checkPeers(Cluster cluster, Replication replication) {
+		check(cluster.silenceTimeout().compareTo(replication.writeTimeout()) < 0, "cluster.silence-timeout",
+				cluster.silenceTimeout(), "less than kvorum.replication.write-timeout", replication.writeTimeout());
+		check(cluster.connectTimeout().compareTo(cluster.silenceTimeout()) <= 0, "cluster.connect-timeout",
+				cluster.connectTimeout(), "at most kvorum.cluster.silence-timeout", cluster.silenceTimeout());
+		check(cluster.hedgeDelay().compareTo(replication.readTimeout()) < 0, "cluster.hedge-delay",
+				cluster.hedgeDelay(), "less than kvorum.replication.read-timeout", replication.readTimeout());
 	}
 
 	private void check(boolean holds, String name, Object value, String relation, Object other) {

@@ -38,7 +38,25 @@ final class StorageLifecycle implements SmartLifecycle {
 										// there is space.
 			.toCompletableFuture()
 			.join();
+		letTimePass();
 		this.running = true;
+	}
+
+	/**
+	 * After a crash versions go on above the bound that was stored, up to two seconds
+	 * ahead of the time; other nodes refuse what is more than half a second ahead. That
+	 * time usually has passed while the process started.
+	 */
+	private void letTimePass() {
+		long tooEarlyMillis = this.clock.driftMillis() - HybridLogicalClock.MAX_LEAD_MILLIS;
+		if (tooEarlyMillis > 0 && tooEarlyMillis <= HybridLogicalClock.AHEAD_MILLIS) {
+			try {
+				Thread.sleep(tooEarlyMillis);
+			}
+			catch (InterruptedException _) {
+				Thread.currentThread().interrupt();
+			}
+		}
 	}
 
 	/**

@@ -9,6 +9,9 @@ package io.kvorum.app;
  */
 record Violation(String name, String value, String rule) {
 
+	/** Stands for a value that nobody may see. */
+	static final String HIDDEN = "(hidden)";
+
 	@Override
 	public String toString() {
 		return "%s = %s: %s".formatted(this.name, this.value, this.rule);

@@ -34,6 +34,11 @@ final class ViolationCollector extends AbstractBindHandler {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kvorum");
 
+	/** The secret is here; a name that is not known may be its name with a slip. */
+	private static final ConfigurationPropertyName CLUSTER = PREFIX.append("cluster");
+
+	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
+
 	/** Sees what is bound beside the others, and in the end what is not. */
 	private final BindHandler unknown = new NoUnboundElementsBindHandler(BindHandler.DEFAULT,
 			new UnboundElementsSourceFilter());
@@ -112,7 +117,8 @@ final class ViolationCollector extends AbstractBindHandler {
 				.stream()
 				// Those without a value, or with a wrong one, are not bound either.
 				.filter(property -> !this.known.contains(property.getName()))
-				.map(property -> new Violation(property.getName().toString(), String.valueOf(property.getValue()),
+				.map(property -> new Violation(property.getName().toString(),
+						mayBeSecret(property.getName()) ? Violation.HIDDEN : String.valueOf(property.getValue()),
 						"there is no such property"))
 				.forEach(this.violations::add);
 		}
@@ -124,9 +130,17 @@ final class ViolationCollector extends AbstractBindHandler {
 			.collect(Collectors.joining("."));
 	}
 
-	/** A value as it was given: "5 m", where a Duration would say "PT5M". */
+	/**
+	 * A value as it was given: "5 m", where a Duration would say "PT5M". The secret is
+	 * never told.
+	 */
 	private static String given(ConfigurationPropertyName name, BindContext context) {
-		return context.getBinder().bind(name, Bindable.of(String.class)).orElse("");
+		return name.equals(SECRET) ? Violation.HIDDEN
+				: context.getBinder().bind(name, Bindable.of(String.class)).orElse("");
+	}
+
+	private static boolean mayBeSecret(ConfigurationPropertyName unknown) {
+		return CLUSTER.isAncestorOf(unknown) || unknown.toString().contains("secret");
 	}
 
 	private static String kind(Bindable<?> target) {

@@ -17,15 +17,21 @@ import io.kvorum.kv.Key;
  * nothing else, a member that leaves changes no order among the others: only the lists it
  * was in get another member, at their end.
  * <p>
- * The orders are computed once. Thread-safe.
+ * The beginnings of the orders are computed once. Thread-safe.
  */
 public final class RendezvousPlacement implements Placement {
 
-	/** A power of two. Nodes must agree on it. */
-	public static final int PARTITIONS = 1 << 16;
+	/**
+	 * A power of two, so large that chance spreads the partitions evenly: nodes hold the
+	 * same share to within 3 %. Nodes must agree on it.
+	 */
+	public static final int PARTITIONS = 1 << 18;
 
 	/** Changes when the same members would get another order. */
 	static final int SCHEME = 1;
+
+	/** Longer lists are asked for rarely and computed when they are. */
+	static final int TABLE_WIDTH = 8;
 
 	private static final Hasher64 HASHER = Hashing.xxh3_64();
 
@@ -35,12 +41,22 @@ public final class RendezvousPlacement implements Placement {
 
 	private final Member[] members;
 
-	/** One row for each partition: the indexes of all members, unsigned, in order. */
-	private final byte[] orders;
+	/** A hash of each member's address. */
+	private final long[] seeds;
+
+	/** Members in a row of the table. */
+	private final int width;
+
+	/** A row for each partition: indexes of its first members, unsigned. */
+	private final byte[] table;
 
 	public RendezvousPlacement(Topology topology) {
 		this.members = topology.members().toArray(Member[]::new);
-		this.orders = orders(this.members);
+		this.seeds = Arrays.stream(this.members)
+			.mapToLong(member -> HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8)))
+			.toArray();
+		this.width = Math.min(TABLE_WIDTH, this.members.length);
+		this.table = table();
 	}
 
 	@Override
@@ -49,44 +65,62 @@ public final class RendezvousPlacement implements Placement {
 			throw new IllegalArgumentException(
 					"%d replicas of a key, where there are %d members".formatted(from, this.members.length));
 		}
-		int row = partitionOf(key) * this.members.length;
+		int partition = partitionOf(key);
 		Member[] replicas = new Member[from];
-		for (int i = 0; i < from; i++) {
-			replicas[i] = this.members[Byte.toUnsignedInt(this.orders[row + i])];
+		if (from <= this.width) {
+			int row = partition * this.width;
+			for (int i = 0; i < from; i++) {
+				replicas[i] = this.members[this.table[row + i] & INDEX_MASK];
+			}
+		}
+		else {
+			long[] first = new long[from];
+			select(partition, first);
+			Arrays.setAll(replicas, i -> this.members[(int) first[i] & INDEX_MASK]);
 		}
 		return List.of(replicas);
 	}
 
-	/** The partition of a key, 0 up to {@link #PARTITIONS}; the same for any topology. */
+	/**
+	 * The partition of a key, from 0 up to and without {@link #PARTITIONS}; the same for
+	 * any topology.
+	 */
 	public static int partitionOf(Key key) {
 		return (int) HASHER.hashBytesToLong(key.bytes()) & (PARTITIONS - 1);
 	}
 
-	/**
-	 * The lower weight comes first; of equal ones, the lower index, which is the lower
-	 * address. Both are in one number, as sorting numbers is what takes the time here.
-	 */
-	private static byte[] orders(Member[] members) {
-		long[] seeds = Arrays.stream(members).mapToLong(RendezvousPlacement::seed).toArray();
-		byte[] orders = new byte[PARTITIONS * members.length];
-		long[] row = new long[members.length];
+	private byte[] table() {
+		byte[] rows = new byte[PARTITIONS * this.width];
+		long[] first = new long[this.width];
 		for (int partition = 0; partition < PARTITIONS; partition++) {
-			for (int index = 0; index < members.length; index++) {
-				row[index] = weight(seeds[index], partition) << INDEX_BITS | index;
-			}
-			Arrays.sort(row);
-			for (int i = 0; i < row.length; i++) {
-				orders[partition * row.length + i] = (byte) (row[i] & INDEX_MASK);
+			select(partition, first);
+			for (int i = 0; i < this.width; i++) {
+				rows[partition * this.width + i] = (byte) first[i];
 			}
 		}
-		return orders;
+		return rows;
 	}
 
-	private static long seed(Member member) {
-		return HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8));
+	/**
+	 * Selects the members of the lowest ranks, in order. A rank is the weight and below
+	 * it the index: of equal weights the lower index comes first, which is the lower
+	 * address.
+	 */
+	private void select(int partition, long[] first) {
+		Arrays.fill(first, Long.MAX_VALUE);
+		for (int index = 0; index < this.seeds.length; index++) {
+			long rank = weight(this.seeds[index], partition) << INDEX_BITS | index;
+			int place = first.length - 1;
+			if (rank < first[place]) {
+				for (; place > 0 && rank < first[place - 1]; place--) {
+					first[place] = first[place - 1];
+				}
+				first[place] = rank;
+			}
+		}
 	}
 
-	/** As many bits as leave room for an index and no sign. */
+	/** As many bits of the hash as leave room for an index and no sign. */
 	private static long weight(long seed, int partition) {
 		return HASHER.hashLongLongToLong(seed, partition) >>> (INDEX_BITS + 1);
 	}

@@ -1,13 +1,17 @@
 package io.kvorum.observability;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Topology;
+import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.transport.ReplicaTransport;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.observation.ObservationPredicate;
 import io.netty.buffer.PooledByteBufAllocator;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -30,6 +34,21 @@ class ObservabilityConfiguration {
 	@Bean
 	WireMeters wireMeters(MeterRegistry registry) {
 		return new WireMeters(registry);
+	}
+
+	@Bean
+	ReplicationMeters replicationMeters(MeterRegistry registry) {
+		return new ReplicationMeters(registry);
+	}
+
+	@Bean
+	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local) {
+		return new TransportMeters(registry, topology, local.member());
+	}
+
+	@Bean
+	ReactiveHealthIndicator clusterHealthIndicator(ObjectProvider<ReplicaTransport> transport) {
+		return new ClusterHealth(() -> transport.stream().flatMap(replicas -> replicas.peers().stream()).toList());
 	}
 
 	@Bean

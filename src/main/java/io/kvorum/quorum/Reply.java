@@ -63,43 +63,67 @@ public sealed interface Reply {
 
 	}
 
-	/** Why a replica failed. The order is part of the replica protocol: append only. */
+	/** Why a replica failed. */
 	enum Reason {
 
 		/** A limit of the replica is reached. */
-		OVERLOADED("overloaded"),
+		OVERLOADED(1, "overloaded"),
 
 		/** Its store is not open, or has failed. */
-		UNAVAILABLE("unavailable"),
+		UNAVAILABLE(2, "unavailable"),
 
 		/** Its disk is full. */
-		NO_SPACE("no-space"),
+		NO_SPACE(3, "no-space"),
 
 		/** What it holds cannot be read. */
-		UNREADABLE("unreadable"),
+		UNREADABLE(4, "unreadable"),
 
 		/** Its disk did not take the write. */
-		WRITE_FAILED("write-failed"),
+		WRITE_FAILED(5, "write-failed"),
 
 		/** It has not answered in time. */
-		TIMEOUT("timeout"),
+		TIMEOUT(6, "timeout"),
 
 		/** The version is too far ahead of its clock. */
-		CLOCK("clock"),
+		CLOCK(7, "clock"),
 
 		/** It is known to be away and was not asked. */
-		AWAY("away"),
+		AWAY(8, "away"),
+
+		/** It refuses this node: another topology, secret or protocol. */
+		REFUSED(9, "refused"),
 
 		/** The connection broke, or went silent, before the answer. */
-		DISCONNECTED("disconnected"),
+		DISCONNECTED(10, "disconnected"),
 
 		/** It met an error it did not expect. */
-		INTERNAL("internal-error");
+		INTERNAL(11, "internal-error");
+
+		private static final Reason[] BY_CODE = new Reason[values().length + 1];
+
+		static {
+			for (Reason reason : values()) {
+				BY_CODE[reason.code] = reason;
+			}
+		}
+
+		private final int code;
 
 		private final String text;
 
-		Reason(String text) {
+		Reason(int code, String text) {
+			this.code = code;
 			this.text = text;
+		}
+
+		/** As the replica protocol has it. */
+		public int code() {
+			return this.code;
+		}
+
+		/** The reason with this code; an internal error where there is none. */
+		public static Reason ofCode(long code) {
+			return (code > 0 && code < BY_CODE.length) ? BY_CODE[(int) code] : INTERNAL;
 		}
 
 		/** As problem details and meters have it. */

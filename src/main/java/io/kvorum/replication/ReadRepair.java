@@ -7,6 +7,8 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.quorum.Reply;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -18,6 +20,8 @@ import reactor.util.concurrent.Queues;
  * ones are dropped, since a later read finds the same again.
  */
 public final class ReadRepair {
+
+	private static final Logger logger = LoggerFactory.getLogger(ReadRepair.class);
 
 	private static final int MAX_WAITING = 1024;
 
@@ -45,7 +49,11 @@ public final class ReadRepair {
 	}
 
 	private Mono<Reply> repair(Repair repair) {
-		return repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout));
+		return repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout))
+			.onErrorResume(error -> {
+				logger.error("A repair failed", error);
+				return Mono.empty();
+			});
 	}
 
 	/** Stores an entry on a replica that has something older, some time. */

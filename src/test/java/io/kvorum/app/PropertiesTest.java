@@ -1,9 +1,15 @@
 package io.kvorum.app;
 
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -63,11 +69,7 @@ class PropertiesTest {
 					kvorum.storage.read-threads=many              | kvorum.storage.read-threads = many: must be a whole number
 					""")
 	void whatIsWrongIsToldWithTheValueAndWhatIsAllowed(String given, String told) {
-		this.contexts.withPropertyValues(given.split(";"))
-			.run(context -> assertThat(context).getFailure()
-				.hasRootCauseInstanceOf(WrongPropertiesException.class)
-				.rootCause()
-				.hasMessageContaining(told));
+		assertRefused(told, given.split(";"));
 	}
 
 	@Test
@@ -80,6 +82,109 @@ class PropertiesTest {
 	void propertiesOfOthersAreLeftToThem() {
 		this.contexts.withPropertyValues("kvorumlike.storage.path=x")
 			.run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void withoutOtherNodesANodeIsAClusterOfOne() {
+		this.contexts.withPropertyValues("kvorum.cluster.self=", "kvorum.cluster.nodes=").run(context -> {
+			KvorumProperties properties = context.getBean(KvorumProperties.class);
+			assertThat(properties.topology().fingerprint()).isEqualTo(Topology.alone().fingerprint());
+			assertThat(properties.cluster().address()).isNull();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "kvorum.cluster.nodes=http://b:2, http://A:1,http://[::1]:3",
+			"kvorum.cluster.nodes[0]=HTTP://a:1;kvorum.cluster.nodes[1]=http://b:02;kvorum.cluster.nodes[2]=http://[::1]:3" })
+	void theTopologyIsMadeOfTheNormalFormOfTheAddresses(String nodes) {
+		this.contexts.withPropertyValues(nodes.split(";"))
+			.withPropertyValues("kvorum.cluster.self=http://B:2 ", "kvorum.replication.factor=2")
+			.run(context -> {
+				assertThat(context).hasNotFailed();
+				KvorumProperties properties = context.getBean(KvorumProperties.class);
+				assertThat(properties.topology().members()).extracting(Member::address)
+					.containsExactly("http://[::1]:3", "http://a:1", "http://b:2");
+				assertThat(properties.topology().factor()).isEqualTo(2);
+				assertThat(properties.cluster().address()).isEqualTo(new ReplicaAddress("b", 2))
+					.hasToString("http://b:2");
+			});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					kvorum.cluster.self=http://a:1 | kvorum.cluster.self = http://a:1: must come with kvorum.cluster.nodes, the addresses of all nodes
+					kvorum.cluster.nodes=http://a:1,http://b:1 | kvorum.cluster.nodes = [http://a:1, http://b:1]: must come with kvorum.cluster.self, the one that is this node
+					kvorum.cluster.self=http://c:1;kvorum.cluster.nodes=http://a:1,http://b:1 | kvorum.cluster.self = http://c:1: must be one of kvorum.cluster.nodes, which is [http://a:1, http://b:1]
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://A:01 | kvorum.cluster.nodes[1] = http://A:01: must not be there twice, remove one
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.silence-timeout=2s | kvorum.cluster.silence-timeout = 2000ms: must be less than kvorum.replication.write-timeout, which is 2000ms
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.silence-timeout=400ms | kvorum.cluster.connect-timeout = 500ms: must be at most kvorum.cluster.silence-timeout, which is 400ms
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.hedge-delay=1s | kvorum.cluster.hedge-delay = 1000ms: must be less than kvorum.replication.read-timeout, which is 1000ms
+					kvorum.cluster.silence-timeout=99ms | kvorum.cluster.silence-timeout = 99ms: must be longer than or equal to 100 millis
+					kvorum.cluster.probe-interval=2s | kvorum.cluster.probe-interval = 2s: must be shorter than or equal to 1 second
+					kvorum.cluster.max-in-flight=0 | kvorum.cluster.max-in-flight = 0: must be greater than or equal to 1
+					""")
+	void whatIsWrongWithAClusterIsTold(String given, String told) {
+		assertRefused(told, given.split(";"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a:1", "//a:1", "a", "https://a:1", "http://a", "http://a:", "http://a:0",
+			"http://a:65536", "http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1?x", "http://a:1#x",
+			"http://u@a:1", "http://a b:1", "http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1",
+			"http:a:1" })
+	void anAddressOfAnotherFormIsRefused(String address) {
+		assertRefused(
+				"kvorum.cluster.nodes[1] = " + address
+						+ ": must be http://host:port, with a port from 1 to 65535 and nothing after it",
+				"kvorum.cluster.self=http://b:1", "kvorum.cluster.nodes[0]=http://b:1",
+				"kvorum.cluster.nodes[1]=" + address);
+	}
+
+	@Test
+	void moreThan255NodesAreRefused() {
+		String nodes = IntStream.rangeClosed(1, 256)
+			.mapToObj("http://a:%d"::formatted)
+			.collect(Collectors.joining(","));
+		assertRefused("kvorum.cluster.nodes = 256 addresses: must be at most 255", "kvorum.cluster.self=http://a:1",
+				"kvorum.cluster.nodes=" + nodes);
+	}
+
+	@Test
+	void relationsToTheOtherNodesDoNotMatterWithoutThem() {
+		this.contexts
+			.withPropertyValues("kvorum.replication.write-timeout=500ms", "kvorum.replication.read-timeout=20ms",
+					"kvorum.storage.write-queue-time=200ms")
+			.run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void theSecretIsInNoText() {
+		this.contexts.withPropertyValues("kvorum.cluster.secret=correct-horse-battery-staple").run(context -> {
+			KvorumProperties properties = context.getBean(KvorumProperties.class);
+			assertThat(properties.cluster().secret()).isEqualTo("correct-horse-battery-staple");
+			assertThat(properties.toString()).contains("secret=(hidden)").doesNotContain("battery");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "secret=", "secret=battery", "secret=battery with spaces in it",
+			"secret=battery\u00fcber-sixteen-characters", "sercet=battery-staple-of-a-horse",
+			"secret[0]=battery-staple-of-a-horse", "secret.text=battery-staple-of-a-horse" })
+	void aSecretThatIsRefusedIsNotToldEither(String given, CapturedOutput output) {
+		assertThatException().isThrownBy(
+				() -> SpringApplication.run(KvorumApplication.class, "--server.port=0", "--kvorum.cluster." + given));
+		assertThat(output.getAll())
+			.contains("kvorum.cluster." + given.substring(0, given.indexOf('=')) + " = (hidden): ")
+			.doesNotContain("battery");
+	}
+
+	private void assertRefused(String told, String... given) {
+		this.contexts.withPropertyValues(given)
+			.run(context -> assertThat(context).getFailure()
+				.hasRootCauseInstanceOf(WrongPropertiesException.class)
+				.rootCause()
+				.hasMessageContaining(told));
 	}
 
 }

@@ -1,0 +1,106 @@
+package io.kvorum.app;
+
+import java.net.InetSocketAddress;
+import java.util.List;
+
+import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Replication;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.ReadRepair;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.ReplicationEvents;
+import io.kvorum.replication.ReplicationPolicy;
+import io.kvorum.replication.ReplicationSettings;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.transport.ReplicaTransport;
+import io.kvorum.transport.TransportEvents;
+import io.kvorum.transport.TransportSettings;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.util.StringUtils;
+import org.springframework.web.reactive.function.client.WebClient;
+
+/** Puts together what a node has of its cluster. */
+@Configuration(proxyBeanMethods = false)
+class ClusterConfiguration {
+
+	@Bean
+	Topology topology(KvorumProperties properties) {
+		return properties.topology();
+	}
+
+	@Bean
+	LocalReplica localReplica(Topology topology, KvorumProperties properties, StorageEngine storage,
+			HybridLogicalClock clock, TimeSource time) {
+		ReplicaAddress address = properties.cluster().address();
+		Member self = (address != null) ? topology.member(address.toString()) : topology.members().getFirst();
+		return new LocalReplica(self, storage, clock, time);
+	}
+
+	@Bean
+	ReadRepair readRepair(TimeSource time, KvorumProperties properties, ReplicationEvents events) {
+		return new ReadRepair(time, properties.replication().writeTimeout(), events);
+	}
+
+	@Bean
+	BackgroundWork backgroundWork(ReadRepair readRepair) {
+		return new BackgroundWork(List.of(readRepair.run()));
+	}
+
+	@Bean
+	Coordinator coordinator(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport,
+			HybridLogicalClock clock, TimeSource time, KvorumProperties properties, ReadRepair readRepair,
+			EventLoopCallers callers, ReplicationEvents events) {
+		Replication replication = properties.replication();
+		List<? extends Replica> replicas = transport.stream()
+			.findFirst()
+			.map(ReplicaTransport::replicas)
+			.orElse(List.of(local));
+		return new Coordinator(new RendezvousPlacement(topology), local.member(), replicas, clock, time,
+				new ReplicationPolicy(topology.size(), topology.factor()),
+				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(),
+						properties.cluster().hedgeDelay()),
+				readRepair, new EventLoopAlarms(callers), callers, events);
+	}
+
+	@Bean
+	@Conditional(HasPeers.class)
+	ReplicaTransport replicaTransport(Topology topology, LocalReplica local, KvorumProperties properties,
+			ReactorResourceFactory resources, WebClient.Builder clients, EventLoopCallers callers, TimeSource time,
+			TransportEvents events) {
+		Cluster cluster = properties.cluster();
+		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
+				new TransportSettings(cluster.secret(), cluster.connectTimeout(), cluster.silenceTimeout(),
+						cluster.probeInterval(), cluster.maxInFlight(),
+						(int) properties.api().maxValueSize().toBytes()),
+				resources.getLoopResources(), clients, callers::learn, callers, time, events);
+	}
+
+	/** A loopback address is listened on as it is, any other name on all interfaces. */
+	private static InetSocketAddress listenAddress(ReplicaAddress address) {
+		return new InetSocketAddress(address.isLoopback() ? address.host() : "0.0.0.0", address.port());
+	}
+
+	/** An empty name is none, as for the properties. */
+	static final class HasPeers implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return StringUtils.hasText(context.getEnvironment().getProperty("kvorum.cluster.self"));
+		}
+
+	}
+
+}

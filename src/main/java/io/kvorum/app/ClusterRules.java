@@ -1,0 +1,77 @@
+package io.kvorum.app;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.cluster.Topology;
+
+/** What the addresses of a cluster must be. */
+final class ClusterRules {
+
+	private static final String SELF = "kvorum.cluster.self";
+
+	private static final String NODES = "kvorum.cluster.nodes";
+
+	private final List<Violation> violations = new ArrayList<>();
+
+	private ClusterRules() {
+	}
+
+	/** The rules that these properties violate. */
+	static List<Violation> violatedBy(Cluster cluster) {
+		ClusterRules rules = new ClusterRules();
+		Set<ReplicaAddress> nodes = rules.checkNodes(cluster.nodes());
+		String self = cluster.self();
+		if (self != null) {
+			rules.checkSelf(self, nodes, cluster.nodes());
+		}
+		else if (!cluster.nodes().isEmpty()) {
+			rules.add(NODES, cluster.nodes(), "must come with " + SELF + ", the one that is this node");
+		}
+		return rules.violations;
+	}
+
+	/** The addresses that are well-formed. */
+	private Set<ReplicaAddress> checkNodes(List<String> nodes) {
+		if (nodes.size() > Topology.MAX_MEMBERS) {
+			add(NODES, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);
+		}
+		Set<ReplicaAddress> addresses = new HashSet<>();
+		for (int i = 0; i < nodes.size(); i++) {
+			String name = NODES + "[" + i + "]";
+			String node = nodes.get(i);
+			parse(name, node).filter(address -> !addresses.add(address))
+				.ifPresent(twice -> add(name, node, "must not be there twice, remove one"));
+		}
+		return addresses;
+	}
+
+	private void checkSelf(String self, Set<ReplicaAddress> addresses, List<String> nodes) {
+		Optional<ReplicaAddress> address = parse(SELF, self);
+		if (nodes.isEmpty()) {
+			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes");
+		}
+		else if (address.isPresent() && !addresses.contains(address.get())) {
+			add(SELF, self, "must be one of %s, which is %s".formatted(NODES, nodes));
+		}
+	}
+
+	private Optional<ReplicaAddress> parse(String name, String text) {
+		try {
+			return Optional.of(ReplicaAddress.parse(text));
+		}
+		catch (IllegalArgumentException ex) {
+			add(name, text, ReplicaAddress.FORM);
+			return Optional.empty();
+		}
+	}
+
+	private void add(String name, Object value, String rule) {
+		this.violations.add(new Violation(name, value.toString(), rule));
+	}
+
+}

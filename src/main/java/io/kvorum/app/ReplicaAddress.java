@@ -1,0 +1,59 @@
+package io.kvorum.app;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Where a node listens for the other nodes. The name need not be known to DNS: other
+ * nodes start before and after this one.
+ *
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
+ * @param port 1 to 65535
+ */
+record ReplicaAddress(String host, int port) {
+
+	/** What {@link #parse} takes. */
+	static final String FORM = "must be http://host:port, with a port from 1 to 65535 and nothing after it";
+
+	private static final int MAX_PORT = 65_535;
+
+	/**
+	 * Reads {@code http://host:port}.
+	 * @throws IllegalArgumentException if it is anything else
+	 */
+	static ReplicaAddress parse(String text) {
+		try {
+			URI uri = new URI(text.strip()).parseServerAuthority();
+			String host = uri.getHost();
+			boolean bare = uri.getRawUserInfo() == null && "".equals(uri.getRawPath()) && uri.getRawQuery() == null
+					&& uri.getRawFragment() == null;
+			if (!"http".equalsIgnoreCase(uri.getScheme()) || host == null || !bare || uri.getPort() < 1
+					|| uri.getPort() > MAX_PORT) {
+				throw new IllegalArgumentException(FORM);
+			}
+			return new ReplicaAddress(host.toLowerCase(Locale.ROOT), uri.getPort());
+		}
+		catch (URISyntaxException ex) {
+			throw new IllegalArgumentException(FORM, ex);
+		}
+	}
+
+	/** Whether only this machine reaches it. */
+	boolean isLoopback() {
+		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
+	}
+
+	/** The same addresses, each in its normal form. */
+	static List<String> normalized(List<String> addresses) {
+		return addresses.stream().map(address -> parse(address).toString()).toList();
+	}
+
+	/** The normal form, by which nodes know each other. */
+	@Override
+	public String toString() {
+		return "http://" + this.host + ":" + this.port;
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.kvorum.observability;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+
+import io.kvorum.replication.ReplicationEvents;
+import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+
+/** What becomes of operations on keys. */
+final class ReplicationMeters implements ReplicationEvents {
+
+	private final Map<Operation, Map<Consistency, Map<Outcome, Counter>>> decided = new EnumMap<>(Operation.class);
+
+	private final Counter hedged;
+
+	private final Counter notHedged;
+
+	private final Counter wroteBack;
+
+	private final Counter repairing;
+
+	private final Counter repairDropped;
+
+	ReplicationMeters(MeterRegistry registry) {
+		for (Operation operation : Operation.values()) {
+			Map<Consistency, Map<Outcome, Counter>> ofOperation = new EnumMap<>(Consistency.class);
+			for (Consistency consistency : Consistency.values()) {
+				Map<Outcome, Counter> ofConsistency = new EnumMap<>(Outcome.class);
+				for (Outcome outcome : Outcome.values()) {
+					ofConsistency.put(outcome, decided(operation, consistency, outcome, registry));
+				}
+				ofOperation.put(consistency, ofConsistency);
+			}
+			this.decided.put(operation, ofOperation);
+		}
+		this.hedged = Counter.builder("kvorum.replication.hedges")
+			.tag("made", "yes")
+			.description("Reads that asked one more replica because the first took long")
+			.register(registry);
+		this.notHedged = Counter.builder("kvorum.replication.hedges")
+			.tag("made", "no")
+			.description("Reads that asked one more replica because the first took long")
+			.register(registry);
+		this.wroteBack = Counter.builder("kvorum.replication.write.backs")
+			.description("Reads that brought what they found to more replicas before they answered")
+			.register(registry);
+		this.repairing = Counter.builder("kvorum.replication.repairs")
+			.tag("dropped", "no")
+			.description("Replicas that a read found behind, to be repaired in the background")
+			.register(registry);
+		this.repairDropped = Counter.builder("kvorum.replication.repairs")
+			.tag("dropped", "yes")
+			.description("Replicas that a read found behind, to be repaired in the background")
+			.register(registry);
+	}
+
+	private static Counter decided(Operation operation, Consistency consistency, Outcome outcome,
+			MeterRegistry registry) {
+		return Counter.builder("kvorum.replication.operations")
+			.tag("operation", text(operation))
+			.tag("consistency", text(consistency))
+			.tag("outcome", text(outcome))
+			.description("Operations on keys that have their answer")
+			.register(registry);
+	}
+
+	private static String text(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	@Override
+	public void decided(Operation operation, Consistency consistency, Outcome outcome) {
+		Map<Consistency, Map<Outcome, Counter>> ofOperation = this.decided.getOrDefault(operation, Map.of());
+		Counter counter = ofOperation.getOrDefault(consistency, Map.of()).get(outcome);
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+	@Override
+	public void hedged() {
+		this.hedged.increment();
+	}
+
+	@Override
+	public void notHedged() {
+		this.notHedged.increment();
+	}
+
+	@Override
+	public void wroteBack() {
+		this.wroteBack.increment();
+	}
+
+	@Override
+	public void repairing() {
+		this.repairing.increment();
+	}
+
+	@Override
+	public void repairDropped() {
+		this.repairDropped.increment();
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.kvorum.observability;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.transport.TransportEvents;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/** What happens between nodes, for each peer: there are few. */
+final class TransportMeters implements TransportEvents {
+
+	private static final Duration SHORTEST = Duration.ofNanos(100_000);
+
+	private static final Duration LONGEST = Duration.ofSeconds(10);
+
+	private final MeterRegistry registry;
+
+	/** By the index of the peer. */
+	private final AtomicInteger[] streams;
+
+	private final Map<Called, Timer> calls = new ConcurrentHashMap<>();
+
+	private final DistributionSummary batchSize;
+
+	TransportMeters(MeterRegistry registry, Topology topology, Member self) {
+		this.registry = registry;
+		this.streams = new AtomicInteger[topology.size()];
+		for (Member peer : topology.members()) {
+			this.streams[peer.index()] = new AtomicInteger();
+			if (!peer.equals(self)) {
+				bind(peer);
+			}
+		}
+		this.batchSize = DistributionSummary.builder("kvorum.peer.batch.size")
+			.description("Operations and replies that left for a peer together")
+			.baseUnit("frames")
+			.register(registry);
+	}
+
+	private void bind(Member peer) {
+		AtomicInteger open = this.streams[peer.index()];
+		Gauge.builder("kvorum.peer.up", open, streams -> (streams.get() > 0) ? 1 : 0)
+			.tag("peer", peer.address())
+			.description("1 while the peer is there: calls go to it; 0 while they fail at once")
+			.strongReference(true)
+			.register(this.registry);
+		Gauge.builder("kvorum.peer.streams", open, AtomicInteger::get)
+			.tag("peer", peer.address())
+			.description("Streams to the peer that are open")
+			.baseUnit("streams")
+			.strongReference(true)
+			.register(this.registry);
+	}
+
+	@Override
+	public void replied(Member peer, Call call, Reply reply, long nanos) {
+		String outcome = switch (reply) {
+			case Held _, Acknowledged _ -> "ok";
+			case Failed failed -> failed.reason().text();
+		};
+		this.calls.computeIfAbsent(new Called(peer, call, outcome), this::timer).record(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	private Timer timer(Called called) {
+		return Timer.builder("kvorum.peer.calls")
+			.tag("peer", called.peer.address())
+			.tag("call", called.call.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+			.tag("outcome", called.outcome)
+			.description("Calls of a peer's replica, until it replied or was found not to")
+			.publishPercentileHistogram()
+			.minimumExpectedValue(SHORTEST)
+			.maximumExpectedValue(LONGEST)
+			.register(this.registry);
+	}
+
+	@Override
+	public void batchSent(int frames) {
+		this.batchSize.record(frames);
+	}
+
+	@Override
+	public void opened(Member peer) {
+		this.streams[peer.index()].incrementAndGet();
+	}
+
+	@Override
+	public void closed(Member peer) {
+		this.streams[peer.index()].decrementAndGet();
+	}
+
+	private record Called(Member peer, Call call, String outcome) {
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.kvorum.transport;
+
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How long the next read of a peer is expected to take: a moving average of the last
+ * ones, which is worth less the older it is, so that a peer that was slow once is tried
+ * again. Written on one event loop.
+ */
+final class ExpectedLatency {
+
+	/** A sample changes the average by one of this many parts of the difference. */
+	private static final int PARTS = 8;
+
+	private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+	private long averageNanos;
+
+	private long sampledNanos;
+
+	void add(long nanos, long now) {
+		this.averageNanos += (nanos - this.averageNanos) / PARTS;
+		this.sampledNanos = now;
+	}
+
+	long nanos(long now) {
+		long halvings = Math.clamp((now - this.sampledNanos) / HALF_LIFE_NANOS, 0, Long.SIZE - 1);
+		return this.averageNanos >> halvings;
+	}
+
+}

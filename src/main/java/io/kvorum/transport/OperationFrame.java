@@ -1,0 +1,79 @@
+package io.kvorum.transport;
+
+import io.kvorum.kv.Key;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * What a replica is asked to do.
+ *
+ * <pre>
+ *  0       4            8     9                 13         15
+ *  length  correlation  kind  remaining micros  key bytes  key  entry
+ * </pre>
+ */
+final class OperationFrame implements Frame {
+
+	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + Integer.BYTES + Short.BYTES;
+
+	private static final Key NO_KEY = Key.of(new byte[1]);
+
+	final int correlation;
+
+	final byte kind;
+
+	/** The time that the operation has, from now on. */
+	final int remainingMicros;
+
+	final Key key;
+
+	/** The entry to be stored, as {@code EntryFormat} has it. */
+	final byte[] entry;
+
+	OperationFrame(int correlation, byte kind, int remainingMicros, Key key, byte[] entry) {
+		this.correlation = correlation;
+		this.kind = kind;
+		this.remainingMicros = remainingMicros;
+		this.key = key;
+		this.entry = entry;
+	}
+
+	static OperationFrame ping(int correlation) {
+		return new OperationFrame(correlation, ReplicaProtocol.PING, 0, NO_KEY, NO_BYTES);
+	}
+
+	/**
+	 * Reads what follows the length.
+	 * @throws RuntimeException if these bytes are no frame
+	 */
+	static OperationFrame read(ByteBuf in) {
+		int correlation = in.readInt();
+		byte kind = in.readByte();
+		int remainingMicros = in.readInt();
+		byte[] key = new byte[in.readUnsignedShort()];
+		in.readBytes(key);
+		byte[] entry = in.isReadable() ? new byte[in.readableBytes()] : NO_BYTES;
+		in.readBytes(entry);
+		return new OperationFrame(correlation, kind, remainingMicros, Key.of(key), entry);
+	}
+
+	@Override
+	public int headBytes() {
+		return FIXED + this.key.bytes().length;
+	}
+
+	@Override
+	public void writeHead(ByteBuf out) {
+		out.writeInt(headBytes() - Integer.BYTES + this.entry.length);
+		out.writeInt(this.correlation);
+		out.writeByte(this.kind);
+		out.writeInt(this.remainingMicros);
+		out.writeShort(this.key.bytes().length);
+		out.writeBytes(this.key.bytes());
+	}
+
+	@Override
+	public byte[] tail() {
+		return this.entry;
+	}
+
+}

@@ -1,0 +1,77 @@
+package io.kvorum.transport;
+
+import java.util.concurrent.Executor;
+
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.transport.TransportEvents.Call;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.MonoSink;
+
+/** A call of a peer, from the moment it is asked for until somebody has its reply. */
+final class PeerCall {
+
+	final Call call;
+
+	final Key key;
+
+	/** To be stored. */
+	final byte[] entry;
+
+	final long deadlineNanos;
+
+	final long startedNanos;
+
+	private final MonoSink<Reply> sink;
+
+	/** Where the reply has to arrive; null where that is the loop of the stream. */
+	private final @Nullable Executor caller;
+
+	PeerCall(Call call, Key key, byte[] entry, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
+			@Nullable Executor caller) {
+		this.call = call;
+		this.key = key;
+		this.entry = entry;
+		this.deadlineNanos = deadlineNanos;
+		this.startedNanos = startedNanos;
+		this.sink = sink;
+		this.caller = caller;
+	}
+
+	/** The same call on another loop. */
+	PeerCall elsewhere(Executor loop) {
+		return new PeerCall(this.call, this.key, this.entry, this.deadlineNanos, this.startedNanos, this.sink,
+				(this.caller != null) ? this.caller : loop);
+	}
+
+	/** Hands the reply over. */
+	void reply(Reply reply) {
+		if (this.caller == null) {
+			this.sink.success(reply);
+		}
+		else {
+			this.caller.execute(() -> this.sink.success(reply));
+		}
+	}
+
+	/** The reply for one that was sent and whose answer is lost. */
+	Failed lost(Reason reason, String detail) {
+		return isStore() ? Failed.unknown(reason, detail) : Failed.notDone(reason, detail);
+	}
+
+	boolean isStore() {
+		return this.call == Call.STORE || this.call == Call.REPAIR;
+	}
+
+	byte kind() {
+		return switch (this.call) {
+			case READ -> ReplicaProtocol.READ;
+			case READ_VERSION -> ReplicaProtocol.READ_VERSION;
+			case STORE -> ReplicaProtocol.STORE;
+			case REPAIR -> ReplicaProtocol.REPAIR;
+		};
+	}
+
+}

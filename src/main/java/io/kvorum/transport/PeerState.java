@@ -1,0 +1,58 @@
+package io.kvorum.transport;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.cluster.Member;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Whether a peer is there: it has a stream. Told to the log when that changes. */
+final class PeerState {
+
+	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
+
+	private final Member peer;
+
+	private final TransportEvents events;
+
+	private final AtomicInteger open = new AtomicInteger();
+
+	/** Why there is none; empty before the first attempt. */
+	private volatile String reason = "";
+
+	PeerState(Member peer, TransportEvents events) {
+		this.peer = peer;
+		this.events = events;
+	}
+
+	void opened() {
+		this.events.opened(this.peer);
+		if (this.open.getAndIncrement() == 0) {
+			this.reason = "";
+			logger.info("{} is there", this.peer.address());
+		}
+	}
+
+	/** A stream has ended. */
+	void closed(String why) {
+		this.events.closed(this.peer);
+		if (this.open.decrementAndGet() == 0) {
+			this.reason = why;
+			logger.warn("{} is away: {}", this.peer.address(), why);
+		}
+	}
+
+	/** A stream could not be opened. Repeated often: told where it is something new. */
+	void notOpened(String why) {
+		boolean isNews = !this.reason.equals(why);
+		this.reason = why;
+		if (isNews && this.open.get() == 0) {
+			logger.warn("{} is away: {}", this.peer.address(), why);
+		}
+	}
+
+	PeerStatus status() {
+		return new PeerStatus(this.peer.address(), this.open.get() > 0, this.reason);
+	}
+
+}

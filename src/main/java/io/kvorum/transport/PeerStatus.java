@@ -1,0 +1,10 @@
+package io.kvorum.transport;
+
+/**
+ * Whether a peer is there.
+ *
+ * @param address its replica address
+ * @param reason why it is not; empty where it is
+ */
+public record PeerStatus(String address, boolean isThere, String reason) {
+}

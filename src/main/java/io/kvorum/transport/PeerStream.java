@@ -1,0 +1,381 @@
+package io.kvorum.transport;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.transport.ReplicaProtocol.Lane;
+import io.kvorum.transport.TransportEvents.Call;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.reactive.function.BodyExtractors;
+import org.springframework.web.reactive.function.BodyInserters;
+import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.client.WebClientRequestException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * A stream of operations to a peer, and of its replies: one request that does not end,
+ * opened again whenever it did.
+ * <p>
+ * <b>One event loop.</b> All that happens to a stream happens on its loop, which is that
+ * of the connections whose requests it serves: no locks, no change of threads, and what
+ * one turn of the loop asks for leaves in one buffer.
+ * <p>
+ * <b>Every operation is answered by its deadline</b>: by the peer, by the sweep that
+ * looks for overdue ones, or by the end of the stream, which tells that nobody knows what
+ * became of a store.
+ * <p>
+ * <b>A peer that is stopped</b> still accepts connections and data, by its kernel. So a
+ * stream is open only when the peer has said hello, is pinged when it is quiet, and is
+ * given up when the peer owes an answer and is silent for too long. While there is no
+ * stream operations fail at once, without a wait.
+ */
+final class PeerStream {
+
+	/** How often overdue operations are looked for while there are any. */
+	private static final Duration SWEEP_INTERVAL = Duration.ofMillis(20);
+
+	/** Pings for each silence timeout. */
+	private static final int PINGS = 4;
+
+	private final Member self;
+
+	private final Member peer;
+
+	private final Lane lane;
+
+	private final EventLoop loop;
+
+	private final WebClient client;
+
+	private final String fingerprint;
+
+	private final TransportSettings settings;
+
+	private final TimeSource time;
+
+	private final TransportEvents events;
+
+	private final PeerState state;
+
+	/** Takes the reads whose entries are too large for this lane; null on that one. */
+	private final @Nullable PeerStream large;
+
+	private final InFlight inFlight;
+
+	private final ExpectedLatency latency = new ExpectedLatency();
+
+	private FrameWriter writer;
+
+	/** Ends the connection when an error is put into it. */
+	private Sinks.Empty<Void> broken = Sinks.empty();
+
+	/** What operations get while the stream is not open; null while it is. */
+	private volatile @Nullable Failed absence = Failed.notDone(Reason.AWAY, "not connected yet");
+
+	/** Whether the peer has said that it is going to stop. */
+	private boolean leaving;
+
+	private boolean pinged;
+
+	/** When something came from the peer. */
+	private long heardNanos;
+
+	/** Since when the peer owes something, where it does. */
+	private long owedNanos;
+
+	private boolean sweeping;
+
+	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint,
+			TransportSettings settings, TimeSource time, TransportEvents events, PeerState state,
+			@Nullable PeerStream large) {
+		this.self = self;
+		this.peer = peer;
+		this.lane = (large != null) ? Lane.SMALL : Lane.LARGE;
+		this.loop = loop;
+		this.client = client;
+		this.fingerprint = fingerprint;
+		this.settings = settings;
+		this.time = time;
+		this.events = events;
+		this.state = state;
+		this.large = large;
+		this.inFlight = new InFlight(settings.maxInFlight());
+		this.writer = newWriter();
+	}
+
+	private FrameWriter newWriter() {
+		return new FrameWriter(this.loop, this.events::batchSent);
+	}
+
+	/**
+	 * Asks the peer, from any thread.
+	 * @param caller where the reply has to arrive, unless that is this loop
+	 */
+	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
+		boolean here = this.loop.inEventLoop();
+		PeerCall pending = new PeerCall(call, key, entry, deadline.atNanos(), this.time.nanos(), sink,
+				here ? null : caller);
+		if (here) {
+			begin(pending, pending.startedNanos);
+		}
+		else {
+			begin(pending, this.loop);
+		}
+	}
+
+	private void begin(PeerCall call, Executor on) {
+		try {
+			on.execute(() -> begin(call, this.time.nanos()));
+		}
+		catch (RejectedExecutionException _) {
+			call.reply(Failed.notDone(Reason.UNAVAILABLE, "this node is stopping"));
+		}
+	}
+
+	private void begin(PeerCall call, long now) {
+		Failed refused = refusal(call, now);
+		if (refused != null) {
+			finish(call, refused);
+			return;
+		}
+		if (owesNothing()) {
+			this.owedNanos = now;
+		}
+		int correlation = this.inFlight.add(call);
+		this.writer
+			.send(new OperationFrame(correlation, call.kind(), remainingMicros(call, now), call.key, call.entry));
+		if (!this.sweeping) {
+			this.sweeping = true;
+			sweepLater();
+		}
+	}
+
+	private @Nullable Failed refusal(PeerCall call, long now) {
+		Failed absent = this.absence;
+		if (absent != null) {
+			return absent;
+		}
+		if (call.deadlineNanos <= now) {
+			return Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began");
+		}
+		return this.inFlight.isFull() ? Failed.notDone(Reason.OVERLOADED,
+				"kvorum.cluster.max-in-flight of %d is reached".formatted(this.settings.maxInFlight())) : null;
+	}
+
+	private static int remainingMicros(PeerCall call, long now) {
+		return (int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMicros(call.deadlineNanos - now) + 1);
+	}
+
+	private void finish(PeerCall call, Reply reply) {
+		this.events.replied(this.peer, call.call, reply, this.time.nanos() - call.startedNanos);
+		call.reply(reply);
+	}
+
+	/** How long a read is expected to take; {@link Replica#AWAY} without a stream. */
+	long expectedNanos() {
+		if (this.absence != null) {
+			return Replica.AWAY;
+		}
+		long now = this.time.nanos();
+		return Math.max(this.latency.nanos(now), silentNanos(now));
+	}
+
+	/** How long the peer has been silent though it owes something. */
+	private long silentNanos(long now) {
+		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
+	}
+
+	private boolean owesNothing() {
+		return this.inFlight.size() == 0 && !this.pinged;
+	}
+
+	/** Opens the stream, and again when it has ended; for as long as it is wanted. */
+	Mono<Void> run() {
+		Scheduler scheduler = Schedulers.fromExecutorService(this.loop);
+		return Mono.defer(this::converse)
+			.then(Mono.delay(this.settings.probeInterval(), scheduler))
+			.repeat()
+			.then()
+			.subscribeOn(scheduler)
+			.cancelOn(scheduler);
+	}
+
+	private Mono<Void> converse() {
+		FrameReader<ReplyFrame> reader = new FrameReader<>(this.settings.maxFrameBytes(), ReplyFrame::read);
+		this.writer = newWriter();
+		this.broken = Sinks.empty();
+		this.leaving = false;
+		this.pinged = false;
+		this.heardNanos = this.time.nanos();
+		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
+				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
+		return this.client.post()
+			.uri(this.peer.address() + ReplicaProtocol.PATH)
+			.headers(this::introduce)
+			.body(BodyInserters.fromDataBuffers(this.writer.buffers()))
+			.exchangeToMono(response -> listen(response, reader))
+			.or(this.broken.asMono())
+			.then(Mono.<Void>error(() -> new StreamEndedException(Reason.AWAY, "it has ended the stream")))
+			.onErrorResume(error -> {
+				ended(error);
+				return Mono.empty();
+			})
+			.doOnCancel(() -> ended(new StreamEndedException(Reason.AWAY, "this node is stopping")))
+			.doFinally(_ -> {
+				watch.cancel(false);
+				reader.close();
+			});
+	}
+
+	private void introduce(HttpHeaders headers) {
+		headers.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION);
+		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
+		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
+		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.fingerprint);
+		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
+		if (this.settings.secret() != null) {
+			headers.set(ReplicaProtocol.SECRET_HEADER, this.settings.secret());
+		}
+	}
+
+	private Mono<Void> listen(ClientResponse response, FrameReader<ReplyFrame> reader) {
+		if (response.statusCode().value() != HttpStatus.OK.value()) {
+			return response.bodyToMono(String.class)
+				.defaultIfEmpty("status " + response.statusCode().value())
+				.flatMap(words -> Mono.error(new StreamEndedException(Reason.REFUSED, words)));
+		}
+		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
+			this.heardNanos = this.time.nanos();
+			reader.read(buffer, this::received);
+		}).then();
+	}
+
+	private void received(ReplyFrame frame) {
+		switch (frame.kind) {
+			case ReplicaProtocol.HELLO -> open();
+			case ReplicaProtocol.PONG -> this.pinged = false;
+			case ReplicaProtocol.LEAVING -> leave();
+			default -> replied(frame);
+		}
+	}
+
+	private void open() {
+		this.absence = null;
+		this.state.opened();
+	}
+
+	private void leave() {
+		this.leaving = true;
+		this.absence = Failed.notDone(Reason.AWAY, this.peer.address() + " is stopping");
+		endWhereDone();
+	}
+
+	private void endWhereDone() {
+		if (this.leaving && this.inFlight.size() == 0) {
+			this.writer.end();
+		}
+	}
+
+	private void replied(ReplyFrame frame) {
+		PeerCall call = this.inFlight.remove(frame.correlation);
+		if (call == null) {
+			return; // Too late: it was answered by the sweep.
+		}
+		if (frame.kind == ReplicaProtocol.TOO_LARGE && this.large != null) {
+			this.large.begin(call.elsewhere(this.loop), this.large.loop);
+		}
+		else {
+			Reply reply = replyIn(frame, call);
+			if (!call.isStore()) {
+				this.latency.add(this.heardNanos - call.startedNanos, this.heardNanos);
+			}
+			finish(call, reply);
+		}
+		endWhereDone();
+	}
+
+	private static Reply replyIn(ReplyFrame frame, PeerCall call) {
+		try {
+			return frame.toReply(call.key);
+		}
+		catch (DamagedEntryException ex) {
+			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());
+		}
+	}
+
+	private void sweepLater() {
+		var _ = this.loop.schedule(this::sweep, SWEEP_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	private void sweep() {
+		long now = this.time.nanos();
+		this.inFlight.removeIf(call -> call.deadlineNanos <= now, call -> finish(call,
+				call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline")));
+		endWhereDone();
+		this.sweeping = this.inFlight.size() > 0;
+		if (this.sweeping) {
+			sweepLater();
+		}
+	}
+
+	/** Now and then while there is a connection, or is to be one. */
+	private void watch() {
+		long now = this.time.nanos();
+		if (this.absence != null && !this.leaving) {
+			breakOff("it has not said hello within %s".formatted(this.settings.connectTimeout()));
+		}
+		else if (silentNanos(now) > this.settings.silenceTimeout().toNanos()) {
+			breakOff("it has been silent for %s".formatted(this.settings.silenceTimeout()));
+		}
+		else if (!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS) {
+			if (owesNothing()) {
+				this.owedNanos = now;
+			}
+			this.pinged = true;
+			this.writer.send(OperationFrame.ping(0));
+		}
+	}
+
+	private void breakOff(String why) {
+		this.broken.tryEmitError(new StreamEndedException(Reason.AWAY, why));
+	}
+
+	private void ended(Throwable error) {
+		Throwable cause = (error instanceof WebClientRequestException && error.getCause() != null) ? error.getCause()
+				: error;
+		String why = String.valueOf(cause.getMessage());
+		boolean wasOpen = this.absence == null || this.leaving;
+		Reason reason = (cause instanceof StreamEndedException ended) ? ended.reason() : Reason.AWAY;
+		this.absence = Failed.notDone(reason, this.peer.address() + " is away: " + why);
+		if (wasOpen) {
+			this.state.closed(why);
+		}
+		else {
+			this.state.notOpened(why);
+		}
+		this.pinged = false;
+		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,
+				"the connection to %s has ended: %s".formatted(this.peer.address(), why))));
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.kvorum.transport;
+
+import java.util.Map;
+import java.util.concurrent.Executor;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.transport.ReplicaProtocol.Lane;
+import io.kvorum.transport.TransportEvents.Call;
+import reactor.core.publisher.Mono;
+
+/**
+ * The replica of another node: asked over the stream of the event loop that asks, or, for
+ * large entries and other threads, over one that all share.
+ */
+final class RemoteReplica implements Replica {
+
+	private final Member member;
+
+	private final Map<Executor, PeerStream> ofLoops;
+
+	private final PeerStream large;
+
+	private final CallerThreads callers;
+
+	/**
+	 * The replica on a peer.
+	 * @param ofLoops a stream for each event loop
+	 * @param large for large entries, and for callers that are not on one of these loops
+	 */
+	RemoteReplica(Member member, Map<? extends Executor, PeerStream> ofLoops, PeerStream large, CallerThreads callers) {
+		this.member = member;
+		this.ofLoops = Map.copyOf(ofLoops);
+		this.large = large;
+		this.callers = callers;
+	}
+
+	@Override
+	public Member member() {
+		return this.member;
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return call(Call.READ, key, Frame.NO_BYTES, deadline);
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return call(Call.READ_VERSION, key, Frame.NO_BYTES, deadline);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return call(repair ? Call.REPAIR : Call.STORE, key, EntryFormat.encode(key, entry), deadline);
+	}
+
+	private Mono<Reply> call(Call call, Key key, byte[] entry, Deadline deadline) {
+		return Mono.create(sink -> {
+			Executor caller = this.callers.current();
+			PeerStream stream = (entry.length > Lane.SMALL_BYTES) ? this.large : streamOf(caller);
+			stream.call(call, key, entry, deadline, sink, caller);
+		});
+	}
+
+	private PeerStream streamOf(Executor caller) {
+		return this.ofLoops.getOrDefault(caller, this.large);
+	}
+
+	@Override
+	public long expectedNanos() {
+		return streamOf(this.callers.current()).expectedNanos();
+	}
+
+}

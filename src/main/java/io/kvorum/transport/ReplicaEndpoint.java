@@ -1,0 +1,167 @@
+package io.kvorum.transport;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.transport.ReplicaProtocol.Lane;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.reactive.function.BodyExtractors;
+import org.springframework.web.reactive.function.server.RouterFunction;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import org.springframework.web.reactive.function.server.ServerRequest;
+import org.springframework.web.reactive.function.server.ServerResponse;
+import reactor.core.publisher.Mono;
+
+/**
+ * Where the other nodes reach the replica of this one. Takes streams only from nodes that
+ * know the secret, speak the same protocol and place keys alike; whoever is refused is
+ * told why, and so is the log.
+ */
+final class ReplicaEndpoint {
+
+	private static final Logger logger = LoggerFactory.getLogger(ReplicaEndpoint.class);
+
+	/** A node that was refused is told to the log again after this time. */
+	private static final Duration REMINDER = Duration.ofMinutes(1);
+
+	/** Addresses that the log was told of; beyond that, one line for all. */
+	private static final int MAX_REMEMBERED = 256;
+
+	private final Topology topology;
+
+	private final Member self;
+
+	private final Replica replica;
+
+	private final TransportSettings settings;
+
+	private final TimeSource time;
+
+	private final CallerThreads callers;
+
+	private final TransportEvents events;
+
+	private final Set<ReplicaStream> streams = ConcurrentHashMap.newKeySet();
+
+	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
+
+	private volatile boolean stopping;
+
+	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
+			CallerThreads callers, TransportEvents events) {
+		this.topology = topology;
+		this.self = self;
+		this.replica = replica;
+		this.settings = settings;
+		this.time = time;
+		this.callers = callers;
+		this.events = events;
+	}
+
+	RouterFunction<ServerResponse> routes() {
+		return RouterFunctions.route().POST(ReplicaProtocol.PATH, this::accept).build();
+	}
+
+	private Mono<ServerResponse> accept(ServerRequest request) {
+		Refusal refusal = refusalOf(request);
+		if (refusal != null) {
+			tell(request, refusal);
+			return ServerResponse.status(refusal.status)
+				.contentType(MediaType.TEXT_PLAIN)
+				.header("Connection", "close")
+				.bodyValue(refusal.words);
+		}
+		Lane lane = header(request, ReplicaProtocol.LANE_HEADER).map(Lane::valueOf).orElse(Lane.SMALL);
+		ReplicaStream stream = new ReplicaStream(this.replica, lane, this.settings, this.time, this.callers.current(),
+				this.events);
+		return ServerResponse.ok()
+			.contentType(MediaType.APPLICATION_OCTET_STREAM)
+			.body((response,
+					_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
+						.doFirst(() -> register(stream))
+						.doFinally(_ -> this.streams.remove(stream))));
+	}
+
+	private void register(ReplicaStream stream) {
+		this.streams.add(stream);
+		if (this.stopping) {
+			stream.leave();
+		}
+	}
+
+	private @Nullable Refusal refusalOf(ServerRequest request) {
+		if (!ReplicaProtocol.isSecret(header(request, ReplicaProtocol.SECRET_HEADER).orElse(null),
+				this.settings.secret())) {
+			return new Refusal(HttpStatus.UNAUTHORIZED,
+					"%s has another kvorum.cluster.secret".formatted(this.self.address()));
+		}
+		if (this.stopping) {
+			return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
+		}
+		String protocol = header(request, ReplicaProtocol.VERSION_HEADER).orElse("none");
+		if (!protocol.equals(ReplicaProtocol.VERSION)) {
+			return new Refusal(HttpStatus.UPGRADE_REQUIRED, "%s speaks version %s of the replica protocol, not %s"
+				.formatted(this.self.address(), ReplicaProtocol.VERSION, protocol));
+		}
+		String to = header(request, ReplicaProtocol.TO_HEADER).orElse("none");
+		if (!to.equals(this.self.address())) {
+			return new Refusal(HttpStatus.MISDIRECTED_REQUEST, "this is %s, not %s".formatted(this.self.address(), to));
+		}
+		String fingerprint = header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse("none");
+		if (!fingerprint.equals(ReplicaProtocol.fingerprint(this.topology.fingerprint()))) {
+			return new Refusal(HttpStatus.CONFLICT,
+					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
+						.formatted(this.self.address(), this.topology));
+		}
+		return null;
+	}
+
+	private static Optional<String> header(ServerRequest request, String name) {
+		return Optional.ofNullable(request.headers().firstHeader(name));
+	}
+
+	/** What a stranger claims to be is not repeated in the log. */
+	private void tell(ServerRequest request, Refusal refusal) {
+		String from = header(request, ReplicaProtocol.FROM_HEADER)
+			.filter(address -> this.topology.members().stream().anyMatch(member -> member.address().equals(address)))
+			.or(() -> request.remoteAddress().map(address -> String.valueOf(address.getAddress())))
+			.orElse("unknown");
+		long now = this.time.nanos();
+		Long told = this.toldNanos.get(from);
+		boolean isDue = told == null || now - told > REMINDER.toNanos();
+		if (isDue && refusal.status != HttpStatus.SERVICE_UNAVAILABLE && this.toldNanos.size() < MAX_REMEMBERED) {
+			this.toldNanos.put(from, now);
+			logger.warn("A stream from {} was refused: {}", from, refusal.words);
+		}
+	}
+
+	/** Asks all peers to end their streams. */
+	void leave() {
+		this.stopping = true;
+		this.streams.forEach(ReplicaStream::leave);
+	}
+
+	boolean hasStreams() {
+		return !this.streams.isEmpty();
+	}
+
+	/** Ends the streams of peers that have not been heard for long. */
+	void endSilent() {
+		this.streams.forEach(ReplicaStream::endIfSilent);
+	}
+
+	private record Refusal(HttpStatus status, String words) {
+	}
+
+}

@@ -1,0 +1,15 @@
+package io.kvorum.transport;
+
+import java.net.InetSocketAddress;
+
+/** The replica port cannot be opened; the message is for an operator. */
+public final class ReplicaPortException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	ReplicaPortException(InetSocketAddress address, Throwable cause) {
+		super("The replica port cannot be opened on %s: %s. Look at kvorum.cluster.self, and at who listens there."
+			.formatted(address, cause.getMessage()), cause);
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.kvorum.transport;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What both ends of the replica protocol agree on.
+ * <p>
+ * A node opens a stream to another one by a POST whose body is an endless series of
+ * operations and whose answer is an endless series of replies. A frame is
+ *
+ * <pre>
+ *  0       4            8     9
+ *  length  correlation  kind  ...
+ * </pre>
+ *
+ * with a length that counts from 4 on; numbers are big-endian. Replies carry the
+ * correlation of their operation and come in any order.
+ */
+final class ReplicaProtocol {
+
+	static final String PATH = "/replica/stream";
+
+	/** Of the frames; sent with each stream, refused where it differs. */
+	static final String VERSION = "1";
+
+	static final String VERSION_HEADER = "Kvorum-Protocol";
+
+	/** The fingerprint of the topology of the node that calls. */
+	static final String TOPOLOGY_HEADER = "Kvorum-Topology";
+
+	/** The address of the node that calls. */
+	static final String FROM_HEADER = "Kvorum-From";
+
+	/** The address of the node that it wants to reach. */
+	static final String TO_HEADER = "Kvorum-To";
+
+	static final String SECRET_HEADER = "Kvorum-Secret";
+
+	/** {@link Lane} of the stream. */
+	static final String LANE_HEADER = "Kvorum-Lane";
+
+	/** Length, correlation and kind. */
+	static final int HEAD_BYTES = 9;
+
+	/** Operations. */
+	static final byte PING = 1;
+
+	static final byte READ = 2;
+
+	static final byte READ_VERSION = 3;
+
+	static final byte STORE = 4;
+
+	static final byte REPAIR = 5;
+
+	/** Replies. */
+	static final byte HELLO = 16;
+
+	static final byte PONG = 17;
+
+	static final byte HELD = 18;
+
+	static final byte HELD_VERSION = 19;
+
+	static final byte ACKNOWLEDGED = 20;
+
+	static final byte FAILED = 21;
+
+	/** To a read: its entry has to be asked for on the other lane. */
+	static final byte TOO_LARGE = 22;
+
+	/** The node is going to stop: no more operations, please. */
+	static final byte LEAVING = 23;
+
+	private ReplicaProtocol() {
+	}
+
+	static String fingerprint(long fingerprint) {
+		return Long.toHexString(fingerprint);
+	}
+
+	/** Takes the same time whatever was sent. */
+	static boolean isSecret(@Nullable String sent, @Nullable String secret) {
+		return secret == null || MessageDigest.isEqual(secret.getBytes(StandardCharsets.UTF_8),
+				String.valueOf(sent).getBytes(StandardCharsets.UTF_8));
+	}
+
+	/** Large entries have a stream of their own, so that they hold up no small ones. */
+	enum Lane {
+
+		SMALL, LARGE;
+
+		/** An entry with more bytes than this is large. */
+		static final int SMALL_BYTES = 16 << 10;
+
+	}
+
+}

@@ -1,0 +1,204 @@
+package io.kvorum.transport;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.CallerThreads;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.EventExecutor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
+import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.server.RouterFunctions;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.resources.ConnectionProvider;
+import reactor.netty.resources.LoopResources;
+
+/**
+ * The replica protocol of a node: listens for its peers and keeps streams to them, from
+ * after the store is open until before it is closed.
+ */
+public final class ReplicaTransport implements SmartLifecycle {
+
+	/** Above that of the store, below that of the web server. */
+	private static final int PHASE = 1000;
+
+	/** How long peers get to finish what they have asked for. */
+	private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration LEAVE_CHECK_INTERVAL = Duration.ofMillis(10);
+
+	/** Of a connection that has not sent a request. */
+	private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(10);
+
+	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
+
+	private final InetSocketAddress address;
+
+	private final ReplicaEndpoint endpoint;
+
+	private final LoopResources loops;
+
+	private final Consumer<EventLoop> onConnection;
+
+	private final List<PeerStream> streams = new ArrayList<>();
+
+	private final List<PeerState> states = new ArrayList<>();
+
+	private final List<Replica> replicas = new ArrayList<>();
+
+	private final TransportSettings settings;
+
+	private volatile @Nullable DisposableServer server;
+
+	private Disposable.Composite running = Disposables.composite();
+
+	/**
+	 * A transport that is not started.
+	 * @param address where to listen
+	 * @param local the replica of this node
+	 * @param loops shared with the public server: a request, its streams and their
+	 * replies stay on one event loop
+	 * @param onConnection told the event loop of each connection, on it
+	 */
+	public ReplicaTransport(InetSocketAddress address, Topology topology, Replica local, TransportSettings settings,
+			LoopResources loops, WebClient.Builder clients, Consumer<EventLoop> onConnection, CallerThreads callers,
+			TimeSource time, TransportEvents events) {
+		this.address = address;
+		this.settings = settings;
+		this.loops = loops;
+		this.onConnection = onConnection;
+		Member self = local.member();
+		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, events);
+		List<EventLoop> eventLoops = eventLoops(loops);
+		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
+		String fingerprint = ReplicaProtocol.fingerprint(topology.fingerprint());
+		for (Member member : topology.members()) {
+			if (member.equals(self)) {
+				this.replicas.add(local);
+				continue;
+			}
+			PeerState state = new PeerState(member, events);
+			PeerStream large = new PeerStream(self, member, eventLoops.getFirst(), pinned.getFirst(), fingerprint,
+					settings, time, events, state, null);
+			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
+			for (int i = 0; i < eventLoops.size(); i++) {
+				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
+						fingerprint, settings, time, events, state, large));
+			}
+			this.states.add(state);
+			this.streams.add(large);
+			this.streams.addAll(ofLoops.values());
+			this.replicas.add(new RemoteReplica(member, ofLoops, large, callers));
+		}
+	}
+
+	private static List<EventLoop> eventLoops(LoopResources loops) {
+		List<EventLoop> eventLoops = new ArrayList<>();
+		for (EventExecutor loop : loops.onServer(LoopResources.DEFAULT_NATIVE)) {
+			eventLoops.add((EventLoop) loop);
+		}
+		return eventLoops;
+	}
+
+	private WebClient client(WebClient.Builder clients, EventLoop loop) {
+		HttpClient http = HttpClient.create(ConnectionProvider.newConnection())
+			.runOn(loop)
+			.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) this.settings.connectTimeout().toMillis())
+			.doOnChannelInit((_, channel, _) -> this.onConnection.accept(channel.eventLoop()))
+			.disableRetry(true);
+		return clients.clone().clientConnector(new ReactorClientHttpConnector(http)).build();
+	}
+
+	/** The replicas on all members, by their index. */
+	public List<Replica> replicas() {
+		return List.copyOf(this.replicas);
+	}
+
+	/** Whether each of the peers is there, in the order of the topology. */
+	public List<PeerStatus> peers() {
+		return this.states.stream().map(PeerState::status).toList();
+	}
+
+	@Override
+	public void start() {
+		ReactorHttpHandlerAdapter handler = new ReactorHttpHandlerAdapter(
+				RouterFunctions.toHttpHandler(this.endpoint.routes()));
+		try {
+			this.server = HttpServer.create()
+				.bindAddress(() -> this.address)
+				.runOn(this.loops)
+				.idleTimeout(IDLE_TIMEOUT)
+				.doOnChannelInit((_, channel, _) -> this.onConnection.accept(channel.eventLoop()))
+				.handle(handler)
+				.bindNow();
+		}
+		catch (RuntimeException ex) {
+			throw new ReplicaPortException(this.address, ex);
+		}
+		this.running = Disposables.composite();
+		this.streams.forEach(stream -> this.running.add(stream.run().subscribe()));
+		this.running.add(Flux.interval(CHORES_INTERVAL, Schedulers.single())
+			.doOnNext(_ -> this.endpoint.endSilent())
+			.subscribe());
+	}
+
+	@Override
+	public void stop() {
+		stop(() -> {
+		});
+	}
+
+	/** Lets peers finish what they have asked for, but not for long. */
+	@Override
+	public void stop(Runnable callback) {
+		this.endpoint.leave();
+		Mono.defer(() -> this.endpoint.hasStreams() ? Mono.<Boolean>empty() : Mono.just(true))
+			.repeatWhenEmpty(again -> again.delayElements(LEAVE_CHECK_INTERVAL))
+			.timeout(LEAVE_TIMEOUT, Mono.just(false))
+			.doFinally(_ -> {
+				end();
+				callback.run();
+			})
+			.subscribe();
+	}
+
+	private void end() {
+		this.running.dispose();
+		DisposableServer bound = this.server;
+		if (bound != null) {
+			bound.dispose();
+			this.server = null;
+		}
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.server != null;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+}

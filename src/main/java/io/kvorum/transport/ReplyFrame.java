@@ -1,0 +1,138 @@
+package io.kvorum.transport;
+
+import java.nio.charset.StandardCharsets;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.storage.EntryFormat;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * What a replica answers. The two numbers are the version that it holds, or the reason
+ * and the flags of a failure; the tail is the entry that it holds, or the words of a
+ * failure.
+ *
+ * <pre>
+ *  0       4            8     9      17      25
+ *  length  correlation  kind  first  second  tail
+ * </pre>
+ */
+final class ReplyFrame implements Frame {
+
+	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + 2 * Long.BYTES;
+
+	private static final int MAY_HAVE_HAPPENED = 1;
+
+	private static final int MAY_RETRY = 2;
+
+	/** Of the words of a failure; more are cut off. */
+	private static final int MAX_DETAIL_LENGTH = 500;
+
+	final int correlation;
+
+	final byte kind;
+
+	final long first;
+
+	final long second;
+
+	private final byte[] tail;
+
+	private ReplyFrame(int correlation, byte kind, long first, long second, byte[] tail) {
+		this.correlation = correlation;
+		this.kind = kind;
+		this.first = first;
+		this.second = second;
+		this.tail = tail;
+	}
+
+	/** One that says nothing but its kind. */
+	static ReplyFrame of(int correlation, byte kind) {
+		return new ReplyFrame(correlation, kind, 0, 0, NO_BYTES);
+	}
+
+	/** What a replica replied to an operation on this key. */
+	static ReplyFrame of(int correlation, Key key, Reply reply) {
+		return switch (reply) {
+			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
+			case Held held -> held(correlation, key, held);
+			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
+					flags(failed), detail(failed));
+		};
+	}
+
+	private static ReplyFrame held(int correlation, Key key, Held held) {
+		Entry entry = held.entry();
+		Version version = held.version();
+		return (entry == null)
+				? new ReplyFrame(correlation, ReplicaProtocol.HELD_VERSION, version.timestamp(), version.node(),
+						NO_BYTES)
+				: new ReplyFrame(correlation, ReplicaProtocol.HELD, version.timestamp(), version.node(),
+						EntryFormat.encode(key, entry));
+	}
+
+	private static long flags(Failed failed) {
+		return (failed.mayHaveHappened() ? MAY_HAVE_HAPPENED : 0) | (failed.mayRetry() ? MAY_RETRY : 0);
+	}
+
+	private static byte[] detail(Failed failed) {
+		String detail = failed.detail();
+		return detail.substring(0, Math.min(detail.length(), MAX_DETAIL_LENGTH)).getBytes(StandardCharsets.UTF_8);
+	}
+
+	/**
+	 * Reads what follows the length.
+	 * @throws RuntimeException if these bytes are no frame
+	 */
+	static ReplyFrame read(ByteBuf in) {
+		int correlation = in.readInt();
+		byte kind = in.readByte();
+		long first = in.readLong();
+		long second = in.readLong();
+		byte[] tail = in.isReadable() ? new byte[in.readableBytes()] : NO_BYTES;
+		in.readBytes(tail);
+		return new ReplyFrame(correlation, kind, first, second, tail);
+	}
+
+	/**
+	 * The reply to an operation on this key.
+	 * @throws RuntimeException if this is none, or its entry is damaged
+	 */
+	Reply toReply(Key key) {
+		return switch (this.kind) {
+			case ReplicaProtocol.ACKNOWLEDGED -> Acknowledged.INSTANCE;
+			case ReplicaProtocol.HELD -> Held.of(EntryFormat.decode(key, this.tail));
+			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
+			case ReplicaProtocol.FAILED ->
+				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
+						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);
+			default -> throw new IllegalStateException("a frame of kind %d is no reply".formatted(this.kind));
+		};
+	}
+
+	@Override
+	public int headBytes() {
+		return FIXED;
+	}
+
+	@Override
+	public void writeHead(ByteBuf out) {
+		out.writeInt(FIXED - Integer.BYTES + this.tail.length);
+		out.writeInt(this.correlation);
+		out.writeByte(this.kind);
+		out.writeLong(this.first);
+		out.writeLong(this.second);
+	}
+
+	@Override
+	public byte[] tail() {
+		return this.tail;
+	}
+
+}

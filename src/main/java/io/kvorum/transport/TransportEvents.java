@@ -1,0 +1,36 @@
+package io.kvorum.transport;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.quorum.Reply;
+
+/** What happens between nodes, for those who count. Called by any thread. */
+public interface TransportEvents {
+
+	/** Where nobody counts. */
+	TransportEvents NONE = new TransportEvents() {
+	};
+
+	/** A peer replied, or was found not to, after so long. */
+	default void replied(Member peer, Call call, Reply reply, long nanos) {
+	}
+
+	/** Frames left together. */
+	default void batchSent(int frames) {
+	}
+
+	/** A stream to a peer has begun. */
+	default void opened(Member peer) {
+	}
+
+	/** A stream to a peer has ended. */
+	default void closed(Member peer) {
+	}
+
+	/** What a peer is asked for. */
+	enum Call {
+
+		READ, READ_VERSION, STORE, REPAIR
+
+	}
+
+}
