@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
-import io.kvorum.cluster.Placement;
-import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.simulation.Scenario.Away;
@@ -18,13 +18,9 @@ final class SimulatedCluster {
 
 	private static final int MAX_NODES = 5;
 
-	/** By the number of nodes: made once, for they take long to make. */
+	/** By the number of nodes. */
 	private static final List<Topology> TOPOLOGIES = IntStream.rangeClosed(1, MAX_NODES)
 		.mapToObj(size -> Topology.of(IntStream.range(0, size).mapToObj(i -> "http://n" + i).toList(), 3))
-		.toList();
-
-	private static final List<Placement> PLACEMENTS = TOPOLOGIES.stream()
-		.<Placement>map(RendezvousPlacement::new)
 		.toList();
 
 	private final Timeline timeline = new Timeline();
@@ -88,8 +84,16 @@ final class SimulatedCluster {
 	}
 
 	Parts partsOf(SimulatedNode node, List<Replica> replicas, HybridLogicalClock clock) {
-		return new Parts(node, PLACEMENTS.get(this.nodes.size() - 1), replicas, clock,
+		return new Parts(node, this::replicasOf, replicas, clock,
 				new ReplicationPolicy(this.nodes.size(), this.scenario.factor()), this.chance.split());
+	}
+
+	/** As the real placement, for less: the order of any key is some rotation. */
+	private List<Member> replicasOf(Key key, int from) {
+		List<Member> members = TOPOLOGIES.get(this.nodes.size() - 1).members();
+		return IntStream.range(0, from)
+			.mapToObj(i -> members.get((Math.floorMod(key.hashCode(), members.size()) + i) % members.size()))
+			.toList();
 	}
 
 	/** Lets things go wrong within this time from now. */
