@@ -10,7 +10,6 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationPolicy;
-import io.kvorum.simulation.Scenario.Away;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes and what goes wrong with them. */
@@ -98,10 +97,12 @@ final class SimulatedCluster {
 
 	/** Lets things go wrong within this time from now. */
 	void trouble(long nanos) {
-		switch (this.scenario.away()) {
-			case DOWN -> this.nodes.getFirst().crash();
-			case CUT_OFF -> this.network.isolate(0);
-			case NOBODY -> {
+		for (SimulatedNode node : this.nodes.subList(0, this.scenario.away())) {
+			if (this.chance.of(0.5)) {
+				node.crash();
+			}
+			else {
+				this.network.isolate(node.index());
 			}
 		}
 		for (int i = 0; i < this.scenario.partitions(); i++) {
@@ -172,14 +173,12 @@ final class SimulatedCluster {
 				node.start();
 			}
 		}
-		if (this.scenario.away() == Away.DOWN) {
-			this.nodes.getFirst().start();
-		}
+		this.nodes.subList(0, this.scenario.away()).stream().filter(node -> !node.isUp()).forEach(SimulatedNode::start);
 	}
 
 	/** Whether an operation on this node has no reason not to succeed. */
 	boolean isWellServed(SimulatedNode node) {
-		return this.scenario.isCalm() && (this.scenario.away() == Away.NOBODY || node.index() != 0 || this.settled);
+		return this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
 	}
 
 	void fail(String why) {

@@ -65,6 +65,9 @@ final class SimulatedNetwork {
 	/** Cuts the cluster in two, or off one node, in both or in one direction. */
 	void partition() {
 		int nodes = this.cut.length;
+		if (nodes == 1) {
+			return;
+		}
 		int side = 1 + this.chance.below((1 << nodes) - 2);
 		boolean oneWay = this.chance.of(0.3);
 		this.log.add(() -> "cut %s%s".formatted(Integer.toBinaryString(side), oneWay ? ", one-way" : ""));

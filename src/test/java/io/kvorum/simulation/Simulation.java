@@ -31,6 +31,8 @@ final class Simulation {
 	/** After which nothing of the trouble is left: no late message, no version ahead. */
 	private static final long CALMING_NANOS = 20_000_000_000L;
 
+	static final String ALL_IS_WELL = "All is well.";
+
 	private final long seed;
 
 	private final Chance chance;
@@ -67,7 +69,7 @@ final class Simulation {
 		Simulation simulation = new Simulation(seed, scenarios, design, true);
 		String fault = simulation.run();
 		return "Seed %d, %s%n%s%n%s".formatted(seed, simulation.cluster.scenario(), simulation.cluster.log(),
-				(fault != null) ? fault : "All is well.");
+				(fault != null) ? fault : ALL_IS_WELL);
 	}
 
 	private @Nullable String run() {

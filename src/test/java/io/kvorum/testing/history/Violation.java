@@ -11,11 +11,14 @@ import java.util.stream.Collectors;
  */
 public record Violation(List<Operation> history, Operation offending, String why) {
 
+	/** How the text of each begins. */
+	public static final String NOT_LINEARIZABLE = "Not linearizable";
+
 	@Override
 	public String toString() {
 		return this.history.stream()
 			.map(operation -> (operation.equals(this.offending) ? ">>> " : "    ") + operation)
-			.collect(Collectors.joining("\n", "Not linearizable: " + this.why + "\n", "\n"));
+			.collect(Collectors.joining("\n", NOT_LINEARIZABLE + ": " + this.why + "\n", "\n"));
 	}
 
 }
