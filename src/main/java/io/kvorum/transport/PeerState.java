@@ -1,5 +1,8 @@
 package io.kvorum.transport;
 
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.cluster.Member;
@@ -17,6 +20,8 @@ final class PeerState {
 
 	private final AtomicInteger open = new AtomicInteger();
 
+	private final CountDownLatch tried = new CountDownLatch(1);
+
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
@@ -31,6 +36,7 @@ final class PeerState {
 			this.reason = "";
 			logger.info("{} is there", this.peer.address());
 		}
+		this.tried.countDown();
 	}
 
 	/** A stream has ended. */
@@ -44,11 +50,17 @@ final class PeerState {
 
 	/** A stream could not be opened. Repeated often: told where it is something new. */
 	void notOpened(String why) {
+		this.tried.countDown();
 		boolean isNews = !this.reason.equals(why);
 		this.reason = why;
 		if (isNews && this.open.get() == 0) {
 			logger.warn("{} is away: {}", this.peer.address(), why);
 		}
+	}
+
+	/** Waits until it is known whether the peer is there, or the time is over. */
+	void awaitFirstAttempt(Duration timeout) throws InterruptedException {
+		var _ = this.tried.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	PeerStatus status() {

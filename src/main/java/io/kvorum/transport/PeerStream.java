@@ -342,10 +342,12 @@ final class PeerStream {
 	private void watch() {
 		long now = this.time.nanos();
 		if (this.absence != null && !this.leaving) {
-			breakOff("it has not said hello within %s".formatted(this.settings.connectTimeout()));
+			breakOff("it has not said hello within kvorum.cluster.connect-timeout of %d ms"
+				.formatted(this.settings.connectTimeout().toMillis()));
 		}
 		else if (silentNanos(now) > this.settings.silenceTimeout().toNanos()) {
-			breakOff("it has been silent for %s".formatted(this.settings.silenceTimeout()));
+			breakOff("it has been silent for kvorum.cluster.silence-timeout of %d ms"
+				.formatted(this.settings.silenceTimeout().toMillis()));
 		}
 		else if (!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS) {
 			if (owesNothing()) {

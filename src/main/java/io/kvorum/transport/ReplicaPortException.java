@@ -8,8 +8,7 @@ public final class ReplicaPortException extends RuntimeException {
 	private static final long serialVersionUID = 1L;
 
 	ReplicaPortException(InetSocketAddress address, Throwable cause) {
-		super("The replica port cannot be opened on %s: %s. Look at kvorum.cluster.self, and at who listens there."
-			.formatted(address, cause.getMessage()), cause);
+		super("The replica port cannot be opened on %s: %s".formatted(address, cause.getMessage()), cause);
 	}
 
 }

@@ -130,7 +130,7 @@ final class ReplicaStream {
 		Duration limit = this.settings.silenceTimeout().multipliedBy(SILENCE_TIMEOUTS);
 		if (this.time.nanos() - this.heardNanos > limit.toNanos()) {
 			this.loop.execute(() -> this.gone
-				.tryEmitError(new StreamEndedException(Reason.AWAY, "silent for %s".formatted(limit))));
+				.tryEmitError(new StreamEndedException(Reason.AWAY, "silent for %d ms".formatted(limit.toMillis()))));
 		}
 	}
 

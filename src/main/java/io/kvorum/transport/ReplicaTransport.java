@@ -160,6 +160,19 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.running.add(Flux.interval(CHORES_INTERVAL, Schedulers.single())
 			.doOnNext(_ -> this.endpoint.endSilent())
 			.subscribe());
+		awaitPeers();
+	}
+
+	/** So that a node whose peers are there can serve when it says that it is ready. */
+	private void awaitPeers() {
+		try {
+			for (PeerState state : this.states) {
+				state.awaitFirstAttempt(this.settings.connectTimeout());
+			}
+		}
+		catch (InterruptedException _) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 	@Override
