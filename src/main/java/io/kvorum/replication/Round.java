@@ -42,7 +42,7 @@ final class Round {
 
 	/**
 	 * Asks as many replicas as are required, one more for each that fails, and one more
-	 * when those asked take long.
+	 * whenever those asked take long.
 	 * @param hedging decides about that
 	 */
 	static Mono<Tally> ofReads(ReplicaSet set, int required, IntFunction<Mono<Reply>> ask, Hedging hedging) {
@@ -103,7 +103,9 @@ final class Round {
 			Flux<Vote> votes = Flux.range(0, this.asked)
 				.concatWith(this.more.asFlux())
 				.flatMap(position -> vote(position, this.ask), this.set.size());
-			return Flux.merge(votes, hedging.alarm().map(_ -> Vote.ALARM))
+			// Again for each further replica: two of five may be silent.
+			Flux<Vote> alarms = hedging.alarm().map(_ -> Vote.ALARM).repeat(this.set.size() - start.required() - 1L);
+			return Flux.merge(votes, alarms)
 				.scan(start, (tally, vote) -> count(tally, vote, hedging))
 				.filter(Tally::isDecided)
 				.next()
