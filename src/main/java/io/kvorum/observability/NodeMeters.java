@@ -1,5 +1,8 @@
 package io.kvorum.observability;
 
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EngineMeasures.Measure;
@@ -9,17 +12,16 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-import java.util.concurrent.TimeUnit;
-
 /** What a node measures of itself: the engine's figures and the drift of the clock. */
 final class NodeMeters implements MeterBinder {
 
-	private final EngineMeasures engine;
+	/** Held here: meters refer to them weakly. */
+	private final List<Measure> measures;
 
 	private final HybridLogicalClock clock;
 
 	NodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
-		this.engine = engine;
+		this.measures = List.copyOf(engine.measures());
 		this.clock = clock;
 	}
 
@@ -28,7 +30,7 @@ final class NodeMeters implements MeterBinder {
 		TimeGauge.builder("kvorum.clock.drift", this.clock, TimeUnit.MILLISECONDS, HybridLogicalClock::driftMillis)
 			.description("How far versions run ahead of the machine's clock")
 			.register(registry);
-		this.engine.measures().forEach(measure -> bind(measure, registry));
+		this.measures.forEach(measure -> bind(measure, registry));
 	}
 
 	private static void bind(Measure measure, MeterRegistry registry) {

@@ -16,11 +16,16 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.ContextConfiguration;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** That the meters of a node and the document about them say the same. */
+/**
+ * That the meters of a node and the document about them say the same; of one with a peer,
+ * which has more.
+ */
 @NodeTest
+@ContextConfiguration(initializers = AbsentPeer.class)
 class MetersTest {
 
 	private static final Path DOCUMENT = Path.of("src/docs/metrics.md");
@@ -41,6 +46,13 @@ class MetersTest {
 		this.node.send("GET", "/v0/entity?id=a");
 		this.node.send("GET", "/v0/status");
 		assertThat(registered()).containsExactlyInAnyOrderElementsOf(documented());
+	}
+
+	@Test
+	void theCountersOfTheEngineCountAfterAGarbageCollectionToo() {
+		System.gc();
+		// The bound of the clock was synced at the start.
+		assertThat(this.meterRegistry.get("kvorum.rocksdb.wal.syncs").functionCounter().count()).isPositive();
 	}
 
 	@Test

@@ -1,0 +1,34 @@
+package io.kvorum.node;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Map;
+
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+/** Makes a node one of two, the other of which is not there. */
+class AbsentPeer implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+
+	@Override
+	public void initialize(ConfigurableApplicationContext context) {
+		String self = freeAddress();
+		context.getEnvironment()
+			.getPropertySources()
+			.addFirst(new MapPropertySource("absent peer",
+					Map.of("kvorum.cluster.self", self, "kvorum.cluster.nodes", self + "," + freeAddress())));
+	}
+
+	private static String freeAddress() {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return "http://127.0.0.1:" + socket.getLocalPort();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
