@@ -107,9 +107,13 @@ final class RemoteReplica implements Replica {
 		void send() {
 			RemoteReplica.this.from.after(this.remaining,
 					() -> fail(new Failed(Reason.TIMEOUT, "no answer", this.store, true)));
-			int sender = RemoteReplica.this.from.index();
-			int receiver = RemoteReplica.this.to.index();
-			RemoteReplica.this.network.send(sender, receiver, this::arrive);
+			if (this.store) {
+				RemoteReplica.this.from.mayDie();
+			}
+			if (!RemoteReplica.this.from.isDying()) {
+				int receiver = RemoteReplica.this.to.index();
+				RemoteReplica.this.network.send(RemoteReplica.this.from.index(), receiver, this::arrive);
+			}
 		}
 
 		private void arrive(boolean firstTime) {

@@ -112,7 +112,7 @@ final class SimulatedCluster {
 			});
 		}
 		for (int i = 0; i < this.scenario.crashes(); i++) {
-			sometime(nanos, this::crash);
+			sometime(nanos, () -> crash(any()));
 		}
 		for (int i = 0; i < this.scenario.jumps(); i++) {
 			sometime(nanos, this::jump);
@@ -140,8 +140,13 @@ final class SimulatedCluster {
 		});
 	}
 
-	private void crash() {
-		SimulatedNode node = any();
+	/** Whether a node that sends a store crashes before it has sent it. */
+	boolean dies() {
+		return !this.settled && this.scenario.crashes() > 0 && this.chance.of(0.01);
+	}
+
+	/** Lets a node crash and start again. */
+	void crash(SimulatedNode node) {
 		if (node.isUp()) {
 			node.crash();
 			this.timeline.after(this.chance.nanos(1, 200), node::start);

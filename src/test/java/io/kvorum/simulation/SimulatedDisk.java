@@ -101,6 +101,9 @@ final class SimulatedDisk implements StorageEngine {
 	public Mono<StoreOutcome> store(Key key, Entry entry) {
 		return Mono.create(sink -> {
 			StorageException refusal = refusal();
+			if (this.node.isDying()) {
+				return;
+			}
 			if (refusal != null) {
 				sink.error(refusal);
 			}

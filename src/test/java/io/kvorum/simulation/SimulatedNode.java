@@ -31,6 +31,9 @@ final class SimulatedNode {
 
 	private int starts;
 
+	/** About to crash: whatever it does still reaches nobody. */
+	private boolean dying;
+
 	/** Null while the node is down. */
 	private @Nullable Operations operations;
 
@@ -69,12 +72,25 @@ final class SimulatedNode {
 	void crash() {
 		log("crashes");
 		this.starts++;
+		this.dying = false;
 		this.operations = null;
 		this.replica = null;
 		this.disk.crash();
 		List<Runnable> left = List.copyOf(this.waiting);
 		this.waiting.clear();
 		left.forEach(Runnable::run);
+	}
+
+	/** Crashes in the middle of a store phase, at times. */
+	void mayDie() {
+		if (!this.dying && this.cluster.dies()) {
+			this.dying = true;
+			this.cluster.timeline().after(0, () -> this.cluster.crash(this));
+		}
+	}
+
+	boolean isDying() {
+		return this.dying;
 	}
 
 	@Nullable Operations operations() {

@@ -48,6 +48,14 @@ class SimulationTests {
 	}
 
 	@Test
+	void theSameSeedGivesTheSameStory() {
+		for (int seed = 1; seed <= 50; seed++) {
+			assertThat(Simulation.story(seed, Scenario::any, Design.PRODUCT))
+				.isEqualTo(Simulation.story(seed, Scenario::any, Design.PRODUCT));
+		}
+	}
+
+	@Test
 	void thePlainCoordinatorWithoutShortcutsIsLinearizableToo() {
 		assertAllWell(2_000, Scenario::any, new Design() {
 			@Override
