@@ -19,6 +19,11 @@ interface Design {
 		return local;
 	}
 
+	/** The bound that the clock of a node goes on from, of the one it has stored. */
+	default long clockBound(long storedMillis) {
+		return storedMillis;
+	}
+
 	default Manners disk() {
 		return Manners.WELL;
 	}

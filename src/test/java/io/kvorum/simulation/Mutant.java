@@ -13,10 +13,11 @@ import io.kvorum.simulation.SimulatedDisk.Manners;
 /**
  * A design with one shortcut: it loses something, or shows something wrong, at times.
  *
+ * @param keepsBound whether clocks go on above the bound they had stored
  * @param atOne how many writes are acknowledged by one replica, as a probability
  */
 record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperator<Replica> replica, Manners disk,
-		double atOne) implements Design {
+		boolean keepsBound, double atOne) implements Design {
 
 	static Stream<Mutant> all() {
 		return Stream.of(
@@ -33,28 +34,33 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 				product("stores not synced").on(Manners.NOT_SYNCED),
 				product("a replica stores what is older").on(Manners.NOT_COMPARED),
 				product("unreadable is absent").on(ForgetfulReplica::new),
+				product("a clock goes on without its stored bound").withoutBound(),
 				product("40 % of the writes at ack=1").atOne(0.4));
 	}
 
 	private static Mutant of(String name, Shortcuts shortcuts) {
 		return new Mutant(name, parts -> new ShortcutCoordinator(parts, shortcuts), UnaryOperator.identity(),
-				Manners.WELL, 0);
+				Manners.WELL, true, 0);
 	}
 
 	private static Mutant product(String name) {
-		return new Mutant(name, ProductOperations::new, UnaryOperator.identity(), Manners.WELL, 0);
+		return new Mutant(name, ProductOperations::new, UnaryOperator.identity(), Manners.WELL, true, 0);
 	}
 
 	private Mutant on(UnaryOperator<Replica> replicas) {
-		return new Mutant(this.name, this.coordinator, replicas, this.disk, this.atOne);
+		return new Mutant(this.name, this.coordinator, replicas, this.disk, this.keepsBound, this.atOne);
 	}
 
 	private Mutant on(Manners disks) {
-		return new Mutant(this.name, this.coordinator, this.replica, disks, this.atOne);
+		return new Mutant(this.name, this.coordinator, this.replica, disks, this.keepsBound, this.atOne);
+	}
+
+	private Mutant withoutBound() {
+		return new Mutant(this.name, this.coordinator, this.replica, this.disk, false, this.atOne);
 	}
 
 	private Mutant atOne(double probability) {
-		return new Mutant(this.name, this.coordinator, this.replica, this.disk, probability);
+		return new Mutant(this.name, this.coordinator, this.replica, this.disk, this.keepsBound, probability);
 	}
 
 	@Override
@@ -65,6 +71,11 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 	@Override
 	public Replica replica(Replica local) {
 		return this.replica.apply(local);
+	}
+
+	@Override
+	public long clockBound(long storedMillis) {
+		return this.keepsBound ? storedMillis : 0;
 	}
 
 	@Override

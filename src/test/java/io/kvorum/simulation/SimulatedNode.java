@@ -53,12 +53,11 @@ final class SimulatedNode {
 	void start() {
 		this.starts++;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
-		clock.start(index() + 1, this.disk.boundMillis(), this.disk::storeBound)
-			.thenAccept(_ -> serve(clock))
-			.exceptionally(ex -> {
-				fail(ex);
-				return null;
-			});
+		long bound = this.cluster.design().clockBound(this.disk.boundMillis());
+		clock.start(index() + 1, bound, this.disk::storeBound).thenAccept(_ -> serve(clock)).exceptionally(ex -> {
+			fail(ex);
+			return null;
+		});
 	}
 
 	private void serve(HybridLogicalClock clock) {
