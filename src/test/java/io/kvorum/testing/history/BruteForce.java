@@ -1,0 +1,47 @@
+package io.kvorum.testing.history;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
+
+/** What {@link Linearizability} decides, by trying every order: slow and plain. */
+final class BruteForce {
+
+	private BruteForce() {
+	}
+
+	static boolean isLinearizable(List<Operation> history) {
+		return extendable(Operation.ABSENT, new ArrayList<>(history.stream().filter(BruteForce::mayShow).toList()));
+	}
+
+	private static boolean mayShow(Operation operation) {
+		return operation.outcome() == Outcome.DONE || (operation.isWrite() && operation.outcome() == Outcome.UNKNOWN);
+	}
+
+	private static boolean extendable(int holds, List<Operation> left) {
+		if (left.stream().allMatch(operation -> operation.outcome() == Outcome.UNKNOWN)) {
+			return true;
+		}
+		for (int i = 0; i < left.size(); i++) {
+			Operation next = left.get(i);
+			boolean mayBeNext = left.stream()
+				.noneMatch(other -> other.outcome() == Outcome.DONE && other.endedAt() < next.invokedAt());
+			if (mayBeNext && (next.kind() != Kind.GET || next.value() == holds)) {
+				List<Operation> rest = new ArrayList<>(left);
+				rest.remove(i);
+				int then = switch (next.kind()) {
+					case PUT -> next.value();
+					case DELETE -> Operation.ABSENT;
+					case GET -> holds;
+				};
+				if (extendable(then, rest)) {
+					return true;
+				}
+			}
+		}
+		return false;
+	}
+
+}

@@ -1,0 +1,385 @@
+package io.kvorum.testing.history;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether the operations on one key appear to happen one after the other, each at an
+ * instant between its invocation and its end: the search of Wing and Gong, "Testing and
+ * Verifying Concurrent Objects", 1993, as Lowe, "Testing for linearizability", 2017, does
+ * it: <i>just in time</i> and with memory. Operations are taken in the order of time; a
+ * <i>configuration</i> is what the register may hold now and which of the open operations
+ * have happened; only when an operation ends are those that are open put in an order that
+ * has it happen.
+ * <p>
+ * That a value is put once keeps configurations few, also in histories of many thousand
+ * operations with as many unknown ends. Each rule leaves out only what can be replaced in
+ * any order that explains the history:
+ * <ol>
+ * <li>A put of unknown end whose value nobody read need not have happened. One whose
+ * value was read happened before the first such read ended. So of all operations only
+ * deletes stay open for ever, and they are alike: it is enough to count them.
+ * <li>A get happens as soon as the register holds what it found.
+ * <li>A value that will be found by a get not yet invoked is not replaced.
+ * <li>Where a value is replaced, open puts that no later get finds happen just before.
+ * <li>Of two open deletes the one that ends first happens first.
+ * </ol>
+ */
+public final class Linearizability {
+
+	private static final int NOTHING = -1;
+
+	private static final int MAX_OPEN = Long.SIZE;
+
+	/** Those that matter, in the order of their invocations. */
+	private final Operation[] operations;
+
+	/** Until when each has happened; {@code Long.MAX_VALUE} is never. */
+	private final long[] ends;
+
+	/** For a get the put that it found, for a put itself; or NOTHING. */
+	private final int[] puts;
+
+	/** When the value of a put is invoked to be found for the last time. */
+	private final long[] lastReads;
+
+	/** The operation open in each slot, or NOTHING. */
+	private final int[] slots = new int[MAX_OPEN];
+
+	/** The slots of puts and deletes that are open. */
+	private long openWrites;
+
+	private long openGets;
+
+	/** How many deletes of unknown end have been invoked. */
+	private int endless;
+
+	private Set<Configuration> configurations = new HashSet<>();
+
+	private Linearizability(List<Operation> relevant, Map<Integer, Integer> putOfValue) {
+		int count = relevant.size();
+		this.operations = relevant.toArray(Operation[]::new);
+		this.ends = new long[count];
+		this.puts = new int[count];
+		this.lastReads = new long[count];
+		Arrays.fill(this.lastReads, Long.MIN_VALUE);
+		Arrays.fill(this.slots, NOTHING);
+		for (int i = 0; i < count; i++) {
+			Operation operation = this.operations[i];
+			this.ends[i] = (operation.outcome() == Outcome.DONE) ? operation.endedAt() : Long.MAX_VALUE;
+			this.puts[i] = putOfValue.getOrDefault(operation.value(), NOTHING);
+		}
+		for (int i = 0; i < count; i++) {
+			if (this.operations[i].kind() == Kind.GET && this.puts[i] != NOTHING) {
+				int put = this.puts[i];
+				this.lastReads[put] = Math.max(this.lastReads[put], this.operations[i].invokedAt());
+				this.ends[put] = Math.min(this.ends[put], this.ends[i]);
+			}
+		}
+		this.configurations.add(new Configuration(NOTHING, 0, 0));
+	}
+
+	/**
+	 * Checks the history of a key that has no value at first.
+	 * @return null where it is linearizable
+	 */
+	public static @Nullable Violation check(List<Operation> operations) {
+		List<Operation> history = new ArrayList<>(operations);
+		history.sort(Comparator.comparingLong(Operation::invokedAt));
+		String why = fault(history);
+		return (why != null) ? violation(history, why) : null;
+	}
+
+	/** What is wrong with a history in the order of invocations, or null. */
+	private static @Nullable String fault(List<Operation> history) {
+		Map<Integer, Operation> writers = writers(history);
+		Set<Integer> found = new HashSet<>();
+		for (Operation operation : history) {
+			if (operation.kind() == Kind.GET && operation.outcome() == Outcome.DONE
+					&& operation.value() != Operation.ABSENT) {
+				Operation writer = writers.get(operation.value());
+				if (writer == null || writer.outcome() == Outcome.NOT_APPLIED
+						|| writer.invokedAt() > operation.endedAt()) {
+					return whyNotReadable(writer);
+				}
+				found.add(operation.value());
+			}
+		}
+		List<Operation> relevant = new ArrayList<>(history.size());
+		Map<Integer, Integer> putOfValue = new HashMap<>();
+		for (Operation operation : history) {
+			if (matters(operation, found)) {
+				if (operation.kind() == Kind.PUT) {
+					putOfValue.put(operation.value(), relevant.size());
+				}
+				relevant.add(operation);
+			}
+		}
+		return new Linearizability(relevant, putOfValue).isExplained() ? null
+				: "no order of the operations explains the marked one";
+	}
+
+	/**
+	 * Finds the first answer that cannot be explained: up to any earlier one all is well.
+	 */
+	private static Violation violation(List<Operation> history, String why) {
+		List<Operation> answers = new ArrayList<>(
+				history.stream().filter(operation -> operation.outcome() == Outcome.DONE).toList());
+		answers.sort(Comparator.comparingLong(Operation::endedAt));
+		int wellUpTo = 0;
+		int wrongAt = answers.size();
+		while (wrongAt - wellUpTo > 1) {
+			int middle = (wellUpTo + wrongAt) / 2;
+			if (fault(known(history, answers.subList(0, middle))) == null) {
+				wellUpTo = middle;
+			}
+			else {
+				wrongAt = middle;
+			}
+		}
+		Operation offending = answers.get(wrongAt - 1);
+		String whyThere = fault(known(history, answers.subList(0, wrongAt)));
+		return new Violation(history, offending, (whyThere != null) ? whyThere : why);
+	}
+
+	/** The history as it was known when only these operations had been answered. */
+	private static List<Operation> known(List<Operation> history, List<Operation> answered) {
+		long now = answered.isEmpty() ? Long.MIN_VALUE : answered.getLast().endedAt();
+		Set<Operation> done = new HashSet<>(answered);
+		List<Operation> known = new ArrayList<>();
+		for (Operation operation : history) {
+			if (operation.outcome() != Outcome.DONE || done.contains(operation)) {
+				known.add(operation);
+			}
+			else if (operation.invokedAt() <= now) {
+				known.add(new Operation(operation.client(), operation.kind(), operation.value(), Outcome.UNKNOWN,
+						operation.invokedAt(), operation.endedAt()));
+			}
+		}
+		return known;
+	}
+
+	private static Map<Integer, Operation> writers(List<Operation> history) {
+		Map<Integer, Operation> writers = new HashMap<>();
+		for (Operation operation : history) {
+			if (operation.kind() == Kind.PUT && writers.put(operation.value(), operation) != null) {
+				throw new IllegalArgumentException("the value %d is put twice".formatted(operation.value()));
+			}
+		}
+		return writers;
+	}
+
+	private static String whyNotReadable(@Nullable Operation writer) {
+		if (writer == null) {
+			return "a value was read that nobody put";
+		}
+		return (writer.outcome() == Outcome.NOT_APPLIED) ? "a value was read whose put was said not to be applied"
+				: "a value was read before its put was invoked";
+	}
+
+	private static boolean matters(Operation operation, Set<Integer> found) {
+		return switch (operation.outcome()) {
+			case DONE -> true;
+			case UNKNOWN ->
+				operation.kind() == Kind.DELETE || (operation.kind() == Kind.PUT && found.contains(operation.value()));
+			case NOT_APPLIED -> false;
+		};
+	}
+
+	private boolean isExplained() {
+		int[] byEnd = byEnd();
+		int invoked = 0;
+		for (int ending : byEnd) {
+			// Operations that touch at an instant are concurrent: invocations go first.
+			while (invoked < this.operations.length && this.operations[invoked].invokedAt() <= this.ends[ending]) {
+				invoke(invoked++);
+			}
+			if (!end(ending)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Those that end, in the order of time. */
+	private int[] byEnd() {
+		List<Integer> indices = new ArrayList<>(this.operations.length);
+		for (int i = 0; i < this.operations.length; i++) {
+			if (this.ends[i] != Long.MAX_VALUE) {
+				indices.add(i);
+			}
+		}
+		indices.sort(Comparator.comparingLong(index -> this.ends[index]));
+		return indices.stream().mapToInt(Integer::intValue).toArray();
+	}
+
+	private void invoke(int index) {
+		if (this.ends[index] == Long.MAX_VALUE) {
+			this.endless++;
+			return;
+		}
+		int slot = Long.numberOfTrailingZeros(~(this.openWrites | this.openGets));
+		if (slot == MAX_OPEN) {
+			throw new IllegalArgumentException("more than %d operations are open at once".formatted(MAX_OPEN));
+		}
+		this.slots[slot] = index;
+		if (this.operations[index].isWrite()) {
+			this.openWrites |= 1L << slot;
+			return;
+		}
+		this.openGets |= 1L << slot;
+		replaceAll(configuration -> (configuration.holds == this.puts[index]) ? configuration.with(1L << slot)
+				: configuration);
+	}
+
+	private void replaceAll(UnaryOperator<Configuration> change) {
+		List<Configuration> before = List.copyOf(this.configurations);
+		this.configurations.clear();
+		before.forEach(configuration -> this.configurations.add(change.apply(configuration)));
+	}
+
+	/** Keeps the configurations in which an operation has happened by its end. */
+	private boolean end(int index) {
+		long bit = 1L << slotOf(index);
+		if (this.configurations.stream().allMatch(configuration -> (configuration.happened & bit) != 0)) {
+			replaceAll(configuration -> configuration.without(bit));
+		}
+		else {
+			search(index, bit);
+		}
+		this.openWrites &= ~bit;
+		this.openGets &= ~bit;
+		return !this.configurations.isEmpty();
+	}
+
+	private void search(int index, long bit) {
+		Set<Configuration> next = new HashSet<>();
+		Set<Configuration> seen = new HashSet<>(this.configurations);
+		Deque<Configuration> open = new ArrayDeque<>(this.configurations);
+		while (!open.isEmpty()) {
+			Configuration configuration = open.pop();
+			if ((configuration.happened & bit) != 0) {
+				next.add(configuration.without(bit));
+			}
+			else if (mayBeReplaced(configuration.holds, index)) {
+				for (Configuration successor : successors(configuration, index)) {
+					if (seen.add(successor)) {
+						open.push(successor);
+					}
+				}
+			}
+		}
+		this.configurations = (this.endless > 0) ? thrifty(next) : next;
+	}
+
+	/** Of those alike, the one that has used the fewest deletes of unknown end. */
+	private static Set<Configuration> thrifty(Set<Configuration> configurations) {
+		Map<Configuration, Integer> used = new HashMap<>();
+		for (Configuration configuration : configurations) {
+			used.merge(new Configuration(configuration.holds, configuration.happened, 0), configuration.endlessUsed,
+					Math::min);
+		}
+		Set<Configuration> thrifty = HashSet.newHashSet(used.size());
+		used.forEach((alike, least) -> thrifty.add(new Configuration(alike.holds, alike.happened, least)));
+		return thrifty;
+	}
+
+	private int slotOf(int index) {
+		int slot = 0;
+		while (this.slots[slot] != index || ((this.openWrites | this.openGets) & (1L << slot)) == 0) {
+			slot++;
+		}
+		return slot;
+	}
+
+	/** Whether no get that has yet to be invoked at this end finds the value. */
+	private boolean mayBeReplaced(int put, int ending) {
+		return put == NOTHING || this.lastReads[put] <= this.ends[ending];
+	}
+
+	private List<Configuration> successors(Configuration configuration, int ending) {
+		List<Configuration> successors = new ArrayList<>();
+		int firstDelete = NOTHING;
+		long before = configuration.happened | passing(configuration, ending);
+		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
+			int slot = Long.numberOfTrailingZeros(left);
+			int index = this.slots[slot];
+			if (this.operations[index].kind() == Kind.PUT) {
+				successors.add(holding(index, before | 1L << slot, configuration.endlessUsed));
+			}
+			else if (firstDelete == NOTHING || this.ends[index] < this.ends[this.slots[firstDelete]]) {
+				firstDelete = slot;
+			}
+		}
+		if (firstDelete != NOTHING) {
+			successors.add(holding(NOTHING, before | 1L << firstDelete, configuration.endlessUsed));
+		}
+		else if (configuration.endlessUsed < this.endless
+				&& (configuration.holds != NOTHING || before != configuration.happened)) {
+			successors.add(holding(NOTHING, before, configuration.endlessUsed + 1));
+		}
+		return successors;
+	}
+
+	/**
+	 * The open puts, with their gets, that may happen before another write replaces them.
+	 */
+	private long passing(Configuration configuration, int ending) {
+		long passing = 0;
+		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
+			int index = this.slots[Long.numberOfTrailingZeros(left)];
+			if (this.operations[index].kind() == Kind.PUT && mayBeReplaced(index, ending)) {
+				passing |= Long.lowestOneBit(left) | getsOf(index);
+			}
+		}
+		return passing;
+	}
+
+	private Configuration holding(int put, long happened, int endlessUsed) {
+		return new Configuration(put, happened | getsOf(put), endlessUsed);
+	}
+
+	/** The open gets that find what this put wrote. */
+	private long getsOf(int put) {
+		long gets = 0;
+		for (long left = this.openGets; left != 0; left &= left - 1) {
+			if (this.puts[this.slots[Long.numberOfTrailingZeros(left)]] == put) {
+				gets |= Long.lowestOneBit(left);
+			}
+		}
+		return gets;
+	}
+
+	/**
+	 * What may be.
+	 *
+	 * @param holds the put whose value the register holds, or NOTHING
+	 * @param happened the slots of the open operations that have happened
+	 * @param endlessUsed how many of the deletes of unknown end have happened
+	 */
+	private record Configuration(int holds, long happened, int endlessUsed) {
+
+		Configuration with(long bit) {
+			return new Configuration(this.holds, this.happened | bit, this.endlessUsed);
+		}
+
+		Configuration without(long bit) {
+			return new Configuration(this.holds, this.happened & ~bit, this.endlessUsed);
+		}
+
+	}
+
+}

@@ -1,0 +1,100 @@
+package io.kvorum.testing.history;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
+
+/**
+ * A history that a register gave: each operation happens at an instant between its
+ * invocation and its end, and clients may not hear of it.
+ */
+final class RandomHistory {
+
+	private static final List<Outcome> OUTCOMES = List.of(Outcome.values());
+
+	private final Random random;
+
+	RandomHistory(long seed) {
+		this.random = new Random(seed);
+	}
+
+	/**
+	 * @param clients each sends one operation after the other
+	 * @param unknown how many of a hundred writes end unknown; half of them happen, maybe
+	 * later than their end
+	 */
+	List<Operation> of(int operations, int clients, int unknown) {
+		long[] free = new long[clients];
+		List<Instant> instants = new ArrayList<>();
+		for (int i = 0; i < operations; i++) {
+			int client = this.random.nextInt(clients);
+			long invokedAt = free[client] + this.random.nextInt(4);
+			long happensAt = invokedAt + this.random.nextInt(8);
+			long endedAt = happensAt + this.random.nextInt(8);
+			free[client] = endedAt + 1;
+			Kind kind = kind();
+			Outcome outcome = (kind != Kind.GET && this.random.nextInt(100) < unknown) ? Outcome.UNKNOWN : Outcome.DONE;
+			if (outcome == Outcome.UNKNOWN) {
+				happensAt = this.random.nextBoolean() ? Long.MAX_VALUE : happensAt + this.random.nextInt(40);
+			}
+			instants.add(new Instant(happensAt,
+					new Operation("c" + client, kind, (kind == Kind.PUT) ? i + 1 : 0, outcome, invokedAt, endedAt)));
+		}
+		return answered(instants);
+	}
+
+	/** The same with something wrong in it, maybe. */
+	List<Operation> mutated(List<Operation> history) {
+		List<Operation> mutated = new ArrayList<>(history);
+		int index = this.random.nextInt(mutated.size());
+		Operation operation = mutated.get(index);
+		if (operation.kind() == Kind.GET) {
+			int value = this.random.nextInt(4) == 0 ? 0 : mutated.get(this.random.nextInt(mutated.size())).value();
+			mutated.set(index, new Operation(operation.client(), Kind.GET, value, operation.outcome(),
+					operation.invokedAt(), operation.endedAt()));
+		}
+		else if (this.random.nextInt(4) == 0) {
+			mutated.set(index, new Operation(operation.client(), operation.kind(), operation.value(),
+					OUTCOMES.get(this.random.nextInt(OUTCOMES.size())), operation.invokedAt(), operation.endedAt()));
+		}
+		else {
+			int shift = this.random.nextInt(-10, 11);
+			long invokedAt = operation.invokedAt() + shift;
+			mutated.set(index, new Operation(operation.client(), operation.kind(), operation.value(),
+					operation.outcome(), invokedAt, invokedAt + this.random.nextInt(10)));
+		}
+		return mutated;
+	}
+
+	private Kind kind() {
+		int chance = this.random.nextInt(10);
+		return (chance < 4) ? Kind.PUT : (chance < 6) ? Kind.DELETE : Kind.GET;
+	}
+
+	private List<Operation> answered(List<Instant> instants) {
+		Collections.shuffle(instants, this.random);
+		instants.sort((one, other) -> Long.compare(one.happensAt, other.happensAt));
+		int holds = Operation.ABSENT;
+		List<Operation> history = new ArrayList<>();
+		for (Instant instant : instants) {
+			Operation operation = instant.operation;
+			if (operation.kind() == Kind.GET) {
+				operation = new Operation(operation.client(), Kind.GET, holds, operation.outcome(),
+						operation.invokedAt(), operation.endedAt());
+			}
+			else if (instant.happensAt != Long.MAX_VALUE) {
+				holds = operation.value();
+			}
+			history.add(operation);
+		}
+		return history;
+	}
+
+	private record Instant(long happensAt, Operation operation) {
+	}
+
+}
