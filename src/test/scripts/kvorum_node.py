@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -59,7 +60,7 @@ def java_version(home):
 class Node:
     """One node on a free port of the loopback interface."""
 
-    def __init__(self, jar, data, log, **properties):
+    def __init__(self, jar, data, log, wait=True, **properties):
         if not pathlib.Path(jar).is_file():
             fail(f"{jar} is not there; build it with mvn package")
         self.log = pathlib.Path(log)
@@ -68,6 +69,10 @@ class Node:
         command = [java(), "-Xmx192m", "-jar", str(jar), *(f"--{name}={value}" for name, value in settings.items())]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        if wait:
+            self.await_ready()
+
+    def await_ready(self):
         self.port = self._await_ready()
 
     def _await_ready(self):
@@ -99,6 +104,31 @@ class Node:
 
     def tail(self):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-40:])
+
+
+def start_cluster(jar, directory, count, **properties):
+    """Nodes that know each other, on free ports; returns them when each has found all others."""
+    with contextlib.ExitStack() as sockets:
+        bound = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        addresses = [f"http://127.0.0.1:{each.getsockname()[1]}" for each in bound]
+    nodes = []
+    try:
+        for number, address in enumerate(addresses, 1):
+            cluster = {"kvorum.cluster.self": address, "kvorum.cluster.nodes": ",".join(addresses)}
+            nodes.append(Node(jar, directory / f"data-{number}", directory / f"node-{number}.log", wait=False,
+                              **cluster, **properties))
+        for node in nodes:
+            node.await_ready()
+        deadline = time.monotonic() + START_SECONDS
+        while any(b"away" in Client(node.port).send("GET", "/actuator/health")[1] for node in nodes):
+            if time.monotonic() > deadline:
+                fail(f"the nodes did not find each other:\n{nodes[0].tail()}")
+            time.sleep(0.05)
+    except BaseException:
+        for node in nodes:
+            node.kill()
+        raise
+    return nodes
 
 
 class Client:

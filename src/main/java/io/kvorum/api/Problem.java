@@ -89,9 +89,12 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 	}
 
 	private static List<Map<String, Object>> outcomes(List<ReplicaFailure> replicas) {
-		return replicas.stream()
-			.map(replica -> Map.<String, Object>of("node", replica.node(), "outcome", replica.reason()))
-			.toList();
+		return replicas.stream().map(replica -> {
+			Map<String, Object> outcome = new LinkedHashMap<>();
+			outcome.put("node", replica.node());
+			outcome.put("outcome", replica.reason());
+			return outcome;
+		}).toList();
 	}
 
 	/** The object to be written as JSON. */

@@ -85,8 +85,8 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock) {
-		return new StorageLifecycle(storage, clock);
+	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time) {
+		return new StorageLifecycle(storage, clock, time);
 	}
 
 	@Bean

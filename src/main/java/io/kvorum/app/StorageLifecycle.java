@@ -3,6 +3,7 @@ package io.kvorum.app;
 import java.time.Duration;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,32 +24,36 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private final HybridLogicalClock clock;
 
+	private final TimeSource time;
+
 	private volatile boolean running;
 
-	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock) {
+	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time) {
 		this.storage = storage;
 		this.clock = clock;
+		this.time = time;
 	}
 
 	@Override
 	public void start() {
 		this.storage.open();
+		letTimePass();
 		this.clock.start(this.storage.identity(), this.storage.clockBoundMillis(), this.storage::storeClockBound)
 			.exceptionally(_ -> null) // A full disk: it serves reads, and writes when
 										// there is space.
 			.toCompletableFuture()
 			.join();
-		letTimePass();
 		this.running = true;
 	}
 
 	/**
-	 * After a crash versions go on above the bound that was stored, up to two seconds
-	 * ahead of the time; other nodes refuse what is more than half a second ahead. That
-	 * time usually has passed while the process started.
+	 * After a crash versions go on above the bound that was stored, which may be two
+	 * seconds ahead of the time, and other nodes refuse what is more than half a second
+	 * ahead. That time usually has passed while the process started. Where the bound is
+	 * further ahead, the machine's clock was set back: no wait would do.
 	 */
 	private void letTimePass() {
-		long tooEarlyMillis = this.clock.driftMillis() - HybridLogicalClock.MAX_LEAD_MILLIS;
+		long tooEarlyMillis = this.storage.clockBoundMillis() - this.time.millis() - HybridLogicalClock.MAX_LEAD_MILLIS;
 		if (tooEarlyMillis > 0 && tooEarlyMillis <= HybridLogicalClock.AHEAD_MILLIS) {
 			try {
 				Thread.sleep(tooEarlyMillis);

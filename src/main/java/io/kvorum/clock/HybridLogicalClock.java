@@ -112,9 +112,13 @@ public final class HybridLogicalClock {
 		}
 	}
 
-	/** Whether a version lies too far ahead of the machine's clock. */
+	/**
+	 * Whether a version lies too far ahead of the machine's clock. Not one as high as
+	 * this node itself has reached: when its clock is set back it goes on from there, and
+	 * does not refuse what it gives.
+	 */
 	public boolean isTooFarAhead(Version version) {
-		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS;
+		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS && version.timestamp() > this.last.get();
 	}
 
 	/**

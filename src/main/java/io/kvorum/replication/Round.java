@@ -1,5 +1,6 @@
 package io.kvorum.replication;
 
+import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.quorum.Reply;
@@ -7,6 +8,8 @@ import io.kvorum.quorum.Tally;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.publisher.SynchronousSink;
+import reactor.util.concurrent.Queues;
 
 /**
  * One round of an operation: asks replicas and counts what they say, and is over as soon
@@ -25,24 +28,21 @@ final class Round {
 		if (set.size() == 1) {
 			return ask.apply(0).map(reply -> start.add(0, reply));
 		}
-		return Flux.range(0, set.size())
+		Flux<Vote> votes = Flux.range(0, set.size())
 			// This node's replica comes last: its work begins when the others' is on the
 			// way.
 			.map(i -> set.size() - 1 - i)
 			.filter(position -> start.reply(position) == null)
 			.flatMap(position -> vote(position, ask), set.size())
 			// Nobody can cancel what is before this.
-			.publish()
-			.autoConnect()
-			.scan(start, (tally, vote) -> tally.add(vote.position, vote.reply))
-			.filter(Tally::isDecided)
-			.next()
-			.single();
+			.publish(set.size())
+			.autoConnect();
+		return votes.handle(new Counting(start)).single();
 	}
 
 	/**
 	 * Asks as many replicas as are required, one more for each that fails, and one more
-	 * when those asked take long.
+	 * whenever those asked take long.
 	 * @param hedging decides about that
 	 */
 	static Mono<Tally> ofReads(ReplicaSet set, int required, IntFunction<Mono<Reply>> ask, Hedging hedging) {
@@ -51,16 +51,12 @@ final class Round {
 		}
 		Tally start = Tally.awaiting(required, set.size());
 		if (set.size() == required) {
-			return count(Flux.range(0, required).flatMap(position -> vote(position, ask), required), start);
+			return Flux.range(0, required)
+				.flatMap(position -> vote(position, ask), required)
+				.handle(new Counting(start))
+				.single();
 		}
-		return Mono.defer(() -> new Reads(set, required, ask).run(start, hedging));
-	}
-
-	private static Mono<Tally> count(Flux<Vote> votes, Tally start) {
-		return votes.scan(start, (tally, vote) -> tally.add(vote.position, vote.reply))
-			.filter(Tally::isDecided)
-			.next()
-			.single();
+		return Mono.defer(() -> new Reads(set, ask, start, hedging).run());
 	}
 
 	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask) {
@@ -78,60 +74,74 @@ final class Round {
 
 	}
 
+	/** Counts votes up to the decision. Begins when it is made: for one subscriber. */
+	private static class Counting implements BiConsumer<Vote, SynchronousSink<Tally>> {
+
+		Tally tally;
+
+		Counting(Tally start) {
+			this.tally = start;
+		}
+
+		@Override
+		public void accept(Vote vote, SynchronousSink<Tally> decided) {
+			this.tally = this.tally.add(vote.position, vote.reply);
+			if (this.tally.isDecided()) {
+				decided.next(this.tally);
+				decided.complete();
+			}
+		}
+
+	}
+
 	/** Reads that need not ask everybody. Its signals come one after the other. */
-	private static final class Reads {
+	private static final class Reads extends Counting {
 
 		private final ReplicaSet set;
 
 		private final IntFunction<Mono<Reply>> ask;
 
+		private final Hedging hedging;
+
 		/** Positions to be asked beside the first ones. */
-		private final Sinks.Many<Integer> more = Sinks.many().unicast().onBackpressureBuffer();
+		private final Sinks.Many<Integer> more = Sinks.many()
+			.unicast()
+			.onBackpressureBuffer(Queues.<Integer>unbounded(Queues.XS_BUFFER_SIZE).get());
 
 		private int asked;
 
 		/** How many were asked without a failure that called for it. */
 		private int hedges;
 
-		Reads(ReplicaSet set, int required, IntFunction<Mono<Reply>> ask) {
+		Reads(ReplicaSet set, IntFunction<Mono<Reply>> ask, Tally start, Hedging hedging) {
+			super(start);
 			this.set = set;
-			this.asked = required;
 			this.ask = ask;
+			this.hedging = hedging;
+			this.asked = start.required();
 		}
 
-		Mono<Tally> run(Tally start, Hedging hedging) {
+		Mono<Tally> run() {
 			Flux<Vote> votes = Flux.range(0, this.asked)
 				.concatWith(this.more.asFlux())
 				.flatMap(position -> vote(position, this.ask), this.set.size());
-			return Flux.merge(votes, hedging.alarm().map(_ -> Vote.ALARM))
-				.scan(start, (tally, vote) -> count(tally, vote, hedging))
-				.filter(Tally::isDecided)
-				.next()
-				.single();
+			// Again for each further replica: two of five may be silent.
+			Flux<Vote> alarms = this.hedging.alarm().map(_ -> Vote.ALARM).repeat(this.set.size() - this.asked - 1L);
+			return Flux.merge(votes, alarms).handle(this).single();
 		}
 
-		private Tally count(Tally before, Vote vote, Hedging hedging) {
-			if (vote.isAlarm()) {
-				hedge(before, hedging);
-				return before;
+		@Override
+		public void accept(Vote vote, SynchronousSink<Tally> decided) {
+			if (!vote.isAlarm()) {
+				super.accept(vote, decided);
 			}
-			Tally tally = before.add(vote.position, vote.reply);
-			while (!tally.isDecided() && this.asked < this.set.size()
-					&& this.asked < tally.required() + tally.failed() + this.hedges) {
-				askOneMore();
-			}
-			return tally;
-		}
-
-		private void hedge(Tally tally, Hedging hedging) {
-			if (this.asked < this.set.size() && !tally.isDecided() && hedging.mayHedge()) {
+			else if (this.asked < this.set.size() && this.hedging.mayHedge()) {
 				this.hedges++;
-				askOneMore();
 			}
-		}
-
-		private void askOneMore() {
-			this.more.tryEmitNext(this.asked++).orThrow();
+			while (!this.tally.isDecided() && this.asked < this.set.size()
+					&& this.asked < this.tally.required() + this.tally.failed() + this.hedges) {
+				this.more.tryEmitNext(this.asked++).orThrow();
+			}
 		}
 
 	}

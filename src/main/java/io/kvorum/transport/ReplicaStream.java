@@ -19,6 +19,7 @@ import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -33,6 +34,12 @@ final class ReplicaStream {
 
 	/** A peer pings several times in each silence timeout; after this many it is gone. */
 	private static final int SILENCE_TIMEOUTS = 10;
+
+	/**
+	 * As many as the peer has under way, and those that it has given up meanwhile: it
+	 * must go on hearing of the others.
+	 */
+	private static final int MAX_IN_FLIGHT_FACTOR = 4;
 
 	private final Replica replica;
 
@@ -68,7 +75,8 @@ final class ReplicaStream {
 	Flux<DataBuffer> talk(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
 		Mono<DataBuffer> work = in.concatMapIterable(this::operations)
-			.flatMap(this::carryOut, this.settings.maxInFlight())
+			.flatMap(this::carryOut, MAX_IN_FLIGHT_FACTOR * this.settings.maxInFlight())
+			.doOnDiscard(DataBuffer.class, DataBufferUtils::release)
 			.then()
 			.or(this.gone.asMono())
 			.then(Mono.<DataBuffer>fromRunnable(this.writer::end))

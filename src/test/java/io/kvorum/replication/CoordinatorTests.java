@@ -70,6 +70,17 @@ class CoordinatorTests {
 	}
 
 	@Test
+	void afterTheClockFellBackAlsoKeysThatAreNewCanBePut() {
+		put("first");
+		this.time.jump(Duration.ofHours(-1));
+
+		Key other = Generator.key("new");
+		Version version = version(this.coordinator.put(other, ONE, "text/plain", value("value"), null).block());
+
+		assertThat(this.coordinator.get(other, ONE).block()).extracting(Live::version).isEqualTo(version);
+	}
+
+	@Test
 	void whatWasDeletedIsGoneAndItsTombstoneIsKept() {
 		Version put = put("value");
 		Version deleted = version(this.coordinator.delete(KEY, ONE).block());

@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
@@ -240,16 +241,31 @@ public final class Linearizability {
 			return;
 		}
 		this.openGets |= 1L << slot;
-		Set<Configuration> next = HashSet.newHashSet(this.configurations.size());
-		for (Configuration configuration : this.configurations) {
-			next.add((configuration.holds == this.puts[index]) ? configuration.with(1L << slot) : configuration);
-		}
-		this.configurations = next;
+		replaceAll(configuration -> (configuration.holds == this.puts[index]) ? configuration.with(1L << slot)
+				: configuration);
+	}
+
+	private void replaceAll(UnaryOperator<Configuration> change) {
+		List<Configuration> before = List.copyOf(this.configurations);
+		this.configurations.clear();
+		before.forEach(configuration -> this.configurations.add(change.apply(configuration)));
 	}
 
 	/** Keeps the configurations in which an operation has happened by its end. */
 	private boolean end(int index) {
 		long bit = 1L << slotOf(index);
+		if (this.configurations.stream().allMatch(configuration -> (configuration.happened & bit) != 0)) {
+			replaceAll(configuration -> configuration.without(bit));
+		}
+		else {
+			search(index, bit);
+		}
+		this.openWrites &= ~bit;
+		this.openGets &= ~bit;
+		return !this.configurations.isEmpty();
+	}
+
+	private void search(int index, long bit) {
 		Set<Configuration> next = new HashSet<>();
 		Set<Configuration> seen = new HashSet<>(this.configurations);
 		Deque<Configuration> open = new ArrayDeque<>(this.configurations);
@@ -266,10 +282,7 @@ public final class Linearizability {
 				}
 			}
 		}
-		this.openWrites &= ~bit;
-		this.openGets &= ~bit;
 		this.configurations = (this.endless > 0) ? thrifty(next) : next;
-		return !next.isEmpty();
 	}
 
 	/** Of those alike, the one that has used the fewest deletes of unknown end. */

@@ -1,0 +1,51 @@
+package io.kvorum.simulation;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Replica;
+import reactor.core.publisher.Mono;
+
+/** A replica that says "absent" of what it cannot read. */
+final class ForgetfulReplica implements Replica {
+
+	private final Replica replica;
+
+	ForgetfulReplica(Replica replica) {
+		this.replica = replica;
+	}
+
+	@Override
+	public Member member() {
+		return this.replica.member();
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return this.replica.read(key, deadline).map(ForgetfulReplica::orAbsent);
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return this.replica.readVersion(key, deadline).map(ForgetfulReplica::orAbsent);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return this.replica.store(key, entry, repair, deadline);
+	}
+
+	@Override
+	public long expectedNanos() {
+		return this.replica.expectedNanos();
+	}
+
+	private static Reply orAbsent(Reply reply) {
+		return (reply instanceof Failed) ? Held.nothing() : reply;
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.kvorum.simulation;
+
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import io.kvorum.kv.Replicas;
+import io.kvorum.replication.Replica;
+import io.kvorum.simulation.ShortcutCoordinator.Shortcuts;
+import io.kvorum.simulation.ShortcutCoordinator.WriteBack;
+import io.kvorum.simulation.SimulatedDisk.Manners;
+
+/**
+ * A design with one shortcut: it loses something, or shows something wrong, at times.
+ *
+ * @param keepsBound whether clocks go on above the bound they had stored
+ * @param atOne how many writes are acknowledged by one replica, as a probability
+ */
+record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperator<Replica> replica, Manners disk,
+		boolean keepsBound, double atOne) implements Design {
+
+	static Stream<Mutant> all() {
+		return Stream.of(
+				// What a coordinator leaves out.
+				of("wall-clock last-write-wins, one phase", Shortcuts.wallClockOnePhase()),
+				of("HLC, one phase, no write-back", Shortcuts.onePhase(WriteBack.NONE)),
+				of("HLC, one phase, blocking write-back", Shortcuts.onePhase(WriteBack.WAITED_FOR)),
+				of("two-phase write, no write-back", Shortcuts.twoPhase(WriteBack.NONE)),
+				of("two-phase write, write-back not waited for", Shortcuts.twoPhase(WriteBack.NOT_WAITED_FOR)),
+				of("a rejected write stamped again", Shortcuts.stampAgain()).on(RejectingReplica::new),
+				of("server retry with a new version", Shortcuts.retry()),
+				of("a hint counted as an ack", Shortcuts.countHints()),
+				// What replicas do wrong, under the coordinator of the product.
+				product("stores not synced").on(Manners.NOT_SYNCED),
+				product("a replica stores what is older").on(Manners.NOT_COMPARED),
+				product("unreadable is absent").on(ForgetfulReplica::new),
+				product("a clock goes on without its stored bound").withoutBound(),
+				product("40 % of the writes at ack=1").atOne(0.4));
+	}
+
+	private static Mutant of(String name, Shortcuts shortcuts) {
+		return new Mutant(name, parts -> new ShortcutCoordinator(parts, shortcuts), UnaryOperator.identity(),
+				Manners.WELL, true, 0);
+	}
+
+	private static Mutant product(String name) {
+		return new Mutant(name, ProductOperations::new, UnaryOperator.identity(), Manners.WELL, true, 0);
+	}
+
+	private Mutant on(UnaryOperator<Replica> replicas) {
+		return new Mutant(this.name, this.coordinator, replicas, this.disk, this.keepsBound, this.atOne);
+	}
+
+	private Mutant on(Manners disks) {
+		return new Mutant(this.name, this.coordinator, this.replica, disks, this.keepsBound, this.atOne);
+	}
+
+	private Mutant withoutBound() {
+		return new Mutant(this.name, this.coordinator, this.replica, this.disk, false, this.atOne);
+	}
+
+	private Mutant atOne(double probability) {
+		return new Mutant(this.name, this.coordinator, this.replica, this.disk, this.keepsBound, probability);
+	}
+
+	@Override
+	public Operations operations(Parts parts) {
+		return this.coordinator.apply(parts);
+	}
+
+	@Override
+	public Replica replica(Replica local) {
+		return this.replica.apply(local);
+	}
+
+	@Override
+	public long clockBound(long storedMillis) {
+		return this.keepsBound ? storedMillis : 0;
+	}
+
+	@Override
+	public Replicas ofWrites(Replicas usual, Chance chance) {
+		return chance.of(this.atOne) ? new Replicas(1, usual.from()) : usual;
+	}
+
+	@Override
+	public String toString() {
+		return this.name;
+	}
+
+}

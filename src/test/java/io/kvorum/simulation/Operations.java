@@ -1,0 +1,17 @@
+package io.kvorum.simulation;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import reactor.core.publisher.Mono;
+
+/** What clients ask a node for. */
+interface Operations {
+
+	/** The value, or empty. */
+	Mono<Integer> get(Key key, Replicas asked);
+
+	Mono<?> put(Key key, Replicas asked, int value);
+
+	Mono<?> delete(Key key, Replicas asked);
+
+}

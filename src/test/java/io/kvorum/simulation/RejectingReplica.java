@@ -1,0 +1,57 @@
+package io.kvorum.simulation;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica;
+import reactor.core.publisher.Mono;
+
+/** A replica that says when a newer entry is there, as if that were a failure. */
+final class RejectingReplica implements Replica {
+
+	private static final String REJECTED = "a newer entry is there";
+
+	private final Replica replica;
+
+	RejectingReplica(Replica replica) {
+		this.replica = replica;
+	}
+
+	static boolean isRejection(Failed failed) {
+		return failed.detail().equals(REJECTED);
+	}
+
+	@Override
+	public Member member() {
+		return this.replica.member();
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return this.replica.read(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return this.replica.readVersion(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return this.replica.readVersion(key, deadline)
+			.flatMap(reply -> (!repair && reply instanceof Held held && held.version().isNewerThan(entry.version()))
+					? Mono.just(Failed.notDone(Reason.INTERNAL, REJECTED))
+					: this.replica.store(key, entry, repair, deadline));
+	}
+
+	@Override
+	public long expectedNanos() {
+		return this.replica.expectedNanos();
+	}
+
+}

@@ -1,0 +1,166 @@
+package io.kvorum.simulation;
+
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * The replica of another node, as the transport offers it: what gets no answer by its
+ * deadline has one then, and may be carried out nonetheless, also much later. A message
+ * that arrives twice is carried out twice and answered once.
+ */
+final class RemoteReplica implements Replica {
+
+	private final SimulatedNode from;
+
+	private final SimulatedNode to;
+
+	private final SimulatedNetwork network;
+
+	private final Chance chance;
+
+	private long awayUntil;
+
+	RemoteReplica(SimulatedNode from, SimulatedNode to, SimulatedNetwork network, Chance chance) {
+		this.from = from;
+		this.to = to;
+		this.network = network;
+		this.chance = chance;
+	}
+
+	@Override
+	public Member member() {
+		return this.to.member();
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return call(false, deadline, (replica, limit) -> replica.read(key, limit));
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return call(false, deadline, (replica, limit) -> replica.readVersion(key, limit));
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return call(true, deadline, (replica, limit) -> replica.store(key, entry, repair, limit));
+	}
+
+	@Override
+	public long expectedNanos() {
+		return isAway() ? AWAY : this.network.usualNanos(this.from.index(), this.to.index());
+	}
+
+	private boolean isAway() {
+		return this.from.now() < this.awayUntil;
+	}
+
+	private Mono<Reply> call(boolean store, Deadline deadline, BiFunction<Replica, Deadline, Mono<Reply>> what) {
+		return Mono.create(sink -> {
+			long remaining = deadline.remainingNanos(this.from.time());
+			if (remaining <= 0) {
+				sink.success(Failed.notDone(Reason.TIMEOUT, "too late"));
+			}
+			else if (isAway()) {
+				sink.success(Failed.notDone(Reason.AWAY, "away"));
+			}
+			else {
+				new Call(sink, store, remaining, what).send();
+			}
+		});
+	}
+
+	private final class Call {
+
+		private final MonoSink<Reply> sink;
+
+		private final boolean store;
+
+		private final long remaining;
+
+		private final BiFunction<Replica, Deadline, Mono<Reply>> what;
+
+		/** Until the node that sent it crashes. */
+		private final BooleanSupplier isAwaited = RemoteReplica.this.from.life();
+
+		private boolean answered;
+
+		Call(MonoSink<Reply> sink, boolean store, long remaining, BiFunction<Replica, Deadline, Mono<Reply>> what) {
+			this.sink = sink;
+			this.store = store;
+			this.remaining = remaining;
+			this.what = what;
+		}
+
+		void send() {
+			RemoteReplica.this.from.after(this.remaining,
+					() -> fail(new Failed(Reason.TIMEOUT, "no answer", this.store, true)));
+			if (this.store) {
+				RemoteReplica.this.from.mayDie();
+			}
+			if (!RemoteReplica.this.from.isDying()) {
+				int receiver = RemoteReplica.this.to.index();
+				RemoteReplica.this.network.send(RemoteReplica.this.from.index(), receiver, this::arrive);
+			}
+		}
+
+		private void arrive(boolean firstTime) {
+			SimulatedNode node = RemoteReplica.this.to;
+			Replica replica = node.replica();
+			if (replica != null) {
+				Deadline deadline = new Deadline(node.time().nanos() + this.remaining);
+				this.what.apply(replica, deadline).subscribe(reply -> {
+					if (firstTime) {
+						answer(reply);
+					}
+				}, node::fail);
+			}
+			else if (firstTime && RemoteReplica.this.chance.of(0.5)) {
+				answer(Failed.notDone(Reason.UNAVAILABLE, "connection refused"));
+			}
+		}
+
+		private void answer(Reply reply) {
+			RemoteReplica.this.network.send(RemoteReplica.this.to.index(), RemoteReplica.this.from.index(), _ -> {
+				if (this.isAwaited.getAsBoolean()) {
+					receive(reply);
+				}
+			});
+		}
+
+		private void receive(Reply reply) {
+			if (reply instanceof Failed failed && failed.reason() == Reason.UNAVAILABLE) {
+				fail(failed);
+			}
+			else if (!this.answered) {
+				this.answered = true;
+				this.sink.success(reply);
+			}
+		}
+
+		private void fail(Failed reply) {
+			if (!this.answered) {
+				this.answered = true;
+				if (RemoteReplica.this.chance.of(0.5)) {
+					RemoteReplica.this.awayUntil = RemoteReplica.this.from.now()
+							+ RemoteReplica.this.chance.nanos(5, 200);
+				}
+				this.sink.success(reply);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,70 @@
+package io.kvorum.simulation;
+
+import io.kvorum.kv.Replicas;
+
+/**
+ * What a history is like: the cluster, its clients, and what goes wrong.
+ *
+ * @param nodes of the cluster
+ * @param factor copies of a key
+ * @param clients each sends one operation after the other
+ * @param operations of each client
+ * @param loss of messages, as a probability
+ * @param repeats of messages, as a probability
+ * @param stragglers messages that take 10 to 1,000 times as long, as a probability
+ * @param skewMillis how far wall clocks are off, either way
+ * @param jumps of wall clocks
+ * @param partitions that come and heal
+ * @param crashes of nodes that come up again
+ * @param diskTrouble times in which a disk fails at some requests
+ * @param diskHangs a disk may stop for longer than the storage engine waits for it
+ * @param away so many nodes, the first ones, are down or cut off until all is put right
+ */
+record Scenario(int nodes, int factor, int keys, int clients, int operations, double loss, double repeats,
+		double stragglers, long skewMillis, int jumps, int partitions, int crashes, int diskTrouble, boolean diskHangs,
+		int away) {
+
+	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 },
+			{ 5, 3 }, { 5, 5 }, { 2, 2 }, { 1, 1 } };
+
+	/** Anything may happen. */
+	static Scenario any(Chance chance) {
+		int[] cluster = CLUSTERS[chance.below(CLUSTERS.length)];
+		boolean calmNetwork = chance.of(0.2);
+		boolean calmNodes = chance.of(0.4);
+		return new Scenario(cluster[0], cluster[1], 1 + chance.below(2), 3 + chance.below(3), 8 + chance.below(8),
+				calmNetwork ? 0 : chance.between(0, 0.1), calmNetwork ? 0 : chance.between(0, 0.05),
+				calmNetwork ? 0 : chance.between(0, 0.1), chance.of(0.1) ? 5_000 : chance.of(0.3) ? 10 : 400,
+				chance.below(3), calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(3),
+				chance.of(0.35) ? 1 + chance.below(2) : 0, chance.of(0.02), 0);
+	}
+
+	/** Nothing goes wrong. */
+	static Scenario calm(Chance chance) {
+		int[] cluster = CLUSTERS[chance.below(CLUSTERS.length)];
+		return new Scenario(cluster[0], cluster[1], 1 + chance.below(2), 3 + chance.below(3), 10, 0, 0, 0, 200, 0, 0, 0,
+				0, false, 0);
+	}
+
+	/**
+	 * As many nodes are away as may be, from the beginning on; nothing else goes wrong.
+	 */
+	static Scenario someAway(Chance chance) {
+		Scenario calm = calm(chance);
+		while (calm.factor < 3) {
+			calm = calm(chance);
+		}
+		return new Scenario(calm.nodes, calm.factor, calm.keys, calm.clients, calm.operations, 0, 0, 0, calm.skewMillis,
+				0, 0, 0, 0, false, (calm.factor - 1) / 2);
+	}
+
+	Replicas replicas() {
+		return Replicas.majorityOf(this.factor);
+	}
+
+	boolean isCalm() {
+		return this.loss == 0 && this.stragglers == 0 && this.jumps == 0 && this.partitions == 0 && this.crashes == 0
+				&& this.diskTrouble == 0 && !this.diskHangs && this.skewMillis < 250;
+	}
+
+}

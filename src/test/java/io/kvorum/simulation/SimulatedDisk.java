@@ -1,0 +1,313 @@
+package io.kvorum.simulation;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StorageException.NoSpace;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.StorageException.WriteFailed;
+import io.kvorum.storage.StorageException.WriteTimedOut;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * A storage engine and the disk under it. Stores go in batches, one after the other; what
+ * is acknowledged is on disk. At a crash the rest is lost, but for the batch under way,
+ * which may be found.
+ */
+final class SimulatedDisk implements StorageEngine {
+
+	/** How long the engine waits for the disk. */
+	static final long WRITE_LIMIT_NANOS = 2_000_000_000L;
+
+	private final SimulatedNode node;
+
+	private final Chance chance;
+
+	private final Scenario scenario;
+
+	private final Manners manners;
+
+	private final Map<Key, Entry> entries = new HashMap<>();
+
+	/** Of the shortcut only: acknowledged, not on disk. */
+	private final Map<Key, Entry> unsynced = new HashMap<>();
+
+	private final List<Store> waiting = new ArrayList<>();
+
+	private List<Store> underWay = List.of();
+
+	/** Those whose write failed: found after a restart, or not. */
+	private final List<Store> doubtful = new ArrayList<>();
+
+	private long boundMillis;
+
+	private long boundUnderWay;
+
+	private boolean troubled;
+
+	private boolean failed;
+
+	private boolean sound;
+
+	SimulatedDisk(SimulatedNode node, Chance chance, Scenario scenario, Manners manners) {
+		this.node = node;
+		this.chance = chance;
+		this.scenario = scenario;
+		this.manners = manners;
+	}
+
+	@Override
+	public Mono<Entry> read(Key key) {
+		return Mono.defer(() -> {
+			if (this.troubled && this.chance.of(0.2)) {
+				return Mono.error(new Unreadable(new IOException("a damaged block")));
+			}
+			Entry found = found(key);
+			return this.chance.of(0.8) ? Mono.justOrEmpty(found) : later(found);
+		});
+	}
+
+	private @Nullable Entry found(Key key) {
+		Entry entry = this.unsynced.get(key);
+		return (entry != null) ? entry : this.entries.get(key);
+	}
+
+	private Mono<Entry> later(@Nullable Entry found) {
+		return Mono.create(sink -> this.node.after(this.chance.nanos(0.05, 10), () -> {
+			if (found != null) {
+				sink.success(found);
+			}
+			else {
+				sink.success();
+			}
+		}));
+	}
+
+	@Override
+	public Mono<StoreOutcome> store(Key key, Entry entry) {
+		return Mono.create(sink -> {
+			StorageException refusal = refusal();
+			if (this.node.isDying()) {
+				return;
+			}
+			if (refusal != null) {
+				sink.error(refusal);
+			}
+			else if (this.manners == Manners.NOT_SYNCED) {
+				sink.success(storeUnsynced(key, entry));
+			}
+			else {
+				this.waiting.add(new Store(key, entry, sink));
+				begin();
+			}
+		});
+	}
+
+	private @Nullable StorageException refusal() {
+		if (this.failed) {
+			return new Unavailable("the disk has failed");
+		}
+		if (!this.troubled || this.chance.of(0.8)) {
+			return null;
+		}
+		return this.chance.of(0.5) ? new Overloaded("a queue", 1) : NoSpace.refused(0, 1);
+	}
+
+	private void begin() {
+		if (this.underWay.isEmpty() && !this.waiting.isEmpty()) {
+			this.underWay = List.copyOf(this.waiting);
+			this.waiting.clear();
+			if (this.scenario.diskHangs() && !this.sound && this.chance.of(0.02)) {
+				hang();
+			}
+			else {
+				this.node.after(commitNanos(), this::commit);
+			}
+		}
+	}
+
+	private long commitNanos() {
+		return this.chance.of(0.05) ? this.chance.nanos(5, 50) : this.chance.nanos(0.2, 2);
+	}
+
+	private void hang() {
+		this.node.log("disk hangs");
+		this.node.after(WRITE_LIMIT_NANOS, () -> {
+			List<Store> late = new ArrayList<>(this.underWay);
+			late.addAll(this.waiting);
+			late.forEach(store -> store.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
+		});
+		this.node.after(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500), this::commit);
+	}
+
+	private void commit() {
+		List<Store> batch = this.underWay;
+		if (this.troubled && this.chance.of(0.1)) {
+			failBatch(batch);
+			return;
+		}
+		boolean noSpace = this.troubled && this.chance.of(0.1);
+		List<StoreOutcome> outcomes = new ArrayList<>(batch.size());
+		for (Store store : batch) {
+			outcomes.add((noSpace && this.chance.of(0.5)) ? StoreOutcome.SUPERSEDED
+					: put(this.entries, store.key, store.entry));
+		}
+		this.underWay = List.of();
+		for (int i = 0; i < batch.size(); i++) {
+			if (noSpace) {
+				batch.get(i).fail(NoSpace.met(new IOException("no space left")));
+			}
+			else {
+				batch.get(i).succeed(outcomes.get(i));
+			}
+		}
+		begin();
+	}
+
+	private void failBatch(List<Store> batch) {
+		this.node.log("disk fails");
+		this.failed = true;
+		this.doubtful.addAll(batch);
+		this.underWay = List.of();
+		List<Store> refused = List.copyOf(this.waiting);
+		this.waiting.clear();
+		batch.forEach(store -> store.fail(new WriteFailed(new IOException("input/output error"))));
+		refused.forEach(store -> store.fail(new Unavailable("the disk has failed")));
+	}
+
+	private StoreOutcome put(Map<Key, Entry> entries, Key key, Entry entry) {
+		Entry there = entries.get(key);
+		if (there != null && !entry.version().isNewerThan(there.version()) && this.manners != Manners.NOT_COMPARED) {
+			return StoreOutcome.SUPERSEDED;
+		}
+		entries.put(key, entry);
+		this.node.log("has ", entry);
+		return StoreOutcome.STORED;
+	}
+
+	private StoreOutcome storeUnsynced(Key key, Entry entry) {
+		Entry there = found(key);
+		if (there != null && !entry.version().isNewerThan(there.version())) {
+			return StoreOutcome.SUPERSEDED;
+		}
+		this.node.log("has in memory ", entry);
+		this.unsynced.put(key, entry);
+		this.node.after(this.chance.nanos(10, 1_000), () -> put(this.entries, key, entry));
+		return StoreOutcome.STORED;
+	}
+
+	/** Completes when the bound of the clock is on disk. */
+	CompletionStage<?> storeBound(long millis) {
+		CompletableFuture<Void> stored = new CompletableFuture<>();
+		if (this.failed) {
+			stored.completeExceptionally(new Unavailable("the disk has failed"));
+			return stored;
+		}
+		this.boundUnderWay = millis;
+		this.node.after(commitNanos(), () -> {
+			this.boundMillis = millis;
+			stored.complete(null);
+		});
+		return stored;
+	}
+
+	long boundMillis() {
+		return this.boundMillis;
+	}
+
+	@Override
+	public Mono<Void> probe() {
+		return Mono.empty();
+	}
+
+	void crash() {
+		this.unsynced.clear();
+		for (List<Store> maybe : List.of(this.underWay, this.doubtful)) {
+			if (this.chance.of(0.5)) {
+				maybe.forEach(store -> put(this.entries, store.key, store.entry));
+			}
+		}
+		if (this.chance.of(0.5)) {
+			this.boundMillis = Math.max(this.boundMillis, this.boundUnderWay);
+		}
+		this.underWay = List.of();
+		this.doubtful.clear();
+		this.waiting.clear();
+		this.failed = false;
+	}
+
+	boolean hasFailed() {
+		return this.failed;
+	}
+
+	/** From now on it neither fails nor hangs. */
+	void becomeSound() {
+		trouble(false);
+		this.sound = true;
+	}
+
+	void trouble(boolean begins) {
+		this.node.log(begins ? "disk is in trouble" : "disk is well");
+		this.troubled = begins;
+	}
+
+	/** How the disk is treated: well, or with one of the planted faults. */
+	enum Manners {
+
+		WELL,
+
+		/** Acknowledges what is not on disk. */
+		NOT_SYNCED,
+
+		/** Stores what is older, too. */
+		NOT_COMPARED
+
+	}
+
+	private static final class Store {
+
+		private final Key key;
+
+		private final Entry entry;
+
+		private final MonoSink<StoreOutcome> sink;
+
+		private boolean answered;
+
+		Store(Key key, Entry entry, MonoSink<StoreOutcome> sink) {
+			this.key = key;
+			this.entry = entry;
+			this.sink = sink;
+		}
+
+		void succeed(StoreOutcome outcome) {
+			if (!this.answered) {
+				this.answered = true;
+				this.sink.success(outcome);
+			}
+		}
+
+		void fail(StorageException ex) {
+			if (!this.answered) {
+				this.answered = true;
+				this.sink.error(ex);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.kvorum.simulation;
+
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Replica;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A node: what survives a crash, and what is made anew after it. Nothing that a node has
+ * set out to do happens after its crash.
+ */
+final class SimulatedNode {
+
+	private final SimulatedCluster cluster;
+
+	private final Member member;
+
+	private final SimulatedTime time;
+
+	private final SimulatedDisk disk;
+
+	/** Of clients that wait for this node, told when it crashes. */
+	private final Set<Runnable> waiting = new LinkedHashSet<>();
+
+	private int starts;
+
+	/** About to crash: whatever it does still reaches nobody. */
+	private boolean dying;
+
+	/** Null while the node is down. */
+	private @Nullable Operations operations;
+
+	/** Null while the node is down. */
+	private @Nullable Replica replica;
+
+	SimulatedNode(SimulatedCluster cluster, Member member, Chance chance, Scenario scenario) {
+		this.cluster = cluster;
+		this.member = member;
+		double skew = scenario.skewMillis();
+		this.time = new SimulatedTime(cluster.timeline(), chance.between(-skew, skew), chance.between(0.999, 1.001),
+				chance.between(0, 1L << 50));
+		this.disk = new SimulatedDisk(this, chance.split(), scenario, cluster.design().disk());
+	}
+
+	/** Serves as soon as its clock has a bound. */
+	void start() {
+		this.starts++;
+		HybridLogicalClock clock = new HybridLogicalClock(this.time);
+		long bound = this.cluster.design().clockBound(this.disk.boundMillis());
+		clock.start(index() + 1, bound, this.disk::storeBound).thenAccept(_ -> serve(clock)).exceptionally(ex -> {
+			fail(ex);
+			return null;
+		});
+	}
+
+	private void serve(HybridLogicalClock clock) {
+		log("serves");
+		Replica local = this.cluster.design().replica(new LocalReplica(this.member, this.disk, clock, this.time));
+		this.replica = local;
+		List<Replica> replicas = this.cluster.replicasFor(this, local);
+		this.operations = this.cluster.design().operations(this.cluster.partsOf(this, replicas, clock));
+	}
+
+	void crash() {
+		log("crashes");
+		this.starts++;
+		this.dying = false;
+		this.operations = null;
+		this.replica = null;
+		this.disk.crash();
+		List<Runnable> left = List.copyOf(this.waiting);
+		this.waiting.clear();
+		left.forEach(Runnable::run);
+	}
+
+	/** Crashes in the middle of a store phase, at times. */
+	void mayDie() {
+		if (!this.dying && this.cluster.dies()) {
+			this.dying = true;
+			this.cluster.timeline().after(0, () -> this.cluster.crash(this));
+		}
+	}
+
+	boolean isDying() {
+		return this.dying;
+	}
+
+	@Nullable Operations operations() {
+		return this.operations;
+	}
+
+	@Nullable Replica replica() {
+		return this.replica;
+	}
+
+	boolean isUp() {
+		return this.operations != null;
+	}
+
+	Member member() {
+		return this.member;
+	}
+
+	int index() {
+		return this.member.index();
+	}
+
+	SimulatedTime time() {
+		return this.time;
+	}
+
+	SimulatedDisk disk() {
+		return this.disk;
+	}
+
+	/** The instant of the simulation, which the node cannot know. */
+	long now() {
+		return this.cluster.timeline().now();
+	}
+
+	/** Does something later, unless the node crashes before. */
+	void after(long nanos, Runnable task) {
+		BooleanSupplier life = life();
+		this.cluster.timeline().after(nanos, () -> {
+			if (life.getAsBoolean()) {
+				task.run();
+			}
+		});
+	}
+
+	/** True until the node crashes. */
+	BooleanSupplier life() {
+		int start = this.starts;
+		return () -> this.starts == start;
+	}
+
+	void atCrash(Runnable task) {
+		this.waiting.add(task);
+	}
+
+	void notAtCrash(Runnable task) {
+		this.waiting.remove(task);
+	}
+
+	/** Of an error that no design may give. */
+	void fail(Throwable error) {
+		this.cluster.fail("an unexpected error on n%d: %s".formatted(index(), error));
+	}
+
+	void log(String what) {
+		this.cluster.log().add(() -> "n%d %s".formatted(index(), what));
+	}
+
+	void log(String what, Entry entry) {
+		this.cluster.log().add(() -> "n%d %s%s".formatted(index(), what, Values.text(entry)));
+	}
+
+}

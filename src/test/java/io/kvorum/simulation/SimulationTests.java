@@ -1,0 +1,89 @@
+package io.kvorum.simulation;
+
+import java.util.function.Function;
+
+import io.kvorum.testing.history.Violation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * {@code -Dkvorum.simulation.histories=<number>} runs that many, from
+ * {@code -Dkvorum.simulation.first=<seed>} on; {@code -Dkvorum.simulation.seed=<seed>}
+ * runs one and prints all that happened in it.
+ */
+class SimulationTests {
+
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.histories", 20_000);
+
+	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
+
+	/** By which every mutant has to be caught. */
+	private static final int MUTANT_HISTORIES = 5_000;
+
+	@Test
+	void whateverGoesWrongOperationsAreLinearizableAndEndInTimeAndSucceedWhenAllIsPutRight() {
+		Long asked = Long.getLong("kvorum.simulation.seed");
+		if (asked != null) {
+			String story = Simulation.story(asked, Scenario::any, Design.PRODUCT);
+			System.out.println(story);
+			assertThat(story).endsWith(Simulation.ALL_IS_WELL);
+			return;
+		}
+		long started = System.nanoTime();
+		assertAllWell(HISTORIES, Scenario::any, Design.PRODUCT);
+		System.out.printf("%d histories, %.0f a second%n", HISTORIES, HISTORIES * 1e9 / (System.nanoTime() - started));
+	}
+
+	@Test
+	void whereNothingGoesWrongEveryOperationSucceeds() {
+		assertAllWell(1_000, Scenario::calm, Design.PRODUCT);
+	}
+
+	@Test
+	void whereAMinorityIsDownOrCutOffEveryOperationOnTheOthersSucceeds() {
+		assertAllWell(1_000, Scenario::someAway, Design.PRODUCT);
+	}
+
+	@Test
+	void theSameSeedGivesTheSameStory() {
+		for (int seed = 1; seed <= 50; seed++) {
+			assertThat(Simulation.story(seed, Scenario::any, Design.PRODUCT))
+				.isEqualTo(Simulation.story(seed, Scenario::any, Design.PRODUCT));
+		}
+	}
+
+	@Test
+	void thePlainCoordinatorWithoutShortcutsIsLinearizableToo() {
+		assertAllWell(2_000, Scenario::any, new Design() {
+			@Override
+			public Operations operations(Parts parts) {
+				return new ShortcutCoordinator(parts, ShortcutCoordinator.Shortcuts.NONE);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.kvorum.simulation.Mutant#all")
+	void aShortcutIsFound(Mutant mutant) {
+		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
+			String fault = Simulation.run(seed, Scenario::any, mutant);
+			if (fault != null && fault.contains(Violation.NOT_LINEARIZABLE)) {
+				System.out.printf("%-45s caught by history %d%n", mutant, seed);
+				return;
+			}
+		}
+		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+	}
+
+	private static void assertAllWell(int histories, Function<Chance, Scenario> scenarios, Design design) {
+		for (long seed = FIRST; seed < FIRST + histories; seed++) {
+			if (Simulation.run(seed, scenarios, design) != null) {
+				throw new AssertionError(Simulation.story(seed, scenarios, design));
+			}
+		}
+	}
+
+}

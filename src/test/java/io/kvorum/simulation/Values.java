@@ -1,0 +1,29 @@
+package io.kvorum.simulation;
+
+import java.nio.ByteBuffer;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Value;
+
+/** Numbers as values. */
+final class Values {
+
+	private Values() {
+	}
+
+	static Value of(int number) {
+		return Value.of(ByteBuffer.allocate(Integer.BYTES).putInt(number).array());
+	}
+
+	static int number(Live live) {
+		return ByteBuffer.wrap(live.value().array()).getInt(live.value().offset());
+	}
+
+	static String text(Entry entry) {
+		String version = "@%d.%d.n%d".formatted(entry.version().millis() % 1_000_000,
+				entry.version().timestamp() & 0xFFFF, entry.version().node() - 1);
+		return ((entry instanceof Live live) ? String.valueOf(number(live)) : "tombstone") + version;
+	}
+
+}
