@@ -20,7 +20,7 @@ final class PeerState {
 
 	private final AtomicInteger open = new AtomicInteger();
 
-	private final CountDownLatch tried = new CountDownLatch(1);
+	private final CountDownLatch tried;
 
 	/** Whether this node stops, and so ends its streams itself: no news of the peer. */
 	private volatile boolean stopping;
@@ -28,8 +28,9 @@ final class PeerState {
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
-	PeerState(Member peer, TransportEvents events) {
+	PeerState(Member peer, int streams, TransportEvents events) {
 		this.peer = peer;
+		this.tried = new CountDownLatch(streams);
 		this.events = events;
 	}
 
@@ -71,8 +72,11 @@ final class PeerState {
 		}
 	}
 
-	/** Waits until it is known whether the peer is there, or the time is over. */
-	void awaitFirstAttempt(Duration timeout) throws InterruptedException {
+	/**
+	 * Waits until it is known of each stream whether it can be opened, or the time is
+	 * over.
+	 */
+	void awaitFirstAttempts(Duration timeout) throws InterruptedException {
 		var _ = this.tried.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
 	}
 

@@ -32,10 +32,12 @@ final class ReplicaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaEndpoint.class);
 
-	/** A node that was refused is told to the log again after this time. */
+	/** A refusal is told to the log again after this time. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
-	/** Addresses that the log was told of; beyond that, one line for all. */
+	/**
+	 * Refusals that the log is told of within that time; beyond that, no more of them.
+	 */
 	private static final int MAX_REMEMBERED = 256;
 
 	private final Topology topology;
@@ -54,6 +56,7 @@ final class ReplicaEndpoint {
 
 	private final Set<ReplicaStream> streams = ConcurrentHashMap.newKeySet();
 
+	/** When the log was told, by the address and the status. */
 	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean stopping;
@@ -137,13 +140,15 @@ final class ReplicaEndpoint {
 			.filter(address -> this.topology.members().stream().anyMatch(member -> member.address().equals(address)))
 			.or(() -> request.remoteAddress().map(address -> String.valueOf(address.getAddress())))
 			.orElse("unknown");
-		long now = this.time.nanos();
-		Long told = this.toldNanos.get(from);
-		boolean isDue = told == null || now - told > REMINDER.toNanos();
-		if (isDue && refusal.status != HttpStatus.SERVICE_UNAVAILABLE && this.toldNanos.size() < MAX_REMEMBERED) {
-			this.toldNanos.put(from, now);
+		if (refusal.status != HttpStatus.SERVICE_UNAVAILABLE && isDue(refusal.status.value() + " " + from)) {
 			logger.warn("A stream from {} was refused: {}", from, refusal.words);
 		}
+	}
+
+	private boolean isDue(String what) {
+		long now = this.time.nanos();
+		this.toldNanos.values().removeIf(told -> now - told > REMINDER.toNanos());
+		return this.toldNanos.size() < MAX_REMEMBERED && this.toldNanos.putIfAbsent(what, now) == null;
 	}
 
 	/** Asks all peers to end their streams. */

@@ -97,7 +97,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 				this.replicas.add(local);
 				continue;
 			}
-			PeerState state = new PeerState(member, events);
+			PeerState state = new PeerState(member, eventLoops.size() + 1, events);
 			PeerStream large = new PeerStream(self, member, eventLoops.getFirst(), pinned.getFirst(), fingerprint,
 					settings, time, events, state, null);
 			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
@@ -168,7 +168,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private void awaitPeers() {
 		try {
 			for (PeerState state : this.states) {
-				state.awaitFirstAttempt(this.settings.connectTimeout());
+				state.awaitFirstAttempts(this.settings.connectTimeout());
 			}
 		}
 		catch (InterruptedException _) {
