@@ -43,6 +43,8 @@ class LinearizabilityIT {
 
 	private static final Duration FIRST_SUCCESS_BOUND = Duration.ofSeconds(5);
 
+	private static final Duration AFTER_KILL = Duration.ofSeconds(2);
+
 	/** Of a history that is wrong: before and after what cannot be explained. */
 	private static final int PRINTED_LINES = 40;
 
@@ -145,11 +147,11 @@ class LinearizabilityIT {
 				clients.histories().size(), clients.count(Outcome.DONE), clients.count(Outcome.UNKNOWN),
 				clients.count(Outcome.NOT_APPLIED), this.made);
 		for (Kill kill : this.kills) {
-			System.out.printf("  node %d killed: first success at each of the others after %s ms%n", kill.node,
-					cluster.others(kill.node)
-						.stream()
-						.map(node -> clients.firstSuccess(kill.at, List.of(node)).toMillis())
-						.toList());
+			List<Integer> others = cluster.others(kill.node);
+			System.out.printf("  node %d killed: first success at each of the others after %s ms; in %d s %s%n",
+					kill.node,
+					others.stream().map(node -> clients.firstSuccess(kill.at, List.of(node)).toMillis()).toList(),
+					AFTER_KILL.toSeconds(), clients.summary(kill.at, AFTER_KILL, others));
 		}
 	}
 

@@ -170,8 +170,7 @@ public final class Cluster
 	 * Kills a node and starts it with other properties, which are gone with the test.
 	 */
 	public void restartWith(int node, String... properties) throws InterruptedException {
-		kill9(node);
-		seat(node).launchWith(properties).awaitReady();
+		restartAs(node, spec(node).with(properties));
 	}
 
 	/**
@@ -190,6 +189,12 @@ public final class Cluster
 		catch (IOException ex) {
 			return false;
 		}
+	}
+
+	/** Kills a node and starts it in another way, until the test is over. */
+	public void restartAs(int node, NodeSpec spec) throws InterruptedException {
+		kill9(node);
+		seat(node).launchAs(spec).awaitReady();
 	}
 
 	/** Kills a node and takes its data away; the next test starts it with none. */
@@ -350,9 +355,9 @@ public final class Cluster
 			return launch(spec());
 		}
 
-		NodeProcess launchWith(String... more) {
+		NodeProcess launchAs(NodeSpec special) {
 			this.isSpecial = true;
-			return launch(spec().with(more));
+			return launch(special);
 		}
 
 		private NodeProcess launch(NodeSpec spec) {

@@ -23,9 +23,16 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	}
 
 	public NodeSpec with(String... more) {
-		List<String> names = Stream.of(more).map(NodeSpec::nameOf).toList();
-		List<String> others = this.properties.stream().filter(property -> !names.contains(nameOf(property))).toList();
-		return new NodeSpec(this.data, join(others, more), this.jvm, this.launcher);
+		NodeSpec others = this;
+		for (String property : more) {
+			others = others.without(nameOf(property));
+		}
+		return new NodeSpec(this.data, join(others.properties, more), this.jvm, this.launcher);
+	}
+
+	public NodeSpec without(String name) {
+		List<String> others = this.properties.stream().filter(property -> !nameOf(property).equals(name)).toList();
+		return new NodeSpec(this.data, others, this.jvm, this.launcher);
 	}
 
 	public NodeSpec withJvm(String... more) {

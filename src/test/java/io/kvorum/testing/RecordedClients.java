@@ -202,6 +202,19 @@ public final class RecordedClients implements AutoCloseable {
 			.orElse(Long.MAX_VALUE));
 	}
 
+	/** What became of the operations at these nodes that were invoked in this time. */
+	public String summary(long since, Duration within, Collection<Integer> nodes) {
+		List<Operation> operations = this.history.stream()
+			.filter(recorded -> nodes.contains(recorded.node))
+			.map(Recorded::operation)
+			.filter(operation -> operation.invokedAt() >= since && operation.invokedAt() - since < within.toNanos())
+			.toList();
+		return "%d operations, %d of them not done, the slowest %d ms".formatted(operations.size(),
+				operations.stream().filter(operation -> operation.outcome() != Outcome.DONE).count(),
+				operations.stream().mapToLong(operation -> operation.endedAt() - operation.invokedAt()).max().orElse(0)
+						/ 1_000_000);
+	}
+
 	/** Sends nothing more. */
 	@Override
 	public void close() {
