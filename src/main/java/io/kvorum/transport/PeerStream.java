@@ -321,6 +321,9 @@ final class PeerStream {
 		catch (DamagedEntryException ex) {
 			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());
 		}
+		catch (IllegalStateException ex) {
+			return call.lost(Reason.INTERNAL, "the peer replied what is no reply: " + ex.getMessage());
+		}
 	}
 
 	private void sweepLater() {

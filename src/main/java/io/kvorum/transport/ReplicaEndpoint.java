@@ -146,6 +146,11 @@ final class ReplicaEndpoint {
 		}
 	}
 
+	/** Takes streams, from now on or again. */
+	void begin() {
+		this.stopping = false;
+	}
+
 	/** Asks all peers to end their streams. */
 	void leave() {
 		this.stopping = true;
@@ -154,6 +159,11 @@ final class ReplicaEndpoint {
 
 	boolean hasStreams() {
 		return !this.streams.isEmpty();
+	}
+
+	/** Ends the streams of those that did not. */
+	void end() {
+		this.streams.forEach(ReplicaStream::end);
 	}
 
 	/** Ends the streams of peers that have not been heard for long. */

@@ -141,6 +141,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	@Override
 	public void start() {
+		this.endpoint.begin();
 		ReactorHttpHandlerAdapter handler = new ReactorHttpHandlerAdapter(
 				RouterFunctions.toHttpHandler(this.endpoint.routes()));
 		try {
@@ -197,6 +198,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private void end() {
 		this.running.dispose();
+		this.endpoint.end();
 		DisposableServer bound = this.server;
 		if (bound != null) {
 			bound.dispose();
