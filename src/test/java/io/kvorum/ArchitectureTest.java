@@ -22,6 +22,7 @@ import com.tngtech.archunit.library.GeneralCodingRules;
 import org.jspecify.annotations.NullMarked;
 import org.reactivestreams.Publisher;
 import org.springframework.context.SmartLifecycle;
+import reactor.core.publisher.BaseSubscriber;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.ENUMS;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.INTERFACES;
@@ -158,6 +159,8 @@ class ArchitectureTest {
 	@ArchTest
 	static final ArchRule nothingSubscribesInTheMiddleOfAFlow = noClasses().that()
 		.areNotAssignableTo(SmartLifecycle.class)
+		.and()
+		.areNotAssignableTo(BaseSubscriber.class)
 		.should()
 		.accessTargetWhere(access(Publisher.class, "subscribe"))
 		.because("the caller would lose the errors, the cancellation and the back-pressure");

@@ -36,6 +36,12 @@ import org.springframework.web.reactive.function.client.WebClient;
 @Configuration(proxyBeanMethods = false)
 class ClusterConfiguration {
 
+	/**
+	 * The most that kvorum.api.max-value-size can be: what other nodes take, or took
+	 * once, must not end a stream here.
+	 */
+	private static final int MAX_ENTRY_BYTES = 64 << 20;
+
 	@Bean
 	Topology topology(KvorumProperties properties) {
 		return properties.topology();
@@ -83,14 +89,14 @@ class ClusterConfiguration {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
 				new TransportSettings(cluster.secret(), cluster.connectTimeout(), cluster.silenceTimeout(),
-						cluster.probeInterval(), cluster.maxInFlight(),
-						(int) properties.api().maxValueSize().toBytes()),
+						cluster.probeInterval(), cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, events);
 	}
 
 	/** A loopback address is listened on as it is, any other name on all interfaces. */
 	private static InetSocketAddress listenAddress(ReplicaAddress address) {
-		return new InetSocketAddress(address.isLoopback() ? address.host() : "0.0.0.0", address.port());
+		return address.isLoopback() ? new InetSocketAddress(address.host(), address.port())
+				: new InetSocketAddress(address.port());
 	}
 
 	/** An empty name is none, as for the properties. */

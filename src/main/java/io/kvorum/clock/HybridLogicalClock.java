@@ -122,7 +122,8 @@ public final class HybridLogicalClock {
 	 * does not refuse what it gives.
 	 */
 	public boolean isTooFarAhead(Version version) {
-		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS && version.timestamp() > this.last.get();
+		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS
+				&& Long.compareUnsigned(version.timestamp(), this.last.get()) > 0;
 	}
 
 	/**

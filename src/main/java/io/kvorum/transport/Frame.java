@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 /**
  * A frame of the replica protocol: some fields and then, perhaps, bytes of any number.
  */
-sealed interface Frame permits OperationFrame, ReplyFrame {
+sealed interface Frame permits OperationFrame, CallFrame, ReplyFrame {
 
 	byte[] NO_BYTES = new byte[0];
 
@@ -17,5 +17,10 @@ sealed interface Frame permits OperationFrame, ReplyFrame {
 
 	/** What comes last. */
 	byte[] tail();
+
+	/** Whether it is still to be sent. */
+	default boolean isWanted() {
+		return true;
+	}
 
 }

@@ -9,6 +9,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.FluxSink;
@@ -19,8 +20,7 @@ import reactor.core.publisher.FluxSink.OverflowStrategy;
  * event loop leaves at its end, together; while the network cannot take more the next
  * buffers gather.
  * <p>
- * Used on one event loop only. It bounds nothing by itself: who sends bounds what is in
- * flight.
+ * Used on one event loop only. Who sends looks first whether there is room.
  */
 final class FrameWriter {
 
@@ -36,7 +36,11 @@ final class FrameWriter {
 
 	private final Queue<Frame> waiting = new ArrayDeque<>();
 
+	private final long maxWaitingBytes;
+
 	private long waitingBytes;
+
+	private long takenBytes;
 
 	private @Nullable FluxSink<DataBuffer> sink;
 
@@ -49,24 +53,53 @@ final class FrameWriter {
 
 	private boolean ending;
 
-	FrameWriter(Executor loop, IntConsumer onBatch) {
+	/**
+	 * A writer on an event loop.
+	 * @param maxWaitingBytes what may wait for the network, in bytes
+	 */
+	FrameWriter(Executor loop, long maxWaitingBytes, IntConsumer onBatch) {
 		this.loop = loop;
+		this.maxWaitingBytes = maxWaitingBytes;
 		this.onBatch = onBatch;
 	}
 
 	/** The buffers, for one subscriber, as fast as it takes them. */
 	Flux<DataBuffer> buffers() {
 		// Not push: that tells of the first demand only.
-		return Flux.create(subscriber -> {
+		return Flux.<DataBuffer>create(subscriber -> {
 			this.sink = subscriber;
 			subscriber.onRequest(_ -> this.loop.execute(this::drain));
-		}, OverflowStrategy.IGNORE);
+		}, OverflowStrategy.IGNORE).doOnDiscard(DataBuffer.class, DataBufferUtils::release);
 	}
 
 	void send(Frame frame) {
 		this.waiting.add(frame);
-		this.waitingBytes += frame.headBytes() + frame.tail().length;
+		this.waitingBytes += lengthOf(frame);
 		schedule();
+	}
+
+	private static int lengthOf(Frame frame) {
+		return frame.headBytes() + frame.tail().length;
+	}
+
+	/** Whether so many bytes more may wait; always where nothing does. */
+	boolean hasRoomFor(int bytes) {
+		return this.waitingBytes == 0 || this.waitingBytes + bytes <= this.maxWaitingBytes;
+	}
+
+	/** Whether frames wait for the network. */
+	boolean isWaiting() {
+		return this.waitingBytes > 0;
+	}
+
+	/** What the network has taken by now. */
+	long takenBytes() {
+		return this.takenBytes;
+	}
+
+	/** Whether the other end takes nothing, though no large frames were sent any more. */
+	boolean isOverfull() {
+		return this.waitingBytes > 2 * this.maxWaitingBytes;
 	}
 
 	/** Completes the buffers when all that was sent is in them. */
@@ -89,7 +122,12 @@ final class FrameWriter {
 			return;
 		}
 		while (this.waitingBytes > 0 && subscriber.requestedFromDownstream() > 0 && !subscriber.isCancelled()) {
-			subscriber.next(BUFFERS.wrap(nextBuffer()));
+			ByteBuf buffer = nextBuffer();
+			if (!buffer.isReadable()) {
+				buffer.release();
+				break;
+			}
+			subscriber.next(BUFFERS.wrap(buffer));
 		}
 		if (this.ending && this.waitingBytes == 0) {
 			subscriber.complete();
@@ -100,10 +138,13 @@ final class FrameWriter {
 		int bytes = (int) Math.min(this.waitingBytes, BUFFER_BYTES);
 		ByteBuf buffer = PooledByteBufAllocator.DEFAULT.directBuffer(bytes);
 		int frames = 0;
-		while (buffer.readableBytes() < bytes) {
+		while (buffer.readableBytes() < BUFFER_BYTES) {
 			Frame frame = this.begun;
 			if (frame == null) {
-				frame = this.waiting.remove();
+				frame = nextWanted();
+				if (frame == null) {
+					break;
+				}
 				frame.writeHead(buffer);
 				this.begun = frame;
 				this.tailWritten = 0;
@@ -112,8 +153,20 @@ final class FrameWriter {
 			writeTail(frame, buffer);
 		}
 		this.waitingBytes -= buffer.readableBytes();
-		this.onBatch.accept(frames);
+		this.takenBytes += buffer.readableBytes();
+		if (frames > 0) {
+			this.onBatch.accept(frames);
+		}
 		return buffer;
+	}
+
+	private @Nullable Frame nextWanted() {
+		Frame frame = this.waiting.poll();
+		while (frame != null && !frame.isWanted()) {
+			this.waitingBytes -= lengthOf(frame);
+			frame = this.waiting.poll();
+		}
+		return frame;
 	}
 
 	private void writeTail(Frame frame, ByteBuf buffer) {

@@ -58,17 +58,25 @@ final class OperationFrame implements Frame {
 
 	@Override
 	public int headBytes() {
-		return FIXED + this.key.bytes().length;
+		return headBytes(this.key);
+	}
+
+	static int headBytes(Key key) {
+		return FIXED + key.bytes().length;
 	}
 
 	@Override
 	public void writeHead(ByteBuf out) {
-		out.writeInt(headBytes() - Integer.BYTES + this.entry.length);
-		out.writeInt(this.correlation);
-		out.writeByte(this.kind);
-		out.writeInt(this.remainingMicros);
-		out.writeShort(this.key.bytes().length);
-		out.writeBytes(this.key.bytes());
+		writeHead(out, this.correlation, this.kind, this.remainingMicros, this.key, this.entry.length);
+	}
+
+	static void writeHead(ByteBuf out, int correlation, byte kind, int remainingMicros, Key key, int entryBytes) {
+		out.writeInt(headBytes(key) - Integer.BYTES + entryBytes);
+		out.writeInt(correlation);
+		out.writeByte(kind);
+		out.writeInt(remainingMicros);
+		out.writeShort(key.bytes().length);
+		out.writeBytes(key.bytes());
 	}
 
 	@Override

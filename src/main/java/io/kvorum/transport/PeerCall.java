@@ -17,9 +17,6 @@ final class PeerCall {
 
 	final Key key;
 
-	/** To be stored. */
-	final byte[] entry;
-
 	final long deadlineNanos;
 
 	final long startedNanos;
@@ -29,11 +26,12 @@ final class PeerCall {
 	/** Where the reply has to arrive; null where that is the loop of the stream. */
 	private final @Nullable Executor caller;
 
-	PeerCall(Call call, Key key, byte[] entry, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
+	private boolean over;
+
+	PeerCall(Call call, Key key, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
 			@Nullable Executor caller) {
 		this.call = call;
 		this.key = key;
-		this.entry = entry;
 		this.deadlineNanos = deadlineNanos;
 		this.startedNanos = startedNanos;
 		this.sink = sink;
@@ -42,12 +40,18 @@ final class PeerCall {
 
 	/** The same call on another loop. */
 	PeerCall elsewhere(Executor loop) {
-		return new PeerCall(this.call, this.key, this.entry, this.deadlineNanos, this.startedNanos, this.sink,
+		return new PeerCall(this.call, this.key, this.deadlineNanos, this.startedNanos, this.sink,
 				(this.caller != null) ? this.caller : loop);
+	}
+
+	/** Whether it has been answered. On the loop of its stream. */
+	boolean isOver() {
+		return this.over;
 	}
 
 	/** Hands the reply over. */
 	void reply(Reply reply) {
+		this.over = true;
 		if (this.caller == null) {
 			this.sink.success(reply);
 		}

@@ -5,6 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -14,7 +15,12 @@ final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
 
+	/** Another reason for the same absence is told after this time. */
+	private static final Duration REMINDER = Duration.ofMinutes(1);
+
 	private final Member peer;
+
+	private final TimeSource time;
 
 	private final TransportEvents events;
 
@@ -28,8 +34,14 @@ final class PeerState {
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
-	PeerState(Member peer, int streams, TransportEvents events) {
+	/** What the log was told since the peer was there, and when. */
+	private volatile String told = "";
+
+	private volatile long toldNanos;
+
+	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
 		this.peer = peer;
+		this.time = time;
 		this.tried = new CountDownLatch(streams);
 		this.events = events;
 	}
@@ -42,6 +54,7 @@ final class PeerState {
 		this.events.opened(this.peer);
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
+			this.told = "";
 			logger.info("{} is there", this.peer.address());
 		}
 		this.tried.countDown();
@@ -59,7 +72,8 @@ final class PeerState {
 	/** A stream could not be opened. Repeated often: told where it is something new. */
 	void notOpened(String why) {
 		this.tried.countDown();
-		boolean isNews = !this.reason.equals(why);
+		boolean isNews = !this.reason.equals(why)
+				&& (this.told.isEmpty() || this.time.nanos() - this.toldNanos > REMINDER.toNanos());
 		this.reason = why;
 		if (isNews && this.open.get() == 0) {
 			warn(why);
@@ -67,6 +81,8 @@ final class PeerState {
 	}
 
 	private void warn(String why) {
+		this.toldNanos = this.time.nanos();
+		this.told = why;
 		if (!this.stopping) {
 			logger.warn("{} is away: {}", this.peer.address(), why);
 		}

@@ -54,6 +54,9 @@ final class PeerStream {
 	/** How often overdue operations are looked for while there are any. */
 	private static final Duration SWEEP_INTERVAL = Duration.ofMillis(20);
 
+	/** Of what a peer says that refuses a stream. */
+	private static final int MAX_WORDS_LENGTH = 300;
+
 	/** Pings for each silence timeout. */
 	private static final int PINGS = 4;
 
@@ -105,6 +108,9 @@ final class PeerStream {
 
 	private boolean sweeping;
 
+	/** Of the writer, when it was looked at last. */
+	private long takenBytes;
+
 	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint,
 			TransportSettings settings, TimeSource time, TransportEvents events, PeerState state,
 			@Nullable PeerStream large) {
@@ -124,7 +130,7 @@ final class PeerStream {
 	}
 
 	private FrameWriter newWriter() {
-		return new FrameWriter(this.loop, this.events::batchSent);
+		return new FrameWriter(this.loop, this.lane.maxWaitingBytes(), this.events::batchSent);
 	}
 
 	/**
@@ -133,27 +139,27 @@ final class PeerStream {
 	 */
 	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
 		boolean here = this.loop.inEventLoop();
-		PeerCall pending = new PeerCall(call, key, entry, deadline.atNanos(), this.time.nanos(), sink,
-				here ? null : caller);
+		PeerCall pending = new PeerCall(call, key, deadline.atNanos(), this.time.nanos(), sink, here ? null : caller);
 		if (here) {
-			begin(pending, pending.startedNanos);
+			begin(pending, entry, pending.startedNanos);
 		}
 		else {
-			begin(pending, this.loop);
+			begin(pending, entry);
 		}
 	}
 
-	private void begin(PeerCall call, Executor on) {
+	/** From another loop or thread. */
+	private void begin(PeerCall call, byte[] entry) {
 		try {
-			on.execute(() -> begin(call, this.time.nanos()));
+			this.loop.execute(() -> begin(call, entry, this.time.nanos()));
 		}
 		catch (RejectedExecutionException _) {
 			call.reply(Failed.notDone(Reason.UNAVAILABLE, "this node is stopping"));
 		}
 	}
 
-	private void begin(PeerCall call, long now) {
-		Failed refused = refusal(call, now);
+	private void begin(PeerCall call, byte[] entry, long now) {
+		Failed refused = refusal(call, entry, now);
 		if (refused != null) {
 			finish(call, refused);
 			return;
@@ -162,15 +168,14 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		int correlation = this.inFlight.add(call);
-		this.writer
-			.send(new OperationFrame(correlation, call.kind(), remainingMicros(call, now), call.key, call.entry));
+		this.writer.send(new CallFrame(correlation, call, entry, this.time));
 		if (!this.sweeping) {
 			this.sweeping = true;
 			sweepLater();
 		}
 	}
 
-	private @Nullable Failed refusal(PeerCall call, long now) {
+	private @Nullable Failed refusal(PeerCall call, byte[] entry, long now) {
 		Failed absent = this.absence;
 		if (absent != null) {
 			return absent;
@@ -178,12 +183,12 @@ final class PeerStream {
 		if (call.deadlineNanos <= now) {
 			return Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began");
 		}
+		if (!this.writer.hasRoomFor(entry.length)) {
+			return Failed.notDone(Reason.OVERLOADED,
+					"%d bytes wait for the network to %s".formatted(this.lane.maxWaitingBytes(), this.peer.address()));
+		}
 		return this.inFlight.isFull() ? Failed.notDone(Reason.OVERLOADED,
 				"kvorum.cluster.max-in-flight of %d is reached".formatted(this.settings.maxInFlight())) : null;
-	}
-
-	private static int remainingMicros(PeerCall call, long now) {
-		return (int) Math.min(Integer.MAX_VALUE, TimeUnit.NANOSECONDS.toMicros(call.deadlineNanos - now) + 1);
 	}
 
 	private void finish(PeerCall call, Reply reply) {
@@ -262,12 +267,18 @@ final class PeerStream {
 		if (response.statusCode().value() != HttpStatus.OK.value()) {
 			return response.bodyToMono(String.class)
 				.defaultIfEmpty("status " + response.statusCode().value())
-				.flatMap(words -> Mono.error(new StreamEndedException(Reason.REFUSED, words)));
+				.flatMap(words -> Mono.error(new StreamEndedException(Reason.REFUSED, printable(words))));
 		}
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
 		}).then();
+	}
+
+	/** Words of whoever listens there, for the log and the health. */
+	private static String printable(String words) {
+		String line = words.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
+		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 
 	private void received(ReplyFrame frame) {
@@ -302,7 +313,7 @@ final class PeerStream {
 			return; // Too late: it was answered by the sweep.
 		}
 		if (frame.kind == ReplicaProtocol.TOO_LARGE && this.large != null) {
-			this.large.begin(call.elsewhere(this.loop), this.large.loop);
+			this.large.begin(call.elsewhere(this.loop), Frame.NO_BYTES);
 		}
 		else {
 			Reply reply = replyIn(frame, call);
@@ -321,6 +332,9 @@ final class PeerStream {
 		catch (DamagedEntryException ex) {
 			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());
 		}
+		catch (IllegalStateException ex) {
+			return call.lost(Reason.INTERNAL, "the peer replied what is no reply: " + ex.getMessage());
+		}
 	}
 
 	private void sweepLater() {
@@ -329,8 +343,7 @@ final class PeerStream {
 
 	private void sweep() {
 		long now = this.time.nanos();
-		this.inFlight.removeIf(call -> call.deadlineNanos <= now, call -> finish(call,
-				call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline")));
+		this.inFlight.removeIf(call -> call.deadlineNanos <= now, call -> timeOut(call, now));
 		endWhereDone();
 		this.sweeping = this.inFlight.size() > 0;
 		if (this.sweeping) {
@@ -338,9 +351,21 @@ final class PeerStream {
 		}
 	}
 
+	private void timeOut(PeerCall call, long now) {
+		if (!call.isStore()) {
+			this.latency.add(now - call.startedNanos, now);
+		}
+		finish(call, call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline"));
+	}
+
 	/** Now and then while there is a connection, or is to be one. */
 	private void watch() {
 		long now = this.time.nanos();
+		if (this.lane == Lane.LARGE && this.writer.isWaiting() && this.writer.takenBytes() != this.takenBytes) {
+			// A ping would wait behind what is on its way: taking it is a sign of life.
+			this.heardNanos = now;
+		}
+		this.takenBytes = this.writer.takenBytes();
 		if (this.absence != null && !this.leaving) {
 			breakOff("it has not said hello within kvorum.cluster.connect-timeout of %d ms"
 				.formatted(this.settings.connectTimeout().toMillis()));

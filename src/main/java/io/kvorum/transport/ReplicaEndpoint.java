@@ -11,17 +11,20 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.transport.ReplicaProtocol.Lane;
+import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
 import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 import org.springframework.web.reactive.function.server.ServerRequest;
 import org.springframework.web.reactive.function.server.ServerResponse;
 import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
 
 /**
  * Where the other nodes reach the replica of this one. Takes streams only from nodes that
@@ -54,6 +57,8 @@ final class ReplicaEndpoint {
 
 	private final TransportEvents events;
 
+	private final Strangers strangers;
+
 	private final Set<ReplicaStream> streams = ConcurrentHashMap.newKeySet();
 
 	/** When the log was told, by the address and the status. */
@@ -62,7 +67,8 @@ final class ReplicaEndpoint {
 	private volatile boolean stopping;
 
 	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
-			CallerThreads callers, TransportEvents events) {
+			CallerThreads callers, Strangers strangers, TransportEvents events) {
+		this.strangers = strangers;
 		this.topology = topology;
 		this.self = self;
 		this.replica = replica;
@@ -86,14 +92,21 @@ final class ReplicaEndpoint {
 				.bodyValue(refusal.words);
 		}
 		Lane lane = header(request, ReplicaProtocol.LANE_HEADER).map(Lane::valueOf).orElse(Lane.SMALL);
+		Channel channel = channelOf(request);
+		this.strangers.accepted(channel);
 		ReplicaStream stream = new ReplicaStream(this.replica, lane, this.settings, this.time, this.callers.current(),
-				this.events);
+				() -> Strangers.close(channel), this.events);
 		return ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.body((response,
 					_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
 						.doFirst(() -> register(stream))
 						.doFinally(_ -> this.streams.remove(stream))));
+	}
+
+	private static Channel channelOf(ServerRequest request) {
+		Connection connection = ServerHttpRequestDecorator.getNativeRequest(request.exchange().getRequest());
+		return connection.channel();
 	}
 
 	private void register(ReplicaStream stream) {
@@ -151,6 +164,11 @@ final class ReplicaEndpoint {
 		return this.toldNanos.size() < MAX_REMEMBERED && this.toldNanos.putIfAbsent(what, now) == null;
 	}
 
+	/** Takes streams, from now on or again. */
+	void begin() {
+		this.stopping = false;
+	}
+
 	/** Asks all peers to end their streams. */
 	void leave() {
 		this.stopping = true;
@@ -159,6 +177,11 @@ final class ReplicaEndpoint {
 
 	boolean hasStreams() {
 		return !this.streams.isEmpty();
+	}
+
+	/** Ends the streams of those that did not. */
+	void end() {
+		this.streams.forEach(ReplicaStream::end);
 	}
 
 	/** Ends the streams of peers that have not been heard for long. */

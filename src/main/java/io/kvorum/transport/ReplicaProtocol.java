@@ -91,10 +91,21 @@ final class ReplicaProtocol {
 	/** Large entries have a stream of their own, so that they hold up no small ones. */
 	enum Lane {
 
-		SMALL, LARGE;
+		SMALL(1 << 20), LARGE(32 << 20);
 
 		/** An entry with more bytes than this is large. */
 		static final int SMALL_BYTES = 16 << 10;
+
+		private final int maxWaitingBytes;
+
+		Lane(int maxWaitingBytes) {
+			this.maxWaitingBytes = maxWaitingBytes;
+		}
+
+		/** What may wait for the network, in bytes, on each end of a stream. */
+		int maxWaitingBytes() {
+			return this.maxWaitingBytes;
+		}
 
 	}
 

@@ -1,8 +1,6 @@
 package io.kvorum.transport;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -22,9 +20,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
+import reactor.core.publisher.SignalType;
 
 /**
  * The other end of a {@link PeerStream}: carries out what a peer asks this node's replica
@@ -39,11 +38,14 @@ final class ReplicaStream {
 	/** A peer pings several times in each silence timeout; after this many it is gone. */
 	private static final int SILENCE_TIMEOUTS = 10;
 
-	/**
-	 * As many as the peer has under way, and those that it has given up meanwhile: it
-	 * must go on hearing of the others.
-	 */
-	private static final int MAX_IN_FLIGHT_FACTOR = 4;
+	/** As many as the peer has under way, and those that it has given up meanwhile. */
+	private static final int MAX_UNDER_WAY_FACTOR = 4;
+
+	private static final Failed TOO_MANY = Failed.notDone(Reason.OVERLOADED,
+			"too many operations of the node that asked are under way");
+
+	private static final Failed NO_ROOM = Failed.notDone(Reason.OVERLOADED,
+			"too many replies wait for the network to the node that asked");
 
 	private final Replica replica;
 
@@ -59,18 +61,24 @@ final class ReplicaStream {
 
 	private final FrameReader<OperationFrame> reader;
 
-	private final Sinks.Empty<Void> gone = Sinks.empty();
+	/** Closes the connection, which ends the stream. */
+	private final Runnable disconnect;
 
 	private volatile long heardNanos;
 
+	private int underWay;
+
+	private boolean noMoreOperations;
+
 	ReplicaStream(Replica replica, Lane lane, TransportSettings settings, TimeSource time, Executor loop,
-			TransportEvents events) {
+			Runnable disconnect, TransportEvents events) {
+		this.disconnect = disconnect;
 		this.replica = replica;
 		this.lane = lane;
 		this.settings = settings;
 		this.time = time;
 		this.loop = loop;
-		this.writer = new FrameWriter(loop, events::batchSent);
+		this.writer = new FrameWriter(loop, lane.maxWaitingBytes(), events::batchSent);
 		this.reader = new FrameReader<>(settings.maxFrameBytes(), OperationFrame::read);
 		this.heardNanos = time.nanos();
 	}
@@ -78,37 +86,49 @@ final class ReplicaStream {
 	/** The replies to these operations; ends when they do. */
 	Flux<DataBuffer> talk(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
-		Mono<DataBuffer> work = in.concatMapIterable(this::operations)
-			.flatMap(this::carryOut, MAX_IN_FLIGHT_FACTOR * this.settings.maxInFlight())
-			.doOnDiscard(DataBuffer.class, DataBufferUtils::release)
-			.then()
-			.or(this.gone.asMono())
-			.then(Mono.<DataBuffer>fromRunnable(this.writer::end))
+		// Not doOnNext: what then ignores the buffers would give them back once more.
+		Mono<DataBuffer> work = in.<DataBuffer>handle((buffer, _) -> receive(buffer))
+			.then(Mono.<DataBuffer>fromRunnable(this::endOfOperations))
 			.doFinally(_ -> this.reader.close());
-		return Flux.merge(this.writer.buffers(), work);
+		return Flux.merge(this.writer.buffers(), work).doOnDiscard(DataBuffer.class, DataBufferUtils::release);
 	}
 
-	private List<OperationFrame> operations(DataBuffer buffer) {
+	private void receive(DataBuffer buffer) {
 		this.heardNanos = this.time.nanos();
-		List<OperationFrame> operations = new ArrayList<>();
-		this.reader.read(buffer, operations::add);
-		return operations;
+		this.reader.read(buffer, this::carryOut);
 	}
 
-	private Mono<Void> carryOut(OperationFrame operation) {
+	private void carryOut(OperationFrame operation) {
 		if (operation.kind == ReplicaProtocol.PING) {
 			this.writer.send(ReplyFrame.of(operation.correlation, ReplicaProtocol.PONG));
-			return Mono.empty();
 		}
-		return replyTo(operation).onErrorResume(ReplicaStream::unexpected)
-			.doOnNext(reply -> this.writer.send(frameOf(operation, reply)))
-			.then();
+		else if (this.underWay >= MAX_UNDER_WAY_FACTOR * this.settings.maxInFlight()) {
+			send(operation, TOO_MANY);
+		}
+		else {
+			this.underWay++;
+			new Operation(operation).subscribeTo(replyTo(operation));
+		}
 	}
 
-	/** One operation has met a bug: the others go on. */
-	private static Mono<Reply> unexpected(Throwable error) {
-		logger.error("An operation of a peer met an error that nobody expected", error);
-		return Mono.just(Failed.unknown(Reason.INTERNAL, "the replica met an error it did not expect"));
+	private void endOfOperations() {
+		this.noMoreOperations = true;
+		endWhereDone();
+	}
+
+	private void endWhereDone() {
+		if (this.noMoreOperations && this.underWay == 0) {
+			this.writer.end();
+		}
+	}
+
+	private void send(OperationFrame operation, Reply reply) {
+		ReplyFrame frame = frameOf(operation, reply);
+		boolean hasRoom = frame.tail().length == 0 || this.writer.hasRoomFor(frame.tail().length);
+		this.writer.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, NO_ROOM));
+		if (this.writer.isOverfull()) {
+			end();
+		}
 	}
 
 	private Mono<Reply> replyTo(OperationFrame operation) {
@@ -145,13 +165,53 @@ final class ReplicaStream {
 		this.loop.execute(() -> this.writer.send(ReplyFrame.of(0, ReplicaProtocol.LEAVING)));
 	}
 
+	/** Ends the stream whatever is under way. From any thread. */
+	void end() {
+		this.disconnect.run();
+	}
+
 	/** Ends the stream where the peer is gone without a word. From any thread. */
 	void endIfSilent() {
 		Duration limit = this.settings.silenceTimeout().multipliedBy(SILENCE_TIMEOUTS);
 		if (this.time.nanos() - this.heardNanos > limit.toNanos()) {
-			this.loop.execute(() -> this.gone
-				.tryEmitError(new StreamEndedException(Reason.AWAY, "silent for %d ms".formatted(limit.toMillis()))));
+			end();
 		}
+	}
+
+	/**
+	 * An operation under way: where its flow ends. Rejected: flatMap, which looks at all
+	 * that ever were under way together each time one of them is done.
+	 */
+	private final class Operation extends BaseSubscriber<Reply> {
+
+		private final OperationFrame frame;
+
+		Operation(OperationFrame frame) {
+			this.frame = frame;
+		}
+
+		void subscribeTo(Mono<Reply> reply) {
+			reply.subscribe(this);
+		}
+
+		@Override
+		protected void hookOnNext(Reply reply) {
+			send(this.frame, reply);
+		}
+
+		/** It has met a bug: the others go on. */
+		@Override
+		protected void hookOnError(Throwable error) {
+			logger.error("An operation of a peer met an error that nobody expected", error);
+			send(this.frame, Failed.unknown(Reason.INTERNAL, "the replica met an error it did not expect"));
+		}
+
+		@Override
+		protected void hookFinally(SignalType type) {
+			ReplicaStream.this.underWay--;
+			endWhereDone();
+		}
+
 	}
 
 }

@@ -47,8 +47,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private static final Duration LEAVE_CHECK_INTERVAL = Duration.ofMillis(10);
 
-	/** Of a connection that has not sent a request. */
-	private static final Duration IDLE_TIMEOUT = Duration.ofSeconds(10);
+	/** Of a connection that has not become a stream. */
+	private static final Duration STRANGER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
 
@@ -59,6 +59,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private final LoopResources loops;
 
 	private final Consumer<EventLoop> onConnection;
+
+	private final Strangers strangers = new Strangers(STRANGER_TIMEOUT);
 
 	private final List<PeerStream> streams = new ArrayList<>();
 
@@ -88,7 +90,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.loops = loops;
 		this.onConnection = onConnection;
 		Member self = local.member();
-		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, events);
+		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.strangers, events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		String fingerprint = ReplicaProtocol.fingerprint(topology.fingerprint());
@@ -97,9 +99,10 @@ public final class ReplicaTransport implements SmartLifecycle {
 				this.replicas.add(local);
 				continue;
 			}
-			PeerState state = new PeerState(member, eventLoops.size() + 1, events);
-			PeerStream large = new PeerStream(self, member, eventLoops.getFirst(), pinned.getFirst(), fingerprint,
-					settings, time, events, state, null);
+			PeerState state = new PeerState(member, eventLoops.size() + 1, time, events);
+			int loopOfLarge = member.index() % eventLoops.size();
+			PeerStream large = new PeerStream(self, member, eventLoops.get(loopOfLarge), pinned.get(loopOfLarge),
+					fingerprint, settings, time, events, state, null);
 			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
 			for (int i = 0; i < eventLoops.size(); i++) {
 				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
@@ -141,14 +144,17 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	@Override
 	public void start() {
+		this.endpoint.begin();
 		ReactorHttpHandlerAdapter handler = new ReactorHttpHandlerAdapter(
 				RouterFunctions.toHttpHandler(this.endpoint.routes()));
 		try {
 			this.server = HttpServer.create()
 				.bindAddress(() -> this.address)
 				.runOn(this.loops)
-				.idleTimeout(IDLE_TIMEOUT)
-				.doOnChannelInit((_, channel, _) -> this.onConnection.accept(channel.eventLoop()))
+				.doOnChannelInit((_, channel, _) -> {
+					this.onConnection.accept(channel.eventLoop());
+					this.strangers.arrived(channel);
+				})
 				.handle(handler)
 				.bindNow();
 		}
@@ -199,6 +205,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private void end() {
 		this.states.forEach(state -> state.stopping(true));
 		this.running.dispose();
+		this.endpoint.end();
 		DisposableServer bound = this.server;
 		if (bound != null) {
 			bound.dispose();

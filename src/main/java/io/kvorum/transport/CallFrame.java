@@ -1,0 +1,51 @@
+package io.kvorum.transport;
+
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.clock.TimeSource;
+import io.netty.buffer.ByteBuf;
+
+/**
+ * An operation on its way to a peer. The time that it has is what remains when it leaves;
+ * one that was answered while it waited is not sent at all.
+ */
+final class CallFrame implements Frame {
+
+	private final int correlation;
+
+	private final PeerCall call;
+
+	private final byte[] entry;
+
+	private final TimeSource time;
+
+	CallFrame(int correlation, PeerCall call, byte[] entry, TimeSource time) {
+		this.correlation = correlation;
+		this.call = call;
+		this.entry = entry;
+		this.time = time;
+	}
+
+	@Override
+	public boolean isWanted() {
+		return !this.call.isOver();
+	}
+
+	@Override
+	public int headBytes() {
+		return OperationFrame.headBytes(this.call.key);
+	}
+
+	@Override
+	public void writeHead(ByteBuf out) {
+		long micros = TimeUnit.NANOSECONDS.toMicros(this.call.deadlineNanos - this.time.nanos());
+		OperationFrame.writeHead(out, this.correlation, this.call.kind(), Math.clamp(micros, 1, Integer.MAX_VALUE),
+				this.call.key, this.entry.length);
+	}
+
+	@Override
+	public byte[] tail() {
+		return this.entry;
+	}
+
+}

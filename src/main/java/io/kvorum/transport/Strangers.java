@@ -1,0 +1,59 @@
+package io.kvorum.transport;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.netty.channel.Channel;
+import io.netty.util.AttributeKey;
+import io.netty.util.concurrent.ScheduledFuture;
+
+/**
+ * Connections to the replica port that have not been accepted as a stream of a peer: few,
+ * and not for long, whatever they send.
+ */
+final class Strangers {
+
+	/** All peers of a large cluster at once; more are closed. */
+	static final int MAX = 1024;
+
+	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(Strangers.class, "limit");
+
+	private final Duration patience;
+
+	private final AtomicInteger connections = new AtomicInteger();
+
+	Strangers(Duration patience) {
+		this.patience = patience;
+	}
+
+	/** Somebody has connected. */
+	void arrived(Channel channel) {
+		if (this.connections.incrementAndGet() > MAX) {
+			this.connections.decrementAndGet();
+			close(channel);
+			return;
+		}
+		channel.attr(LIMIT)
+			.set(channel.eventLoop().schedule(() -> close(channel), this.patience.toNanos(), TimeUnit.NANOSECONDS));
+		channel.closeFuture().addListener(_ -> forget(channel));
+	}
+
+	/** The connection is a stream of a peer, and may stay. */
+	void accepted(Channel channel) {
+		forget(channel);
+	}
+
+	static void close(Channel channel) {
+		var _ = channel.close();
+	}
+
+	private void forget(Channel channel) {
+		ScheduledFuture<?> limit = channel.attr(LIMIT).getAndSet(null);
+		if (limit != null) {
+			limit.cancel(false);
+			this.connections.decrementAndGet();
+		}
+	}
+
+}

@@ -1,0 +1,154 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The model answers at once: what a replica replies is there when it was asked. */
+class LocalReplicaTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final InMemoryStorage storage = new InMemoryStorage();
+
+	private final HybridLogicalClock clock = new HybridLogicalClock(this.time);
+
+	private final Member member = new Member(0, "http://self");
+
+	private final LocalReplica replica = new LocalReplica(this.member, this.storage, this.clock, this.time);
+
+	private final Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
+
+	LocalReplicaTests() {
+		this.clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
+	}
+
+	private static Reply reply(Mono<Reply> mono) {
+		Reply reply = mono.block();
+		if (reply == null) {
+			throw new AssertionError("there is no reply");
+		}
+		return reply;
+	}
+
+	private Reply store(Entry entry, boolean repair) {
+		return reply(this.replica.store(KEY, entry, repair, this.deadline));
+	}
+
+	private @Nullable Entry stored() {
+		return this.storage.read(KEY).block();
+	}
+
+	private Entry ahead(long millis) {
+		return Generator.live(new Version((this.time.millis() + millis) << Version.COUNTER_BITS, 1), "ahead " + millis);
+	}
+
+	private static void assertRefused(Reply reply, Reason reason) {
+		assertThat(reply).isInstanceOfSatisfying(Failed.class, failed -> {
+			assertThat(failed.reason()).isEqualTo(reason);
+			assertThat(failed.mayHaveHappened()).isFalse();
+			assertThat(failed.mayRetry()).isTrue();
+		});
+	}
+
+	@Test
+	void itTellsWhatItHoldsTombstonesAndWhatHasExpiredToo() {
+		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.nothing());
+		Entry expired = Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1);
+		store(expired, false);
+		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(expired));
+		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
+		store(tombstone, false);
+		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(tombstone));
+	}
+
+	@Test
+	void toWhoAsksForTheVersionItTellsNoMore() {
+		assertThat(reply(this.replica.readVersion(KEY, this.deadline))).isEqualTo(Held.nothing());
+		store(ahead(0), false);
+
+		assertThat(reply(this.replica.readVersion(KEY, this.deadline))).isEqualTo(new Held(ahead(0).version(), null));
+	}
+
+	@Test
+	void anOlderEntryIsAcknowledgedAndNotKept() {
+		store(ahead(0), false);
+
+		assertThat(store(ahead(-1), false)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isEqualTo(ahead(0));
+	}
+
+	@Test
+	void aVersionUpToTheLimitAheadOfTheClockIsStoredAndFollowed() {
+		assertThat(store(ahead(500), false)).isEqualTo(Acknowledged.INSTANCE);
+
+		assertThat(stored()).isEqualTo(ahead(500));
+		assertThat(this.clock.next().isNewerThan(ahead(500).version())).isTrue();
+	}
+
+	@Test
+	void aVersionBeyondTheLimitIsRefusedAndNotFollowed() {
+		assertRefused(store(ahead(501), false), Reason.CLOCK);
+
+		assertThat(stored()).isNull();
+		assertThat(this.clock.next().millis()).isEqualTo(this.time.millis());
+	}
+
+	@Test
+	void aVersionBeyondTheLimitIsStoredWhereWhatIsThereIsAsFarAhead() {
+		store(ahead(2_000), true);
+
+		assertThat(store(ahead(2_500), false)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isEqualTo(ahead(2_500));
+		assertRefused(store(ahead(3_001), false), Reason.CLOCK);
+		assertThat(stored()).isEqualTo(ahead(2_500));
+	}
+
+	@Test
+	void theVersionOfARepairIsNotHeldAgainstTheClock() {
+		assertThat(store(ahead(3_600_000), true)).isEqualTo(Acknowledged.INSTANCE);
+
+		assertThat(stored()).isEqualTo(ahead(3_600_000));
+		assertThat(this.clock.next().millis()).as("nor followed").isEqualTo(this.time.millis());
+	}
+
+	@Test
+	void afterTheDeadlineNothingIsDone() {
+		this.time.pass(Duration.ofSeconds(1));
+
+		assertRefused(store(ahead(0), false), Reason.TIMEOUT);
+		assertRefused(store(ahead(0), true), Reason.TIMEOUT);
+		assertRefused(reply(this.replica.read(KEY, this.deadline)), Reason.TIMEOUT);
+		assertRefused(reply(this.replica.readVersion(KEY, this.deadline)), Reason.TIMEOUT);
+		assertThat(stored()).isNull();
+	}
+
+	@Test
+	void itIsThereAndCostsNothing() {
+		assertThat(this.replica.expectedNanos()).isZero();
+		assertThat(this.replica.member()).isEqualTo(this.member);
+	}
+
+}

@@ -1,0 +1,343 @@
+package io.kvorum.transport;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SteeredTime;
+import io.kvorum.transport.ReplicaProtocol.Lane;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.test.publisher.TestPublisher;
+
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The end of a stream that carries out operations, without a network. */
+class ReplicaStreamTests {
+
+	private static final NettyDataBufferFactory BUFFERS = new NettyDataBufferFactory(PooledByteBufAllocator.DEFAULT);
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Entry ENTRY = Generator.live(new Version(9, 9), "value");
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final Queue<Runnable> loop = new ArrayDeque<>();
+
+	private final HeldReplica replica = new HeldReplica();
+
+	private final TransportSettings settings = new TransportSettings(null, Duration.ofSeconds(1),
+			Duration.ofMillis(400), Duration.ofMillis(50), 2, 1 << 20);
+
+	private boolean isDisconnected;
+
+	private final ReplicaStream stream = new ReplicaStream(this.replica, Lane.SMALL, this.settings, this.time,
+			this.loop::add, () -> this.isDisconnected = true, TransportEvents.NONE);
+
+	private final TestPublisher<DataBuffer> in = TestPublisher.createCold();
+
+	private final List<ByteBuf> sent = new ArrayList<>();
+
+	private final List<ByteBuf> received = new ArrayList<>();
+
+	private final List<ReplyFrame> replies = new ArrayList<>();
+
+	private final List<DataBuffer> discarded = new ArrayList<>();
+
+	private final Peer peer = new Peer();
+
+	ReplicaStreamTests() {
+		this.stream.talk(this.in.flux()).doOnDiscard(DataBuffer.class, this.discarded::add).subscribe(this.peer);
+	}
+
+	private void turn() {
+		for (Runnable task = this.loop.poll(); task != null; task = this.loop.poll()) {
+			task.run();
+		}
+	}
+
+	private void send(Frame... frames) {
+		ByteBuf buffer = PooledByteBufAllocator.DEFAULT.buffer();
+		for (Frame frame : frames) {
+			frame.writeHead(buffer);
+			buffer.writeBytes(frame.tail());
+		}
+		this.sent.add(buffer);
+		this.in.next(BUFFERS.wrap(buffer));
+		turn();
+	}
+
+	private static OperationFrame read(int correlation) {
+		return new OperationFrame(correlation, ReplicaProtocol.READ, 1_000_000, KEY, Frame.NO_BYTES);
+	}
+
+	private List<Byte> kinds() {
+		return this.replies.stream().map(reply -> reply.kind).toList();
+	}
+
+	@Test
+	void itSaysHelloAndRepliesInTheOrderInWhichThingsAreDone() {
+		this.peer.request(100);
+		send(read(1), new OperationFrame(2, ReplicaProtocol.STORE, 1, KEY, EntryFormat.encode(KEY, ENTRY)));
+		this.replica.answer(1, Acknowledged.INSTANCE);
+		this.replica.answer(0, Held.of(ENTRY));
+		turn();
+
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.ACKNOWLEDGED, ReplicaProtocol.HELD);
+		assertThat(this.replies).extracting(reply -> reply.correlation).containsExactly(0, 2, 1);
+		assertThat(this.replica.asked).containsExactly("read", "store");
+	}
+
+	@Test
+	void aRepairIsARepairAndAVersionAVersion() {
+		send(new OperationFrame(2, ReplicaProtocol.REPAIR, 1, KEY, EntryFormat.encode(KEY, ENTRY)),
+				new OperationFrame(3, ReplicaProtocol.READ_VERSION, 1, KEY, Frame.NO_BYTES));
+
+		assertThat(this.replica.asked).containsExactly("repair", "readVersion");
+	}
+
+	@Test
+	void theTimeThatRemainsIsCountedFromTheArrival() {
+		this.time.pass(Duration.ofSeconds(5));
+		send(new OperationFrame(1, ReplicaProtocol.READ, 700, KEY, Frame.NO_BYTES));
+
+		assertThat(this.replica.deadlines.getFirst().remainingNanos(this.time)).isEqualTo(700_000);
+	}
+
+	@Test
+	void aPingIsAnsweredWhileTheReplicaIsBusyWithAllItMayTake() {
+		this.peer.request(100);
+		send(read(1), read(2));
+		send(OperationFrame.ping(0));
+
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.PONG);
+	}
+
+	@Test
+	void aReplicaWithABugFailsOneOperationAndNotTheStream() {
+		this.peer.request(100);
+		send(read(1), read(2));
+		this.replica.fail(0, new IllegalStateException("planted"));
+		this.replica.answer(1, Held.nothing());
+		turn();
+
+		assertThat(this.replies).extracting(reply -> reply.correlation).containsExactly(0, 1, 2);
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.FAILED,
+				ReplicaProtocol.HELD_VERSION);
+		assertThat(this.peer.isOver).isFalse();
+	}
+
+	@Test
+	void anEntryThatWasDamagedOnItsWayIsNotStored() {
+		this.peer.request(100);
+		byte[] entry = EntryFormat.encode(KEY, ENTRY);
+		entry[entry.length - 1]++;
+		send(new OperationFrame(1, ReplicaProtocol.STORE, 1, KEY, entry));
+
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.FAILED);
+		assertThat(this.replica.asked).isEmpty();
+	}
+
+	@Test
+	void noMoreIsDoneAtATimeThanAllowed() {
+		for (int i = 0; i < 20; i++) {
+			send(read(2 * i), read(2 * i + 1));
+		}
+		int most = 4 * this.settings.maxInFlight();
+		assertThat(this.replica.asked).hasSize(most);
+		this.peer.request(100);
+		turn();
+		assertThat(kinds()).filteredOn(kind -> kind == ReplicaProtocol.FAILED).hasSize(40 - most);
+		this.replica.answer(1, Held.nothing());
+		turn();
+		send(read(100));
+		assertThat(this.replica.asked).hasSize(most + 1);
+	}
+
+	@Test
+	void whenThePeerBreaksOffNoBufferStaysBehind() {
+		this.peer.request(1);
+		for (int i = 0; i < 20; i++) {
+			send(read(2 * i), read(2 * i + 1));
+		}
+		ByteBuf part = PooledByteBufAllocator.DEFAULT.buffer().writeInt(100).writeInt(1);
+		this.sent.add(part);
+		this.in.next(BUFFERS.wrap(part));
+		this.in.error(new IllegalStateException("the connection broke"));
+		turn();
+
+		assertThat(this.sent).allMatch(buffer -> buffer.refCnt() == 0);
+	}
+
+	@Test
+	void whenTheConnectionIsCancelledNoBufferStaysBehind() {
+		this.peer.request(1);
+		for (int i = 0; i < 20; i++) {
+			send(read(2 * i), read(2 * i + 1));
+		}
+		this.peer.cancel();
+		turn();
+
+		assertThat(this.sent).allMatch(buffer -> buffer.refCnt() == 0);
+	}
+
+	@Test
+	void repliesThatThePeerDidNotTakeAreGivenBackWhenItIsGone() {
+		turn();
+		this.peer.cancel();
+		turn();
+
+		assertThat(this.discarded).hasSize(1)
+			.allMatch(buffer -> NettyDataBufferFactory.toByteBuf(buffer).refCnt() == 0);
+	}
+
+	@Test
+	void itDisconnectsWhenItIsToldTo() {
+		this.peer.request(100);
+		send(read(1));
+		this.stream.end();
+
+		assertThat(this.isDisconnected).isTrue();
+	}
+
+	@Test
+	void itEndsWhenThePeerHasEndedAndAllIsAnswered() {
+		this.peer.request(100);
+		send(read(1));
+		this.in.complete();
+		turn();
+		assertThat(this.peer.isOver).isFalse();
+		this.replica.answer(0, Held.nothing());
+		turn();
+
+		assertThat(this.peer.isOver).isTrue();
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.HELD_VERSION);
+	}
+
+	@Test
+	void aPeerThatIsSilentForLongIsGone() {
+		this.peer.request(100);
+		this.time.pass(this.settings.silenceTimeout().multipliedBy(10));
+		this.stream.endIfSilent();
+		assertThat(this.isDisconnected).isFalse();
+		this.time.pass(Duration.ofNanos(1));
+		this.stream.endIfSilent();
+
+		assertThat(this.isDisconnected).isTrue();
+	}
+
+	@Test
+	void whatIsNoFrameEndsTheStream() {
+		for (byte kind : new byte[] { 0, 6, ReplicaProtocol.HELLO, -1 }) {
+			ReplicaStreamTests other = new ReplicaStreamTests();
+			other.peer.request(100);
+			other.send(new OperationFrame(1, kind, 1, KEY, Frame.NO_BYTES));
+			assertThat(other.peer.isOver).isTrue();
+			assertThat(other.sent).allMatch(buffer -> buffer.refCnt() == 0);
+		}
+	}
+
+	/** Reads the replies. */
+	private final class Peer extends BaseSubscriber<DataBuffer> {
+
+		private final FrameReader<ReplyFrame> reader = new FrameReader<>(1 << 20, ReplyFrame::read);
+
+		private boolean isOver;
+
+		@Override
+		protected void hookOnSubscribe(Subscription subscription) {
+		}
+
+		@Override
+		protected void hookOnNext(DataBuffer buffer) {
+			ReplicaStreamTests.this.received.add(NettyDataBufferFactory.toByteBuf(buffer));
+			this.reader.read(buffer, ReplicaStreamTests.this.replies::add);
+		}
+
+		@Override
+		protected void hookOnComplete() {
+			this.isOver = true;
+		}
+
+		@Override
+		protected void hookOnError(Throwable error) {
+			this.isOver = true;
+		}
+
+	}
+
+	/** Answers when it is told to. */
+	private static final class HeldReplica implements Replica {
+
+		private final List<String> asked = new ArrayList<>();
+
+		private final List<Deadline> deadlines = new ArrayList<>();
+
+		private final List<MonoSink<Reply>> callers = new ArrayList<>();
+
+		void answer(int call, Reply reply) {
+			this.callers.get(call).success(reply);
+		}
+
+		void fail(int call, Throwable error) {
+			this.callers.get(call).error(error);
+		}
+
+		private Mono<Reply> call(String what, Deadline deadline) {
+			return Mono.create(sink -> {
+				this.asked.add(what);
+				this.deadlines.add(deadline);
+				this.callers.add(sink);
+			});
+		}
+
+		@Override
+		public Member member() {
+			return new Member(0, "http://self");
+		}
+
+		@Override
+		public Mono<Reply> read(Key key, Deadline deadline) {
+			return call("read", deadline);
+		}
+
+		@Override
+		public Mono<Reply> readVersion(Key key, Deadline deadline) {
+			return call("readVersion", deadline);
+		}
+
+		@Override
+		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+			return call(repair ? "repair" : "store", deadline);
+		}
+
+		@Override
+		public long expectedNanos() {
+			return 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,556 @@
+package io.kvorum.transport;
+
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.BiConsumer;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica;
+import io.kvorum.testing.Generator;
+import io.kvorum.transport.TransportEvents.Call;
+import io.netty.handler.codec.http.HttpHeaders;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.netty.http.client.HttpClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** The replica protocol between nodes in one JVM, over real connections. */
+@Timeout(60)
+class ReplicaTransportTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Live ENTRY = Generator.live(new Version(9 << 16, 9), "value");
+
+	private final TransportNodes nodes = new TransportNodes(2);
+
+	private final TestReplica first = this.nodes.replica(0);
+
+	private final TestReplica second = this.nodes.replica(1);
+
+	private final List<AutoCloseable> peers = new ArrayList<>();
+
+	@AfterEach
+	void stopAll() throws Exception {
+		for (AutoCloseable peer : this.peers) {
+			peer.close();
+		}
+		this.nodes.close();
+	}
+
+	private ScriptedPeer peer(boolean saysHello, BiConsumer<ScriptedPeer.Stream, OperationFrame> script) {
+		ScriptedPeer peer = new ScriptedPeer(this.nodes.addresses.get(1), saysHello, script);
+		this.peers.add(peer);
+		return peer;
+	}
+
+	private Replica connected(ReplicaTransport transport) {
+		this.nodes.awaitThere(transport, 1);
+		return this.nodes.remote(transport, 1);
+	}
+
+	/** From the first node to the second, both started. */
+	private Replica remote() {
+		this.nodes.start(this.second);
+		return connected(this.nodes.start(this.first));
+	}
+
+	private static Live large(int bytes) {
+		return new Live(new Version(7 << 16, 7), 3, Live.NEVER, "text/plain", Value.of(new Generator(1).bytes(bytes)));
+	}
+
+	private static Failed failed(Reply reply) {
+		assertThat(reply).isInstanceOf(Failed.class);
+		return (Failed) reply;
+	}
+
+	@Test
+	void whatIsStoredThroughAPeerIsReadThroughIt() {
+		Replica remote = remote();
+
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.nothing());
+		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())))
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(ENTRY));
+		assertThat(TransportNodes.reply(remote.readVersion(KEY, TransportNodes.soon())))
+			.isEqualTo(new Held(ENTRY.version(), null));
+		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, true, TransportNodes.soon())))
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(this.second.asked).extracting(TestReplica.Asked::call)
+			.containsExactly(Call.READ, Call.STORE, Call.READ, Call.READ_VERSION, Call.REPAIR);
+		assertThat(remote.member()).isEqualTo(this.second.member());
+	}
+
+	@Test
+	void theTimeThatRemainsTravelsWithTheOperation() {
+		Replica remote = remote();
+		TransportNodes.reply(remote.read(KEY, TransportNodes.in(Duration.ofSeconds(5))));
+
+		assertThat(this.second.asked.getFirst().deadline().remainingNanos(TimeSource.SYSTEM)).isBetween(1L,
+				Duration.ofSeconds(5).toNanos());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "16000", "16384", "16385", "40000", "1048576", "2097152" })
+	void entriesOfAnySizeGoThereAndComeBack(int bytes) {
+		Replica remote = remote();
+		Live entry = large(bytes);
+
+		assertThat(TransportNodes.reply(remote.store(KEY, entry, false, TransportNodes.soon())))
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(entry));
+	}
+
+	@Test
+	void manyLargeEntriesAtATimeComeBackWithoutAWaitForAnythingElse() {
+		Replica remote = remote();
+		Live entry = large(1 << 20);
+		TransportNodes.reply(remote.store(KEY, entry, false, TransportNodes.soon()));
+		List<Reply> replies = Flux.range(0, 30)
+			.flatMap(_ -> remote.read(KEY, TransportNodes.soon()), 30)
+			.collectList()
+			.blockOptional(Duration.ofSeconds(30))
+			.orElseThrow();
+
+		assertThat(replies).hasSize(30).allMatch(Held.of(entry)::equals);
+	}
+
+	@Test
+	void aLargeEntryReadOnAnEventLoopComesBackToThatLoop() {
+		try (TransportNodes three = new TransportNodes(3)) {
+			TestReplica holder = three.replica(0);
+			TestReplica between = three.replica(1);
+			three.start(holder);
+			ReplicaTransport asking = three.start(between);
+			ReplicaTransport client = three.start(three.replica(2));
+			three.awaitThere(asking, 0);
+			three.awaitThere(client, 1);
+			Live entry = large(100_000);
+			TransportNodes.reply(three.remote(client, 0).store(KEY, entry, false, TransportNodes.soon()));
+			List<String> threads = new CopyOnWriteArrayList<>();
+			between.script(one -> {
+				threads.add(Thread.currentThread().getName());
+				return three.remote(asking, 0)
+					.read(one.key(), one.deadline())
+					.doOnNext(_ -> threads.add(Thread.currentThread().getName()));
+			});
+
+			for (int i = 0; i < 10; i++) {
+				threads.clear();
+				Reply reply = TransportNodes.reply(three.remote(client, 1).read(KEY, TransportNodes.soon()));
+				assertThat(reply).isEqualTo(Held.of(entry));
+				assertThat(threads.stream().distinct()).hasSize(1);
+			}
+		}
+	}
+
+	@Test
+	void tenThousandOperationsAnsweredInAnyOrderEachGetTheirOwnReply() {
+		TransportSettings patient = TransportNodes.settings("the secret", 20_000, Duration.ofSeconds(20));
+		this.nodes.start(this.second, patient);
+		Replica remote = connected(this.nodes.start(this.first, patient));
+		List<Runnable> held = Collections.synchronizedList(new ArrayList<>());
+		int operations = 10_000;
+		this.second.script(one -> Mono.create(sink -> {
+			held.add(() -> sink.success(
+					Held.of(Generator.live(new Version(1, 1), new String(one.key().bytes(), StandardCharsets.UTF_8)))));
+			if (held.size() == operations) {
+				Collections.shuffle(held, ThreadLocalRandom.current());
+				held.forEach(Runnable::run);
+			}
+		}));
+		List<CompletableFuture<@Nullable Reply>> replies = new ArrayList<>();
+		for (int i = 0; i < operations; i++) {
+			replies.add(asked(remote.read(Generator.key("key" + i), TransportNodes.soon())));
+		}
+
+		for (int i = 0; i < operations; i++) {
+			assertThat(replies.get(i).join()).isEqualTo(Held.of(Generator.live(new Version(1, 1), "key" + i)));
+		}
+	}
+
+	@Test
+	void aPeerWithoutAStreamIsAwayAndFailsAtOnce() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		Replica remote = this.nodes.remote(transport, 1);
+
+		assertThat(remote.expectedNanos()).isEqualTo(Replica.AWAY);
+		Failed read = failed(TransportNodes.reply(remote.read(KEY, TransportNodes.soon())));
+		Failed store = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		assertThat(List.of(read, store))
+			.allMatch(reply -> reply.reason() == Reason.AWAY && !reply.mayHaveHappened() && reply.mayRetry());
+		TransportNodes.await("it is told why",
+				() -> !transport.peers().getFirst().isThere() && !transport.peers().getFirst().reason().isEmpty());
+	}
+
+	@Test
+	void aPeerThatStartsLaterIsFoundAndOneThatRestartsIsUsedAgain() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		assertThat(this.nodes.isThere(transport, 1)).isFalse();
+		for (int i = 0; i < 3; i++) {
+			ReplicaTransport peer = this.nodes.start(this.second);
+			Replica remote = connected(transport);
+			assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.nothing());
+			TransportNodes.stop(peer);
+			this.nodes.awaitAway(transport, 1);
+		}
+	}
+
+	@Test
+	void aTransportThatWasStoppedCanBeStartedAgain() {
+		ReplicaTransport peer = this.nodes.start(this.second);
+		ReplicaTransport transport = this.nodes.start(this.first);
+		connected(transport);
+		TransportNodes.stop(peer);
+		this.nodes.awaitAway(transport, 1);
+		peer.start();
+
+		assertThat(TransportNodes.reply(connected(transport).read(KEY, TransportNodes.soon())))
+			.isEqualTo(Held.nothing());
+	}
+
+	@Test
+	void aPeerThatAcceptsAndNeverSaysHelloIsAway() throws Exception {
+		try (var silent = new ServerSocket()) {
+			silent.bind(TransportNodes.socketAddress(this.nodes.addresses.get(1)));
+			ReplicaTransport transport = this.nodes.start(this.first);
+
+			assertThat(this.nodes.isThere(transport, 1)).isFalse();
+			TransportNodes.await("the reason is told",
+					() -> transport.peers().getFirst().reason().contains("connect-timeout"));
+		}
+	}
+
+	@Test
+	void aPeerThatFallsSilentIsGivenUpItsStoresAreUnknownAndItsReadsNotDone() {
+		peer(true, (_, _) -> {
+		});
+		Replica remote = connected(this.nodes.start(this.first));
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		CompletableFuture<@Nullable Reply> read = remote.read(KEY, TransportNodes.soon()).toFuture();
+
+		assertThat(store.join()).isInstanceOfSatisfying(Failed.class, failed -> {
+			assertThat(failed.reason()).isEqualTo(Reason.DISCONNECTED);
+			assertThat(failed.mayHaveHappened()).isTrue();
+			assertThat(failed.detail()).contains("silence-timeout");
+		});
+		assertThat(read.join()).isInstanceOfSatisfying(Failed.class,
+				failed -> assertThat(failed.mayHaveHappened()).isFalse());
+	}
+
+	@Test
+	void aPeerThatAnswersPingsIsKeptHoweverLongAnOperationTakes() {
+		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
+		Replica remote = connected(this.nodes.start(this.first));
+		Failed reply = failed(
+				TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ofMillis(1_500)))));
+
+		assertThat(reply.reason()).isEqualTo(Reason.TIMEOUT);
+		assertThat(reply.mayHaveHappened()).isTrue();
+		assertThat(peer.streams.stream().filter(stream -> stream.lane.equals("LARGE"))).hasSize(1);
+	}
+
+	@Test
+	void aReplyAfterTheDeadlineFindsNobodyAndTheStreamGoesOn() {
+		List<MonoSink<Reply>> held = new CopyOnWriteArrayList<>();
+		Replica remote = remote();
+		this.second.script(_ -> Mono.create(held::add));
+		Failed late = failed(TransportNodes.reply(remote.read(KEY, TransportNodes.in(Duration.ofMillis(50)))));
+		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
+		assertThat(late.mayHaveHappened()).isFalse();
+		this.second.script(this.second::fromMemory);
+		held.forEach(sink -> sink.success(Held.of(ENTRY)));
+
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.nothing());
+	}
+
+	@Test
+	void afterTheDeadlineNothingIsSent() {
+		Replica remote = remote();
+		Failed late = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ZERO))));
+
+		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
+		assertThat(late.mayHaveHappened()).isFalse();
+		assertThat(this.second.asked).isEmpty();
+	}
+
+	@Test
+	void beyondMaxInFlightOperationsAreRefusedAndPlacesThatAreFreeAreUsedAgain() {
+		List<MonoSink<Reply>> held = new CopyOnWriteArrayList<>();
+		this.second.script(_ -> Mono.create(held::add));
+		this.nodes.start(this.second);
+		Replica remote = connected(this.nodes.start(this.first, TransportNodes.settings("the secret", 3)));
+		List<CompletableFuture<@Nullable Reply>> taken = new ArrayList<>();
+		for (int i = 0; i < 3; i++) {
+			taken.add(asked(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		}
+		Failed refused = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		assertThat(refused)
+			.isEqualTo(Failed.notDone(Reason.OVERLOADED, "kvorum.cluster.max-in-flight of 3 is reached"));
+		TransportNodes.await("three arrived", () -> held.size() == 3);
+		held.forEach(sink -> sink.success(Acknowledged.INSTANCE));
+		assertThat(taken).allSatisfy(store -> assertThat(store.join()).isEqualTo(Acknowledged.INSTANCE));
+		this.second.script(this.second::fromMemory);
+
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.nothing());
+	}
+
+	@Test
+	void aConnectionThatBreaksForgetsNoOperation() {
+		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
+		Replica remote = connected(this.nodes.start(this.first));
+		List<CompletableFuture<@Nullable Reply>> stores = new ArrayList<>();
+		List<CompletableFuture<@Nullable Reply>> reads = new ArrayList<>();
+		for (int i = 0; i < 500; i++) {
+			stores.add(asked(remote.store(Generator.key("k" + i), ENTRY, i % 2 == 0, TransportNodes.soon())));
+			reads.add(asked(remote.readVersion(Generator.key("k" + i), TransportNodes.soon())));
+		}
+		TransportNodes.await("they arrived", () -> peer.frames.get() >= 1_000);
+		peer.streams.forEach(ScriptedPeer.Stream::breakOff);
+
+		for (CompletableFuture<@Nullable Reply> store : stores) {
+			assertThat(failed(reply(store))).matches(Failed::mayHaveHappened)
+				.extracting(Failed::reason)
+				.isEqualTo(Reason.DISCONNECTED);
+		}
+		for (CompletableFuture<@Nullable Reply> read : reads) {
+			assertThat(failed(reply(read)).mayHaveHappened()).isFalse();
+		}
+	}
+
+	private static CompletableFuture<@Nullable Reply> asked(Mono<Reply> operation) {
+		return operation.toFuture();
+	}
+
+	private static Reply reply(CompletableFuture<@Nullable Reply> future) {
+		Reply reply = future.join();
+		if (reply == null) {
+			throw new AssertionError("there is no reply");
+		}
+		return reply;
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "99", "22", "0" })
+	void aReplyThatIsNoneIsAnsweredAndForgetsNoOperation(byte kind) {
+		peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind != ReplicaProtocol.PING) {
+				stream.send(ReplyFrame.of(frame.correlation, kind));
+			}
+		});
+		Replica remote = connected(this.nodes.start(this.first));
+		Reply store = TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ofSeconds(1))));
+
+		assertThat(failed(store).reason()).isEqualTo(Reason.INTERNAL);
+		assertThat(failed(store).mayHaveHappened()).isTrue();
+	}
+
+	@Test
+	void bytesThatAreNoFramesEndTheStreamAndAllThatIsInFlight() {
+		peer(true, (stream, frame) -> {
+			if (frame.kind != ReplicaProtocol.PING) {
+				stream.sendBytes(new byte[] { 127, 1, 2, 3, 4, 5, 6, 7, 8 });
+			}
+		});
+		Replica remote = connected(this.nodes.start(this.first));
+
+		assertThat(failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon()))))
+			.isEqualTo(Failed.unknown(Reason.DISCONNECTED,
+					"the connection to %s has ended: a frame of 2130772483 bytes, the limit is 2101248"
+						.formatted(this.nodes.addresses.get(1))));
+	}
+
+	@Test
+	void aNodeWithAnotherSecretIsRefusedAndToldWhy() {
+		this.nodes.start(this.second, TransportNodes.settings("another", 10));
+		ReplicaTransport transport = this.nodes.start(this.first);
+
+		assertThat(this.nodes.isThere(transport, 1)).isFalse();
+		TransportNodes.await("it is told why",
+				() -> transport.peers().getFirst().reason().contains("another kvorum.cluster.secret"));
+		assertThat(failed(TransportNodes.reply(this.nodes.remote(transport, 1).read(KEY, TransportNodes.soon()))))
+			.extracting(Failed::reason)
+			.isEqualTo(Reason.REFUSED);
+	}
+
+	@Test
+	void aNodeWithAnotherTopologyIsRefusedAndToldWhy() {
+		this.nodes.start(this.second, TransportNodes.settings("the secret", 10), Topology.of(this.nodes.addresses, 1));
+		ReplicaTransport transport = this.nodes.start(this.first);
+
+		assertThat(this.nodes.isThere(transport, 1)).isFalse();
+		TransportNodes.await("it is told why",
+				() -> transport.peers().getFirst().reason().contains("has another topology"));
+	}
+
+	@Test
+	void withoutASecretEverybodyIsLetIn() {
+		this.nodes.start(this.second, TransportNodes.settings(null, 10));
+
+		assertThat(connected(this.nodes.start(this.first)).expectedNanos()).isNotEqualTo(Replica.AWAY);
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "null", value = { "the secret, 1, right, right, 200", "null, 1, right, right, 401",
+			"'', 1, right, right, 401", "the secre, 1, right, right, 401", "the secret!, 1, right, right, 401",
+			"null, 2, wrong, wrong, 401", "the secret, 2, right, right, 426", "the secret, null, right, right, 426",
+			"the secret, 1, wrong, right, 409", "the secret, 1, null, right, 409", "the secret, 1, right, wrong, 421",
+			"the secret, 1, right, null, 421" })
+	void whoMayOpenAStream(@Nullable String secret, @Nullable String version, @Nullable String topology,
+			@Nullable String to, int status) {
+		this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		String fingerprint = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
+		int answered = HttpClient.newConnection().headers(headers -> {
+			set(headers, ReplicaProtocol.SECRET_HEADER, secret);
+			set(headers, ReplicaProtocol.VERSION_HEADER, version);
+			set(headers, ReplicaProtocol.TOPOLOGY_HEADER, "right".equals(topology) ? fingerprint : topology);
+			set(headers, ReplicaProtocol.TO_HEADER, "right".equals(to) ? address : to);
+		})
+			.post()
+			.uri(address + ReplicaProtocol.PATH)
+			.send(Flux.empty())
+			.response()
+			.blockOptional(Duration.ofSeconds(10))
+			.orElseThrow()
+			.status()
+			.code();
+
+		assertThat(answered).isEqualTo(status);
+		assertThat(this.second.asked).isEmpty();
+	}
+
+	private static void set(HttpHeaders headers, String name, @Nullable String value) {
+		if (value != null) {
+			headers.set(name, value);
+		}
+	}
+
+	@Test
+	void aStreamIntroducesItself() {
+		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
+		connected(this.nodes.start(this.first));
+
+		assertThat(peer.headers.getFirst().get(ReplicaProtocol.SECRET_HEADER)).isEqualTo("the secret");
+		assertThat(peer.headers.getFirst().get(ReplicaProtocol.FROM_HEADER)).isEqualTo(this.nodes.addresses.get(0));
+		assertThat(peer.headers.getFirst().get(ReplicaProtocol.TO_HEADER)).isEqualTo(this.nodes.addresses.get(1));
+		TransportNodes.await("one stream for each loop and one for large entries", () -> peer.streams.size() >= 3);
+		assertThat(peer.streams).extracting(stream -> stream.lane).containsExactlyInAnyOrder("SMALL", "SMALL", "LARGE");
+	}
+
+	@Test
+	void aNodeThatLeavesAnswersWhatIsUnderWayAndTakesNoMore() {
+		List<MonoSink<Reply>> held = new CopyOnWriteArrayList<>();
+		this.second.script(_ -> Mono.create(held::add));
+		ReplicaTransport peer = this.nodes.start(this.second);
+		ReplicaTransport transport = this.nodes.start(this.first);
+		Replica remote = connected(transport);
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		TransportNodes.await("it arrived", () -> held.size() == 1);
+		CompletableFuture<Void> stopped = new CompletableFuture<>();
+		peer.stop(() -> stopped.complete(null));
+		this.nodes.awaitAway(transport, 1);
+		assertThat(failed(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).reason())
+			.isEqualTo(Reason.AWAY);
+		assertThat(store).isNotDone();
+		held.getFirst().success(Acknowledged.INSTANCE);
+
+		assertThat(store.join()).isEqualTo(Acknowledged.INSTANCE);
+		stopped.join();
+	}
+
+	@Test
+	void aPeerThatDoesNotHeedThatANodeLeavesHasNoStreamAfterwards() {
+		ReplicaTransport node = this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		CompletableFuture<@Nullable Void> ended = HttpClient.newConnection().headers(headers -> {
+			headers.set(ReplicaProtocol.SECRET_HEADER, "the secret");
+			headers.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION);
+			headers.set(ReplicaProtocol.TOPOLOGY_HEADER,
+					ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+			headers.set(ReplicaProtocol.TO_HEADER, address);
+		})
+			.post()
+			.uri(address + ReplicaProtocol.PATH)
+			.send(Flux.never())
+			.responseContent()
+			.then()
+			.onErrorComplete()
+			.toFuture();
+		TransportNodes.stop(node);
+
+		TransportNodes.await("the stream has ended", ended::isDone);
+	}
+
+	@Test
+	void whenANodeStopsAllItHasUnderWayIsAnswered() {
+		peer(true, ScriptedPeer::pong);
+		ReplicaTransport transport = this.nodes.start(this.first);
+		Replica remote = connected(transport);
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		TransportNodes.stop(transport);
+
+		assertThat(failed(reply(store)).mayHaveHappened()).isTrue();
+		assertThat(remote.expectedNanos()).isEqualTo(Replica.AWAY);
+	}
+
+	@Test
+	void aPortThatIsTakenIsToldWithItsAddress() {
+		this.nodes.start(this.first);
+
+		assertThatExceptionOfType(ReplicaPortException.class).isThrownBy(() -> this.nodes.start(this.nodes.replica(0)))
+			.withMessageContaining(this.nodes.addresses.get(0).substring("http://".length()));
+	}
+
+	@Test
+	void aReplicaThatHasABugFailsTheOperationAndNoOther() {
+		Replica remote = remote();
+		this.second.script(_ -> Mono.error(new IllegalStateException("planted")));
+		Failed failed = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+
+		assertThat(failed.reason()).isEqualTo(Reason.INTERNAL);
+		assertThat(failed.mayHaveHappened()).isTrue();
+	}
+
+	@Test
+	void anEntryThatThePeerDamagedIsUnreadableAndNeverAValue() {
+		peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind == ReplicaProtocol.READ) {
+				stream.send(ReplyFrame.of(frame.correlation, Generator.key("another"), Held.of(ENTRY)));
+			}
+		});
+		Replica remote = connected(this.nodes.start(this.first));
+
+		assertThat(failed(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).reason())
+			.isEqualTo(Reason.UNREADABLE);
+	}
+
+}

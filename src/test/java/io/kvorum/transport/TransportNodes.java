@@ -1,0 +1,190 @@
+package io.kvorum.transport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Topology;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.CallerThreads;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.FastThreadLocal;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.netty.resources.LoopResources;
+
+import org.springframework.web.reactive.function.client.WebClient;
+
+/** Nodes of a cluster in one JVM, on free loopback ports, with their transports only. */
+final class TransportNodes implements AutoCloseable {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	/** Knows the event loop of the calling thread, as a node does. */
+	private static final class Callers implements CallerThreads {
+
+		private final FastThreadLocal<Executor> loops = new FastThreadLocal<>();
+
+		@Override
+		public Executor current() {
+			Executor loop = this.loops.get();
+			return (loop != null) ? loop : Runnable::run;
+		}
+
+		void learn(EventLoop loop) {
+			this.loops.set(loop);
+		}
+
+	}
+
+	final List<String> addresses = new ArrayList<>();
+
+	final Topology topology;
+
+	private final LoopResources loops = LoopResources.create("transport-test", 2, true);
+
+	private final Callers callers = new Callers();
+
+	private final List<ReplicaTransport> transports = new ArrayList<>();
+
+	TransportNodes(int nodes) {
+		List<ServerSocket> sockets = new ArrayList<>();
+		try {
+			for (int i = 0; i < nodes; i++) {
+				ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+				sockets.add(socket);
+				this.addresses.add("http://127.0.0.1:" + socket.getLocalPort());
+			}
+			for (ServerSocket socket : sockets) {
+				socket.close();
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		this.topology = Topology.of(this.addresses, nodes);
+	}
+
+	/** Limits that are short where a test waits for them. */
+	static TransportSettings settings(@Nullable String secret, int maxInFlight) {
+		return settings(secret, maxInFlight, Duration.ofSeconds(1));
+	}
+
+	static TransportSettings settings(@Nullable String secret, int maxInFlight, Duration silenceTimeout) {
+		return new TransportSettings(secret, Duration.ofMillis(500), silenceTimeout, Duration.ofMillis(30), maxInFlight,
+				2 << 20);
+	}
+
+	TestReplica replica(int node) {
+		return new TestReplica(this.topology.member(this.addresses.get(node)));
+	}
+
+	ReplicaTransport start(TestReplica local) {
+		return start(local, settings("the secret", 20_000));
+	}
+
+	ReplicaTransport start(TestReplica local, TransportSettings settings) {
+		return start(local, settings, this.topology);
+	}
+
+	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view) {
+		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view, local,
+				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
+				TransportEvents.NONE);
+		this.transports.add(transport);
+		transport.start();
+		return transport;
+	}
+
+	static InetSocketAddress socketAddress(String address) {
+		URI uri = URI.create(address);
+		return new InetSocketAddress(uri.getHost(), uri.getPort());
+	}
+
+	/** The replica on another node, as this transport reaches it. */
+	Replica remote(ReplicaTransport from, int node) {
+		return from.replicas().get(this.topology.member(this.addresses.get(node)).index());
+	}
+
+	static Deadline in(Duration time) {
+		return Deadline.after(TimeSource.SYSTEM, time);
+	}
+
+	static Deadline soon() {
+		return in(Duration.ofSeconds(10));
+	}
+
+	static Reply reply(Mono<Reply> mono) {
+		Reply reply = mono.block(PATIENCE);
+		if (reply == null) {
+			throw new AssertionError("there is no reply");
+		}
+		return reply;
+	}
+
+	boolean isThere(ReplicaTransport from, int node) {
+		return remote(from, node).expectedNanos() != Replica.AWAY;
+	}
+
+	void awaitThere(ReplicaTransport from, int node) {
+		await("node %d is there".formatted(node), () -> isThere(from, node));
+	}
+
+	void awaitAway(ReplicaTransport from, int node) {
+		await("node %d is away".formatted(node), () -> !isThere(from, node));
+	}
+
+	/** Looks again and again until it is so, for as long as a slow machine needs. */
+	static void await(String what, BooleanSupplier condition) {
+		long end = System.nanoTime() + PATIENCE.toNanos();
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() > end) {
+				throw new AssertionError("not so within %s: %s".formatted(PATIENCE, what));
+			}
+			pause();
+		}
+	}
+
+	private static void pause() {
+		try {
+			TimeUnit.MILLISECONDS.sleep(5);
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError("interrupted", ex);
+		}
+	}
+
+	/** Stops it as Spring does, and returns when it says that it is done. */
+	static void stop(ReplicaTransport transport) {
+		CountDownLatch done = new CountDownLatch(1);
+		transport.stop(done::countDown);
+		try {
+			if (!done.await(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
+				throw new AssertionError("the transport did not stop");
+			}
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError("interrupted", ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.transports.stream().filter(ReplicaTransport::isRunning).forEach(TransportNodes::stop);
+		this.loops.disposeLater(Duration.ZERO, Duration.ofSeconds(5)).block(PATIENCE);
+	}
+
+}
