@@ -98,7 +98,7 @@ public final class HybridLogicalClock {
 		if (isTooFarAhead(seen)) {
 			throw new ClockLeadException(seen.millis() - this.time.millis());
 		}
-		observe(seen);
+		follow(seen);
 		return next();
 	}
 
@@ -108,8 +108,12 @@ public final class HybridLogicalClock {
 	 */
 	public void observe(Version seen) {
 		if (!isTooFarAhead(seen)) {
-			this.last.accumulateAndGet(seen.timestamp(), Math::max);
+			follow(seen);
 		}
+	}
+
+	private void follow(Version seen) {
+		this.last.accumulateAndGet(seen.timestamp(), Math::max);
 	}
 
 	/**

@@ -91,15 +91,17 @@ public final class OperationFailedException extends RuntimeException {
 		}
 		boolean mayHaveHappened = stores
 				&& (tally.succeeded() > 0 || failures.stream().anyMatch(ReplicaFailure::mayHaveHappened));
-		return new OperationFailedException(kindOf(tally, replies), message(replies), tally, mayHaveHappened, failures);
+		return new OperationFailedException(kindOf(tally, replies, mayHaveHappened), message(replies), tally,
+				mayHaveHappened, failures);
 	}
 
-	private static Kind kindOf(Tally tally, List<Failed> replies) {
+	private static Kind kindOf(Tally tally, List<Failed> replies, boolean mayHaveHappened) {
 		if (replies.stream().allMatch(failed -> failed.reason() == Reason.NO_SPACE)) {
 			return Kind.NO_SPACE;
 		}
-		return (tally.succeeded() == 0 && replies.stream().allMatch(OperationFailedException::isNotAccepted))
-				? Kind.NOT_ACCEPTED : Kind.NOT_ENOUGH_REPLICAS;
+		boolean isNotBegun = tally.succeeded() == 0 && !mayHaveHappened;
+		return (isNotBegun && replies.stream().allMatch(OperationFailedException::isNotAccepted)) ? Kind.NOT_ACCEPTED
+				: Kind.NOT_ENOUGH_REPLICAS;
 	}
 
 	/** Whether a replica has refused to begin, and the same may go well right after. */

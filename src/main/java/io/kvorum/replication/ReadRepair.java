@@ -49,7 +49,8 @@ public final class ReadRepair {
 	}
 
 	private Mono<Reply> repair(Repair repair) {
-		return repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout))
+		return Mono
+			.defer(() -> repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout)))
 			.onErrorResume(error -> {
 				logger.error("A repair failed", error);
 				return Mono.empty();

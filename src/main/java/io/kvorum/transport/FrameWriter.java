@@ -56,7 +56,8 @@ final class FrameWriter {
 
 	/** The buffers, for one subscriber, as fast as it takes them. */
 	Flux<DataBuffer> buffers() {
-		return Flux.push(subscriber -> {
+		// Not push: that tells of the first demand only.
+		return Flux.create(subscriber -> {
 			this.sink = subscriber;
 			subscriber.onRequest(_ -> this.loop.execute(this::drain));
 		}, OverflowStrategy.IGNORE);
@@ -87,7 +88,7 @@ final class FrameWriter {
 		if (subscriber == null || subscriber.isCancelled()) {
 			return;
 		}
-		while (this.waitingBytes > 0 && subscriber.requestedFromDownstream() > 0) {
+		while (this.waitingBytes > 0 && subscriber.requestedFromDownstream() > 0 && !subscriber.isCancelled()) {
 			subscriber.next(BUFFERS.wrap(nextBuffer()));
 		}
 		if (this.ending && this.waitingBytes == 0) {

@@ -18,6 +18,8 @@ import io.kvorum.replication.Replica;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.transport.ReplicaProtocol.Lane;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import reactor.core.publisher.Flux;
@@ -31,6 +33,8 @@ import reactor.core.publisher.Sinks;
  * On the event loop of its connection.
  */
 final class ReplicaStream {
+
+	private static final Logger logger = LoggerFactory.getLogger(ReplicaStream.class);
 
 	/** A peer pings several times in each silence timeout; after this many it is gone. */
 	private static final int SILENCE_TIMEOUTS = 10;
@@ -96,7 +100,15 @@ final class ReplicaStream {
 			this.writer.send(ReplyFrame.of(operation.correlation, ReplicaProtocol.PONG));
 			return Mono.empty();
 		}
-		return replyTo(operation).doOnNext(reply -> this.writer.send(frameOf(operation, reply))).then();
+		return replyTo(operation).onErrorResume(ReplicaStream::unexpected)
+			.doOnNext(reply -> this.writer.send(frameOf(operation, reply)))
+			.then();
+	}
+
+	/** One operation has met a bug: the others go on. */
+	private static Mono<Reply> unexpected(Throwable error) {
+		logger.error("An operation of a peer met an error that nobody expected", error);
+		return Mono.just(Failed.unknown(Reason.INTERNAL, "the replica met an error it did not expect"));
 	}
 
 	private Mono<Reply> replyTo(OperationFrame operation) {
