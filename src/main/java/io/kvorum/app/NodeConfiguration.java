@@ -72,16 +72,18 @@ class NodeConfiguration {
 	@Bean(destroyMethod = "")
 	RocksStorage storage(KvorumProperties properties, TimeSource time, Scheduler storageScheduler,
 			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
-		return new RocksStorage(settings(properties.storage(), properties.replication()), time,
-				new SecureRandom()::nextLong, storageScheduler, callers, events, failure::exit);
+		return new RocksStorage(settings(properties), time, new SecureRandom()::nextLong, storageScheduler, callers,
+				events, failure::exit);
 	}
 
-	private static RocksSettings settings(Storage storage, Replication replication) {
+	private static RocksSettings settings(KvorumProperties properties) {
+		Storage storage = properties.storage();
+		Replication replication = properties.replication();
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
 				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
 				storage.readThreads(), storage.readQueueLength(), storage.writeQueueLength(),
 				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), replication.readTimeout(),
-				replication.writeTimeout(), storage.collectInterval());
+				replication.writeTimeout(), storage.collectInterval(), !properties.cluster().isAlone());
 	}
 
 	@Bean

@@ -10,6 +10,9 @@ import java.time.Duration;
  */
 public record Deadline(long atNanos) {
 
+	/** So far away that it never passes. */
+	public static final Deadline NONE = new Deadline(Long.MAX_VALUE / 2);
+
 	public static Deadline after(TimeSource time, Duration duration) {
 		return new Deadline(time.nanos() + duration.toNanos());
 	}

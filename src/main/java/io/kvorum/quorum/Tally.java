@@ -2,11 +2,13 @@ package io.kvorum.quorum;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntPredicate;
 
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * whatever it says afterwards.
  */
 public final class Tally {
+
+	private static final Failed NO_COPY = Failed.notDone(Reason.UNAVAILABLE, "it is to hold no copy of the entry");
 
 	private final int required;
 
@@ -111,18 +115,23 @@ public final class Tally {
 
 	/** Whether as many as are required hold this version, or a newer one. */
 	public boolean isHeldByEnough(Version version) {
-		return acknowledging(version).decision() == Decision.REACHED;
+		return acknowledging(version, this.required, _ -> true).decision() == Decision.REACHED;
 	}
 
 	/**
 	 * The tally of a store of the entry with this version, begun by a read: whoever holds
-	 * it already, or a newer one, has acknowledged it; the others are to be asked.
+	 * it already, or a newer one, has acknowledged it; the others are to be asked, but
+	 * for those that are to hold no copy.
+	 * @param isCopy whether the replica at a position is to hold one
 	 */
-	public Tally acknowledging(Version version) {
-		Tally store = awaiting(this.required, this.replies.length);
+	public Tally acknowledging(Version version, int required, IntPredicate isCopy) {
+		Tally store = awaiting(required, this.replies.length);
 		for (int position = 0; position < this.replies.length; position++) {
 			if (holds(position, version)) {
 				store = store.add(position, Acknowledged.INSTANCE);
+			}
+			else if (!isCopy.test(position)) {
+				store = store.add(position, NO_COPY);
 			}
 		}
 		return store;

@@ -203,22 +203,32 @@ public final class Coordinator {
 				return answer(newest);
 			}
 			if (this.consistency == Consistency.EVENTUAL) {
-				for (int position : tally.behind(newest.version())) {
-					Coordinator.this.readRepair.submit(this.set.at(position), this.key, entry);
-				}
+				repair(tally, entry);
 				return answer(newest);
 			}
-			return writeBack(tally, entry).then(Mono.defer(() -> answer(newest)));
+			// One that was written with fewer copies is not given more.
+			Tally copies = tally.acknowledging(entry.version(), Math.min(tally.required(), entry.copies()),
+					position -> this.set.isCopyOf(entry, position));
+			return copies.isDecided() ? answer(newest)
+					: writeBack(copies, entry).then(Mono.defer(() -> answer(newest)));
 		}
 
-		private Mono<Tally> writeBack(Tally tally, Entry entry) {
+		private void repair(Tally tally, Entry entry) {
+			for (int position : tally.behind(entry.version())) {
+				if (this.set.isCopyOf(entry, position)) {
+					Coordinator.this.readRepair.submit(this.set.at(position), this.key, entry);
+				}
+			}
+		}
+
+		private Mono<Tally> writeBack(Tally copies, Entry entry) {
 			Coordinator.this.events.wroteBack();
 			return Round
-				.ofStores(this.set, tally.acknowledging(entry.version()),
+				.ofStores(this.set, copies,
 						position -> this.set.at(position).store(this.key, entry, true, this.deadline))
 				.doOnNext(written -> {
 					if (written.decision() == Decision.UNREACHABLE) {
-						throw OperationFailedException.ofReads(this.set, written);
+						throw OperationFailedException.ofWriteBack(this.set, written);
 					}
 				});
 		}

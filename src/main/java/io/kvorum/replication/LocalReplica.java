@@ -56,7 +56,7 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
-		return this.storage.read(key)
+		return this.storage.read(key, deadline)
 			.<Reply>map(Held::of)
 			.defaultIfEmpty(Held.nothing())
 			.onErrorResume(StorageException.class, LocalReplica::failed);
@@ -74,17 +74,18 @@ public final class LocalReplica implements Replica {
 		}
 		if (repair || !this.clock.isTooFarAhead(entry.version())) {
 			this.clock.observe(entry.version());
-			return store(key, entry);
+			return store(key, entry, deadline);
 		}
-		return this.storage.read(key)
+		return this.storage.read(key, deadline)
 			.map(Entry::version)
 			.defaultIfEmpty(Version.ABSENT)
-			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead()) : store(key, entry))
+			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead())
+					: store(key, entry, deadline))
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
-	private Mono<Reply> store(Key key, Entry entry) {
-		return this.storage.store(key, entry)
+	private Mono<Reply> store(Key key, Entry entry, Deadline deadline) {
+		return this.storage.store(key, entry, deadline)
 			.<Reply>map(_ -> Acknowledged.INSTANCE)
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
@@ -121,10 +122,10 @@ public final class LocalReplica implements Replica {
 		};
 	}
 
-	/** Its answer costs no network. */
+	/** Its answer costs no network, unless its disk hangs. */
 	@Override
 	public long expectedNanos() {
-		return 0;
+		return this.storage.silentNanos();
 	}
 
 }

@@ -53,6 +53,13 @@ public final class OperationFailedException extends RuntimeException {
 		return of(set, tally, false);
 	}
 
+	/** Of a read that could not bring what it found to enough replicas. */
+	static OperationFailedException ofWriteBack(ReplicaSet set, Tally tally) {
+		OperationFailedException failed = of(set, tally, false);
+		return new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, String.valueOf(failed.getMessage()), tally, false,
+				failed.replicas);
+	}
+
 	/** Of a write: each replica that was asked may have stored it, unless it says not. */
 	static OperationFailedException ofStores(ReplicaSet set, Tally tally) {
 		return of(set, tally, true);

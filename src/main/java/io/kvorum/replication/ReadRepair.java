@@ -1,10 +1,12 @@
 package io.kvorum.replication;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.quorum.Reply;
 import org.slf4j.Logger;
@@ -25,6 +27,8 @@ public final class ReadRepair {
 
 	private static final int MAX_WAITING = 1024;
 
+	private static final long MAX_WAITING_BYTES = 8 << 20;
+
 	private static final int MAX_AT_ONCE = 16;
 
 	private final TimeSource time;
@@ -36,6 +40,8 @@ public final class ReadRepair {
 	private final Sinks.Many<Repair> waiting = Sinks.many()
 		.unicast()
 		.onBackpressureBuffer(Queues.<Repair>get(MAX_WAITING).get());
+
+	private final AtomicLong waitingBytes = new AtomicLong();
 
 	public ReadRepair(TimeSource time, Duration timeout, ReplicationEvents events) {
 		this.time = time;
@@ -54,22 +60,27 @@ public final class ReadRepair {
 			.onErrorResume(error -> {
 				logger.error("A repair failed", error);
 				return Mono.empty();
-			});
+			})
+			.doFinally(_ -> this.waitingBytes.addAndGet(-repair.bytes));
 	}
 
 	/** Stores an entry on a replica that has something older, some time. */
 	void submit(Replica replica, Key key, Entry entry) {
-		synchronized (this.waiting) {
-			if (this.waiting.tryEmitNext(new Repair(replica, key, entry)).isSuccess()) {
-				this.events.repairing();
-			}
-			else {
-				this.events.repairDropped();
-			}
+		int bytes = (entry instanceof Live live) ? live.value().length() : 0;
+		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES && submit(new Repair(replica, key, entry, bytes))) {
+			this.events.repairing();
+		}
+		else {
+			this.waitingBytes.addAndGet(-bytes);
+			this.events.repairDropped();
 		}
 	}
 
-	private record Repair(Replica replica, Key key, Entry entry) {
+	private synchronized boolean submit(Repair repair) {
+		return this.waiting.tryEmitNext(repair).isSuccess();
+	}
+
+	private record Repair(Replica replica, Key key, Entry entry, int bytes) {
 	}
 
 }

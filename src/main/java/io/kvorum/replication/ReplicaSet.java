@@ -3,6 +3,7 @@ package io.kvorum.replication;
 import java.util.List;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
 import io.kvorum.quorum.Tally;
 
 /**
@@ -14,11 +15,15 @@ final class ReplicaSet {
 
 	private final Replica[] replicas;
 
+	/** The place of each in the order of the key. */
+	private final int[] ranks;
+
 	/** How many of them are not known to be away; these come first. */
 	private final int present;
 
-	private ReplicaSet(Replica[] replicas, int present) {
+	private ReplicaSet(Replica[] replicas, int[] ranks, int present) {
 		this.replicas = replicas;
+		this.ranks = ranks;
 		this.present = present;
 	}
 
@@ -29,6 +34,7 @@ final class ReplicaSet {
 	static ReplicaSet of(List<Member> members, Replica[] all) {
 		int size = members.size();
 		Replica[] replicas = new Replica[size];
+		int[] ranks = new int[size];
 		long[] expected = new long[size];
 		int present = 0;
 		for (int i = 0; i < size; i++) {
@@ -39,11 +45,13 @@ final class ReplicaSet {
 			for (; at > 0 && expected[at - 1] > nanos; at--) {
 				expected[at] = expected[at - 1];
 				replicas[at] = replicas[at - 1];
+				ranks[at] = ranks[at - 1];
 			}
 			expected[at] = nanos;
 			replicas[at] = replica;
+			ranks[at] = i;
 		}
-		return new ReplicaSet(replicas, present);
+		return new ReplicaSet(replicas, ranks, present);
 	}
 
 	int size() {
@@ -56,6 +64,11 @@ final class ReplicaSet {
 
 	Replica at(int position) {
 		return this.replicas[position];
+	}
+
+	/** Whether the replica is one of those that are to hold the entry. */
+	boolean isCopyOf(Entry entry, int position) {
+		return this.ranks[position] < entry.copies();
 	}
 
 }

@@ -32,6 +32,9 @@ public final class EntryFormat {
 	/** The length of the part of an entry that {@link #versionOf} needs, in bytes. */
 	public static final int VERSION_END = 17;
 
+	/** The length of the part of an entry that {@link #copiesOf} needs, in bytes. */
+	public static final int COPIES_END = 23;
+
 	/** The first byte of an entry in this format. */
 	static final byte FORMAT = 1;
 
@@ -45,7 +48,7 @@ public final class EntryFormat {
 
 	private static final int COPIES = 22;
 
-	private static final int FIXED = 23;
+	private static final int FIXED = COPIES_END;
 
 	private static final int TOMBSTONE = 1;
 
@@ -146,6 +149,18 @@ public final class EntryFormat {
 			throw new DamagedEntryException("it does not begin with format " + FORMAT + " and a version");
 		}
 		return new Version((long) LONG.get(bytes, TIMESTAMP), (long) LONG.get(bytes, NODE));
+	}
+
+	/**
+	 * The copies that the entry asks for that begins with the first {@code length} of
+	 * these bytes, without a check of the rest.
+	 * @throws DamagedEntryException if they begin no entry of a known format
+	 */
+	public static int copiesOf(byte[] bytes, int length) {
+		if (length < COPIES_END || bytes[0] != FORMAT) {
+			throw new DamagedEntryException("it does not begin with format " + FORMAT + " and its copies");
+		}
+		return bytes[COPIES] & 0xff;
 	}
 
 	private static int checksum(Key key, byte[] bytes) {

@@ -1,5 +1,6 @@
 package io.kvorum.storage;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import reactor.core.publisher.Mono;
@@ -17,14 +18,33 @@ public interface StorageEngine {
 	 * The entry stored under the key, tombstones and expired ones too; empty where there
 	 * is none.
 	 */
-	Mono<Entry> read(Key key);
+	Mono<Entry> read(Key key, Deadline deadline);
+
+	/** With no deadline but the engine's own. */
+	default Mono<Entry> read(Key key) {
+		return read(key, Deadline.NONE);
+	}
 
 	/**
 	 * Stores an entry unless a newer one, or the same, is there. Completes when that is
 	 * as durable as the engine's {@link Durability} says: also where the entry was
-	 * superseded, the one that superseded it is durable.
+	 * superseded, the one that superseded it is durable. Not begun after the deadline;
+	 * what had begun before may be stored later.
 	 */
-	Mono<StoreOutcome> store(Key key, Entry entry);
+	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
+
+	/** With no deadline but the engine's own. */
+	default Mono<StoreOutcome> store(Key key, Entry entry) {
+		return store(key, entry, Deadline.NONE);
+	}
+
+	/**
+	 * For how long the disk has not answered a read, in nanoseconds; 0 where it owes no
+	 * answer.
+	 */
+	default long silentNanos() {
+		return 0;
+	}
 
 	/** Writes and syncs something small: completes where the disk takes writes. */
 	Mono<Void> probe();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
@@ -106,12 +107,12 @@ class FailedOperationTests {
 	private record Answering(Mono<?> answer) implements StorageEngine {
 
 		@Override
-		public Mono<Entry> read(Key key) {
+		public Mono<Entry> read(Key key, Deadline deadline) {
 			return this.answer.cast(Entry.class);
 		}
 
 		@Override
-		public Mono<StoreOutcome> store(Key key, Entry entry) {
+		public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 			return this.answer.cast(StoreOutcome.class);
 		}
 

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.StorageEngine;
@@ -71,7 +72,7 @@ final class SimulatedDisk implements StorageEngine {
 	}
 
 	@Override
-	public Mono<Entry> read(Key key) {
+	public Mono<Entry> read(Key key, Deadline deadline) {
 		return Mono.defer(() -> {
 			if (this.troubled && this.chance.of(0.2)) {
 				return Mono.error(new Unreadable(new IOException("a damaged block")));
@@ -98,7 +99,7 @@ final class SimulatedDisk implements StorageEngine {
 	}
 
 	@Override
-	public Mono<StoreOutcome> store(Key key, Entry entry) {
+	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 		return Mono.create(sink -> {
 			StorageException refusal = refusal();
 			if (this.node.isDying()) {

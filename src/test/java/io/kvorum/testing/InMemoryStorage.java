@@ -3,6 +3,7 @@ package io.kvorum.testing;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.StorageEngine;
@@ -16,12 +17,12 @@ public final class InMemoryStorage implements StorageEngine {
 	private final Map<Key, Entry> entries = new HashMap<>();
 
 	@Override
-	public Mono<Entry> read(Key key) {
+	public Mono<Entry> read(Key key, Deadline deadline) {
 		return Mono.defer(() -> Mono.justOrEmpty(stored(key)));
 	}
 
 	@Override
-	public Mono<StoreOutcome> store(Key key, Entry entry) {
+	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 		return Mono.fromSupplier(() -> storeIfNewer(key, entry));
 	}
 

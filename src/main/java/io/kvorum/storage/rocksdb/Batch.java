@@ -3,6 +3,7 @@ package io.kvorum.storage.rocksdb;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
@@ -56,6 +57,15 @@ final class Batch implements AutoCloseable {
 	void delete(Key key) throws RocksDBException {
 		this.writes.delete(this.database.entries, key.bytes());
 		this.versions.put(key, Version.ABSENT);
+	}
+
+	/** Puts a tombstone in the place of the entry of this version, which is there. */
+	void bury(Key key, Version version) throws RocksDBException {
+		byte[] bytes = key.bytes();
+		byte[] stored = new byte[EntryFormat.COPIES_END];
+		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
+				stored, 0, stored.length);
+		put(key, version, EntryFormat.encode(key, new Tombstone(version, EntryFormat.copiesOf(stored, length))));
 	}
 
 	void put(Expiry expiry) throws RocksDBException {

@@ -258,7 +258,7 @@ final class Committer implements AutoCloseable {
 			write.fail(noSpace);
 			return false;
 		}
-		if (now - write.queuedNanos > this.settings.writeQueueTime().toNanos()) {
+		if (write.isOverdue(now, this.settings.writeQueueTime())) {
 			write.fail(waitedTooLong());
 			return false;
 		}
@@ -279,19 +279,16 @@ final class Committer implements AutoCloseable {
 
 	/** Fails writes whose time is over while the disk hangs. By any thread. */
 	void tellOverdue() {
-		long begun = this.time.nanos() - this.settings.writeTimeout().toNanos();
+		long now = this.time.nanos();
 		for (Write<?> write : this.taken) {
-			if (write.queuedNanos - begun < 0) {
+			if (write.isOverdue(now, this.settings.writeTimeout())) {
 				write.timeOut(this::waitedTooLong, () -> new WriteTimedOut(this.settings.writeTimeout()));
 			}
 		}
-		long queued = this.time.nanos() - this.settings.writeQueueTime().toNanos();
 		for (Write<?> write : this.queue) {
-			if (write.queuedNanos - queued > 0) {
-				// They stand in the order of their coming, about.
-				return;
+			if (write.isOverdue(now, this.settings.writeQueueTime())) {
+				write.timeOut(this::waitedTooLong, this::waitedTooLong);
 			}
-			write.timeOut(this::waitedTooLong, this::waitedTooLong);
 		}
 	}
 

@@ -23,8 +23,11 @@ import io.kvorum.storage.Durability;
  * @param readTimeout a read that the disk has not answered by then fails
  * @param writeTimeout a write that the disk has not taken by then fails, unknown
  * @param collectInterval how often expired entries are collected
+ * @param leavesTombstones whether an expired entry leaves a tombstone: wherever there are
+ * other replicas
  */
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
 		long minFreeBytes, int readThreads, int readQueueLength, int writeQueueLength, long writeQueueBytes,
-		Duration writeQueueTime, Duration readTimeout, Duration writeTimeout, Duration collectInterval) {
+		Duration writeQueueTime, Duration readTimeout, Duration writeTimeout, Duration collectInterval,
+		boolean leavesTombstones) {
 }

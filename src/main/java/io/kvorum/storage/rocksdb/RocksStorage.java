@@ -11,6 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -75,6 +76,8 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	private final Consumer<Throwable> whenFailed;
 
 	private final Gate gate = new Gate();
+
+	private final Silence silence = new Silence();
 
 	private volatile @Nullable Opened opened;
 
@@ -155,11 +158,11 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	@Override
-	public Mono<Entry> read(Key key) {
-		return Mono.defer(() -> readFromMemory(key));
+	public Mono<Entry> read(Key key, Deadline deadline) {
+		return Mono.defer(() -> readFromMemory(key, deadline));
 	}
 
-	private Mono<Entry> readFromMemory(Key key) {
+	private Mono<Entry> readFromMemory(Key key, Deadline deadline) {
 		if (!this.gate.enter()) {
 			return Mono.error(notOpen());
 		}
@@ -169,7 +172,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			bytes = database.db.get(database.entries, database.fromMemory, key.bytes());
 		}
 		catch (RocksDBException ex) {
-			return Failures.isNotInMemory(ex) ? readFromDisk(key) : Mono.error(unreadable(ex));
+			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
 		}
 		finally {
 			this.gate.leave();
@@ -178,13 +181,15 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		return (bytes != null) ? decode(key, bytes) : Mono.empty();
 	}
 
-	private Mono<Entry> readFromDisk(Key key) {
+	private Mono<Entry> readFromDisk(Key key, Deadline deadline) {
 		long started = this.time.nanos();
+		Duration limit = Duration
+			.ofNanos(Math.min(this.settings.readTimeout().toNanos(), deadline.atNanos() - started));
 		Executor caller = this.callers.current();
 		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
 			.subscribeOn(this.scheduler)
-			.timeout(this.settings.readTimeout())
-			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(this.settings.readTimeout()))
+			.timeout(limit)
+			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(limit))
 			.onErrorMap(RejectedExecutionException.class, _ -> {
 				this.events.overloaded();
 				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
@@ -197,6 +202,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			sink.error(notOpen());
 			return;
 		}
+		this.silence.asked(this.time.nanos());
 		byte[] bytes;
 		try {
 			Database database = opened().database;
@@ -207,6 +213,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			return;
 		}
 		finally {
+			this.silence.answered(this.time.nanos());
 			this.gate.leave();
 		}
 		this.events.readFromDisk(this.time.nanos() - started);
@@ -233,12 +240,17 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	@Override
-	public Mono<StoreOutcome> store(Key key, Entry entry) {
+	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 		return Mono.create(sink -> {
 			long expiresAt = (entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
 			submit(new Write.Store(key, entry.version(), expiresAt, EntryFormat.encode(key, entry), sink,
-					this.callers.current(), this.time.nanos()), sink);
+					this.callers.current(), this.time.nanos(), deadline), sink);
 		});
+	}
+
+	@Override
+	public long silentNanos() {
+		return this.silence.nanos(this.time.nanos());
 	}
 
 	@Override
@@ -253,7 +265,9 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	}
 
 	private Mono<Boolean> collect(Expiry expiry) {
-		return Mono.create(sink -> submit(new Write.Collect(expiry, sink, Runnable::run, this.time.nanos()), sink));
+		return Mono.create(sink -> submit(
+				new Write.Collect(expiry, this.settings.leavesTombstones(), sink, Runnable::run, this.time.nanos()),
+				sink));
 	}
 
 	private void submit(Write<?> write, MonoSink<?> sink) {

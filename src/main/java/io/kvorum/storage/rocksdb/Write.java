@@ -1,10 +1,12 @@
 package io.kvorum.storage.rocksdb;
 
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -31,14 +33,27 @@ abstract class Write<T> {
 
 	final long queuedNanos;
 
+	final long deadlineNanos;
+
 	private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
 
 	private @Nullable StorageException failure;
 
-	Write(MonoSink<T> sink, Executor caller, long queuedNanos) {
+	Write(MonoSink<T> sink, Executor caller, long queuedNanos, long deadlineNanos) {
 		this.sink = sink;
 		this.caller = caller;
 		this.queuedNanos = queuedNanos;
+		this.deadlineNanos = deadlineNanos;
+	}
+
+	/** One without a deadline of its own. */
+	Write(MonoSink<T> sink, Executor caller, long queuedNanos) {
+		this(sink, caller, queuedNanos, Deadline.NONE.atNanos());
+	}
+
+	/** Whether nobody waits for it any more, or it has waited for so long. */
+	boolean isOverdue(long now, Duration limit) {
+		return now - this.queuedNanos > limit.toNanos() || now - this.deadlineNanos > 0;
 	}
 
 	/** The memory that this write takes while it waits, in bytes. */
@@ -133,8 +148,8 @@ abstract class Write<T> {
 		private StoreOutcome outcome = StoreOutcome.SUPERSEDED;
 
 		Store(Key key, Version version, long expiresAtMillis, byte[] entry, MonoSink<StoreOutcome> sink,
-				Executor caller, long queuedNanos) {
-			super(sink, caller, queuedNanos);
+				Executor caller, long queuedNanos, Deadline deadline) {
+			super(sink, caller, queuedNanos, deadline.atNanos());
 			this.key = key;
 			this.version = version;
 			this.expiresAtMillis = expiresAtMillis;
@@ -164,16 +179,23 @@ abstract class Write<T> {
 
 	}
 
-	/** Removes an entry that has expired, unless it has been overwritten since. */
+	/**
+	 * Removes an entry that has expired, unless it has been overwritten since. Where
+	 * there are other replicas it becomes a tombstone of the same version: one that
+	 * missed it may hold something older, which would come back.
+	 */
 	static final class Collect extends Write<Boolean> {
 
 		private final Expiry expiry;
 
+		private final boolean buried;
+
 		private boolean collected;
 
-		Collect(Expiry expiry, MonoSink<Boolean> sink, Executor caller, long queuedNanos) {
+		Collect(Expiry expiry, boolean buried, MonoSink<Boolean> sink, Executor caller, long queuedNanos) {
 			super(sink, caller, queuedNanos);
 			this.expiry = expiry;
+			this.buried = buried;
 		}
 
 		@Override
@@ -184,7 +206,10 @@ abstract class Write<T> {
 		@Override
 		void addTo(Batch batch) throws RocksDBException {
 			this.collected = this.expiry.version().equals(batch.versionOf(this.expiry.key()));
-			if (this.collected) {
+			if (this.collected && this.buried) {
+				batch.bury(this.expiry.key(), this.expiry.version());
+			}
+			else if (this.collected) {
 				batch.delete(this.expiry.key());
 			}
 			batch.delete(this.expiry);

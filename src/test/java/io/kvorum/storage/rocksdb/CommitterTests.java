@@ -10,6 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
@@ -221,7 +222,7 @@ class CommitterTests {
 		var key = Generator.key(name);
 		Live entry = Generator.live(new Version(1, 1), "value");
 		return this.<StoreOutcome>submit(sink -> new Write.Store(key, entry.version(), Live.NEVER,
-				EntryFormat.encode(key, entry), sink, caller, 0));
+				EntryFormat.encode(key, entry), sink, caller, 0, Deadline.NONE));
 	}
 
 	private CompletableFuture<? extends @Nullable Object> meta() {

@@ -11,6 +11,8 @@ import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageException.Overloaded;
@@ -45,6 +47,23 @@ class ExpiryTests {
 			store.time.pass(Duration.ofMillis(1));
 			store.engine.collectExpired();
 			assertThat(store.read(KEY)).isNull();
+			assertThat(store.events.collected).hasValue(1);
+		}
+	}
+
+	@Test
+	void whereThereAreOtherReplicasItBecomesATombstoneOfItsVersionAndItsCopies() {
+		Live entry = new Live(new Version(2, 1), 3, SOON, "text/plain", Value.of(new byte[100]));
+		try (TestStore store = new TestStore(TestSettings.ofReplica(this.directory))) {
+			store.store(KEY, entry);
+			store.time.pass(A_SECOND);
+			store.engine.collectExpired();
+
+			assertThat(store.read(KEY)).isEqualTo(new Tombstone(entry.version(), 3));
+			// What another replica has that missed it does not come back.
+			store.store(KEY, Generator.live(new Version(1, 1), "older"));
+			assertThat(store.read(KEY)).isEqualTo(new Tombstone(entry.version(), 3));
+			store.engine.collectExpired();
 			assertThat(store.events.collected).hasValue(1);
 		}
 	}

@@ -30,22 +30,28 @@ final class TestSettings {
 
 	static RocksSettings of(Path path, Durability durability) {
 		return new RocksSettings(path, durability, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, WRITE_QUEUE,
-				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
+	}
+
+	/** Of a store beside which there are other replicas. */
+	static RocksSettings ofReplica(Path path) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, WRITE_QUEUE,
+				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, true);
 	}
 
 	static RocksSettings withWriteQueue(Path path, int length, long bytes, Duration time) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, length,
-				bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+				bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
 	}
 
 	static RocksSettings withReadQueue(Path path, int length) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 1, length, WRITE_QUEUE,
-				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+				WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
 	}
 
 	static RocksSettings withMinFreeBytes(Path path, long bytes) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, bytes, 2, READ_QUEUE,
-				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER);
+				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
 	}
 
 }
