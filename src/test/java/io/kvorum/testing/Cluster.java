@@ -75,7 +75,10 @@ public final class Cluster
 		heal();
 	}
 
-	/** Whoever was paused, has ended or has other properties is as at first. */
+	/**
+	 * Whoever was paused, has ended or has other properties is as at first. One that has
+	 * ended by itself is a failure.
+	 */
 	public void heal() throws InterruptedException {
 		for (Seat seat : this.seats) {
 			seat.resume();
@@ -83,6 +86,7 @@ public final class Cluster
 				seat.kill9();
 			}
 			if (!seat.isRunning()) {
+				seat.assertWasEnded();
 				seat.launch();
 			}
 		}
@@ -148,6 +152,7 @@ public final class Cluster
 
 	/** SIGTERM, and waits for the end. */
 	public Exit stop(int node) throws InterruptedException {
+		seat(node).wasEnded = true;
 		return node(node).stop();
 	}
 
@@ -174,20 +179,20 @@ public final class Cluster
 	}
 
 	/**
-	 * Cuts all connections between nodes that go to this one's replica port; false where
-	 * this machine cannot.
+	 * Cuts the connections between nodes that go to this one's replica port; returns how
+	 * many there were, none where this machine cannot.
 	 */
-	public boolean cut(int node) throws InterruptedException {
+	public long cut(int node) throws InterruptedException {
 		String port = address(node).substring(address(node).lastIndexOf(':') + 1);
 		try {
 			Process cut = new ProcessBuilder("ss", "--kill", "--tcp", "dst", "127.0.0.1", "dport", "=", port)
 				.redirectErrorStream(true)
 				.start();
 			String said = new String(cut.getInputStream().readAllBytes(), UTF_8);
-			return cut.waitFor() == 0 && said.contains("ESTAB");
+			return (cut.waitFor() == 0) ? said.lines().filter(line -> line.startsWith("ESTAB")).count() : 0;
 		}
 		catch (IOException ex) {
-			return false;
+			return 0;
 		}
 	}
 
@@ -326,6 +331,9 @@ public final class Cluster
 
 		private boolean isPaused;
 
+		/** Whether somebody asked for its end. */
+		private boolean wasEnded = true;
+
 		/** Whether it has properties that are not those of the cluster. */
 		private boolean isSpecial;
 
@@ -362,6 +370,7 @@ public final class Cluster
 
 		private NodeProcess launch(NodeSpec spec) {
 			String name = "node-%d-%d.log".formatted(number(), this.lives.size() + 1);
+			this.wasEnded = false;
 			this.lives.add(NodeProcess.launch(spec, NodeLog.createFile(Cluster.this.directory, name)));
 			return process();
 		}
@@ -390,7 +399,14 @@ public final class Cluster
 			this.isPaused = false;
 		}
 
+		void assertWasEnded() {
+			if (!this.wasEnded) {
+				throw new AssertionError("node " + number() + " has ended by itself. " + process().logTail());
+			}
+		}
+
 		void kill9() {
+			this.wasEnded = true;
 			if (!this.lives.isEmpty()) {
 				process().kill9();
 			}

@@ -180,8 +180,18 @@ public final class RecordedClients implements AutoCloseable {
 					Collectors.mapping(Recorded::operation, Collectors.toList())));
 	}
 
-	public long count(Outcome outcome) {
-		return this.history.stream().filter(recorded -> recorded.operation.outcome() == outcome).count();
+	/** How many operations there were, by what their clients were told. */
+	public String counts() {
+		return "%d operations done, %d writes of unknown outcome, %d writes not applied, %d reads failed".formatted(
+				count(true, Outcome.DONE) + count(false, Outcome.DONE), count(true, Outcome.UNKNOWN),
+				count(true, Outcome.NOT_APPLIED), count(false, Outcome.UNKNOWN));
+	}
+
+	private long count(boolean isWrite, Outcome outcome) {
+		return this.history.stream()
+			.map(Recorded::operation)
+			.filter(operation -> (operation.kind() != Kind.GET) == isWrite && operation.outcome() == outcome)
+			.count();
 	}
 
 	public List<String> wrongAnswers() {
