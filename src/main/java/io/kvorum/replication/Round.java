@@ -28,16 +28,27 @@ final class Round {
 		if (set.size() == 1) {
 			return ask.apply(0).map(reply -> start.add(0, reply));
 		}
-		Flux<Vote> votes = Flux.range(0, set.size())
-			// This node's replica comes last: its work begins when the others' is on the
-			// way.
-			.map(i -> set.size() - 1 - i)
-			.filter(position -> start.reply(position) == null)
+		Flux<Vote> votes = Flux.fromArray(toAsk(set, start))
 			.flatMap(position -> vote(position, ask), set.size())
 			// Nobody can cancel what is before this.
 			.publish(set.size())
 			.autoConnect();
 		return votes.handle(new Counting(start)).single();
+	}
+
+	/**
+	 * The positions that have not replied. This node's replica comes last: its work
+	 * begins when the others' is on the way.
+	 */
+	private static Integer[] toAsk(ReplicaSet set, Tally start) {
+		Integer[] positions = new Integer[set.size() - start.succeeded() - start.failed()];
+		int count = 0;
+		for (int position = set.size() - 1; position >= 0; position--) {
+			if (start.reply(position) == null) {
+				positions[count++] = position;
+			}
+		}
+		return positions;
 	}
 
 	/**

@@ -24,6 +24,9 @@ final class PeerState {
 
 	private final TransportEvents events;
 
+	/** How many there are to be. */
+	private final int streams;
+
 	private final AtomicInteger open = new AtomicInteger();
 
 	private final CountDownLatch tried;
@@ -42,6 +45,7 @@ final class PeerState {
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
 		this.peer = peer;
 		this.time = time;
+		this.streams = streams;
 		this.tried = new CountDownLatch(streams);
 		this.events = events;
 	}
@@ -97,7 +101,10 @@ final class PeerState {
 	}
 
 	PeerStatus status() {
-		return new PeerStatus(this.peer.address(), this.open.get() > 0, this.reason);
+		int streams = this.open.get();
+		boolean isPartly = streams > 0 && streams < this.streams;
+		return new PeerStatus(this.peer.address(), streams == this.streams,
+				isPartly ? "%d of %d streams are open".formatted(streams, this.streams) : this.reason);
 	}
 
 }

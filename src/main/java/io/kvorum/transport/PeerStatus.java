@@ -1,7 +1,7 @@
 package io.kvorum.transport;
 
 /**
- * Whether a peer is there.
+ * Whether a peer is there, for all event loops.
  *
  * @param address its replica address
  * @param reason why it is not; empty where it is
