@@ -45,9 +45,9 @@ class CoordinatedReadTests {
 
 	private final ScriptedReplica third = this.cluster.replica(2);
 
-	private final Live older = Generator.live(this.cluster.version(-10), "older");
+	private final Live older = ofThree(Generator.live(this.cluster.version(-10), "older"));
 
-	private final Live newer = Generator.live(this.cluster.version(-5), "newer");
+	private final Live newer = ofThree(Generator.live(this.cluster.version(-5), "newer"));
 
 	private CompletableFuture<@Nullable Live> get(Replicas asked) {
 		return this.cluster.coordinator.get(KEY, asked).toFuture();
@@ -186,6 +186,22 @@ class CoordinatedReadTests {
 				new ReplicaFailure("http://node-2", "timeout", false, true));
 		assertThat(this.cluster.alarms()).isZero();
 		assertThat(this.cluster.events).containsExactly("GET LINEARIZABLE NOT_APPLIED");
+	}
+
+	/** The same, written to three replicas. */
+	private static Live ofThree(Live live) {
+		return new Live(live.version(), 3, live.expiresAtMillis(), live.contentType(), live.value());
+	}
+
+	@Test
+	void anEntryOfOneCopyIsNotGivenMore() {
+		Live single = Generator.live(this.newer.version(), "single");
+		CompletableFuture<@Nullable Live> read = get(MAJORITY);
+		this.own.last().answer(Held.of(single));
+		this.second.last().answer(versionOf(this.older));
+
+		assertThat(read).isCompletedWithValue(single);
+		assertThat(this.second.asked()).containsExactly(Asked.READ_VERSION);
 	}
 
 	@Test
