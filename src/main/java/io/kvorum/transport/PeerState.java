@@ -1,12 +1,15 @@
 package io.kvorum.transport;
 
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.quorum.Reply.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +18,7 @@ final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
 
-	/** Another reason for the same absence is told after this time. */
+	/** Another reason of the same kind for the same absence is told after this time. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
 	private final Member peer;
@@ -37,10 +40,8 @@ final class PeerState {
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/** What the log was told since the peer was there, and when. */
-	private volatile String told = "";
-
-	private volatile long toldNanos;
+	/** When the log was told since the peer was there. Guarded by this. */
+	private final Map<Reason, Long> toldNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
 		this.peer = peer;
@@ -54,40 +55,39 @@ final class PeerState {
 		this.stopping = stopping;
 	}
 
-	void opened() {
+	synchronized void opened() {
 		this.events.opened(this.peer);
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
-			this.told = "";
+			this.toldNanos.clear();
 			logger.info("{} is there", this.peer.address());
 		}
 		this.tried.countDown();
 	}
 
 	/** A stream has ended. */
-	void closed(String why) {
+	synchronized void closed(Reason kind, String why) {
 		this.events.closed(this.peer);
 		if (this.open.decrementAndGet() == 0) {
-			this.reason = why;
-			warn(why);
+			tell(kind, why);
 		}
 	}
 
-	/** A stream could not be opened. Repeated often: told where it is something new. */
-	void notOpened(String why) {
+	/** A stream could not be opened, which is tried again and again. */
+	synchronized void notOpened(Reason kind, String why) {
 		this.tried.countDown();
-		boolean isNews = !this.reason.equals(why)
-				&& (this.told.isEmpty() || this.time.nanos() - this.toldNanos > REMINDER.toNanos());
-		this.reason = why;
-		if (isNews && this.open.get() == 0) {
-			warn(why);
+		if (this.open.get() == 0) {
+			tell(kind, why);
 		}
 	}
 
-	private void warn(String why) {
-		this.toldNanos = this.time.nanos();
-		this.told = why;
-		if (!this.stopping) {
+	private void tell(Reason kind, String why) {
+		long now = this.time.nanos();
+		Long told = this.toldNanos.get(kind);
+		boolean isNews = told == null || (!this.reason.equals(why) && now - told > REMINDER.toNanos());
+		this.reason = why;
+		if (isNews && !this.stopping) {
+			this.toldNanos.put(kind, now);
 			logger.warn("{} is away: {}", this.peer.address(), why);
 		}
 	}

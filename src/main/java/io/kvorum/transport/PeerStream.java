@@ -395,10 +395,10 @@ final class PeerStream {
 		Reason reason = (cause instanceof StreamEndedException ended) ? ended.reason() : Reason.AWAY;
 		this.absence = Failed.notDone(reason, this.peer.address() + " is away: " + why);
 		if (wasOpen) {
-			this.state.closed(why);
+			this.state.closed(reason, why);
 		}
 		else {
-			this.state.notOpened(why);
+			this.state.notOpened(reason, why);
 		}
 		this.pinged = false;
 		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,
