@@ -120,7 +120,7 @@ def start_cluster(jar, directory, count, **properties):
         for node in nodes:
             node.await_ready()
         deadline = time.monotonic() + START_SECONDS
-        while any(b"away" in Client(node.port).send("GET", "/actuator/health")[1] for node in nodes):
+        while any(re.search(rb"away|partly", Client(node.port).send("GET", "/actuator/health")[1]) for node in nodes):
             if time.monotonic() > deadline:
                 fail(f"the nodes did not find each other:\n{nodes[0].tail()}")
             time.sleep(0.05)

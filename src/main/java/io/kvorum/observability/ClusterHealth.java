@@ -26,8 +26,7 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	public Mono<Health> health() {
 		return Mono.fromSupplier(() -> {
 			Map<String, String> details = new LinkedHashMap<>();
-			this.peers.get()
-				.forEach(peer -> details.put(peer.address(), peer.isThere() ? "there" : "away: " + peer.reason()));
+			this.peers.get().forEach(peer -> details.put(peer.address(), peer.describe()));
 			return Health.up().withDetail("peers", details).build();
 		});
 	}

@@ -101,10 +101,7 @@ final class PeerState {
 	}
 
 	PeerStatus status() {
-		int streams = this.open.get();
-		boolean isPartly = streams > 0 && streams < this.streams;
-		return new PeerStatus(this.peer.address(), streams == this.streams,
-				isPartly ? "%d of %d streams are open".formatted(streams, this.streams) : this.reason);
+		return new PeerStatus(this.peer.address(), this.open.get(), this.streams, this.reason);
 	}
 
 }

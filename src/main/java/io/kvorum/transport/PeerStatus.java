@@ -1,10 +1,23 @@
 package io.kvorum.transport;
 
 /**
- * Whether a peer is there, for all event loops.
+ * Whether a peer is there: it is asked over one stream for each event loop, and one for
+ * large entries.
  *
  * @param address its replica address
- * @param reason why it is not; empty where it is
+ * @param streams how many are open; 0 where it is away
+ * @param wanted how many there are to be
+ * @param reason why it is away
  */
-public record PeerStatus(String address, boolean isThere, String reason) {
+public record PeerStatus(String address, int streams, int wanted, String reason) {
+
+	/** For people. */
+	public String describe() {
+		if (this.streams == 0) {
+			return "away: " + this.reason;
+		}
+		return (this.streams == this.wanted) ? "there"
+				: "partly there: %d of %d streams are open".formatted(this.streams, this.wanted);
+	}
+
 }

@@ -206,7 +206,7 @@ class ReplicaTransportTests {
 		assertThat(List.of(read, store))
 			.allMatch(reply -> reply.reason() == Reason.AWAY && !reply.mayHaveHappened() && reply.mayRetry());
 		TransportNodes.await("it is told why",
-				() -> !transport.peers().getFirst().isThere() && !transport.peers().getFirst().reason().isEmpty());
+				() -> transport.peers().getFirst().streams() == 0 && !transport.peers().getFirst().reason().isEmpty());
 	}
 
 	@Test
