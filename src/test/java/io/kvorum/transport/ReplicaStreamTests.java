@@ -21,6 +21,7 @@ import io.kvorum.testing.SteeredTime;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
@@ -70,6 +71,13 @@ class ReplicaStreamTests {
 
 	ReplicaStreamTests() {
 		this.stream.talk(this.in.flux()).doOnDiscard(DataBuffer.class, this.discarded::add).subscribe(this.peer);
+	}
+
+	/** What the peer has not taken is given back. */
+	@AfterEach
+	void breakOff() {
+		this.peer.cancel();
+		turn();
 	}
 
 	private void turn() {
