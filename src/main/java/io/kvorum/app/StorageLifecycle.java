@@ -56,6 +56,7 @@ final class StorageLifecycle implements SmartLifecycle {
 		long tooEarlyMillis = this.storage.clockBoundMillis() - this.time.millis() - HybridLogicalClock.MAX_LEAD_MILLIS;
 		if (tooEarlyMillis > 0 && tooEarlyMillis <= HybridLogicalClock.AHEAD_MILLIS) {
 			try {
+				// The main thread, before any port is open.
 				Thread.sleep(tooEarlyMillis);
 			}
 			catch (InterruptedException _) {

@@ -1,6 +1,7 @@
 package io.kvorum.replication;
 
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
@@ -140,6 +141,15 @@ public final class Coordinator {
 		return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), this.replicas);
 	}
 
+	/** The tally if it has been reached, else the failure that it means. */
+	private static Tally reached(Tally tally, ReplicaSet set,
+			BiFunction<ReplicaSet, Tally, OperationFailedException> failure) {
+		if (tally.decision() == Decision.UNREACHABLE) {
+			throw failure.apply(set, tally);
+		}
+		return tally;
+	}
+
 	/** A read under way. */
 	private final class Read {
 
@@ -170,13 +180,9 @@ public final class Coordinator {
 
 		private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
 			long started = Coordinator.this.time.nanos();
-			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging).map(tally -> {
-				Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started);
-				if (tally.decision() == Decision.UNREACHABLE) {
-					throw OperationFailedException.ofReads(this.set, tally);
-				}
-				return tally;
-			});
+			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging)
+				.map(tally -> reached(tally, this.set, OperationFailedException::ofReads))
+				.doOnNext(_ -> Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started));
 		}
 
 		/**
@@ -226,11 +232,7 @@ public final class Coordinator {
 			return Round
 				.ofStores(this.set, copies,
 						position -> this.set.at(position).store(this.key, entry, true, this.deadline))
-				.doOnNext(written -> {
-					if (written.decision() == Decision.UNREACHABLE) {
-						throw OperationFailedException.ofWriteBack(this.set, written);
-					}
-				});
+				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
 		}
 
 		private Mono<Held> answer(Held held) {
@@ -290,12 +292,7 @@ public final class Coordinator {
 			return Round
 				.ofReads(this.set, majority, position -> this.set.at(position).readVersion(this.key, this.deadline),
 						Coordinator.this.hedging)
-				.map(tally -> {
-					if (tally.decision() == Decision.UNREACHABLE) {
-						throw OperationFailedException.ofReads(this.set, tally);
-					}
-					return tally.newest().version();
-				});
+				.map(tally -> reached(tally, this.set, OperationFailedException::ofReads).newest().version());
 		}
 
 		private Mono<Version> next(Version seen) {
@@ -329,9 +326,7 @@ public final class Coordinator {
 				.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 						position -> this.set.at(position).store(this.key, entry, false, this.deadline))
 				.map(tally -> {
-					if (tally.decision() == Decision.UNREACHABLE) {
-						throw OperationFailedException.ofStores(this.set, tally);
-					}
+					reached(tally, this.set, OperationFailedException::ofStores);
 					return version;
 				});
 		}

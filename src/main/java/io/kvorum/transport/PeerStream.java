@@ -291,8 +291,10 @@ final class PeerStream {
 	}
 
 	private void open() {
-		this.absence = null;
-		this.state.opened();
+		if (this.absence != null && !this.leaving) {
+			this.absence = null;
+			this.state.opened();
+		}
 	}
 
 	private void leave() {
