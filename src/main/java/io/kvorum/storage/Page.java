@@ -67,6 +67,8 @@ public final class Page {
 	/**
 	 * The page that another replica has sent.
 	 * @throws IllegalArgumentException if these bytes are none, or its keys do not ascend
+	 * @throws DamagedEntryException if an entry is not as it was written; of large ones
+	 * nobody can tell
 	 */
 	public static Page of(byte[] bytes, boolean last) {
 		int keyFrom = 0;
@@ -77,10 +79,14 @@ public final class Page {
 			keyFrom = at + ITEM_HEAD;
 			require(keyFrom <= bytes.length, at);
 			keyTo = keyFrom + keyLength(bytes, at);
+			require(keyTo - keyFrom <= Key.MAX_LENGTH_BYTES, at);
 			int entryLength = entryLength(bytes, at);
 			require(entryLength >= EntryFormat.COPIES_END && keyTo <= bytes.length - kept(entryLength), at);
 			require(Arrays.compareUnsigned(bytes, previousFrom, previousTo, bytes, keyFrom, keyTo) < 0, at);
 			at = keyTo + kept(entryLength);
+			if (entryLength <= MAX_ENTRY_BYTES) {
+				EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, at);
+			}
 		}
 		return new Page(bytes, bytes.length, keyFrom, keyTo, last);
 	}
