@@ -168,16 +168,24 @@ public final class RangeRead {
 
 	private void advance() {
 		ask();
-		if (this.merge.present() < this.required) {
+		if (!isEnough()) {
 			fail(tooFew());
 			return;
 		}
 		collect();
 		ask();
-		boolean last = this.large == null && (this.next != null || this.merge.isAtEnd());
+		boolean last = this.large == null && (this.next != null || (isEnough() && this.merge.isAtEnd()));
 		if (last || (this.large == null && !this.entries.isEmpty())) {
 			tell(last);
 		}
+	}
+
+	/**
+	 * Whether as many replicas take part as must. What is asked may fail at once, so that
+	 * this has to be looked at again after every question.
+	 */
+	private boolean isEnough() {
+		return this.merge.present() >= this.required;
 	}
 
 	/** Asks each replica that has room for another page, or may join again. */
@@ -208,7 +216,7 @@ public final class RangeRead {
 
 	/** Moves what has been merged to the piece. */
 	private void collect() {
-		while (this.large == null && this.next == null && this.pieceBytes < this.settings.pageBytes()) {
+		while (isEnough() && this.large == null && this.next == null && this.pieceBytes < this.settings.pageBytes()) {
 			Merged merged = this.merge.next(this.time.millis());
 			if (merged == null) {
 				return;
@@ -270,6 +278,12 @@ public final class RangeRead {
 	private void lose(int position, Failed why) {
 		this.failures[position] = why;
 		this.againNanos[position] = this.time.nanos() + REJOIN_INTERVAL.toNanos();
+		Question underWay = this.asked[position];
+		if (underWay != null) {
+			// It is for what comes behind pages that are given up here.
+			underWay.cancel();
+			this.asked[position] = null;
+		}
 		if (this.merge.isPresent(position)) {
 			this.merge.leave(position);
 			this.events.replicaLost();
