@@ -119,7 +119,7 @@ public final class EntryFormat {
 	}
 
 	/** The entry that the bytes from {@code from} up to {@code to} hold. */
-	private static Entry decode(Key key, byte[] bytes, int from, int to) {
+	static Entry decode(Key key, byte[] bytes, int from, int to) {
 		check(key.bytes(), 0, key.bytes().length, bytes, from, to, false);
 		return decodeChecked(bytes, from, to);
 	}
@@ -196,7 +196,11 @@ public final class EntryFormat {
 	 * check.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
-		return bytes[from + FLAGS] != TOMBSTONE && millis < expiresAtMillis(bytes, from);
+		return switch (bytes[from + FLAGS]) {
+			case TOMBSTONE -> false;
+			case EXPIRES -> millis < expiresAtMillis(bytes, from);
+			default -> true;
+		};
 	}
 
 	/** As {@link Live#expiresAtMillis()} of that entry. */

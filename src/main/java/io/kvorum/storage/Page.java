@@ -252,6 +252,11 @@ public final class Page {
 			return this.entryLength < 0;
 		}
 
+		/** Of the whole entry, also where it is large. */
+		public int entryLength() {
+			return Math.abs(this.entryLength);
+		}
+
 		/** From when on a reader gets no value, in milliseconds since 1970. */
 		public long expiresAtMillis() {
 			return EntryFormat.expiresAtMillis(Page.this.bytes, this.keyTo);

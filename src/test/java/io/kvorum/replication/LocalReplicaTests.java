@@ -1,6 +1,8 @@
 package io.kvorum.replication;
 
 import java.time.Duration;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
@@ -9,12 +11,14 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.testing.SteeredTime;
@@ -143,6 +147,38 @@ class LocalReplicaTests {
 		assertRefused(reply(this.replica.read(KEY, this.deadline)), Reason.TIMEOUT);
 		assertRefused(reply(this.replica.readVersion(KEY, this.deadline)), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
+	}
+
+	private Reply scan(Page.Limit limit) {
+		return reply(this.replica.scan(KeyRange.all(), limit, this.deadline));
+	}
+
+	@Test
+	void itListsWhatItHoldsTombstonesAndWhatHasExpiredToo() {
+		NavigableMap<Key, Entry> stored = new TreeMap<>();
+		stored.put(Generator.key("a"), Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1));
+		stored.put(Generator.key("b"), new Tombstone(ahead(0).version(), 3));
+		stored.put(Generator.key("c"), ahead(0));
+		stored.forEach((key, entry) -> this.replica.store(key, entry, false, this.deadline).block());
+
+		assertThat(scan(Page.Limit.of(10_000, 10))).isInstanceOfSatisfying(Listed.class, listed -> {
+			assertThat(listed.page().isLast()).isTrue();
+			Page.Cursor cursor = listed.page().cursor();
+			stored.forEach((key, entry) -> {
+				assertThat(cursor.advance()).isTrue();
+				assertThat(cursor.entry()).isEqualTo(entry);
+			});
+			assertThat(cursor.advance()).isFalse();
+		});
+		assertThat(scan(Page.Limit.of(10_000, 2))).isInstanceOfSatisfying(Listed.class,
+				listed -> assertThat(listed.page().isLast()).isFalse());
+	}
+
+	@Test
+	void afterTheDeadlineNothingIsListed() {
+		this.time.pass(Duration.ofSeconds(1));
+
+		assertRefused(scan(Page.Limit.of(100, 10)), Reason.TIMEOUT);
 	}
 
 	@Test

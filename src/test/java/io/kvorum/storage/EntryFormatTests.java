@@ -3,6 +3,7 @@ package io.kvorum.storage;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.kvorum.kv.Entry;
@@ -168,6 +169,72 @@ class EntryFormatTests {
 		assertThatExceptionOfType(DamagedEntryException.class)
 			.isThrownBy(() -> EntryFormat.versionOf(bytes, bytes.length))
 			.withMessage("a stored entry is damaged: it does not begin with format 1 and a version");
+	}
+
+	@SeededTest
+	void anEntryAmongOtherBytesIsReadFromWhereItIs(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 500; i++) {
+			Key key = random.key();
+			Entry entry = random.entry(random.version());
+			byte[] encoded = EntryFormat.encode(key, entry);
+			int from = random.below(50);
+			byte[] around = random.bytes(from + encoded.length + random.below(50));
+			System.arraycopy(encoded, 0, around, from, encoded.length);
+
+			assertThat(EntryFormat.decode(key, around, from, from + encoded.length)).isEqualTo(entry);
+			assertThat(EntryFormat.version(around, from)).isEqualTo(entry.version());
+			assertThatExceptionOfType(DamagedEntryException.class).as("a byte too few")
+				.isThrownBy(() -> EntryFormat.decode(key, around, from, from + encoded.length - 1));
+			if (from > 0) {
+				assertThatExceptionOfType(DamagedEntryException.class).as("a byte before it")
+					.isThrownBy(() -> EntryFormat.decode(key, around, from - 1, from + encoded.length));
+			}
+		}
+	}
+
+	@SeededTest
+	void whetherAnEntryIsVisibleIsToldByItsFirstBytes(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 500; i++) {
+			Entry entry = random.entry(random.version());
+			byte[] encoded = EntryFormat.encode(KEY, entry);
+			byte[] beginning = new byte[7 + EntryFormat.EXPIRY_END];
+			System.arraycopy(encoded, 0, beginning, 7, Math.min(encoded.length, EntryFormat.EXPIRY_END));
+			long expiry = (entry instanceof Live live) ? live.expiresAtMillis() : 0;
+
+			for (long millis : new long[] { 0, Long.MIN_VALUE, Long.MAX_VALUE, expiry - 1, expiry, random.anyLong() }) {
+				assertThat(EntryFormat.isVisibleAt(beginning, 7, millis))
+					.as("%s at %d", entry.getClass().getSimpleName(), millis)
+					.isEqualTo(visible(entry, millis));
+			}
+		}
+	}
+
+	/** What never expires is also there at the last of all instants. */
+	private static boolean visible(Entry entry, long millis) {
+		return entry instanceof Live live && (!live.expires() || millis < live.expiresAtMillis());
+	}
+
+	@SeededTest
+	void versionsCompareInBytesAsTheyDoAsNumbersWithoutASign(long seed) {
+		Generator random = new Generator(seed);
+		List<Long> extremes = List.of(0L, 1L, -1L, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE + 1, 0xffL, 0x100L);
+		for (int i = 0; i < 2000; i++) {
+			Version one = new Version(number(random, extremes), number(random, extremes));
+			Version other = new Version(random.chance(50) ? one.timestamp() : number(random, extremes),
+					number(random, extremes));
+			byte[] bytes = new byte[100];
+			System.arraycopy(EntryFormat.encode(KEY, new Tombstone(one, 1)), 0, bytes, 10, EntryFormat.COPIES_END);
+			byte[] others = EntryFormat.encode(KEY, Generator.live(other, "value"));
+
+			assertThat(Integer.signum(EntryFormat.compareVersions(bytes, 10, others, 0))).as("%s and %s", one, other)
+				.isEqualTo(Integer.signum(one.compareTo(other)));
+		}
+	}
+
+	private static long number(Generator random, List<Long> extremes) {
+		return random.chance(70) ? random.oneOf(extremes) : random.anyLong();
 	}
 
 	private static void assertDamaged(Key key, byte[] bytes, String what) {

@@ -5,13 +5,17 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
@@ -34,6 +38,8 @@ public abstract class StorageEngineContract {
 	private static final Version OLD = new Version(10, 1);
 
 	private static final Version NEW = new Version(10, 2);
+
+	private static final Page.Limit ROOMY = Page.Limit.of(Page.Limit.MAX_BYTES, 10_000);
 
 	/** The engine of this test, open and empty. */
 	protected abstract StorageEngine engine();
@@ -200,6 +206,170 @@ public abstract class StorageEngineContract {
 			}
 			assertThat(outcomes.stream().map(CompletableFuture::join).filter(StoreOutcome.STORED::equals)).hasSize(1);
 		}
+	}
+
+	@Test
+	void aRangeWithoutEntriesIsOnePageWithoutItemsTheLast() {
+		store(KEY, Generator.live(OLD, "value"));
+		KeyRange behind = KeyRange.all().after(KEY.bytes());
+		KeyRange before = KeyRange.of(new byte[1], KEY.bytes());
+		KeyRange nothing = KeyRange.of(KEY.bytes(), KEY.bytes());
+		KeyRange turned = KeyRange.of(KEY.bytes(), new byte[1]);
+
+		assertThat(List.of(behind, before, nothing, turned)).allSatisfy(range -> {
+			Page page = scan(range, ROOMY);
+			assertThat(page.isLast()).isTrue();
+			assertThat(page.length()).isZero();
+		});
+	}
+
+	@Test
+	void theEntriesOfARangeComeInTheOrderOfUnsignedBytesAndAPrefixComesFirst() {
+		List<Key> keys = List.of(Key.of(new byte[] { 0 }), Key.of(new byte[] { 0, 0 }), Generator.key("a"),
+				Key.of(new byte[] { 'a', 0 }), Generator.key("aa"), Generator.key("b"), Key.of(new byte[] { 0x7f }),
+				Key.of(new byte[] { (byte) 0x80 }), Key.of(new byte[] { (byte) 0xff }),
+				Key.of(new byte[] { (byte) 0xff, 0 }));
+		List<Key> shuffled = new ArrayList<>(keys);
+		Collections.shuffle(shuffled, new Random(1));
+		shuffled.forEach(key -> storeOnly(key, Generator.live(OLD, "value")));
+
+		assertThat(all(KeyRange.all(), ROOMY).keySet()).containsExactlyElementsOf(keys);
+		assertThat(all(KeyRange.of(Generator.key("a").bytes(), Generator.key("aa").bytes()), ROOMY).keySet())
+			.as("the start is in it and the end is not")
+			.containsExactly(keys.get(2), keys.get(3));
+	}
+
+	@Test
+	void tombstonesAndWhatHasExpiredAreInARangeAsTheyWereStored() {
+		Map<Key, Entry> stored = Map.of(Generator.key("a"), new Tombstone(NEW, 3), Generator.key("b"),
+				Generator.live(OLD, "gone", 1), Generator.key("c"), Generator.live(OLD, "value"));
+		store(Generator.key("a"), Generator.live(OLD, "deleted"));
+		stored.forEach(this::storeOnly);
+
+		assertThat(all(KeyRange.all(), ROOMY)).isEqualTo(stored);
+	}
+
+	@Test
+	void aLargeEntryIsPassedOverAndTheNextOneIsThere() {
+		Entry large = new Live(NEW, 3, 1000, "x/y", Value.of(new Generator(1).bytes(1 << 20)));
+		storeOnly(Generator.key("a"), large);
+		storeOnly(Generator.key("b"), Generator.live(OLD, "value"));
+		Page page = scan(KeyRange.all(), ROOMY);
+		Page.Cursor cursor = page.cursor();
+
+		assertThat(cursor.advance()).isTrue();
+		assertThat(cursor.isLarge()).isTrue();
+		assertThat(cursor.entryLength()).isGreaterThan(1 << 20);
+		assertThat(cursor.version()).isEqualTo(NEW);
+		assertThat(cursor.isVisibleAt(999)).isTrue();
+		assertThat(cursor.isVisibleAt(1000)).isFalse();
+		assertThat(cursor.advance()).isTrue();
+		assertThat(cursor.entry()).isEqualTo(Generator.live(OLD, "value"));
+		assertThat(page.isLast()).isTrue();
+	}
+
+	@Test
+	void anEntryOfTheMostBytesThatIsNotLargeIsWhole() {
+		for (int expires = 0; expires < 2; expires++) {
+			int beside = 23 + 8 * expires + 1 + 3;
+			Key key = Generator.key("key " + expires);
+			Value most = Value.of(new Generator(1).bytes(Page.Limit.USUAL_ENTRY_BYTES - beside));
+			storeOnly(key, new Live(OLD, 1, (expires == 1) ? 5 : Live.NEVER, "x/y", most));
+			Value tooMany = Value.of(new Generator(1).bytes(Page.Limit.USUAL_ENTRY_BYTES - beside + 1));
+			storeOnly(Generator.key("more " + expires),
+					new Live(OLD, 1, (expires == 1) ? 5 : Live.NEVER, "x/y", tooMany));
+		}
+		List<Boolean> large = new ArrayList<>();
+		Page.Cursor cursor = scan(KeyRange.all(), ROOMY).cursor();
+		while (cursor.advance()) {
+			large.add(cursor.isLarge());
+			if (!cursor.isLarge()) {
+				Key key = Key.of(cursor.keyBytes());
+				assertThat(cursor.entry()).isEqualTo(read(key));
+			}
+		}
+		assertThat(large).containsExactly(false, false, true, true);
+	}
+
+	@Test
+	void whatIsWrittenBetweenTwoPagesIsInTheNextOneWhereItComesBehind() {
+		for (String name : List.of("b", "d", "f")) {
+			storeOnly(Generator.key(name), Generator.live(OLD, name));
+		}
+		Page first = scan(KeyRange.all(), Page.Limit.of(1, 1));
+		storeOnly(Generator.key("a"), Generator.live(OLD, "before"));
+		storeOnly(Generator.key("c"), Generator.live(OLD, "c"));
+		storeOnly(Generator.key("d"), Generator.live(NEW, "d, newer"));
+		storeOnly(Generator.key("f"), new Tombstone(NEW, 1));
+
+		assertThat(first.isLast()).isFalse();
+		assertThat(all(first.behind(KeyRange.all()), Page.Limit.of(1, 1)))
+			.isEqualTo(Map.of(Generator.key("c"), Generator.live(OLD, "c"), Generator.key("d"),
+					Generator.live(NEW, "d, newer"), Generator.key("f"), new Tombstone(NEW, 1)));
+	}
+
+	@Test
+	void aScanLooksWhenSomeoneSubscribes() {
+		Mono<Page> notYet = engine().scan(KeyRange.all(), ROOMY, Deadline.NONE);
+		storeOnly(KEY, Generator.live(OLD, "value"));
+
+		assertThat(notYet.map(page -> page.cursor().advance()).block()).isTrue();
+	}
+
+	@SeededTest
+	void pageByPageEverythingComesExactlyOnceWhateverTheLimits(long seed) {
+		Generator random = new Generator(seed);
+		NavigableMap<Key, Entry> model = new TreeMap<>();
+		for (int i = 0; i < 150; i++) {
+			Key key = random.chance(50) ? random.key() : Key.of(random.bytes(1 + random.below(2)));
+			model.put(key, random.entry(new Version(1, 1)));
+		}
+		model.forEach(this::storeOnly);
+		List<Key> keys = List.copyOf(model.keySet());
+		for (int i = 0; i < 30; i++) {
+			byte[] start = random.chance(20) ? new byte[0] : bound(random, keys);
+			byte @Nullable [] end = random.chance(20) ? null : bound(random, keys);
+			KeyRange range = KeyRange.of(start, end);
+			Page.Limit limit = Page.Limit.of(1 + random.below(random.chance(50) ? 100 : 20_000),
+					1 + random.below(random.chance(50) ? 3 : 100));
+			Map<Key, Entry> expected = new TreeMap<>(model);
+			expected.keySet().removeIf(key -> !range.contains(key));
+
+			assertThat(all(range, limit)).as("seed %d, range %d: %s by %s", seed, i, range, limit).isEqualTo(expected);
+		}
+	}
+
+	private static byte[] bound(Generator random, List<Key> keys) {
+		return random.chance(50) ? random.oneOf(keys).bytes() : random.bytes(random.below(4));
+	}
+
+	/** Page by page, none of them longer than it should be. */
+	private NavigableMap<Key, Entry> all(KeyRange range, Page.Limit limit) {
+		NavigableMap<Key, Entry> all = new TreeMap<>();
+		KeyRange rest = range;
+		while (true) {
+			Page page = scan(rest, limit);
+			Page.Cursor cursor = page.cursor();
+			int items = 0;
+			for (; cursor.advance(); items++) {
+				Key key = Key.of(cursor.keyBytes());
+				assertThat(all.isEmpty() || all.lastKey().compareTo(key) < 0).as("in order, each once").isTrue();
+				all.put(key, cursor.entry());
+			}
+			assertThat(items).isLessThanOrEqualTo(limit.items());
+			if (page.isLast()) {
+				return all;
+			}
+			rest = page.behind(rest);
+		}
+	}
+
+	private Page scan(KeyRange range, Page.Limit limit) {
+		Page page = engine().scan(range, limit, Deadline.NONE).block();
+		if (page == null) {
+			throw new AssertionError("there is no page");
+		}
+		return page;
 	}
 
 	private static List<Entry> entriesOfGrowingVersions(Generator random, int count) {

@@ -1,26 +1,38 @@
 package io.kvorum.transport;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.Objects;
+import java.util.TreeMap;
 
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Listed;
 import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.Pages;
 import io.kvorum.testing.SeededTest;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatRuntimeException;
 
 /** Frames come out as they went in; what is none is noticed. */
 class FramesTests {
@@ -76,6 +88,108 @@ class FramesTests {
 			default -> new Failed(random.oneOf(List.of(Reason.values())), "Gr\u00fc\u00dfe " + random.below(100),
 					random.chance(50), random.chance(50));
 		};
+	}
+
+	private static String hex(Frame frame) {
+		ByteBuf out = Unpooled.buffer();
+		frame.writeHead(out);
+		out.writeBytes(frame.tail());
+		return ByteBufUtil.hexDump(out);
+	}
+
+	/** The bytes between nodes of different ages: they do not change. */
+	@Test
+	void aScanAndItsPageAreTheSameBytesAsEver() {
+		ScanOrder order = new ScanOrder(KeyRange.of(new byte[] { 'a' }, new byte[] { 'c' }), Page.Limit.of(65_536, 10));
+		Page.Builder page = new Page.Builder(order.limit());
+		page.add(Generator.key("key"), new Tombstone(new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L), 3));
+
+		assertThat(hex(new OperationFrame(7, ReplicaProtocol.SCAN, 1000, OperationFrame.NO_KEY, order.toBytes())))
+			.isEqualTo("0000001c" + "00000007" + "06" + "000003e8" + "000100" + "000100000000000a" + "00004000"
+					+ "000161" + "63");
+		assertThat(hex(ReplyFrame.of(7, OperationFrame.NO_KEY, new Listed(page.build(true)))))
+			.isEqualTo("00000035" + "00000007" + "18" + "0000000000000001" + "0000000000000000" + "0003000000176b6579"
+					+ "01018bcfe568000007fedcba98765432102f85d6c70103");
+		assertThat(hex(ReplyFrame.of(7, OperationFrame.NO_KEY, new Listed(page.build(false)))))
+			.contains("18" + "0000000000000000" + "0000000000000000");
+	}
+
+	@SeededTest
+	void theOrderOfAScanComesOutAsItWentIn(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < TIMES; i++) {
+			byte[] start = random.bytes(random.below(random.chance(90) ? 20 : KeyRange.MAX_BOUND_BYTES + 1));
+			byte @Nullable [] end = random.chance(50) ? null : random.bytes(1 + random.below(KeyRange.MAX_BOUND_BYTES));
+			Page.Limit limit = Page.Limit.of(1 + random.below(Page.Limit.MAX_BYTES),
+					1 + random.below(Integer.MAX_VALUE));
+			ScanOrder out = ScanOrder.of(new ScanOrder(KeyRange.of(start, end), limit).toBytes());
+
+			assertThat(out.range().start()).isEqualTo(start);
+			assertThat(out.range().end()).isEqualTo(end);
+			assertThat(out.limit()).isEqualTo(limit);
+		}
+	}
+
+	@Test
+	void whatIsNoOrderOfAScanIsNone() {
+		byte[] order = new ScanOrder(KeyRange.of(new byte[] { 'a', 'b' }, null), Page.Limit.of(100, 10)).toBytes();
+		for (int length = 0; length < order.length; length++) {
+			byte[] part = Arrays.copyOf(order, length);
+			assertThatRuntimeException().as("%d bytes", length).isThrownBy(() -> ScanOrder.of(part));
+		}
+		byte[] tooMuch = order.clone();
+		tooMuch[0] = 1;
+		assertThatRuntimeException().as("a page of 16 MB").isThrownBy(() -> ScanOrder.of(tooMuch));
+		byte[] nothing = order.clone();
+		nothing[7] = 0;
+		assertThatRuntimeException().as("a page of no items").isThrownBy(() -> ScanOrder.of(nothing));
+		byte[] tooLong = Arrays.copyOf(order, order.length + KeyRange.MAX_BOUND_BYTES + 1);
+		assertThatRuntimeException().as("an end of 1026 bytes").isThrownBy(() -> ScanOrder.of(tooLong));
+	}
+
+	@SeededTest
+	void aPageComesOutAsItWentIn(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 100; i++) {
+			NavigableMap<Key, Entry> entries = new TreeMap<>();
+			for (int item = random.below(20); item > 0; item--) {
+				entries.put(random.key(), random.entry(random.version()));
+			}
+			Page in = Pages.of(entries, KeyRange.all(), Page.Limit.of(2_000, 10));
+			Reply out = ReplyFrame.read(written(ReplyFrame.of(1, OperationFrame.NO_KEY, new Listed(in))))
+				.toReply(OperationFrame.NO_KEY);
+
+			assertThat(out).isInstanceOfSatisfying(Listed.class, listed -> {
+				assertThat(listed.page().isLast()).isEqualTo(in.isLast());
+				assertThat(listed.page().toBytes()).isEqualTo(in.toBytes());
+			});
+		}
+	}
+
+	@SeededTest
+	void aPageThatWasDamagedOnItsWayIsAnErrorOfTheTwoThatAreExpected(long seed) {
+		Generator random = new Generator(seed);
+		NavigableMap<Key, Entry> entries = new TreeMap<>();
+		for (int i = 0; i < 5; i++) {
+			entries.put(random.key(), random.entry(random.version()));
+		}
+		ByteBuf whole = written(ReplyFrame.of(1, OperationFrame.NO_KEY,
+				new Listed(Pages.of(entries, KeyRange.all(), Page.Limit.of(10_000, 10)))));
+		int head = 1 + Integer.BYTES + 2 * Long.BYTES;
+		for (int i = 0; i < TIMES; i++) {
+			ByteBuf damaged = whole.copy();
+			int at = head + random.below(damaged.readableBytes() - head);
+			damaged.setByte(damaged.readerIndex() + at,
+					damaged.getByte(damaged.readerIndex() + at) ^ (1 + random.below(255)));
+			ReplyFrame frame = ReplyFrame.read(damaged);
+			try {
+				frame.toReply(OperationFrame.NO_KEY);
+			}
+			catch (IllegalArgumentException | DamagedEntryException _) {
+				continue;
+			}
+			throw new AssertionError("taken for a page though byte %d was damaged".formatted(at));
+		}
 	}
 
 	@Test

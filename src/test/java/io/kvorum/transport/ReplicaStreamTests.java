@@ -15,9 +15,10 @@ import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SteeredTime;
 import io.kvorum.transport.ReplicaProtocol.Lane;
@@ -126,6 +127,23 @@ class ReplicaStreamTests {
 				new OperationFrame(3, ReplicaProtocol.READ_VERSION, 1, KEY, Frame.NO_BYTES));
 
 		assertThat(this.replica.asked).containsExactly("repair", "readVersion");
+	}
+
+	@Test
+	void aScanIsCarriedOutAndItsPageIsTheReply() {
+		this.peer.request(100);
+		Page.Limit limit = Page.Limit.of(100, 10);
+		send(new OperationFrame(4, ReplicaProtocol.SCAN, 1, OperationFrame.NO_KEY,
+				new ScanOrder(KeyRange.all(), limit).toBytes()));
+		Page.Builder page = new Page.Builder(limit);
+		page.add(KEY, ENTRY);
+		this.replica.answer(0, new Listed(page.build(false)));
+		turn();
+
+		assertThat(this.replica.asked).containsExactly("scan");
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.LISTED);
+		assertThat(this.replies.getLast().toReply(OperationFrame.NO_KEY)).isInstanceOfSatisfying(Listed.class,
+				listed -> assertThat(listed.page().isLast()).isFalse());
 	}
 
 	@Test

@@ -6,6 +6,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
@@ -13,8 +15,10 @@ import java.util.function.BiConsumer;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
@@ -22,9 +26,14 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.transport.TransportEvents.Call;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaders;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -418,11 +427,13 @@ class ReplicaTransportTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(nullValues = "null", value = { "the secret, 1, right, right, 200", "null, 1, right, right, 401",
-			"'', 1, right, right, 401", "the secre, 1, right, right, 401", "the secret!, 1, right, right, 401",
-			"null, 2, wrong, wrong, 401", "the secret, 2, right, right, 426", "the secret, null, right, right, 426",
-			"the secret, 1, wrong, right, 409", "the secret, 1, null, right, 409", "the secret, 1, right, wrong, 421",
-			"the secret, 1, right, null, 421" })
+	@CsvSource(nullValues = "null",
+			value = { "the secret, right, right, right, 200", "null, right, right, right, 401",
+					"'', right, right, right, 401", "the secre, right, right, right, 401",
+					"the secret!, right, right, right, 401", "null, wrong, wrong, wrong, 401",
+					"the secret, wrong, right, right, 426", "the secret, null, right, right, 426",
+					"the secret, right, wrong, right, 409", "the secret, right, null, right, 409",
+					"the secret, right, right, wrong, 421", "the secret, right, right, null, 421" })
 	void whoMayOpenAStream(@Nullable String secret, @Nullable String version, @Nullable String topology,
 			@Nullable String to, int status) {
 		this.nodes.start(this.second);
@@ -430,7 +441,7 @@ class ReplicaTransportTests {
 		String fingerprint = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
 		int answered = HttpClient.newConnection().headers(headers -> {
 			set(headers, ReplicaProtocol.SECRET_HEADER, secret);
-			set(headers, ReplicaProtocol.VERSION_HEADER, version);
+			set(headers, ReplicaProtocol.VERSION_HEADER, "right".equals(version) ? ReplicaProtocol.VERSION : version);
 			set(headers, ReplicaProtocol.TOPOLOGY_HEADER, "right".equals(topology) ? fingerprint : topology);
 			set(headers, ReplicaProtocol.TO_HEADER, "right".equals(to) ? address : to);
 		})
@@ -551,6 +562,95 @@ class ReplicaTransportTests {
 
 		assertThat(failed(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).reason())
 			.isEqualTo(Reason.UNREADABLE);
+	}
+
+	private static Page page(Reply reply) {
+		assertThat(reply).isInstanceOf(Listed.class);
+		return ((Listed) reply).page();
+	}
+
+	@Test
+	void aRangeIsReadThroughAPeerPageByPage() {
+		Replica remote = remote();
+		NavigableMap<Key, Entry> stored = new TreeMap<>();
+		Generator random = new Generator(1);
+		for (int i = 0; i < 100; i++) {
+			stored.put(random.key(), random.entry(random.version()));
+		}
+		stored.forEach((key, entry) -> this.second.storage.store(key, entry).block());
+		NavigableMap<Key, Entry> read = new TreeMap<>();
+		KeyRange rest = KeyRange.all();
+		while (true) {
+			Page page = page(TransportNodes.reply(remote.scan(rest, Page.Limit.of(2_000, 7), TransportNodes.soon())));
+			for (Page.Cursor cursor = page.cursor(); cursor.advance();) {
+				Key key = Key.of(cursor.keyBytes());
+				assertThat(read.put(key, cursor.entry())).isNull();
+			}
+			if (page.isLast()) {
+				break;
+			}
+			rest = page.behind(rest);
+		}
+
+		assertThat(read).isEqualTo(stored);
+	}
+
+	@Test
+	void theLongestPageCrossesTheNetwork() {
+		Replica remote = remote();
+		for (int i = 0; i < 100; i++) {
+			this.second.storage.store(Generator.key("key %05d".formatted(i)), large(16_000)).block();
+		}
+		Page page = page(TransportNodes
+			.reply(remote.scan(KeyRange.all(), Page.Limit.of(Page.Limit.MAX_BYTES, 1_000), TransportNodes.soon())));
+
+		assertThat(page.length()).isGreaterThanOrEqualTo(Page.Limit.MAX_BYTES);
+		assertThat(page.isLast()).isFalse();
+	}
+
+	@Test
+	void aScanOfAPeerThatIsAwayFailsAtOnce() {
+		Replica remote = this.nodes.remote(this.nodes.start(this.first), 1);
+
+		assertThat(failed(
+				TransportNodes.reply(remote.scan(KeyRange.all(), Page.Limit.of(100, 10), TransportNodes.soon()))))
+			.matches(reply -> reply.reason() == Reason.AWAY && !reply.mayHaveHappened() && reply.mayRetry());
+	}
+
+	/** A byte of it, from the length of its key on. */
+	@ParameterizedTest
+	@CsvSource({ "0, INTERNAL", "4, INTERNAL", "6, UNREADABLE", "20, UNREADABLE", "-1, UNREADABLE" })
+	void aPageThatThePeerDamagedIsAFailureAndTheStreamGoesOn(int at, Reason reason) {
+		ScriptedPeer peer = peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind == ReplicaProtocol.SCAN) {
+				Page.Builder page = new Page.Builder(Page.Limit.of(100, 10));
+				page.add(KEY, ENTRY);
+				stream.sendBytes(damaged(ReplyFrame.of(frame.correlation, KEY, new Listed(page.build(true))), at));
+			}
+			else if (frame.kind == ReplicaProtocol.READ) {
+				stream.send(ReplyFrame.of(frame.correlation, KEY, Held.of(ENTRY)));
+			}
+		});
+		Replica remote = connected(this.nodes.start(this.first));
+		TransportNodes.await("all streams are there", () -> peer.streams.size() == 3);
+		Failed failed = failed(
+				TransportNodes.reply(remote.scan(KeyRange.all(), Page.Limit.of(100, 10), TransportNodes.soon())));
+
+		assertThat(failed.reason()).isEqualTo(reason);
+		assertThat(failed.mayHaveHappened()).isFalse();
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(ENTRY));
+		assertThat(peer.streams).as("none was opened again").hasSize(3);
+	}
+
+	/** With a byte of its tail changed, counted from behind where it is negative. */
+	private static byte[] damaged(ReplyFrame frame, int at) {
+		ByteBuf bytes = Unpooled.buffer();
+		frame.writeHead(bytes);
+		bytes.writeBytes(frame.tail());
+		int index = (at < 0) ? bytes.readableBytes() + at : frame.headBytes() + at;
+		bytes.setByte(index, bytes.getByte(index) ^ 1);
+		return ByteBufUtil.getBytes(bytes);
 	}
 
 }

@@ -1,0 +1,117 @@
+package io.kvorum.kv;
+
+import java.util.List;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+class KeyRangeTests {
+
+	private static byte[] bytes(String text) {
+		return Generator.key(text).bytes();
+	}
+
+	private static KeyRange range(String start, @Nullable String end) {
+		return KeyRange.of(bytes(start), (end != null) ? bytes(end) : null);
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "none", value = { "b, d, a, false", "b, d, b, true", "b, d, ba, true", "b, d, czz, true",
+			"b, d, d, false", "b, d, da, false", "b, none, a, false", "b, none, b, true", "b, none, \u00ff, true" })
+	void theStartIsInItAndTheEndIsNot(String start, @Nullable String end, String key, boolean isIn) {
+		assertThat(range(start, end).contains(Generator.key(key))).isEqualTo(isIn);
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "none",
+			value = { "a, b, false", "a, aa, false", "a, none, false", "a, a, true", "b, a, true", "aa, a, true" })
+	void itIsEmptyWhereTheEndDoesNotComeBehindTheStart(String start, @Nullable String end, boolean isEmpty) {
+		assertThat(range(start, end).isEmpty()).isEqualTo(isEmpty);
+	}
+
+	@Test
+	void anEndOfNoBytesIsBeforeEverything() {
+		KeyRange range = KeyRange.of(new byte[0], new byte[0]);
+
+		assertThat(range.isEmpty()).isTrue();
+		assertThat(range.contains(Key.of(new byte[1]))).isFalse();
+	}
+
+	@Test
+	void allKeysAreInTheRangeOfAll() {
+		assertThat(KeyRange.all().contains(Key.of(new byte[1]))).isTrue();
+		assertThat(KeyRange.all().contains(Key.of(new byte[] { -1, -1 }))).isTrue();
+		assertThat(KeyRange.all().isEmpty()).isFalse();
+	}
+
+	@Test
+	void behindAKeyTheNextOneIsTheKeyWithAZeroBehindIt() {
+		KeyRange range = range("a", "d").after(bytes("b"));
+
+		assertThat(range.contains(Generator.key("b"))).isFalse();
+		assertThat(range.contains(Key.of(new byte[] { 'b', 0 }))).isTrue();
+		assertThat(range.contains(Generator.key("d"))).isFalse();
+		assertThat(range("a", "d").from(bytes("b")).contains(Generator.key("b"))).isTrue();
+	}
+
+	@Test
+	void behindTheLongestKeyARangeStillHasABound() {
+		byte[] longest = new byte[Key.MAX_LENGTH_BYTES];
+		KeyRange behind = KeyRange.all().after(longest);
+
+		assertThat(behind.start()).hasSize(KeyRange.MAX_BOUND_BYTES);
+		assertThat(KeyRange.of(behind.start(), null).contains(Key.of(longest))).isFalse();
+		longest[longest.length - 1] = 1;
+		assertThat(behind.contains(Key.of(longest))).isTrue();
+	}
+
+	@Test
+	void longerBoundsAreRefused() {
+		byte[] most = new byte[KeyRange.MAX_BOUND_BYTES];
+		byte[] tooMany = new byte[KeyRange.MAX_BOUND_BYTES + 1];
+
+		assertThat(KeyRange.of(most, most).start()).isSameAs(most);
+		assertThatIllegalArgumentException().isThrownBy(() -> KeyRange.of(tooMany, null))
+			.withMessage("a bound of a range has up to 1025 bytes");
+		assertThatIllegalArgumentException().isThrownBy(() -> KeyRange.of(new byte[1], tooMany));
+	}
+
+	@Test
+	void itTellsNoBytesOfItsBounds() {
+		assertThat(range("secret", "zecret")).hasToString("KeyRange[from 6 bytes to 6 bytes]");
+		assertThat(range("secret", null)).hasToString("KeyRange[from 6 bytes]");
+	}
+
+	@SeededTest
+	void whatIsBehindAKeyIsWhatComesBehindItInTheOrderOfKeys(long seed) {
+		Generator random = new Generator(seed);
+		NavigableSet<Key> keys = new TreeSet<>();
+		for (int i = 0; i < 200; i++) {
+			// Of few different bytes, so that keys are prefixes of others.
+			byte[] bytes = random.bytes(1 + random.below(4));
+			for (int at = 0; at < bytes.length; at++) {
+				bytes[at] = (byte) (bytes[at] & 0x81);
+			}
+			keys.add(Key.of(bytes));
+		}
+		Key end = random.oneOf(List.copyOf(keys));
+		KeyRange range = KeyRange.of(keys.first().bytes(), end.bytes());
+		for (Key key : keys) {
+			KeyRange behind = range.after(key.bytes());
+			assertThat(keys.stream().filter(behind::contains))
+				.containsExactlyElementsOf(keys.tailSet(key, false).stream().filter(range::contains).toList());
+			assertThat(keys.stream().filter(range.from(key.bytes())::contains))
+				.containsExactlyElementsOf(keys.tailSet(key, true).stream().filter(range::contains).toList());
+		}
+	}
+
+}
