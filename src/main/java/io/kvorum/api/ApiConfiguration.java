@@ -4,6 +4,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.Ranges;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -19,9 +20,10 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	EntityMapping entityMapping(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events) {
-		return new EntityMapping(new EntityHandler(coordinator, settings, problems, time, events));
+	EntityMapping entityMapping(Coordinator coordinator, Ranges ranges, ApiSettings settings, ProblemWriter problems,
+			TimeSource time, RequestEvents events) {
+		return new EntityMapping(new EntityHandler(coordinator, settings, problems, time, events),
+				new RangeHandler(ranges, settings, problems));
 	}
 
 	@Bean

@@ -2,7 +2,6 @@ package io.kvorum.api;
 
 import java.nio.ByteBuffer;
 import java.util.Date;
-import java.util.HexFormat;
 
 import io.kvorum.api.BodyReader.Body;
 import io.kvorum.api.wire.RequestBodyException;
@@ -195,7 +194,7 @@ final class EntityHandler implements WebHandler {
 
 	private void head(EntityRequest request, ServerHttpResponse response, Version version) {
 		consistency(request, response);
-		response.getHeaders().set(HttpHeaders.ETAG, etag(version));
+		response.getHeaders().set(HttpHeaders.ETAG, EntityTag.quoted(version));
 	}
 
 	private void consistency(EntityRequest request, ServerHttpResponse response) {
@@ -209,11 +208,6 @@ final class EntityHandler implements WebHandler {
 	@SuppressWarnings("JavaUtilDate")
 	private static String date(long millis) {
 		return DateFormatter.format(new Date(millis));
-	}
-
-	private static String etag(Version version) {
-		HexFormat hex = HexFormat.of();
-		return '"' + hex.toHexDigits(version.timestamp()) + hex.toHexDigits(version.node()) + '"';
 	}
 
 	private Mono<Void> explain(Throwable error, ServerHttpResponse response) {

@@ -6,20 +6,27 @@ import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 
 /**
- * Leads to the {@link EntityHandler}: one comparison of the path as it was sent, asked
- * before all other mappings.
+ * Leads to the {@link EntityHandler} and the {@link RangeHandler}: comparisons of the
+ * path as it was sent, asked before all other mappings.
  */
 final class EntityMapping implements HandlerMapping, Ordered {
 
-	private final Mono<Object> handler;
+	private final Mono<Object> entities;
 
-	EntityMapping(EntityHandler handler) {
-		this.handler = Mono.just(handler);
+	private final Mono<Object> ranges;
+
+	EntityMapping(EntityHandler entities, RangeHandler ranges) {
+		this.entities = Mono.just(entities);
+		this.ranges = Mono.just(ranges);
 	}
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
-		return EntityHandler.PATH.equals(exchange.getRequest().getURI().getRawPath()) ? this.handler : Mono.empty();
+		String path = exchange.getRequest().getURI().getRawPath();
+		if (EntityHandler.PATH.equals(path)) {
+			return this.entities;
+		}
+		return RangeHandler.PATH.equals(path) ? this.ranges : Mono.empty();
 	}
 
 	@Override

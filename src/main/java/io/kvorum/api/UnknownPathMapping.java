@@ -39,10 +39,9 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 			return this.problems.write(response, new Problem(404, "no-such-endpoint", "No such endpoint",
 					"There is no such management endpoint, or it is not exposed."));
 		}
-		return this.problems.write(response,
-				Problem.badRequest("unknown-path",
-						"There is nothing at this path. Entities are at %s?id=<key>, the status is at %s."
-							.formatted(EntityHandler.PATH, StatusController.PATH)));
+		return this.problems.write(response, Problem.badRequest("unknown-path",
+				"There is nothing at this path. Entities are at %s?id=<key>, ranges at %s?start=<key>, the status is at %s."
+					.formatted(EntityHandler.PATH, RangeHandler.PATH, StatusController.PATH)));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.net.InetSocketAddress;
 import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -12,6 +13,9 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.RangeEvents;
+import io.kvorum.replication.RangeSettings;
+import io.kvorum.replication.Ranges;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationEvents;
@@ -70,15 +74,27 @@ class ClusterConfiguration {
 			HybridLogicalClock clock, TimeSource time, KvorumProperties properties, ReadRepair readRepair,
 			EventLoopCallers callers, ReplicationEvents events) {
 		Replication replication = properties.replication();
-		List<? extends Replica> replicas = transport.stream()
-			.findFirst()
-			.map(ReplicaTransport::replicas)
-			.orElse(List.of(local));
-		return new Coordinator(new RendezvousPlacement(topology), local.member(), replicas, clock, time,
-				new ReplicationPolicy(topology.size(), topology.factor()),
+		return new Coordinator(new RendezvousPlacement(topology), local.member(), replicas(local, transport), clock,
+				time, new ReplicationPolicy(topology.size(), topology.factor()),
 				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay()),
 				readRepair, new EventLoopAlarms(callers), callers, events);
+	}
+
+	@Bean
+	Ranges ranges(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport, TimeSource time,
+			KvorumProperties properties, RangeEvents events) {
+		return new Ranges(topology, local.member(), replicas(local, transport), settingsOf(properties), time, events);
+	}
+
+	static RangeSettings settingsOf(KvorumProperties properties) {
+		Range range = properties.range();
+		return new RangeSettings(range.maxConcurrent(), range.maxInFlightSize().toBytes(),
+				(int) range.pageSize().toBytes(), properties.api().maxValueSize().toBytes(), range.pageTimeout());
+	}
+
+	private static List<? extends Replica> replicas(LocalReplica local, ObjectProvider<ReplicaTransport> transport) {
+		return transport.stream().findFirst().map(ReplicaTransport::replicas).orElse(List.of(local));
 	}
 
 	@Bean

@@ -28,11 +28,13 @@ import org.springframework.validation.annotation.Validated;
  * @param api limits of the HTTP API
  * @param replication how keys are replicated
  * @param cluster the other nodes
+ * @param range limits of ranges
  */
 @Validated
 @ConfigurationProperties("kvorum")
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
-		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster) {
+		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
+		@Valid @DefaultValue Range range) {
 
 	/** The nodes that this one works with; itself alone where no others are given. */
 	Topology topology() {
@@ -115,6 +117,32 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("1s") Duration readTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("2s") Duration writeTimeout) {
+	}
+
+	/**
+	 * Limits of ranges.
+	 *
+	 * @param maxConcurrent ranges under way on this node; beyond that they are refused
+	 * with 503
+	 * @param maxInFlightSize memory of the ranges under way; a range takes two pages for
+	 * each node it asks, two more and kvorum.api.max-value-size of it; beyond that they
+	 * are refused with 503
+	 * @param pageSize how much of a range is read at a time, on each node
+	 * @param pageTimeout how long a node may take for a page or a large value, before a
+	 * range goes on without it
+	 * @param stallTimeout how long a client may pause while it receives a range before it
+	 * is cut off
+	 * @param threads threads that read pages, beside those for reads of single entries
+	 * @param queueLength pages that may wait for each of these threads; beyond that the
+	 * node counts as overloaded
+	 */
+	record Range(@Min(1) @Max(10_000) @DefaultValue("8") int maxConcurrent,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
+			@NotNull @SizeAtLeast("1KB") @SizeAtMost("1MB") @DefaultValue("64KB") DataSize pageSize,
+			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("5s") Duration pageTimeout,
+			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration stallTimeout,
+			@Min(1) @Max(1024) @DefaultValue("2") int threads,
+			@Min(1) @Max(100_000) @DefaultValue("256") int queueLength) {
 	}
 
 	/**

@@ -10,6 +10,7 @@ import io.kvorum.api.NodeStatus;
 import io.kvorum.api.wire.WireEvents;
 import io.kvorum.api.wire.WireGuard;
 import io.kvorum.api.wire.WireLimits;
+import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
@@ -17,10 +18,12 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -69,11 +72,20 @@ class NodeConfiguration {
 				"kvorum-storage", IDLE_READ_THREAD_SECONDS, true), meters, "kvorum.storage.reads");
 	}
 
+	/** Threads for pages of ranges, so that other reads do not wait for them. */
+	@Bean(destroyMethod = "dispose")
+	Scheduler rangeScheduler(KvorumProperties properties, MeterRegistry meters) {
+		Range range = properties.range();
+		return Micrometer.timedScheduler(Schedulers.newBoundedElastic(range.threads(), range.queueLength(),
+				"kvorum-range", IDLE_READ_THREAD_SECONDS, true), meters, "kvorum.storage.pages");
+	}
+
 	@Bean(destroyMethod = "")
-	RocksStorage storage(KvorumProperties properties, TimeSource time, Scheduler storageScheduler,
-			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
-		return new RocksStorage(settings(properties), time, new SecureRandom()::nextLong, storageScheduler, callers,
-				events, failure::exit);
+	RocksStorage storage(KvorumProperties properties, TimeSource time, @Qualifier("storageScheduler") Scheduler reads,
+			@Qualifier("rangeScheduler") Scheduler ranges, EventLoopCallers callers, StorageEvents events,
+			StorageFailure failure) {
+		return new RocksStorage(settings(properties), time, new SecureRandom()::nextLong,
+				new RocksSchedulers(reads, ranges), callers, events, failure::exit);
 	}
 
 	private static RocksSettings settings(KvorumProperties properties) {
@@ -81,9 +93,10 @@ class NodeConfiguration {
 		Replication replication = properties.replication();
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
 				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
-				storage.readThreads(), storage.readQueueLength(), storage.writeQueueLength(),
-				storage.writeQueueSize().toBytes(), storage.writeQueueTime(), replication.readTimeout(),
-				replication.writeTimeout(), storage.collectInterval(), !properties.cluster().isAlone());
+				storage.readThreads(), storage.readQueueLength(), properties.range().queueLength(),
+				storage.writeQueueLength(), storage.writeQueueSize().toBytes(), storage.writeQueueTime(),
+				replication.readTimeout(), replication.writeTimeout(), storage.collectInterval(),
+				!properties.cluster().isAlone());
 	}
 
 	@Bean
@@ -95,17 +108,17 @@ class NodeConfiguration {
 	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();
 		WireLimits defaults = WireLimits.defaults();
-		return new WireGuard(
-				new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(), defaults.maxHeaderSize(),
-						defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(), api.headerTimeout(),
-						api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(), defaults.lingerTimeout()),
-				events);
+		return new WireGuard(new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(),
+				defaults.maxHeaderSize(), defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(),
+				api.headerTimeout(), api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(),
+				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
 	}
 
 	@Bean
 	ApiSettings apiSettings(KvorumProperties properties) {
 		KvorumProperties.Api api = properties.api();
-		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes());
+		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes(),
+				properties.range().stallTimeout());
 	}
 
 	@Bean

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Api;
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import org.springframework.util.unit.DataSize;
@@ -26,6 +27,7 @@ final class PropertyRelations {
 		PropertyRelations relations = new PropertyRelations();
 		relations.checkMemory(properties.storage(), properties.api());
 		relations.checkTime(properties);
+		relations.checkRange(properties);
 		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
 		if (!properties.cluster().isAlone()) {
 			relations.checkPeers(properties.cluster(), properties.replication());
@@ -42,6 +44,15 @@ final class PropertyRelations {
 				"api.max-value-size", api.maxValueSize(),
 				"at least " + text(BESIDE_THE_VALUE) + " less than kvorum.storage.write-queue-size",
 				storage.writeQueueSize());
+	}
+
+	/** One range over all nodes must fit. */
+	private void checkRange(KvorumProperties properties) {
+		Range range = properties.range();
+		int nodes = Math.max(1, properties.cluster().nodes().size());
+		DataSize needed = DataSize.ofBytes(ClusterConfiguration.settingsOf(properties).bytesOf(nodes));
+		check(needed.compareTo(range.maxInFlightSize()) <= 0, "range.max-in-flight-size", range.maxInFlightSize(),
+				"at least what one range over all nodes takes", needed);
 	}
 
 	private void checkTime(KvorumProperties properties) {

@@ -27,12 +27,12 @@ public final class Value {
 	}
 
 	/**
-	 * The bytes of {@code array} from {@code offset} up to its end.
-	 * @throws IndexOutOfBoundsException if the array is shorter than that
+	 * The bytes of {@code array} from {@code from} up to and without {@code to}.
+	 * @throws IndexOutOfBoundsException if the array does not have them
 	 */
-	public static Value from(byte[] array, int offset) {
-		Objects.checkIndex(offset, array.length + 1);
-		return new Value(array, offset, array.length - offset);
+	public static Value slice(byte[] array, int from, int to) {
+		Objects.checkFromToIndex(from, to, array.length);
+		return new Value(array, from, to - from);
 	}
 
 	public byte[] array() {

@@ -42,6 +42,11 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
+	RangeMeters rangeMeters(MeterRegistry registry) {
+		return new RangeMeters(registry);
+	}
+
+	@Bean
 	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local) {
 		return new TransportMeters(registry, topology, local.member());
 	}

@@ -43,6 +43,13 @@ public sealed interface Reply {
 	}
 
 	/**
+	 * To a scan: entries of a range. What they look like is a matter of those who ask.
+	 */
+	non-sealed interface Listing extends Reply {
+
+	}
+
+	/**
 	 * It did not do what it was asked to.
 	 *
 	 * @param detail what happened, for people; no keys, no values

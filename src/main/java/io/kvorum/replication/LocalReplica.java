@@ -6,12 +6,14 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
@@ -101,6 +103,16 @@ public final class LocalReplica implements Replica {
 		return Failed.notDone(Reason.CLOCK,
 				"the version is more than %d ms ahead of the clock: set the clocks of the nodes"
 					.formatted(HybridLogicalClock.MAX_LEAD_MILLIS));
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		if (deadline.isPast(this.time)) {
+			return TOO_LATE;
+		}
+		return this.storage.scan(range, limit, deadline)
+			.<Reply>map(Listed::new)
+			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
 	private static Mono<Reply> failed(StorageException ex) {

@@ -4,7 +4,9 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
+import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
 
 /**
@@ -32,6 +34,11 @@ public interface Replica {
 	 * not held against this one's clock
 	 */
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+
+	/**
+	 * The first entries that it holds of a range: {@link Listed}, where it does not fail.
+	 */
+	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
 	 * How long it is expected to take for a read, in nanoseconds: 0 for the replica of

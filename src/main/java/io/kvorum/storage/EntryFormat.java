@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 import io.kvorum.kv.Entry;
@@ -34,6 +35,9 @@ public final class EntryFormat {
 
 	/** The length of the part of an entry that {@link #copiesOf} needs, in bytes. */
 	public static final int COPIES_END = 23;
+
+	/** The length of the part of an entry that {@link #isVisibleAt} needs, in bytes. */
+	public static final int EXPIRY_END = COPIES_END + Long.BYTES;
 
 	/** The first byte of an entry in this format. */
 	static final byte FORMAT = 1;
@@ -80,7 +84,8 @@ public final class EntryFormat {
 
 	/** Puts the checksum in. */
 	static void seal(Key key, byte[] bytes) {
-		INT.set(bytes, CHECKSUM, checksum(key, bytes));
+		byte[] keyBytes = key.bytes();
+		INT.set(bytes, CHECKSUM, checksum(keyBytes, 0, keyBytes.length, bytes, 0, bytes.length));
 	}
 
 	private static byte[] encode(Live live) {
@@ -110,12 +115,14 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they are no whole, undamaged entry of this key
 	 */
 	public static Entry decode(Key key, byte[] bytes) {
-		Version version = versionOf(bytes, bytes.length);
-		if (bytes.length < FIXED || (int) INT.get(bytes, CHECKSUM) != checksum(key, bytes)) {
-			throw new DamagedEntryException("its checksum does not match");
-		}
+		return decode(key, bytes, 0, bytes.length);
+	}
+
+	/** The entry that the bytes from {@code from} up to {@code to} hold. */
+	static Entry decode(Key key, byte[] bytes, int from, int to) {
+		check(key.bytes(), 0, key.bytes().length, bytes, from, to);
 		try {
-			return decodeChecked(version, bytes);
+			return decodeChecked(bytes, from, to);
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
 			// The bytes are what was written: this is a bug of the writer, and no value.
@@ -123,20 +130,33 @@ public final class EntryFormat {
 		}
 	}
 
-	private static Entry decodeChecked(Version version, byte[] bytes) {
-		int copies = bytes[COPIES] & 0xff;
-		return switch (bytes[FLAGS]) {
+	/**
+	 * Looks whether bytes are a whole, undamaged entry of a key.
+	 * @throws DamagedEntryException if they are not
+	 */
+	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to) {
+		requireFormat(bytes, from, to, COPIES_END, "its copies");
+		if ((int) INT.get(bytes, from + CHECKSUM) != checksum(key, keyFrom, keyTo, bytes, from, to)) {
+			throw new DamagedEntryException("its checksum does not match");
+		}
+	}
+
+	private static Entry decodeChecked(byte[] bytes, int from, int to) {
+		Version version = version(bytes, from);
+		int copies = bytes[from + COPIES] & 0xff;
+		return switch (bytes[from + FLAGS]) {
 			case TOMBSTONE -> new Tombstone(version, copies);
-			case EXPIRES -> live(version, copies, (long) LONG.get(bytes, FIXED), bytes, FIXED + Long.BYTES);
-			case 0 -> live(version, copies, Live.NEVER, bytes, FIXED);
-			default -> throw new DamagedEntryException("flags " + bytes[FLAGS] + " are unknown");
+			case EXPIRES ->
+				live(version, copies, (long) LONG.get(bytes, from + FIXED), bytes, from + FIXED + Long.BYTES, to);
+			case 0 -> live(version, copies, Live.NEVER, bytes, from + FIXED, to);
+			default -> throw new DamagedEntryException("flags " + bytes[from + FLAGS] + " are unknown");
 		};
 	}
 
-	private static Live live(Version version, int copies, long expiresAt, byte[] bytes, int typeAt) {
+	private static Live live(Version version, int copies, long expiresAt, byte[] bytes, int typeAt, int to) {
 		int length = bytes[typeAt] & 0xff;
 		String type = (length == 0) ? DEFAULT_TYPE : new String(bytes, typeAt + 1, length, StandardCharsets.ISO_8859_1);
-		return new Live(version, copies, expiresAt, type, Value.from(bytes, typeAt + 1 + length));
+		return new Live(version, copies, expiresAt, type, Value.slice(bytes, typeAt + 1 + length, to));
 	}
 
 	/**
@@ -145,10 +165,35 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static Version versionOf(byte[] bytes, int length) {
-		if (length < VERSION_END || bytes[0] != FORMAT) {
-			throw new DamagedEntryException("it does not begin with format " + FORMAT + " and a version");
-		}
-		return new Version((long) LONG.get(bytes, TIMESTAMP), (long) LONG.get(bytes, NODE));
+		requireFormat(bytes, 0, length, VERSION_END, "a version");
+		return version(bytes, 0);
+	}
+
+	/** The version of the entry that begins there, without any check. */
+	static Version version(byte[] bytes, int from) {
+		return new Version((long) LONG.get(bytes, from + TIMESTAMP), (long) LONG.get(bytes, from + NODE));
+	}
+
+	/**
+	 * Which of two entries is newer, by what begins there, without any check: their
+	 * versions are laid out to be compared as bytes.
+	 */
+	static int compareVersions(byte[] one, int from, byte[] other, int otherFrom) {
+		return Arrays.compareUnsigned(one, from + TIMESTAMP, from + VERSION_END, other, otherFrom + TIMESTAMP,
+				otherFrom + VERSION_END);
+	}
+
+	/**
+	 * Whether a reader at this instant, in milliseconds since 1970, gets a value from the
+	 * entry that begins there; by no more than {@value #EXPIRY_END} bytes, without a
+	 * check.
+	 */
+	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
+		return switch (bytes[from + FLAGS]) {
+			case TOMBSTONE -> false;
+			case EXPIRES -> millis < (long) LONG.get(bytes, from + FIXED);
+			default -> true;
+		};
 	}
 
 	/**
@@ -157,17 +202,21 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static int copiesOf(byte[] bytes, int length) {
-		if (length < COPIES_END || bytes[0] != FORMAT) {
-			throw new DamagedEntryException("it does not begin with format " + FORMAT + " and its copies");
-		}
+		requireFormat(bytes, 0, length, COPIES_END, "its copies");
 		return bytes[COPIES] & 0xff;
 	}
 
-	private static int checksum(Key key, byte[] bytes) {
+	private static void requireFormat(byte[] bytes, int from, int to, int needed, String what) {
+		if (to - from < needed || bytes[from] != FORMAT) {
+			throw new DamagedEntryException("it does not begin with format %d and %s".formatted(FORMAT, what));
+		}
+	}
+
+	private static int checksum(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to) {
 		CRC32C crc = new CRC32C();
-		crc.update(key.bytes());
-		crc.update(bytes, 0, CHECKSUM);
-		crc.update(bytes, FLAGS, bytes.length - FLAGS);
+		crc.update(key, keyFrom, keyTo - keyFrom);
+		crc.update(bytes, from, CHECKSUM);
+		crc.update(bytes, from + FLAGS, to - from - FLAGS);
 		return (int) crc.getValue();
 	}
 

@@ -3,6 +3,7 @@ package io.kvorum.storage;
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import reactor.core.publisher.Mono;
 
 /**
@@ -37,6 +38,14 @@ public interface StorageEngine {
 	default Mono<StoreOutcome> store(Key key, Entry entry) {
 		return store(key, entry, Deadline.NONE);
 	}
+
+	/**
+	 * The first entries of a range, in the order of their keys: at least one, if there is
+	 * any. Holds nothing open between two pages, so that who asks for no more leaves
+	 * nothing behind; what is written meanwhile may be in a later page or not. What can
+	 * be read before something that cannot is a page, and not the last one.
+	 */
+	Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
 	 * For how long the disk has not answered a read, in nanoseconds; 0 where it owes no

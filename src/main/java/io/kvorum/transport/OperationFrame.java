@@ -15,7 +15,8 @@ final class OperationFrame implements Frame {
 
 	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + Integer.BYTES + Short.BYTES;
 
-	private static final Key NO_KEY = Key.of(new byte[1]);
+	/** Of an operation that is on no key. */
+	static final Key NO_KEY = Key.of(new byte[1]);
 
 	final int correlation;
 
@@ -26,7 +27,10 @@ final class OperationFrame implements Frame {
 
 	final Key key;
 
-	/** The entry to be stored, as {@code EntryFormat} has it. */
+	/**
+	 * The entry to be stored, as {@code EntryFormat} has it; of a scan its
+	 * {@link ScanOrder}.
+	 */
 	final byte[] entry;
 
 	OperationFrame(int correlation, byte kind, int remainingMicros, Key key, byte[] entry) {

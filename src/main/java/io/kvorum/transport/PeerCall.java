@@ -69,12 +69,18 @@ final class PeerCall {
 		return this.call == Call.STORE || this.call == Call.REPAIR;
 	}
 
+	/** Whether it tells how long a read takes. */
+	boolean isRead() {
+		return this.call == Call.READ || this.call == Call.READ_VERSION;
+	}
+
 	byte kind() {
 		return switch (this.call) {
 			case READ -> ReplicaProtocol.READ;
 			case READ_VERSION -> ReplicaProtocol.READ_VERSION;
 			case STORE -> ReplicaProtocol.STORE;
 			case REPAIR -> ReplicaProtocol.REPAIR;
+			case SCAN -> ReplicaProtocol.SCAN;
 		};
 	}
 

@@ -319,7 +319,7 @@ final class PeerStream {
 		}
 		else {
 			Reply reply = replyIn(frame, call);
-			if (!call.isStore()) {
+			if (call.isRead()) {
 				this.latency.add(this.heardNanos - call.startedNanos, this.heardNanos);
 			}
 			finish(call, reply);
@@ -334,7 +334,7 @@ final class PeerStream {
 		catch (DamagedEntryException ex) {
 			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());
 		}
-		catch (IllegalStateException ex) {
+		catch (IllegalStateException | IllegalArgumentException ex) {
 			return call.lost(Reason.INTERNAL, "the peer replied what is no reply: " + ex.getMessage());
 		}
 	}
@@ -354,7 +354,7 @@ final class PeerStream {
 	}
 
 	private void timeOut(PeerCall call, long now) {
-		if (!call.isStore()) {
+		if (call.isRead()) {
 			this.latency.add(now - call.startedNanos, now);
 		}
 		finish(call, call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline"));

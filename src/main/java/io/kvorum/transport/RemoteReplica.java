@@ -7,10 +7,12 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Page;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.kvorum.transport.TransportEvents.Call;
 import reactor.core.publisher.Mono;
@@ -67,6 +69,13 @@ final class RemoteReplica implements Replica {
 			PeerStream stream = (entry.length > Lane.SMALL_BYTES) ? this.large : streamOf(caller);
 			stream.call(call, key, entry, deadline, sink, caller);
 		});
+	}
+
+	/** Over the stream of large entries: a page is one, to those that wait behind it. */
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return Mono.create(sink -> this.large.call(Call.SCAN, OperationFrame.NO_KEY,
+				new ScanOrder(range, limit).toBytes(), deadline, sink, this.callers.current()));
 	}
 
 	private PeerStream streamOf(Executor caller) {

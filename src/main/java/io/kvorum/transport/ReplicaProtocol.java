@@ -24,7 +24,7 @@ final class ReplicaProtocol {
 	static final String PATH = "/replica/stream";
 
 	/** Of the frames; sent with each stream, refused where it differs. */
-	static final String VERSION = "1";
+	static final String VERSION = "2";
 
 	static final String VERSION_HEADER = "Kvorum-Protocol";
 
@@ -56,6 +56,8 @@ final class ReplicaProtocol {
 
 	static final byte REPAIR = 5;
 
+	static final byte SCAN = 6;
+
 	/** Replies. */
 	static final byte HELLO = 16;
 
@@ -74,6 +76,8 @@ final class ReplicaProtocol {
 
 	/** The node is going to stop: no more operations, please. */
 	static final byte LEAVING = 23;
+
+	static final byte LISTED = 24;
 
 	private ReplicaProtocol() {
 	}

@@ -138,6 +138,7 @@ final class ReplicaStream {
 			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);
 			case ReplicaProtocol.STORE -> store(operation, false, deadline);
 			case ReplicaProtocol.REPAIR -> store(operation, true, deadline);
+			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
 		};
 	}
@@ -151,6 +152,11 @@ final class ReplicaStream {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage()));
 		}
 		return this.replica.store(operation.key, entry, repair, deadline);
+	}
+
+	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {
+		ScanOrder order = ScanOrder.of(operation.entry);
+		return this.replica.scan(order.range(), order.limit(), deadline);
 	}
 
 	private ReplyFrame frameOf(OperationFrame operation, Reply reply) {

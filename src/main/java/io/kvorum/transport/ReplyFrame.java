@@ -9,14 +9,17 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Listing;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Listed;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Page;
 import io.netty.buffer.ByteBuf;
 
 /**
- * What a replica answers. The two numbers are the version that it holds, or the reason
- * and the flags of a failure; the tail is the entry that it holds, or the words of a
- * failure.
+ * What a replica answers. The two numbers are the version that it holds, or whether a
+ * page is the last one, or the reason and the flags of a failure; the tail is the entry
+ * that it holds, or the page, or the words of a failure.
  *
  * <pre>
  *  0       4            8     9      17      25
@@ -30,6 +33,9 @@ final class ReplyFrame implements Frame {
 	private static final int MAY_HAVE_HAPPENED = 1;
 
 	private static final int MAY_RETRY = 2;
+
+	/** Of a page: the range has nothing behind it. */
+	private static final int LAST = 1;
 
 	/** Of the words of a failure; more are cut off. */
 	private static final int MAX_DETAIL_LENGTH = 500;
@@ -62,6 +68,8 @@ final class ReplyFrame implements Frame {
 		return switch (reply) {
 			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
 			case Held held -> held(correlation, key, held);
+			case Listed listed -> listed(correlation, listed.page());
+			case Listing _ -> throw new IllegalArgumentException("a listing of a kind that is not known here");
 			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));
 		};
@@ -75,6 +83,10 @@ final class ReplyFrame implements Frame {
 						NO_BYTES)
 				: new ReplyFrame(correlation, ReplicaProtocol.HELD, version.timestamp(), version.node(),
 						EntryFormat.encode(key, entry));
+	}
+
+	private static ReplyFrame listed(int correlation, Page page) {
+		return new ReplyFrame(correlation, ReplicaProtocol.LISTED, page.isLast() ? LAST : 0, 0, page.toBytes());
 	}
 
 	private static long flags(Failed failed) {
@@ -109,6 +121,7 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.ACKNOWLEDGED -> Acknowledged.INSTANCE;
 			case ReplicaProtocol.HELD -> Held.of(EntryFormat.decode(key, this.tail));
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
+			case ReplicaProtocol.LISTED -> new Listed(Page.of(this.tail, this.first == LAST));
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);

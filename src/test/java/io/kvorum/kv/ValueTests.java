@@ -11,7 +11,7 @@ class ValueTests {
 
 	@Test
 	void aValueIsServedFromTheArrayItCameIn() {
-		Value slice = Value.from(this.bytes, 1);
+		Value slice = Value.slice(this.bytes, 1, 4);
 
 		assertThat(slice.array()).isSameAs(this.bytes);
 		assertThat(slice.offset()).isEqualTo(1);
@@ -21,23 +21,23 @@ class ValueTests {
 
 	@Test
 	void atTheEndOfAnArrayAValueIsEmpty() {
-		assertThat(Value.from(this.bytes, 4).toBytes()).isEmpty();
+		assertThat(Value.slice(this.bytes, 4, 4).toBytes()).isEmpty();
 		assertThat(Value.of(new byte[0]).length()).isZero();
 	}
 
 	@Test
 	void beyondTheEndOfAnArrayThereIsNone() {
-		assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> Value.from(this.bytes, 5));
-		assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> Value.from(this.bytes, -1));
+		assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> Value.slice(this.bytes, 5, 4));
+		assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> Value.slice(this.bytes, -1, 4));
 	}
 
 	@Test
 	void valuesAreEqualByTheirBytesWhereverTheseLie() {
-		Value slice = Value.from(this.bytes, 2);
+		Value slice = Value.slice(this.bytes, 2, 4);
 		Value whole = Value.of(new byte[] { 3, 4 });
 
 		assertThat(slice).isEqualTo(whole).hasSameHashCodeAs(whole);
-		assertThat(slice).isNotEqualTo(Value.from(this.bytes, 3)).isNotEqualTo("value");
+		assertThat(slice).isNotEqualTo(Value.slice(this.bytes, 3, 4)).isNotEqualTo("value");
 	}
 
 	@Test

@@ -9,10 +9,12 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.OperationFailedException.Kind;
 import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
@@ -114,6 +116,11 @@ class FailedOperationTests {
 		@Override
 		public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 			return this.answer.cast(StoreOutcome.class);
+		}
+
+		@Override
+		public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+			return this.answer.cast(Page.class);
 		}
 
 		@Override

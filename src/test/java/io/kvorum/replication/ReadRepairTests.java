@@ -7,7 +7,9 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
+import io.kvorum.storage.Page;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -130,6 +132,11 @@ class ReadRepairTests {
 
 		@Override
 		public Mono<Reply> store(Key key, Entry entry, boolean isRepair, Deadline deadline) {
+			throw new IllegalStateException("planted");
+		}
+
+		@Override
+		public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
 			throw new IllegalStateException("planted");
 		}
 

@@ -8,12 +8,14 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -24,7 +26,7 @@ final class ScriptedReplica implements Replica {
 	/** What it is asked for. */
 	enum Asked {
 
-		READ, READ_VERSION, STORE, REPAIR
+		READ, READ_VERSION, STORE, REPAIR, SCAN
 
 	}
 
@@ -115,6 +117,7 @@ final class ScriptedReplica implements Replica {
 		return switch (call.asked) {
 			case STORE, REPAIR -> Acknowledged.INSTANCE;
 			case READ -> (entry != null) ? Held.of(entry) : Held.nothing();
+			case SCAN -> throw new AssertionError("no script for scans");
 			case READ_VERSION -> new Held((entry != null) ? entry.version() : Version.ABSENT, null);
 		};
 	}
@@ -166,6 +169,11 @@ final class ScriptedReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
 		return call(repair ? Asked.REPAIR : Asked.STORE, entry, deadline);
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return call(Asked.SCAN, null, deadline);
 	}
 
 	private Mono<Reply> call(Asked asked, @Nullable Entry entry, Deadline deadline) {

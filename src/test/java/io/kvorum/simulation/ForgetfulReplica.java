@@ -4,10 +4,12 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
 
 /** A replica that says "absent" of what it cannot read. */
@@ -37,6 +39,11 @@ final class ForgetfulReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
 		return this.replica.store(key, entry, repair, deadline);
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.replica.scan(range, limit, deadline);
 	}
 
 	@Override

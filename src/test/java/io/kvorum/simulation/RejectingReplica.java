@@ -4,11 +4,13 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
 
 /** A replica that says when a newer entry is there, as if that were a failure. */
@@ -47,6 +49,11 @@ final class RejectingReplica implements Replica {
 			.flatMap(reply -> (!repair && reply instanceof Held held && held.version().isNewerThan(entry.version()))
 					? Mono.just(Failed.notDone(Reason.INTERNAL, REJECTED))
 					: this.replica.store(key, entry, repair, deadline));
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.replica.scan(range, limit, deadline);
 	}
 
 	@Override

@@ -7,10 +7,12 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -56,6 +58,11 @@ final class RemoteReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
 		return call(true, deadline, (replica, limit) -> replica.store(key, entry, repair, limit));
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return call(false, deadline, (replica, remaining) -> replica.scan(range, limit, remaining));
 	}
 
 	@Override

@@ -6,12 +6,15 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
@@ -20,6 +23,7 @@ import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
 import io.kvorum.storage.StorageException.WriteTimedOut;
+import io.kvorum.testing.Pages;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -80,6 +84,20 @@ final class SimulatedDisk implements StorageEngine {
 			Entry found = found(key);
 			return this.chance.of(0.8) ? Mono.justOrEmpty(found) : later(found);
 		});
+	}
+
+	@Override
+	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return Mono.create(sink -> this.node.after(this.chance.nanos(0.05, 10), () -> {
+			if (this.troubled && this.chance.of(0.2)) {
+				sink.error(new Unreadable(new IOException("a damaged block")));
+			}
+			else {
+				TreeMap<Key, Entry> all = new TreeMap<>(this.entries);
+				all.putAll(this.unsynced);
+				sink.success(Pages.of(all, range, limit));
+			}
+		}));
 	}
 
 	private @Nullable Entry found(Key key) {

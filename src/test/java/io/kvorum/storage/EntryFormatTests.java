@@ -80,7 +80,7 @@ class EntryFormatTests {
 
 	@Test
 	void aValueThatIsASliceIsWrittenWithoutWhatLiesAroundIt() {
-		Value slice = Value.from("before after".getBytes(StandardCharsets.US_ASCII), 7);
+		Value slice = Value.slice("before after".getBytes(StandardCharsets.US_ASCII), 7, 12);
 		byte[] bytes = EntryFormat.encode(KEY, new Live(VERSION, 1, Live.NEVER, "text/plain", slice));
 
 		assertThat(EntryFormat.decode(KEY, bytes)).isEqualTo(Generator.live(VERSION, "after"));

@@ -1,11 +1,13 @@
 package io.kvorum.testing;
 
-import java.util.HashMap;
-import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -14,7 +16,7 @@ import reactor.core.publisher.Mono;
 public final class InMemoryStorage implements StorageEngine {
 
 	/** Guarded by this. */
-	private final Map<Key, Entry> entries = new HashMap<>();
+	private final NavigableMap<Key, Entry> entries = new TreeMap<>();
 
 	@Override
 	public Mono<Entry> read(Key key, Deadline deadline) {
@@ -24,6 +26,15 @@ public final class InMemoryStorage implements StorageEngine {
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 		return Mono.fromSupplier(() -> storeIfNewer(key, entry));
+	}
+
+	@Override
+	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> page(range, limit));
+	}
+
+	private synchronized Page page(KeyRange range, Page.Limit limit) {
+		return Pages.of(this.entries, range, limit);
 	}
 
 	@Override

@@ -10,11 +10,13 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SteeredTime;
@@ -339,6 +341,11 @@ class ReplicaStreamTests {
 		@Override
 		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
 			return call(repair ? "repair" : "store", deadline);
+		}
+
+		@Override
+		public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+			return call("scan", deadline);
 		}
 
 		@Override

@@ -8,11 +8,14 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.transport.TransportEvents.Call;
@@ -77,6 +80,11 @@ final class TestReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
 		return call(repair ? Call.REPAIR : Call.STORE, key, entry, deadline);
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.storage.scan(range, limit, deadline).map(Listed::new);
 	}
 
 	@Override

@@ -23,18 +23,21 @@ final class ConnectionTimer implements Runnable {
 
 	private final Patience patience;
 
-	private final OutboundWatch outbound;
+	private final OutboundGate gate;
+
+	private final OutboundWatch outbound = new OutboundWatch();
 
 	private final long tickNanos;
 
 	private @Nullable Future<?> next;
 
-	ConnectionTimer(ChannelHandlerContext context, RequestGuard guard, RequestDecoder decoder, WireLimits limits) {
+	ConnectionTimer(ChannelHandlerContext context, RequestGuard guard, RequestDecoder decoder, OutboundGate gate,
+			WireLimits limits) {
 		this.context = context;
 		this.guard = guard;
 		this.decoder = decoder;
 		this.patience = new Patience(limits, now());
-		this.outbound = new OutboundWatch(limits.writeStallTimeout());
+		this.gate = gate;
 		this.tickNanos = limits.tick().toNanos();
 	}
 
@@ -62,7 +65,7 @@ final class ConnectionTimer implements Runnable {
 	private @Nullable Timeout look() {
 		Channel channel = this.context.channel();
 		long now = now();
-		if (this.outbound.isStalled(channel.unsafe().outboundBuffer(), now)) {
+		if (this.outbound.isStalled(channel.unsafe().outboundBuffer(), this.gate.stallTimeout(), now)) {
 			return Timeout.WRITE_STALL;
 		}
 		boolean wanted = channel.config().isAutoRead();

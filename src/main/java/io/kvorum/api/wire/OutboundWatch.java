@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class OutboundWatch {
 
-	private final long timeoutNanos;
-
 	private @Nullable Object first;
 
 	private long progress;
@@ -21,16 +19,13 @@ final class OutboundWatch {
 
 	private long since;
 
-	OutboundWatch(Duration timeout) {
-		this.timeoutNanos = timeout.toNanos();
-	}
-
 	/**
 	 * Whether the client has stalled.
 	 * @param buffer null where the channel is closed
+	 * @param timeout how long it may pause
 	 * @param now in nanoseconds
 	 */
-	boolean isStalled(@Nullable ChannelOutboundBuffer buffer, long now) {
+	boolean isStalled(@Nullable ChannelOutboundBuffer buffer, Duration timeout, long now) {
 		if (buffer == null || buffer.totalPendingWriteBytes() == 0) {
 			this.first = null;
 			this.pending = 0;
@@ -42,7 +37,7 @@ final class OutboundWatch {
 			this.pending = buffer.totalPendingWriteBytes();
 			this.since = now;
 		}
-		return now - this.since >= this.timeoutNanos;
+		return now - this.since >= timeout.toNanos();
 	}
 
 	@SuppressWarnings("ReferenceEquality")

@@ -33,6 +33,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private final ResponseEncoder encoder;
 
+	private final OutboundGate gate;
+
 	private final WireLimits limits;
 
 	private final WireEvents events;
@@ -49,16 +51,18 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private boolean ended;
 
-	RequestGuard(RequestDecoder decoder, ResponseEncoder encoder, WireLimits limits, WireEvents events) {
+	RequestGuard(RequestDecoder decoder, ResponseEncoder encoder, OutboundGate gate, WireLimits limits,
+			WireEvents events) {
 		this.decoder = decoder;
 		this.encoder = encoder;
+		this.gate = gate;
 		this.limits = limits;
 		this.events = events;
 	}
 
 	@Override
 	public void handlerAdded(ChannelHandlerContext ctx) {
-		this.timer = new ConnectionTimer(ctx, this, this.decoder, this.limits);
+		this.timer = new ConnectionTimer(ctx, this, this.decoder, this.gate, this.limits);
 		this.timer.start();
 	}
 

@@ -1,13 +1,17 @@
 package io.kvorum.api.wire;
 
+import java.util.List;
+
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponse;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpStatusClass;
 
 /**
- * Netty's encoder, which leaves out the body of a response to HEAD. One request is open
- * at a time, so that it need not queue their methods.
+ * Netty's encoder, which leaves out the body of a response to HEAD, and lets prepared
+ * {@link Chunks} through. One request is open at a time, so that it need not queue their
+ * methods.
  */
 final class ResponseEncoder extends HttpResponseEncoder {
 
@@ -16,6 +20,16 @@ final class ResponseEncoder extends HttpResponseEncoder {
 	/** The responses from now on answer a request of this method. */
 	void answer(HttpMethod method) {
 		this.toHead = HttpMethod.HEAD.equals(method);
+	}
+
+	@Override
+	protected void encode(ChannelHandlerContext ctx, Object msg, List<Object> out) throws Exception {
+		if (msg instanceof Chunks chunks) {
+			out.add(chunks);
+		}
+		else {
+			super.encode(ctx, msg, out);
+		}
 	}
 
 	@Override

@@ -49,8 +49,10 @@ public final class WireGuard implements NettyServerCustomizer {
 		ChannelPipeline pipeline = channel.pipeline();
 		pipeline.replace(NettyPipeline.HttpCodec, NettyPipeline.HttpCodec, decoder);
 		pipeline.addAfter(NettyPipeline.HttpCodec, "kvorum.responseEncoder", encoder);
+		OutboundGate gate = new OutboundGate(this.limits.writeStallTimeout());
 		pipeline.addAfter("kvorum.responseEncoder", "kvorum.requestGuard",
-				new RequestGuard(decoder, encoder, this.limits, this.events));
+				new RequestGuard(decoder, encoder, gate, this.limits, this.events));
+		pipeline.addAfter("kvorum.requestGuard", "kvorum.outboundGate", gate);
 	}
 
 }

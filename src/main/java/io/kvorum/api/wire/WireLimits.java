@@ -29,11 +29,13 @@ import org.springframework.util.unit.DataSize;
  * @param bodyTimeout of a whole body, from the end of its headers. At least the
  * {@code bodyStallTimeout}
  * @param writeStallTimeout without a byte of the response taken by the client
+ * @param streamStallTimeout the same for answers that are as long as they like
  * @param lingerTimeout how long is read and thrown away, see {@code maxLingerSize}
  */
 public record WireLimits(int maxConnections, DataSize maxInitialLineLength, DataSize maxHeaderSize,
 		DataSize maxPipelinedSize, DataSize maxLingerSize, Duration idleTimeout, Duration headerTimeout,
-		Duration bodyStallTimeout, Duration bodyTimeout, Duration writeStallTimeout, Duration lingerTimeout) {
+		Duration bodyStallTimeout, Duration bodyTimeout, Duration writeStallTimeout, Duration streamStallTimeout,
+		Duration lingerTimeout) {
 
 	private static final long TICKS_PER_TIMEOUT = 8;
 
@@ -51,6 +53,7 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 		requireTime(violations, "bodyStallTimeout", bodyStallTimeout);
 		requireTime(violations, "bodyTimeout", bodyTimeout);
 		requireTime(violations, "writeStallTimeout", writeStallTimeout);
+		requireTime(violations, "streamStallTimeout", streamStallTimeout);
 		requireTime(violations, "lingerTimeout", lingerTimeout);
 		if (bodyTimeout.compareTo(bodyStallTimeout) < 0) {
 			violations.add("bodyTimeout = " + bodyTimeout + " must not be shorter than bodyStallTimeout = "
@@ -65,13 +68,14 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 	public static WireLimits defaults() {
 		return new WireLimits(10_000, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16), DataSize.ofKilobytes(64),
 				DataSize.ofMegabytes(4), Duration.ofSeconds(60), Duration.ofSeconds(10), Duration.ofSeconds(10),
-				Duration.ofSeconds(60), Duration.ofSeconds(30), Duration.ofSeconds(2));
+				Duration.ofSeconds(60), Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofSeconds(2));
 	}
 
 	/** How often a connection looks at its time limits. */
 	Duration tick() {
 		Duration shortest = Stream
-			.of(this.idleTimeout, this.headerTimeout, this.bodyStallTimeout, this.writeStallTimeout)
+			.of(this.idleTimeout, this.headerTimeout, this.bodyStallTimeout, this.writeStallTimeout,
+					this.streamStallTimeout)
 			.min(Duration::compareTo)
 			.orElseThrow();
 		Duration tick = shortest.dividedBy(TICKS_PER_TIMEOUT);

@@ -17,6 +17,7 @@ import io.kvorum.storage.Durability;
  * @param minFreeBytes writes are refused while the disk has less than this free
  * @param readThreads threads for reads that memory cannot answer
  * @param readQueueLength reads that may wait for each of these threads
+ * @param rangeQueueLength pages of ranges that may wait for each of their threads
  * @param writeQueueLength writes that may wait for the committer
  * @param writeQueueBytes the bytes of these
  * @param writeQueueTime a write that has waited longer is refused
@@ -27,7 +28,7 @@ import io.kvorum.storage.Durability;
  * other replicas
  */
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
-		long minFreeBytes, int readThreads, int readQueueLength, int writeQueueLength, long writeQueueBytes,
-		Duration writeQueueTime, Duration readTimeout, Duration writeTimeout, Duration collectInterval,
-		boolean leavesTombstones) {
+		long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength, int writeQueueLength,
+		long writeQueueBytes, Duration writeQueueTime, Duration readTimeout, Duration writeTimeout,
+		Duration collectInterval, boolean leavesTombstones) {
 }

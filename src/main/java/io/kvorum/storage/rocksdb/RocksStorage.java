@@ -16,11 +16,13 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
@@ -35,7 +37,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -45,6 +46,9 @@ import reactor.core.scheduler.Schedulers;
  * memtables and the block cache answer within microseconds. Only where they cannot tell
  * does a read go to the storage scheduler. Rejected: {@code keyMayExist}, which is faster
  * where memory cannot tell, but calls any error "absent".
+ * <p>
+ * <b>Pages of ranges</b> are read on threads of their own, so that a read of one entry
+ * never waits behind them.
  * <p>
  * <b>Writes</b> go to the {@link Committer}.
  */
@@ -67,7 +71,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	private final LongSupplier identities;
 
-	private final Scheduler scheduler;
+	private final RocksSchedulers schedulers;
 
 	private final CallerThreads callers;
 
@@ -98,18 +102,17 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	/**
 	 * An engine that is not open yet.
 	 * @param identities gives the identity of a new store; at random
-	 * @param scheduler where reads go that memory cannot answer; bounded, and disposed of
-	 * by its owner
+	 * @param schedulers where reads go; bounded, and disposed of by their owner
 	 * @param whenFailed told once, by the committer's thread, when the store has failed
 	 * and takes no more writes; the process should end then, so that what is on disk is
 	 * found out by opening it again
 	 */
-	public RocksStorage(RocksSettings settings, TimeSource time, LongSupplier identities, Scheduler scheduler,
+	public RocksStorage(RocksSettings settings, TimeSource time, LongSupplier identities, RocksSchedulers schedulers,
 			CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
 		this.settings = settings;
 		this.time = time;
 		this.identities = identities;
-		this.scheduler = scheduler;
+		this.schedulers = schedulers;
 		this.callers = callers;
 		this.events = events;
 		this.whenFailed = whenFailed;
@@ -187,7 +190,7 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			.ofNanos(Math.min(this.settings.readTimeout().toNanos(), deadline.atNanos() - started));
 		Executor caller = this.callers.current();
 		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
-			.subscribeOn(this.scheduler)
+			.subscribeOn(this.schedulers.reads())
 			.timeout(limit)
 			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(limit))
 			.onErrorMap(RejectedExecutionException.class, _ -> {
@@ -231,6 +234,39 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		}
 		catch (DamagedEntryException ex) {
 			return Mono.error(unreadable(ex));
+		}
+	}
+
+	@Override
+	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return Mono.defer(() -> {
+			Duration timeout = Duration.ofNanos(deadline.atNanos() - this.time.nanos());
+			return Mono.fromCallable(() -> readPage(range, limit))
+				.subscribeOn(this.schedulers.ranges())
+				.timeout(timeout)
+				.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(timeout))
+				.onErrorMap(RejectedExecutionException.class, _ -> {
+					this.events.overloaded();
+					return new Overloaded("kvorum.range.queue-length", this.settings.rangeQueueLength());
+				})
+				.publishOn(Schedulers.fromExecutor(this.callers.current()));
+		});
+	}
+
+	private Page readPage(KeyRange range, Page.Limit limit) {
+		if (!this.gate.enter()) {
+			throw notOpen();
+		}
+		this.silence.asked(this.time.nanos());
+		try {
+			return new PageReader(opened().database).read(range, limit);
+		}
+		catch (RocksDBException | DamagedEntryException ex) {
+			throw unreadable(ex);
+		}
+		finally {
+			this.silence.answered(this.time.nanos());
+			this.gate.leave();
 		}
 	}
 

@@ -52,7 +52,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		change.accept(limits);
 		return new WireLimits(limits.maxConnections, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16),
 				limits.maxPipelinedSize, DataSize.ofMegabytes(4), limits.idle, limits.header, limits.bodyStall,
-				limits.body, limits.writeStall, limits.linger);
+				limits.body, limits.writeStall, limits.writeStall, limits.linger);
 	}
 
 	RawHttp connect() {

@@ -27,7 +27,7 @@ class WireLimitsTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new WireLimits(0, DataSize.ofBytes(100), DataSize.ofKilobytes(16),
 					DataSize.ofKilobytes(64), DataSize.ofMegabytes(4), Duration.ZERO, second, second.multipliedBy(2),
-					second, second, second))
+					second, second, second, second))
 			.withMessage("Limits of the HTTP port: maxConnections = 0 must be at least 1; "
 					+ "maxInitialLineLength = 100B must be from 4096B to 2147483647B; "
 					+ "idleTimeout = PT0S must be at least 8ms; "

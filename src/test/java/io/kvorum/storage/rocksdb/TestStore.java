@@ -28,18 +28,22 @@ final class TestStore implements AutoCloseable {
 
 	final Scheduler reads;
 
+	final Scheduler ranges;
+
 	final RocksStorage engine;
 
 	TestStore(RocksSettings settings) {
 		this.reads = Schedulers.newBoundedElastic(settings.readThreads(), settings.readQueueLength(), "test-reads", 60,
 				true);
-		this.engine = new RocksStorage(settings, this.time, identities::incrementAndGet, this.reads, this.callers,
-				this.events, this.failures::add);
+		this.ranges = Schedulers.newBoundedElastic(1, settings.rangeQueueLength(), "test-ranges", 60, true);
+		this.engine = new RocksStorage(settings, this.time, identities::incrementAndGet,
+				new RocksSchedulers(this.reads, this.ranges), this.callers, this.events, this.failures::add);
 		try {
 			this.engine.open();
 		}
 		catch (RuntimeException ex) {
 			this.reads.dispose();
+			this.ranges.dispose();
 			throw ex;
 		}
 	}
@@ -61,6 +65,7 @@ final class TestStore implements AutoCloseable {
 		this.callers.release();
 		this.engine.close();
 		this.reads.dispose();
+		this.ranges.dispose();
 	}
 
 }

@@ -1,0 +1,174 @@
+package io.kvorum.api;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import io.kvorum.api.wire.Chunks;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
+import io.kvorum.replication.RangePiece;
+import io.kvorum.replication.RangePiece.Item;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
+import org.springframework.util.MimeTypeUtils;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.core.ObjectWriteContext;
+import tools.jackson.core.json.JsonFactory;
+
+/** How a range is laid out in an answer. One for each answer; it counts. */
+abstract sealed class RangeFormat {
+
+	private static final MediaType NDJSON = new MediaType("application", "x-ndjson");
+
+	private final MediaType mediaType;
+
+	private RangeFormat(MediaType mediaType) {
+		this.mediaType = mediaType;
+	}
+
+	/**
+	 * The format that a client likes best.
+	 * @param accept its Accept headers
+	 * @return null where it likes none
+	 * @throws BadRequestException if they cannot be read
+	 */
+	static @Nullable RangeFormat of(List<String> accept) {
+		for (MediaType type : accepted(accept)) {
+			if (type.getQualityValue() == 0) {
+				continue;
+			}
+			if (type.includes(MediaType.APPLICATION_OCTET_STREAM)) {
+				return new Plain();
+			}
+			if (type.includes(NDJSON)) {
+				return new Lines();
+			}
+		}
+		return accept.isEmpty() ? new Plain() : null;
+	}
+
+	private static List<MediaType> accepted(List<String> accept) {
+		try {
+			List<MediaType> types = MediaType.parseMediaTypes(accept);
+			MimeTypeUtils.sortBySpecificity(types);
+			return types.stream()
+				.sorted((one, other) -> Double.compare(other.getQualityValue(), one.getQualityValue()))
+				.toList();
+		}
+		catch (InvalidMediaTypeException ex) {
+			throw new BadRequestException("bad-accept", "The header Accept cannot be read: " + ex.getMessage() + ".");
+		}
+	}
+
+	MediaType mediaType() {
+		return this.mediaType;
+	}
+
+	/** The bytes of a piece; perhaps none. */
+	abstract ByteBuf encode(RangePiece piece);
+
+	/**
+	 * {@code <key>\n<value>}, a chunk for each entry, as the protocol has it. Only the
+	 * chunks tell where an entry ends.
+	 */
+	private static final class Plain extends RangeFormat {
+
+		Plain() {
+			super(MediaType.APPLICATION_OCTET_STREAM);
+		}
+
+		@Override
+		ByteBuf encode(RangePiece piece) {
+			long most = 0;
+			for (Item item : piece.entries()) {
+				most += lengthOf(item) + Chunks.MAX_FRAME_BYTES;
+			}
+			byte[] bytes = new byte[Math.toIntExact(most)];
+			int at = 0;
+			for (Item item : piece.entries()) {
+				at = Chunks.begin(bytes, at, lengthOf(item));
+				at = copy(item, bytes, at);
+				at = Chunks.end(bytes, at);
+			}
+			return new Chunks(bytes, at);
+		}
+
+		private static int lengthOf(Item item) {
+			return item.key().bytes().length + 1 + item.live().value().length();
+		}
+
+		private static int copy(Item item, byte[] bytes, int at) {
+			byte[] key = item.key().bytes();
+			System.arraycopy(key, 0, bytes, at, key.length);
+			int valueAt = at + key.length + 1;
+			bytes[valueAt - 1] = '\n';
+			Value value = item.live().value();
+			System.arraycopy(value.array(), value.offset(), bytes, valueAt, value.length());
+			return valueAt + value.length();
+		}
+
+	}
+
+	/** A JSON object on each line, and one more that says that the answer is whole. */
+	private static final class Lines extends RangeFormat {
+
+		private static final JsonFactory JSON = JsonFactory.builder().rootValueSeparator("").build();
+
+		private long count;
+
+		Lines() {
+			super(NDJSON);
+		}
+
+		@Override
+		ByteBuf encode(RangePiece piece) {
+			ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+			try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), bytes)) {
+				for (Item item : piece.entries()) {
+					write(item, json);
+				}
+				this.count += piece.entries().size();
+				if (piece.last()) {
+					close(piece.next(), json);
+				}
+			}
+			return Unpooled.wrappedBuffer(bytes.toByteArray());
+		}
+
+		private static void write(Item item, JsonGenerator json) {
+			Live live = item.live();
+			Value value = live.value();
+			json.writeStartObject();
+			json.writeStringProperty("id", text(item.key()));
+			json.writeStringProperty("version", EntityTag.hex(live.version()));
+			json.writeStringProperty("contentType", live.contentType());
+			json.writeName("value");
+			json.writeBinary(value.array(), value.offset(), value.length());
+			json.writeEndObject();
+			json.writeRaw('\n');
+		}
+
+		private void close(@Nullable Key next, JsonGenerator json) {
+			json.writeStartObject();
+			json.writeBooleanProperty("end", true);
+			json.writeNumberProperty("count", this.count);
+			if (next != null) {
+				json.writeStringProperty("next", text(next));
+			}
+			json.writeEndObject();
+			json.writeRaw('\n');
+		}
+
+		/** Keys are well-formed UTF-8: others are refused when they are written. */
+		private static String text(Key key) {
+			return new String(key.bytes(), StandardCharsets.UTF_8);
+		}
+
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.kvorum.api;
+
+import io.kvorum.api.wire.OutboundGate;
+import io.kvorum.replication.OperationFailedException;
+import io.kvorum.replication.RangeRead;
+import io.kvorum.replication.RangePiece;
+import io.kvorum.replication.Ranges;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.reactive.HandlerMapping;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebHandler;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.Connection;
+
+/**
+ * {@code /v0/entities}: the entries of a range, streamed as fast as the client takes
+ * them. The next piece is asked for when the connection has room for it. Where the rest
+ * cannot be read the connection is broken off: an answer that ends is whole.
+ */
+final class RangeHandler implements WebHandler {
+
+	/** Where this handler is found. */
+	static final String PATH = "/v0/entities";
+
+	private static final PathPattern PATTERN = PathPatternParser.defaultInstance.parse(PATH);
+
+	private static final Logger logger = LoggerFactory.getLogger(RangeHandler.class);
+
+	private final Ranges ranges;
+
+	private final ApiSettings settings;
+
+	private final ProblemWriter problems;
+
+	RangeHandler(Ranges ranges, ApiSettings settings, ProblemWriter problems) {
+		this.ranges = ranges;
+		this.settings = settings;
+		this.problems = problems;
+	}
+
+	@Override
+	public Mono<Void> handle(ServerWebExchange exchange) {
+		ServerHttpRequest request = exchange.getRequest();
+		ServerHttpResponse response = exchange.getResponse();
+		// For the meter of Spring's HTTP requests.
+		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
+		if (!request.getMethod().equals(HttpMethod.GET)) {
+			response.getHeaders().set(HttpHeaders.ALLOW, HttpMethod.GET.name());
+			return this.problems.write(response,
+					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
+		}
+		return Mono.defer(() -> answer(request, response)).onErrorResume(error -> explain(error, request, response));
+	}
+
+	private Mono<Void> answer(ServerHttpRequest request, ServerHttpResponse response) {
+		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
+		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
+		if (format == null) {
+			return this.problems.write(response, new Problem(406, "not-acceptable", "Not acceptable",
+					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
+		}
+		response.getHeaders().setContentType(format.mediaType());
+		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit()),
+				read -> write(read, format, gateOf(request), response), RangeRead::close);
+	}
+
+	private Mono<Void> write(RangeRead read, RangeFormat format, OutboundGate gate, ServerHttpResponse response) {
+		gate.stallTimeout(this.settings.rangeStallTimeout());
+		NettyDataBufferFactory buffers = (NettyDataBufferFactory) response.bufferFactory();
+		Flux<DataBuffer> body = Mono.defer(() -> gate.whenOpen().then(read.next()))
+			.repeat()
+			.takeUntil(RangePiece::last)
+			.map(piece -> buffers.wrap(format.encode(piece)));
+		return response.writeWith(body).doFinally(_ -> gate.usualStallTimeout());
+	}
+
+	private static OutboundGate gateOf(ServerHttpRequest request) {
+		Connection connection = ServerHttpRequestDecorator.getNativeRequest(request);
+		return OutboundGate.of(connection.channel());
+	}
+
+	private Mono<Void> explain(Throwable error, ServerHttpRequest request, ServerHttpResponse response) {
+		if (response.isCommitted()) {
+			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
+			gateOf(request).breakOff();
+			// The end of the connection ends this.
+			return Mono.never();
+		}
+		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
+		return this.problems.write(response, switch (error) {
+			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
+			case OperationFailedException ex -> Problem.of(ex);
+			default -> {
+				logger.error("A request for a range failed", error);
+				yield Problem.internal();
+			}
+		});
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.kvorum.observability;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.replication.RangeEvents;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/** What becomes of ranges. */
+final class RangeMeters implements RangeEvents {
+
+	private final AtomicInteger active = new AtomicInteger();
+
+	private final Map<Scope, Map<Outcome, Timer>> ended = new EnumMap<>(Scope.class);
+
+	private final Map<Scope, Counter> refused = new EnumMap<>(Scope.class);
+
+	private final Counter entries;
+
+	private final Counter bytes;
+
+	private final Counter lost;
+
+	private final Counter back;
+
+	RangeMeters(MeterRegistry registry) {
+		for (Scope scope : Scope.values()) {
+			Map<Outcome, Timer> ofScope = new EnumMap<>(Outcome.class);
+			for (Outcome outcome : Outcome.values()) {
+				ofScope.put(outcome,
+						Timer.builder("kvorum.range.requests")
+							.tag("scope", text(scope))
+							.tag("outcome", text(outcome))
+							.description("Ranges that are over, and how long they took, the client included")
+							.register(registry));
+			}
+			this.ended.put(scope, ofScope);
+			this.refused.put(scope,
+					Counter.builder("kvorum.range.refused")
+						.tag("scope", text(scope))
+						.description("Ranges that would have been too many")
+						.register(registry));
+		}
+		Gauge.builder("kvorum.range.active", this.active, AtomicInteger::get)
+			.description("Ranges under way")
+			.baseUnit("ranges")
+			.register(registry);
+		this.entries = Counter.builder("kvorum.range.entries")
+			.description("Entries told in ranges")
+			.baseUnit("entries")
+			.register(registry);
+		this.bytes = Counter.builder("kvorum.range.size")
+			.description("Keys and values told in ranges")
+			.baseUnit("bytes")
+			.register(registry);
+		this.lost = replicas("lost", registry);
+		this.back = replicas("back", registry);
+	}
+
+	private static Counter replicas(String change, MeterRegistry registry) {
+		return Counter.builder("kvorum.range.replicas")
+			.tag("change", change)
+			.description("Replicas that a range went on without, and those that took part again")
+			.register(registry);
+	}
+
+	private static String text(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT);
+	}
+
+	@Override
+	public void began(Scope scope) {
+		this.active.incrementAndGet();
+	}
+
+	@Override
+	public void ended(Scope scope, Outcome outcome, long nanos) {
+		this.active.decrementAndGet();
+		Timer timer = this.ended.getOrDefault(scope, Map.of()).get(outcome);
+		if (timer != null) {
+			timer.record(nanos, TimeUnit.NANOSECONDS);
+		}
+	}
+
+	@Override
+	public void refused(Scope scope) {
+		Counter counter = this.refused.get(scope);
+		if (counter != null) {
+			counter.increment();
+		}
+	}
+
+	@Override
+	public void told(int entries, long bytes) {
+		this.entries.increment(entries);
+		this.bytes.increment((double) bytes);
+	}
+
+	@Override
+	public void replicaLost() {
+		this.lost.increment();
+	}
+
+	@Override
+	public void replicaBack() {
+		this.back.increment();
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+
+import io.kvorum.storage.Page;
+
+/**
+ * The limits of ranges.
+ *
+ * @param maxConcurrent ranges under way on this node
+ * @param maxBytes memory for them all: each takes {@link #bytesOf(int)} of it
+ * @param pageBytes how much a replica shows at a time, and how much is told at a time; up
+ * to {@value Page.Limit#MAX_BYTES}
+ * @param maxValueBytes the longest value
+ * @param pageTimeout how long a replica may take for a page, or for a large value
+ */
+public record RangeSettings(int maxConcurrent, long maxBytes, int pageBytes, long maxValueBytes, Duration pageTimeout) {
+
+	/** Pieces of the answer on their way to the client. */
+	private static final int PIECES = 2;
+
+	/** The most that a range over so many replicas takes, in bytes. */
+	public long bytesOf(int replicas) {
+		return this.pageBytes * ((long) replicas * RangeMerge.MAX_PAGES + PIECES) + this.maxValueBytes;
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.kvorum.testing;
+
+import java.util.Map;
+import java.util.NavigableMap;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.Page;
+
+/** Pages of what a map holds. */
+public final class Pages {
+
+	private Pages() {
+	}
+
+	/** The first page of a range. */
+	public static Page of(NavigableMap<Key, Entry> entries, KeyRange range, Page.Limit limit) {
+		Page.Builder page = new Page.Builder(limit);
+		for (Map.Entry<Key, Entry> entry : entries.entrySet()) {
+			if (range.contains(entry.getKey())) {
+				if (page.isFull()) {
+					return page.build(false);
+				}
+				page.add(entry.getKey(), entry.getValue());
+			}
+		}
+		return page.build(true);
+	}
+
+}
