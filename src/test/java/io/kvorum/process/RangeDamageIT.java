@@ -67,7 +67,7 @@ class RangeDamageIT {
 		}
 		assertThat(cluster.client(3).metric("kvorum_storage_corruption_total")).isPositive();
 		String last = this.stored.keys().get(before - 1);
-		assertThat(ALL.atNode().limit(before).read(port).isWhole()).isTrue();
+		assertThat(ALL.atNode().limit(before - 1).read(port).isWhole()).isTrue();
 		EntityApiIT.assertProblem(RangeRequest.from(last + "\0").atNode().read(port).problem(), 504);
 		List<RangeEntry> behind = this.stored.all().subList(before + 50, 400);
 		RangeAnswer answer = RangeRequest.from(behind.getFirst().key()).to("damage0").atNode().read(port);
