@@ -76,13 +76,13 @@ final class RangeHandler implements WebHandler {
 	}
 
 	private Mono<Void> write(RangeRead read, RangeFormat format, OutboundGate gate, ServerHttpResponse response) {
-		gate.stallTimeout(this.settings.rangeStallTimeout());
+		gate.beginStream(this.settings.rangeStallTimeout());
 		NettyDataBufferFactory buffers = (NettyDataBufferFactory) response.bufferFactory();
 		Flux<DataBuffer> body = Mono.defer(() -> gate.whenOpen().then(read.next()))
 			.repeat()
 			.takeUntil(RangePiece::last)
 			.map(piece -> buffers.wrap(format.encode(piece)));
-		return response.writeWith(body).doFinally(_ -> gate.usualStallTimeout());
+		return response.writeWith(body).doFinally(_ -> gate.endStream());
 	}
 
 	private static OutboundGate gateOf(ServerHttpRequest request) {

@@ -7,6 +7,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollSocketChannel;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -17,6 +18,12 @@ import reactor.core.publisher.MonoSink;
  * counts buffers, whatever their size. Lives on the channel's event loop.
  */
 public final class OutboundGate extends ChannelInboundHandlerAdapter {
+
+	/** Of a stream: what the kernel takes of it before it is on its way. */
+	private static final long UNSENT_BYTES = 32 << 10;
+
+	/** For the kernel's own setting. */
+	private static final long UNSENT_AS_USUAL = 0;
 
 	private final Duration usualStallTimeout;
 
@@ -66,14 +73,28 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 		ctx.fireChannelWritabilityChanged();
 	}
 
-	/** How long the client may pause from now on, before it is cut off. */
-	public void stallTimeout(Duration timeout) {
+	/**
+	 * An answer begins that is as long as it likes: little of it is to wait in the
+	 * kernel, which would take megabytes at once, and then nothing for as long as a slow
+	 * client needs for a third of that; so that one that reads slowly is told from one
+	 * that does not.
+	 * @param timeout how long the client may pause, before it is cut off
+	 */
+	public void beginStream(Duration timeout) {
 		this.stallTimeout = timeout;
+		keepUnsent(UNSENT_BYTES);
 	}
 
-	/** As it was before {@link #stallTimeout(Duration)}. */
-	public void usualStallTimeout() {
+	/** It is over. */
+	public void endStream() {
 		this.stallTimeout = this.usualStallTimeout;
+		keepUnsent(UNSENT_AS_USUAL);
+	}
+
+	private void keepUnsent(long bytes) {
+		if (channel() instanceof EpollSocketChannel epoll && epoll.isOpen()) {
+			epoll.config().setTcpNotSentLowAt(bytes);
+		}
 	}
 
 	Duration stallTimeout() {
