@@ -2,6 +2,7 @@ package io.kvorum.api;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
 
 import io.kvorum.api.wire.Chunks;
@@ -15,7 +16,6 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
-import org.springframework.util.MimeTypeUtils;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
@@ -38,31 +38,31 @@ abstract sealed class RangeFormat {
 	 * @throws BadRequestException if they cannot be read
 	 */
 	static @Nullable RangeFormat of(List<String> accept) {
-		for (MediaType type : accepted(accept)) {
-			if (type.getQualityValue() == 0) {
-				continue;
-			}
-			if (type.includes(MediaType.APPLICATION_OCTET_STREAM)) {
-				return new Plain();
-			}
-			if (type.includes(NDJSON)) {
-				return new Lines();
-			}
+		List<MediaType> types = parse(accept);
+		double plain = types.isEmpty() ? 1 : quality(types, MediaType.APPLICATION_OCTET_STREAM);
+		double lines = quality(types, NDJSON);
+		if (plain == 0 && lines == 0) {
+			return null;
 		}
-		return accept.isEmpty() ? new Plain() : null;
+		return (plain >= lines) ? new Plain() : new Lines();
 	}
 
-	private static List<MediaType> accepted(List<String> accept) {
+	private static List<MediaType> parse(List<String> accept) {
 		try {
-			List<MediaType> types = MediaType.parseMediaTypes(accept);
-			MimeTypeUtils.sortBySpecificity(types);
-			return types.stream()
-				.sorted((one, other) -> Double.compare(other.getQualityValue(), one.getQualityValue()))
-				.toList();
+			return MediaType.parseMediaTypes(accept);
 		}
 		catch (InvalidMediaTypeException ex) {
 			throw new BadRequestException("bad-accept", "The header Accept cannot be read: " + ex.getMessage() + ".");
 		}
+	}
+
+	/** What the most specific of the types says that a format is one of; 0 if none is. */
+	private static double quality(List<MediaType> types, MediaType format) {
+		return types.stream()
+			.filter(type -> type.includes(format))
+			.min(Comparator.comparing(MediaType::isWildcardType).thenComparing(MediaType::isWildcardSubtype))
+			.map(MediaType::getQualityValue)
+			.orElse(0.0);
 	}
 
 	MediaType mediaType() {
@@ -119,6 +119,9 @@ abstract sealed class RangeFormat {
 
 		private static final JsonFactory JSON = JsonFactory.builder().rootValueSeparator("").build();
 
+		/** Of a line, without the key, the content type and the value. */
+		private static final int BESIDE_THE_ENTRIES_BYTES = 100;
+
 		private long count;
 
 		Lines() {
@@ -127,7 +130,7 @@ abstract sealed class RangeFormat {
 
 		@Override
 		ByteBuf encode(RangePiece piece) {
-			ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+			Bytes bytes = new Bytes(mostOf(piece));
 			try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), bytes)) {
 				for (Item item : piece.entries()) {
 					write(item, json);
@@ -137,7 +140,17 @@ abstract sealed class RangeFormat {
 					close(piece.next(), json);
 				}
 			}
-			return Unpooled.wrappedBuffer(bytes.toByteArray());
+			return bytes.toBuffer();
+		}
+
+		/** Unless keys or content types have many characters to be escaped. */
+		private static int mostOf(RangePiece piece) {
+			long most = BESIDE_THE_ENTRIES_BYTES;
+			for (Item item : piece.entries()) {
+				most += 2L * item.key().bytes().length + item.live().contentType().length()
+						+ 4L * (item.live().value().length() / 3 + 1) + BESIDE_THE_ENTRIES_BYTES;
+			}
+			return Math.toIntExact(most);
 		}
 
 		private static void write(Item item, JsonGenerator json) {
@@ -167,6 +180,19 @@ abstract sealed class RangeFormat {
 		/** Keys are well-formed UTF-8: others are refused when they are written. */
 		private static String text(Key key) {
 			return new String(key.bytes(), StandardCharsets.UTF_8);
+		}
+
+	}
+
+	/** Bytes that are not copied once more. */
+	private static final class Bytes extends ByteArrayOutputStream {
+
+		Bytes(int capacity) {
+			super(capacity);
+		}
+
+		ByteBuf toBuffer() {
+			return Unpooled.wrappedBuffer(this.buf, 0, this.count);
 		}
 
 	}

@@ -5,6 +5,7 @@ import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.RangeRead;
 import io.kvorum.replication.RangePiece;
 import io.kvorum.replication.Ranges;
+import io.netty.handler.codec.http.HttpVersion;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.io.buffer.DataBuffer;
@@ -22,6 +23,7 @@ import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
+import reactor.netty.http.server.HttpServerRequest;
 
 /**
  * {@code /v0/entities}: the entries of a range, streamed as fast as the client takes
@@ -60,7 +62,17 @@ final class RangeHandler implements WebHandler {
 			return this.problems.write(response,
 					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
 		}
+		if (isOld(request)) {
+			return this.problems.write(response,
+					new Problem(505, "http-version-not-supported", "HTTP version not supported",
+							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
+		}
 		return Mono.defer(() -> answer(request, response)).onErrorResume(error -> explain(error, request, response));
+	}
+
+	private static boolean isOld(ServerHttpRequest request) {
+		HttpServerRequest nativeRequest = ServerHttpRequestDecorator.getNativeRequest(request);
+		return nativeRequest.version().equals(HttpVersion.HTTP_1_0);
 	}
 
 	private Mono<Void> answer(ServerHttpRequest request, ServerHttpResponse response) {

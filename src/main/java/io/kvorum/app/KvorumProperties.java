@@ -124,9 +124,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 *
 	 * @param maxConcurrent ranges under way on this node; beyond that they are refused
 	 * with 503
-	 * @param maxInFlightSize memory of the ranges under way; a range takes two pages for
-	 * each node it asks, two more and kvorum.api.max-value-size of it; beyond that they
-	 * are refused with 503
+	 * @param maxInFlightSize memory of the ranges under way; a range takes two pages (and
+	 * 17 KB) for each node it asks, two more, and four times kvorum.api.max-value-size;
+	 * beyond that they are refused with 503
 	 * @param pageSize how much of a range is read at a time, on each node
 	 * @param pageTimeout how long a node may take for a page or a large value, before a
 	 * range goes on without it
@@ -137,7 +137,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * node counts as overloaded
 	 */
 	record Range(@Min(1) @Max(10_000) @DefaultValue("8") int maxConcurrent,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("40MB") DataSize maxInFlightSize,
 			@NotNull @SizeAtLeast("1KB") @SizeAtMost("1MB") @DefaultValue("64KB") DataSize pageSize,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("5s") Duration pageTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration stallTimeout,

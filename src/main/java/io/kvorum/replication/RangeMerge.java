@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * entries; what is deleted or has expired is left out. It decides and waits for nothing:
  * pages are put in as they come, and it says which ones it lacks.
  * <p>
- * A key is told when every feed that takes part has shown what it holds from that key on.
- * A feed may leave at any key, and join again at a later one: for each key the feeds that
- * took part are known, and it is for the caller to see to it that they are enough.
+ * A key is told when every feed that takes part has shown what it holds from that key on,
+ * and only while as many take part as are required: so that, for each key, enough were
+ * heard. A feed may leave at any key, and join again at a later one.
  */
 final class RangeMerge {
 
@@ -28,6 +28,8 @@ final class RangeMerge {
 	static final int MAX_PAGES = 2;
 
 	private final KeyRange range;
+
+	private final int required;
 
 	private final Feed[] feeds;
 
@@ -43,11 +45,22 @@ final class RangeMerge {
 	/** How many of these have to show more before the merge goes on. */
 	private int starved;
 
+	/** How many keys have been merged. */
+	private long progress;
+
 	/** Of the last key that was merged; null before the first. */
 	private byte @Nullable [] merged;
 
-	RangeMerge(KeyRange range, int feeds) {
+	/** The one before that. */
+	private byte @Nullable [] mergedBefore;
+
+	/**
+	 * A merge of a range.
+	 * @param required how many of the feeds must take part
+	 */
+	RangeMerge(KeyRange range, int feeds, int required) {
 		this.range = range;
+		this.required = required;
 		this.feeds = new Feed[feeds];
 		for (int i = 0; i < feeds; i++) {
 			this.feeds[i] = new Feed(i);
@@ -56,9 +69,9 @@ final class RangeMerge {
 		this.starved = feeds;
 	}
 
-	/** How many feeds take part. */
-	int present() {
-		return this.present;
+	/** Whether enough feeds take part. */
+	boolean isHeardByEnough() {
+		return this.present >= this.required;
 	}
 
 	boolean isPresent(int feed) {
@@ -67,12 +80,17 @@ final class RangeMerge {
 
 	/** Whether all that there is has been told. */
 	boolean isAtEnd() {
-		return this.starved == 0 && this.heads.isEmpty();
+		return isHeardByEnough() && this.starved == 0 && this.heads.isEmpty();
+	}
+
+	/** How many keys have been merged: where it is. */
+	long progress() {
+		return this.progress;
 	}
 
 	/**
-	 * What a feed should show next: null where it has shown all, or enough for now. For
-	 * one that has left, that is from where on it can join again.
+	 * What a feed should show next: null where it has shown all, or enough for now. Of
+	 * one that does not take part, what is still to be merged.
 	 */
 	@Nullable KeyRange wanted(int feed) {
 		Feed it = this.feeds[feed];
@@ -82,48 +100,69 @@ final class RangeMerge {
 		return (it.pages.size() < MAX_PAGES) ? it.behind : null;
 	}
 
-	/** What is still to be merged. */
 	private KeyRange rest() {
 		return (this.merged != null) ? this.range.after(this.merged) : this.range;
 	}
 
-	/** Takes in what a feed has shown of what was wanted of it. */
+	/** Takes in what a feed that takes part has shown of what was wanted of it. */
 	void add(int feed, Page page) {
-		Feed it = this.feeds[feed];
-		if (it.present) {
-			it.add(page);
-		}
-		else {
-			it.join(page);
+		this.feeds[feed].add(page);
+	}
+
+	/** A feed shows no more. What it has shown is forgotten. */
+	void leave(int feed) {
+		if (this.feeds[feed].present) {
+			this.feeds[feed].leave();
 		}
 	}
 
-	/** A feed shows no more. */
-	void leave(int feed) {
+	/** A feed that has left takes part again, from the next key on: it is waited for. */
+	void join(int feed) {
 		Feed it = this.feeds[feed];
-		if (it.present) {
-			it.leave();
+		if (!it.present) {
+			it.present = true;
+			this.present++;
+			it.beginAt(rest());
+		}
+	}
+
+	/**
+	 * Goes back to before the key that was merged last, once. All feeds that take part
+	 * have to show again what they hold from there on; what was asked of them is of no
+	 * use.
+	 */
+	void rewind() {
+		this.merged = this.mergedBefore;
+		this.progress--;
+		this.heads.clear();
+		this.starved = 0;
+		for (Feed feed : this.feeds) {
+			if (feed.present) {
+				feed.beginAt(rest());
+			}
 		}
 	}
 
 	/**
 	 * The next entry that a reader at this instant gets, in milliseconds since 1970; null
-	 * where a feed has to show more first, and at the end.
+	 * where a feed has to show more first, where too few take part, and at the end.
 	 */
 	@Nullable Merged next(long now) {
-		while (this.starved == 0) {
+		while (isHeardByEnough() && this.starved == 0) {
 			Feed first = this.heads.poll();
 			if (first == null) {
 				return null;
 			}
 			Feed newest = gather(first);
 			Key key = Key.of(first.head().keyBytes());
-			Merged merged = newest.head().isVisibleAt(now) ? told(key, newest.head()) : null;
+			Merged told = newest.head().isVisibleAt(now) ? told(key, newest.head()) : null;
+			this.mergedBefore = this.merged;
 			this.merged = key.bytes();
+			this.progress++;
 			this.same.forEach(Feed::advance);
 			this.same.clear();
-			if (merged != null) {
-				return merged;
+			if (told != null) {
+				return told;
 			}
 		}
 		return null;
@@ -146,13 +185,14 @@ final class RangeMerge {
 
 	private Merged told(Key key, Page.Cursor newest) {
 		if (!newest.isLarge()) {
-			return new Whole(key, (Live) newest.entry(key));
+			return new Whole(key, (Live) newest.entry());
 		}
-		List<Integer> holders = this.same.stream()
+		int holder = this.same.stream()
 			.filter(feed -> feed.head().compareVersions(newest) == 0)
-			.map(feed -> feed.index)
-			.toList();
-		return new Large(key, newest.version(), newest.entryLength(), holders);
+			.mapToInt(feed -> feed.index)
+			.min()
+			.orElseThrow();
+		return new Large(key, newest.version(), newest.expiresAtMillis(), holder);
 	}
 
 	/** An entry of the range. */
@@ -169,10 +209,9 @@ final class RangeMerge {
 	/**
 	 * One that has to be read by itself.
 	 *
-	 * @param length of the entry, in bytes
-	 * @param holders the feeds that hold it
+	 * @param holder the first feed that holds it
 	 */
-	record Large(Key key, Version version, int length, List<Integer> holders) implements Merged {
+	record Large(Key key, Version version, long expiresAtMillis, int holder) implements Merged {
 	}
 
 	/** What one replica shows. */
@@ -202,16 +241,12 @@ final class RangeMerge {
 		}
 
 		void add(Page page) {
-			take(page);
+			this.pages.add(page);
+			this.behind = page.isLast() ? null : page.behind(RangeMerge.this.range);
 			if (this.cursor == null) {
 				RangeMerge.this.starved--;
 				advance();
 			}
-		}
-
-		private void take(Page page) {
-			this.pages.add(page);
-			this.behind = page.isLast() ? null : page.behind(RangeMerge.this.range);
 		}
 
 		/** Goes to its next item. */
@@ -245,30 +280,12 @@ final class RangeMerge {
 			RangeMerge.this.present--;
 		}
 
-		/**
-		 * Takes part again, if the page goes beyond what has been merged since it was
-		 * asked for; else it has to be asked again.
-		 */
-		void join(Page page) {
-			byte[] merged = RangeMerge.this.merged;
-			Page.Cursor first = page.cursor();
-			boolean isBeyond = first.advance();
-			while (isBeyond && merged != null && first.compareKeyTo(merged) <= 0) {
-				isBeyond = first.advance();
-			}
-			if (!isBeyond && !page.isLast()) {
-				return;
-			}
-			this.present = true;
-			RangeMerge.this.present++;
-			take(page);
-			if (isBeyond) {
-				this.cursor = first;
-				RangeMerge.this.heads.add(this);
-			}
-			else {
-				this.pages.clear();
-			}
+		/** Has shown nothing yet of a range. */
+		void beginAt(KeyRange from) {
+			this.pages.clear();
+			this.cursor = null;
+			this.behind = from;
+			RangeMerge.this.starved++;
 		}
 
 	}

@@ -2,11 +2,11 @@ package io.kvorum.replication;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -35,11 +35,13 @@ import reactor.core.publisher.MonoSink;
  * client that stops reading stops the scan.
  * <p>
  * It goes on without a replica that fails for as long as enough are left, and asks that
- * one again after a while: a range that takes an hour outlives nodes that restart one
- * after the other, and a damaged block on each of two of them.
+ * one again after a while, or at once where it would be one too few otherwise: a range
+ * that takes an hour outlives nodes that restart one after the other, and a damaged block
+ * on each of two of them.
  * <p>
  * Large values are not in the pages. The newest version of one is read by itself when it
- * is its turn, from a replica that has shown it: never an older one in its place.
+ * is its turn, from a replica that has shown it; where that fails, that replica is left
+ * out and the key is merged again.
  * <p>
  * Used on the executor that it was opened on. To be closed.
  */
@@ -50,8 +52,14 @@ public final class RangeRead {
 	/** How long until a replica that has failed is asked again. */
 	private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
 
+	/** How much longer the pages of a range with a limit become, each time. */
+	private static final int PAGE_GROWTH = 4;
+
 	private static final Failed UNEXPECTED = Failed.notDone(Reason.INTERNAL,
 			"the replica met, or sent, what was not expected");
+
+	private static final Failed NOT_THERE = Failed.notDone(Reason.UNREADABLE,
+			"the replica has lost an entry that it had shown");
 
 	private final Scope scope;
 
@@ -82,6 +90,15 @@ public final class RangeRead {
 	/** From when on one that does not take part is asked again. */
 	private final long[] againNanos;
 
+	/** Where the merge was when one was lost. */
+	private final long[] lostAt;
+
+	/** How many items the next page of a replica may have. */
+	private final long[] pageItems;
+
+	/** Whether a replica has answered at all. */
+	private final boolean[] hasAnswered;
+
 	/** Entries that may still be told. */
 	private long remaining;
 
@@ -91,7 +108,7 @@ public final class RangeRead {
 	private long pieceBytes;
 
 	/** An entry whose value is being read; the piece waits for it. */
-	private @Nullable LargeEntry large;
+	private @Nullable LargeQuestion large;
 
 	/** The first key beyond the limit. */
 	private @Nullable Key next;
@@ -120,7 +137,7 @@ public final class RangeRead {
 		this.scope = scope;
 		this.replicas = replicas;
 		this.required = required;
-		this.merge = new RangeMerge(range, replicas.size());
+		this.merge = new RangeMerge(range, replicas.size(), required);
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
@@ -129,6 +146,11 @@ public final class RangeRead {
 		this.asked = new Question[replicas.size()];
 		this.failures = new Failed[replicas.size()];
 		this.againNanos = new long[replicas.size()];
+		this.lostAt = new long[replicas.size()];
+		this.hasAnswered = new boolean[replicas.size()];
+		this.pageItems = new long[replicas.size()];
+		// With a limit, one more: whether there is more has to be told.
+		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
 		this.startedNanos = time.nanos();
 		events.began(scope);
 	}
@@ -168,25 +190,35 @@ public final class RangeRead {
 
 	private void advance() {
 		ask();
-		if (this.merge.present() < this.required) {
-			fail(tooFew());
-			return;
-		}
 		collect();
 		ask();
+		if (!this.merge.isHeardByEnough() && !askOnceMore()) {
+			endBroken();
+			return;
+		}
 		boolean last = this.large == null && (this.next != null || this.merge.isAtEnd());
 		if (last || (this.large == null && !this.entries.isEmpty())) {
 			tell(last);
 		}
 	}
 
-	/** Asks each replica that has room for another page, or may join again. */
+	/** What was heard by enough is told before the failure is. */
+	private void endBroken() {
+		if (this.large == null && !this.entries.isEmpty()) {
+			tell(false);
+		}
+		else {
+			fail(tooFew());
+		}
+	}
+
+	/** Asks each replica that has room for another page, or may take part again. */
 	private void ask() {
 		for (int position = 0; position < this.asked.length; position++) {
 			if (this.asked[position] == null && mayAsk(position)) {
 				KeyRange wanted = this.merge.wanted(position);
 				if (wanted != null) {
-					new PageQuestion(position).ask(this.replicas.at(position).scan(wanted, pageLimit(), deadline()));
+					new PageQuestion(position, wanted).ask(pageLimit(position));
 				}
 			}
 		}
@@ -197,13 +229,32 @@ public final class RangeRead {
 				&& this.replicas.at(position).expectedNanos() != Replica.AWAY);
 	}
 
-	/** With a limit, one more: whether there is more has to be told. */
-	private Page.Limit pageLimit() {
-		return new Page.Limit(this.settings.pageBytes(), (int) Math.min(this.remaining, Integer.MAX_VALUE - 1) + 1);
+	/**
+	 * Whether there are replicas left to ask: those that were lost at an earlier key, for
+	 * they may have what comes now. They are waited for.
+	 */
+	private boolean askOnceMore() {
+		for (int position = 0; position < this.asked.length; position++) {
+			if (!this.merge.isPresent(position) && this.lostAt[position] < this.merge.progress()) {
+				cancel(position);
+				this.merge.join(position);
+			}
+		}
+		this.workAgain = this.merge.isHeardByEnough();
+		return this.workAgain;
 	}
 
-	private Deadline deadline() {
-		return Deadline.after(this.time, this.settings.pageTimeout());
+	/**
+	 * Who wants few entries gets short pages; but longer ones each time, since what is
+	 * deleted or has expired is in them too.
+	 */
+	private Page.Limit pageLimit(int position) {
+		if (!this.merge.isPresent(position)) {
+			return Page.Limit.of(this.settings.pageBytes(), 1);
+		}
+		long items = this.pageItems[position];
+		this.pageItems[position] = Math.min(PAGE_GROWTH * items, Integer.MAX_VALUE);
+		return Page.Limit.of(this.settings.pageBytes(), (int) items);
 	}
 
 	/** Moves what has been merged to the piece. */
@@ -220,8 +271,8 @@ public final class RangeRead {
 			switch (merged) {
 				case Whole whole -> add(whole.key(), whole.live());
 				case Large it -> {
-					this.large = new LargeEntry(it);
-					this.large.read();
+					this.large = new LargeQuestion(it);
+					this.large.ask(Page.Limit.ofWhole());
 				}
 			}
 		}
@@ -262,13 +313,20 @@ public final class RangeRead {
 		Tally tally = Tally.awaiting(this.required, this.replicas.size());
 		for (int position = 0; position < this.failures.length; position++) {
 			Failed failed = this.failures[position];
-			tally = tally.add(position, (failed != null) ? failed : Held.nothing());
+			if (failed != null) {
+				tally = tally.add(position, failed);
+			}
+			else if (this.hasAnswered[position]) {
+				tally = tally.add(position, Held.nothing());
+			}
 		}
 		return OperationFailedException.ofReads(this.replicas, tally);
 	}
 
 	private void lose(int position, Failed why) {
+		cancel(position);
 		this.failures[position] = why;
+		this.lostAt[position] = this.merge.progress();
 		this.againNanos[position] = this.time.nanos() + REJOIN_INTERVAL.toNanos();
 		if (this.merge.isPresent(position)) {
 			this.merge.leave(position);
@@ -276,12 +334,11 @@ public final class RangeRead {
 		}
 	}
 
-	private void show(int position, Page page) {
-		boolean wasPresent = this.merge.isPresent(position);
-		this.merge.add(position, page);
-		if (!wasPresent && this.merge.isPresent(position)) {
-			this.failures[position] = null;
-			this.events.replicaBack();
+	private void cancel(int position) {
+		Question question = this.asked[position];
+		if (question != null) {
+			this.asked[position] = null;
+			question.cancel();
 		}
 	}
 
@@ -292,10 +349,8 @@ public final class RangeRead {
 		}
 		this.closed = true;
 		this.waiting = null;
-		for (Question question : this.asked) {
-			if (question != null) {
-				question.cancel();
-			}
+		for (int position = 0; position < this.asked.length; position++) {
+			cancel(position);
 		}
 		if (this.large != null) {
 			this.large.cancel();
@@ -305,13 +360,24 @@ public final class RangeRead {
 		this.onClose.run();
 	}
 
-	/** Something that a replica is asked for: where that flow ends. */
+	/** What a replica is asked to show: where that flow ends. */
 	private abstract class Question extends BaseSubscriber<Reply> {
+
+		final int position;
+
+		final KeyRange wanted;
 
 		private boolean answered;
 
-		void ask(Mono<Reply> reply) {
-			reply.subscribe(this);
+		Question(int position, KeyRange wanted) {
+			this.position = position;
+			this.wanted = wanted;
+		}
+
+		void ask(Page.Limit limit) {
+			RangeRead.this.replicas.at(this.position)
+				.scan(this.wanted, limit, Deadline.after(RangeRead.this.time, RangeRead.this.settings.pageTimeout()))
+				.subscribe(this);
 		}
 
 		@Override
@@ -335,99 +401,91 @@ public final class RangeRead {
 		private void answer(Reply reply) {
 			this.answered = true;
 			if (!RangeRead.this.closed) {
-				answered(reply);
+				switch (reply) {
+					case Listed listed when listed.page().isWithin(this.wanted) -> shown(listed.page());
+					case Failed failed -> failed(failed);
+					default -> failed(UNEXPECTED);
+				}
 				work();
 			}
 		}
 
-		abstract void answered(Reply reply);
+		abstract void shown(Page page);
+
+		abstract void failed(Failed why);
 
 	}
 
-	/** A page of a replica. */
+	/** For a page; of one that does not take part, whether it can show any. */
 	private final class PageQuestion extends Question {
 
-		private final int position;
+		private final boolean isProbe;
 
-		PageQuestion(int position) {
-			this.position = position;
+		PageQuestion(int position, KeyRange wanted) {
+			super(position, wanted);
+			this.isProbe = !RangeRead.this.merge.isPresent(position);
 			RangeRead.this.asked[position] = this;
 		}
 
 		@Override
-		void answered(Reply reply) {
+		void shown(Page page) {
 			RangeRead.this.asked[this.position] = null;
-			switch (reply) {
-				case Listed listed -> show(this.position, listed.page());
-				case Failed failed -> lose(this.position, failed);
-				default -> lose(this.position, UNEXPECTED);
+			RangeRead.this.failures[this.position] = null;
+			RangeRead.this.hasAnswered[this.position] = true;
+			if (this.isProbe) {
+				// The merge may have gone on: what it needs now is asked for anew.
+				RangeRead.this.merge.join(this.position);
+				RangeRead.this.events.replicaBack();
 			}
+			else {
+				RangeRead.this.merge.add(this.position, page);
+			}
+		}
+
+		@Override
+		void failed(Failed why) {
+			RangeRead.this.asked[this.position] = null;
+			lose(this.position, why);
 		}
 
 	}
 
-	/** A large entry, asked of one after the other of those who have shown it. */
-	private final class LargeEntry {
+	/** For an entry that is too long for a page. */
+	private final class LargeQuestion extends Question {
 
 		private final Large it;
 
-		/** Which holder is asked next. */
-		private int turn;
-
-		private @Nullable Question question;
-
-		LargeEntry(Large it) {
+		LargeQuestion(Large it) {
+			super(it.holder(),
+					KeyRange.of(it.key().bytes(), Arrays.copyOf(it.key().bytes(), it.key().bytes().length + 1)));
 			this.it = it;
 		}
 
-		void read() {
-			int holder = this.it.holders().get(this.turn++);
-			Question asking = new Question() {
-				@Override
-				void answered(Reply reply) {
-					answer(holder, reply);
+		/** Perhaps written or deleted since it was shown: that is told. */
+		@Override
+		void shown(Page page) {
+			long now = RangeRead.this.time.millis();
+			Page.Cursor cursor = page.cursor();
+			boolean isThere = cursor.advance() && cursor.version().compareTo(this.it.version()) >= 0;
+			if (isThere || this.it.expiresAtMillis() <= now) {
+				RangeRead.this.large = null;
+				if (isThere && cursor.isVisibleAt(now)) {
+					add(this.it.key(), (Live) cursor.entry());
 				}
-			};
-			this.question = asking;
-			asking.ask(RangeRead.this.replicas.at(holder).read(this.it.key(), deadline()));
-		}
-
-		private void answer(int holder, Reply reply) {
-			if (reply instanceof Held held) {
-				// Perhaps written, deleted or collected since it was shown: that is told.
-				end(held.entry());
-			}
-			else if (this.turn < this.it.holders().size()) {
-				lose(holder, (reply instanceof Failed failed) ? failed : UNEXPECTED);
-				read();
 			}
 			else {
-				lose(holder, (reply instanceof Failed failed) ? failed : UNEXPECTED);
-				fail(noneReadable());
+				failed(NOT_THERE);
 			}
 		}
 
-		private void end(@Nullable Entry entry) {
+		@Override
+		void failed(Failed why) {
 			RangeRead.this.large = null;
-			if (entry instanceof Live live && live.isVisibleAt(RangeRead.this.time.millis())) {
-				add(this.it.key(), live);
+			RangeRead.this.merge.rewind();
+			for (int other = 0; other < RangeRead.this.asked.length; other++) {
+				RangeRead.this.cancel(other);
 			}
-		}
-
-		private OperationFailedException noneReadable() {
-			ReplicaSet holders = RangeRead.this.replicas.only(this.it.holders());
-			Tally tally = Tally.awaiting(1, holders.size());
-			for (int i = 0; i < holders.size(); i++) {
-				Failed failed = RangeRead.this.failures[this.it.holders().get(i)];
-				tally = tally.add(i, (failed != null) ? failed : UNEXPECTED);
-			}
-			return OperationFailedException.ofReads(holders, tally);
-		}
-
-		void cancel() {
-			if (this.question != null) {
-				this.question.cancel();
-			}
+			lose(this.position, why);
 		}
 
 	}

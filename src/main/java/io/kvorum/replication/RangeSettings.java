@@ -19,9 +19,13 @@ public record RangeSettings(int maxConcurrent, long maxBytes, int pageBytes, lon
 	/** Pieces of the answer on their way to the client. */
 	private static final int PIECES = 2;
 
+	/** A large value as it was read, as it is told, and as the network takes it. */
+	private static final int COPIES = 4;
+
 	/** The most that a range over so many replicas takes, in bytes. */
 	public long bytesOf(int replicas) {
-		return this.pageBytes * ((long) replicas * RangeMerge.MAX_PAGES + PIECES) + this.maxValueBytes;
+		long page = (long) this.pageBytes + Page.SLACK_BYTES;
+		return page * ((long) replicas * RangeMerge.MAX_PAGES + PIECES) + COPIES * this.maxValueBytes;
 	}
 
 }

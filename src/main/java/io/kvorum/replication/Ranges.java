@@ -2,6 +2,7 @@ package io.kvorum.replication;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -38,6 +39,8 @@ public final class Ranges {
 
 	private final AtomicInteger open = new AtomicInteger();
 
+	private final AtomicLong lentBytes = new AtomicLong();
+
 	/**
 	 * Ranges of a node.
 	 * @param replicas on all members, this one among them, by their index
@@ -59,14 +62,35 @@ public final class Ranges {
 	 */
 	public RangeRead open(Scope scope, KeyRange range, long limit) {
 		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
-		int most = mostOf(asked.size());
-		if (this.open.incrementAndGet() > most) {
-			this.open.decrementAndGet();
+		long bytes = this.settings.bytesOf(asked.size());
+		try {
+			lend(bytes);
+		}
+		catch (OperationFailedException ex) {
 			this.events.refused(scope);
-			throw tooMany(most);
+			throw ex;
 		}
 		return new RangeRead(scope, range, limit, asked, requiredOf(scope), this.settings, this.time, this.events,
-				this.open::decrementAndGet);
+				() -> giveBack(bytes));
+	}
+
+	private void lend(long bytes) {
+		if (this.open.incrementAndGet() > this.settings.maxConcurrent()) {
+			this.open.decrementAndGet();
+			throw tooMuch("%d ranges are under way, as many as kvorum.range.max-concurrent allows"
+				.formatted(this.settings.maxConcurrent()));
+		}
+		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes()) {
+			giveBack(bytes);
+			throw tooMuch(
+					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"
+						.formatted(this.settings.maxBytes(), bytes));
+		}
+	}
+
+	private void giveBack(long bytes) {
+		this.lentBytes.addAndGet(-bytes);
+		this.open.decrementAndGet();
 	}
 
 	private List<Member> membersOf(Scope scope) {
@@ -74,12 +98,6 @@ public final class Ranges {
 			case CLUSTER -> this.topology.members();
 			case NODE -> List.of(this.self);
 		};
-	}
-
-	/** How many ranges over so many replicas there may be. */
-	private int mostOf(int members) {
-		long fitting = this.settings.maxBytes() / this.settings.bytesOf(members);
-		return (int) Math.min(this.settings.maxConcurrent(), fitting);
 	}
 
 	private int requiredOf(Scope scope) {
@@ -90,16 +108,8 @@ public final class Ranges {
 		};
 	}
 
-	private OperationFailedException tooMany(int most) {
-		String limit = (most == this.settings.maxConcurrent()) ? "kvorum.range.max-concurrent"
-				: "kvorum.range.max-in-flight-size";
-		return OperationFailedException.notBegun(1, this.self, Failed.notDone(Reason.OVERLOADED,
-				"%d ranges are under way, as many as %s allows".formatted(most, limit)));
-	}
-
-	/** How many are open. */
-	public int open() {
-		return this.open.get();
+	private OperationFailedException tooMuch(String why) {
+		return OperationFailedException.notBegun(1, this.self, Failed.notDone(Reason.OVERLOADED, why));
 	}
 
 }

@@ -54,13 +54,6 @@ final class ReplicaSet {
 		return new ReplicaSet(replicas, ranks, present);
 	}
 
-	/** Those at these positions, in this order. */
-	ReplicaSet only(List<Integer> positions) {
-		Replica[] some = positions.stream().map(this::at).toArray(Replica[]::new);
-		int[] ranksOfSome = positions.stream().mapToInt(position -> this.ranks[position]).toArray();
-		return new ReplicaSet(some, ranksOfSome, some.length);
-	}
-
 	int size() {
 		return this.replicas.length;
 	}

@@ -119,10 +119,28 @@ public final class EntryFormat {
 	}
 
 	/** The entry that the bytes from {@code from} up to {@code to} hold. */
-	static Entry decode(Key key, byte[] bytes, int from, int to) {
-		check(key.bytes(), 0, key.bytes().length, bytes, from, to);
+	private static Entry decode(Key key, byte[] bytes, int from, int to) {
+		check(key.bytes(), 0, key.bytes().length, bytes, from, to, false);
+		return decodeChecked(bytes, from, to);
+	}
+
+	/**
+	 * Looks whether bytes are a whole, undamaged entry of a key.
+	 * @param large whether it is only the beginning of one, which has no checksum of its
+	 * own
+	 * @throws DamagedEntryException if they are not
+	 */
+	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large) {
+		requireFormat(bytes, from, to, COPIES_END, "its copies");
+		if (!large && (int) INT.get(bytes, from + CHECKSUM) != checksum(key, keyFrom, keyTo, bytes, from, to)) {
+			throw new DamagedEntryException("its checksum does not match");
+		}
+	}
+
+	/** The entry in these bytes, which have been looked at. */
+	static Entry decodeChecked(byte[] bytes, int from, int to) {
 		try {
-			return decodeChecked(bytes, from, to);
+			return decodeFields(bytes, from, to);
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
 			// The bytes are what was written: this is a bug of the writer, and no value.
@@ -130,18 +148,7 @@ public final class EntryFormat {
 		}
 	}
 
-	/**
-	 * Looks whether bytes are a whole, undamaged entry of a key.
-	 * @throws DamagedEntryException if they are not
-	 */
-	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to) {
-		requireFormat(bytes, from, to, COPIES_END, "its copies");
-		if ((int) INT.get(bytes, from + CHECKSUM) != checksum(key, keyFrom, keyTo, bytes, from, to)) {
-			throw new DamagedEntryException("its checksum does not match");
-		}
-	}
-
-	private static Entry decodeChecked(byte[] bytes, int from, int to) {
+	private static Entry decodeFields(byte[] bytes, int from, int to) {
 		Version version = version(bytes, from);
 		int copies = bytes[from + COPIES] & 0xff;
 		return switch (bytes[from + FLAGS]) {
@@ -189,11 +196,12 @@ public final class EntryFormat {
 	 * check.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
-		return switch (bytes[from + FLAGS]) {
-			case TOMBSTONE -> false;
-			case EXPIRES -> millis < (long) LONG.get(bytes, from + FIXED);
-			default -> true;
-		};
+		return bytes[from + FLAGS] != TOMBSTONE && millis < expiresAtMillis(bytes, from);
+	}
+
+	/** As {@link Live#expiresAtMillis()} of that entry. */
+	static long expiresAtMillis(byte[] bytes, int from) {
+		return (bytes[from + FLAGS] == EXPIRES) ? (long) LONG.get(bytes, from + FIXED) : Live.NEVER;
 	}
 
 	/**

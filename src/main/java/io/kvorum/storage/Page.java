@@ -21,22 +21,26 @@ import io.kvorum.kv.Version;
  *  key bytes  entry bytes  key  entry, as {@link EntryFormat} has it
  * </pre>
  *
- * Of an entry of more than {@value #MAX_ENTRY_BYTES} bytes there are only the first
- * {@value EntryFormat#EXPIRY_END}: it is <b>large</b> and has to be read by itself. So a
- * page has a size, however large the values are.
+ * Of an entry that is longer than was asked for there are only the first
+ * {@value EntryFormat#EXPIRY_END} bytes, and the number of its bytes is negative: it is
+ * <b>large</b> and has to be read by itself. So a page has a size, however large the
+ * values are.
  */
 public final class Page {
 
-	/** An entry with more bytes than this is large. */
-	public static final int MAX_ENTRY_BYTES = 16 << 10;
-
 	private static final int ITEM_HEAD = Short.BYTES + Integer.BYTES;
 
-	/** The most that an item takes. */
-	private static final int MAX_ITEM_BYTES = ITEM_HEAD + Key.MAX_LENGTH_BYTES + MAX_ENTRY_BYTES;
+	/** Of an item, without its entry. */
+	private static final int MAX_HEAD_BYTES = ITEM_HEAD + Key.MAX_LENGTH_BYTES;
 
 	/** What the memory of a page begins with, where it gets few items. */
 	private static final int USUAL_ITEM_BYTES = 256;
+
+	/** Beyond it memory grows by what is needed only. */
+	private static final int MAX_GROWTH = 2 * Limit.MAX_BYTES;
+
+	/** The most that the memory of a page is longer than the page, but for one entry. */
+	public static final int SLACK_BYTES = MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES;
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
@@ -67,6 +71,7 @@ public final class Page {
 	/**
 	 * The page that another replica has sent.
 	 * @throws IllegalArgumentException if these bytes are none, or its keys do not ascend
+	 * @throws DamagedEntryException if an entry is not as it was written
 	 */
 	public static Page of(byte[] bytes, boolean last) {
 		int keyFrom = 0;
@@ -78,7 +83,8 @@ public final class Page {
 			require(keyFrom <= bytes.length, at);
 			keyTo = keyFrom + keyLength(bytes, at);
 			int entryLength = entryLength(bytes, at);
-			require(entryLength >= EntryFormat.COPIES_END && keyTo <= bytes.length - kept(entryLength), at);
+			require(keyTo <= bytes.length - kept(entryLength) && keyTo - keyFrom <= Key.MAX_LENGTH_BYTES, at);
+			EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, keyTo + kept(entryLength), entryLength < 0);
 			require(Arrays.compareUnsigned(bytes, previousFrom, previousTo, bytes, keyFrom, keyTo) < 0, at);
 			at = keyTo + kept(entryLength);
 		}
@@ -101,7 +107,7 @@ public final class Page {
 
 	/** How much of an entry is in a page. */
 	private static int kept(int entryLength) {
-		return (entryLength > MAX_ENTRY_BYTES) ? EntryFormat.EXPIRY_END : entryLength;
+		return (entryLength < 0) ? EntryFormat.EXPIRY_END : entryLength;
 	}
 
 	/** Whether the range has nothing behind it. */
@@ -117,6 +123,18 @@ public final class Page {
 	/** Its items, to be sent; perhaps the array itself. */
 	public byte[] toBytes() {
 		return (this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length);
+	}
+
+	/** Whether all of its keys are in a range. */
+	public boolean isWithin(KeyRange range) {
+		if (this.length == 0) {
+			return true;
+		}
+		byte[] end = range.end();
+		int firstTo = ITEM_HEAD + keyLength(this.bytes, 0);
+		return Arrays.compareUnsigned(range
+			.start(), 0, range.start().length, this.bytes, ITEM_HEAD, firstTo) <= 0 && (end == null
+					|| Arrays.compareUnsigned(this.bytes, this.lastKeyFrom, this.lastKeyTo, end, 0, end.length) < 0);
 	}
 
 	/** What a range has behind this page, which is not empty. */
@@ -135,21 +153,35 @@ public final class Page {
 	}
 
 	/**
-	 * How long a page gets: no item begins behind so many bytes, there are at most so
-	 * many items, and large entries are passed over up to {@value #PASSED_OVER} times
-	 * these bytes.
+	 * How long a page gets: no item begins behind so many bytes, and there are at most so
+	 * many. Longer entries than {@code entryBytes} are large; these are passed over up to
+	 * {@value #PASSED_OVER} times the bytes of the page.
 	 */
-	public record Limit(int bytes, int items) {
+	public record Limit(int bytes, int items, int entryBytes) {
 
 		/** The longest page, but for its last item. */
 		public static final int MAX_BYTES = 1 << 20;
 
+		/** Entries with more bytes than this are large, usually. */
+		public static final int USUAL_ENTRY_BYTES = 16 << 10;
+
 		private static final int PASSED_OVER = 16;
 
 		public Limit {
-			if (bytes < 1 || bytes > MAX_BYTES || items < 1) {
-				throw new IllegalArgumentException("a page of %d bytes and %d items".formatted(bytes, items));
+			if (bytes < 1 || bytes > MAX_BYTES || items < 1 || entryBytes < EntryFormat.EXPIRY_END) {
+				throw new IllegalArgumentException(
+						"a page of %d bytes and %d items with entries of %d".formatted(bytes, items, entryBytes));
 			}
+		}
+
+		/** Of a page of a range. */
+		public static Limit of(int bytes, int items) {
+			return new Limit(bytes, items, USUAL_ENTRY_BYTES);
+		}
+
+		/** For one entry, however long it is. */
+		public static Limit ofWhole() {
+			return new Limit(1, 1, Integer.MAX_VALUE);
 		}
 
 		boolean isReached(int length, int count, long passed) {
@@ -217,20 +249,17 @@ public final class Page {
 
 		/** Whether the entry has to be read by itself. */
 		public boolean isLarge() {
-			return this.entryLength > MAX_ENTRY_BYTES;
+			return this.entryLength < 0;
 		}
 
-		/** Of the whole entry, also where it is large. */
-		public int entryLength() {
-			return this.entryLength;
+		/** From when on a reader gets no value, in milliseconds since 1970. */
+		public long expiresAtMillis() {
+			return EntryFormat.expiresAtMillis(Page.this.bytes, this.keyTo);
 		}
 
-		/**
-		 * The entry, unless it is large. Its value is a slice of the page.
-		 * @throws DamagedEntryException if it is not as it was written
-		 */
-		public Entry entry(Key key) {
-			return EntryFormat.decode(key, Page.this.bytes, this.keyTo, this.entryTo);
+		/** The entry, unless it is large. Its value is a slice of the page. */
+		public Entry entry() {
+			return EntryFormat.decodeChecked(Page.this.bytes, this.keyTo, this.entryTo);
 		}
 
 		private Page page() {
@@ -258,8 +287,8 @@ public final class Page {
 
 		public Builder(Limit limit) {
 			this.limit = limit;
-			this.bytes = new byte[Math.addExact((int) Math.min(limit.bytes(), (long) limit.items() * USUAL_ITEM_BYTES),
-					MAX_ITEM_BYTES)];
+			int usual = (int) Math.min(limit.bytes(), (long) limit.items() * USUAL_ITEM_BYTES);
+			this.bytes = new byte[usual + MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES];
 		}
 
 		/** Whether there is to be no more. */
@@ -272,36 +301,42 @@ public final class Page {
 		}
 
 		/**
-		 * Where to write a key, and right behind it the first bytes of its entry, up to
-		 * {@value #MAX_ENTRY_BYTES}; before {@link #add(int, int)}.
+		 * Where to write a key, from {@link #offset()} on, and right behind it its entry,
+		 * or the beginning of that; before {@link #add(int, int)}.
+		 * @param entryBytes how much room there has to be for the entry
 		 */
-		public byte[] room() {
-			if (this.bytes.length - this.length < MAX_ITEM_BYTES) {
-				this.bytes = Arrays.copyOf(this.bytes, 2 * this.length + MAX_ITEM_BYTES);
+		public byte[] room(int entryBytes) {
+			int needed = Math.addExact(this.length + MAX_HEAD_BYTES, entryBytes);
+			if (this.bytes.length < needed) {
+				this.bytes = Arrays.copyOf(this.bytes, Math.max(needed, (int) Math.min(2L * this.length, MAX_GROWTH)));
 			}
 			return this.bytes;
 		}
 
-		/** From where on in {@link #room()}. */
+		/** From where on in {@link #room(int)}. */
 		public int offset() {
 			return this.length + ITEM_HEAD;
 		}
 
+		/** Whether only the beginning of an entry of so many bytes is wanted. */
+		public boolean isLarge(int entryLength) {
+			return entryLength > this.limit.entryBytes();
+		}
+
 		/**
 		 * Takes in what was written.
-		 * @param entryLength of the whole entry, more than was written if it is large
+		 * @param entryLength of the whole entry, also if it is large
 		 * @throws DamagedEntryException if that is no entry of the key; it is left out
 		 */
 		public void add(int keyLength, int entryLength) {
+			boolean large = isLarge(entryLength);
 			int keyFrom = offset();
 			int keyTo = keyFrom + keyLength;
-			boolean large = entryLength > MAX_ENTRY_BYTES;
-			if (!large) {
-				EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, keyTo + entryLength);
-			}
+			int entryTo = keyTo + (large ? EntryFormat.EXPIRY_END : entryLength);
+			EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large);
 			SHORT.set(this.bytes, this.length, (short) keyLength);
-			INT.set(this.bytes, this.length + Short.BYTES, entryLength);
-			this.length = keyTo + kept(entryLength);
+			INT.set(this.bytes, this.length + Short.BYTES, large ? -entryLength : entryLength);
+			this.length = entryTo;
 			this.lastKeyFrom = keyFrom;
 			this.lastKeyTo = keyTo;
 			this.passed += large ? entryLength : 0;
@@ -311,9 +346,9 @@ public final class Page {
 		/** Takes in an entry. */
 		public void add(Key key, Entry entry) {
 			byte[] encoded = EntryFormat.encode(key, entry);
-			byte[] to = room();
+			byte[] to = room(encoded.length);
 			System.arraycopy(key.bytes(), 0, to, offset(), key.bytes().length);
-			System.arraycopy(encoded, 0, to, offset() + key.bytes().length, Math.min(encoded.length, MAX_ENTRY_BYTES));
+			System.arraycopy(encoded, 0, to, offset() + key.bytes().length, encoded.length);
 			add(key.bytes().length, encoded.length);
 		}
 

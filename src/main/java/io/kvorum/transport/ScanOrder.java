@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  * What a scan asks for, as it is in an operation in the place of an entry.
  *
  * <pre>
- *  0      4      8            10
- *  bytes  items  start bytes  start  [end]
+ *  0      4      8            12           14
+ *  bytes  items  entry bytes  start bytes  start  [end]
  * </pre>
  *
  * Without an end there is none, and no byte for it: an end of 0 bytes would leave nothing
@@ -19,13 +19,17 @@ import org.jspecify.annotations.Nullable;
  */
 record ScanOrder(KeyRange range, Page.Limit limit) {
 
-	private static final int FIXED = 2 * Integer.BYTES + Short.BYTES;
+	private static final int FIXED = 3 * Integer.BYTES + Short.BYTES;
 
 	byte[] toBytes() {
 		byte[] start = this.range.start();
 		byte @Nullable [] end = this.range.end();
 		ByteBuffer bytes = ByteBuffer.allocate(FIXED + start.length + ((end != null) ? end.length : 0));
-		bytes.putInt(this.limit.bytes()).putInt(this.limit.items()).putShort((short) start.length).put(start);
+		bytes.putInt(this.limit.bytes())
+			.putInt(this.limit.items())
+			.putInt(this.limit.entryBytes())
+			.putShort((short) start.length)
+			.put(start);
 		if (end != null) {
 			bytes.put(end);
 		}
@@ -38,7 +42,7 @@ record ScanOrder(KeyRange range, Page.Limit limit) {
 	 */
 	static ScanOrder of(byte[] bytes) {
 		ByteBuffer in = ByteBuffer.wrap(bytes);
-		Page.Limit limit = new Page.Limit(in.getInt(), in.getInt());
+		Page.Limit limit = new Page.Limit(in.getInt(), in.getInt(), in.getInt());
 		byte[] start = new byte[in.getShort() & 0xffff];
 		in.get(start);
 		byte[] end = new byte[in.remaining()];

@@ -35,7 +35,10 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 				product("a replica stores what is older").on(Manners.NOT_COMPARED),
 				product("unreadable is absent").on(ForgetfulReplica::new),
 				product("a clock goes on without its stored bound").withoutBound(),
-				product("40 % of the writes at ack=1").atOne(0.4));
+				product("40 % of the writes at ack=1").atOne(0.4),
+				new Mutant("a range goes on with too few",
+						parts -> new ProductOperations(parts, parts.replicas().size()), UnaryOperator.identity(),
+						Manners.WELL, true, 0));
 	}
 
 	private static Mutant of(String name, Shortcuts shortcuts) {

@@ -1,5 +1,7 @@
 package io.kvorum.simulation;
 
+import java.util.Map;
+
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import reactor.core.publisher.Mono;
@@ -13,5 +15,8 @@ interface Operations {
 	Mono<?> put(Key key, Replicas asked, int value);
 
 	Mono<?> delete(Key key, Replicas asked);
+
+	/** The values of all keys that have one, in pages of about so many bytes. */
+	Mono<Map<Key, Integer>> range(int pageBytes);
 
 }

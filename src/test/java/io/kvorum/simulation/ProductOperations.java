@@ -1,10 +1,22 @@
 package io.kvorum.simulation;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.RangeEvents;
+import io.kvorum.replication.RangeEvents.Scope;
+import io.kvorum.replication.RangePiece;
+import io.kvorum.replication.RangePiece.Item;
+import io.kvorum.replication.RangeRead;
+import io.kvorum.replication.RangeSettings;
+import io.kvorum.replication.Ranges;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationSettings;
@@ -20,7 +32,21 @@ final class ProductOperations implements Operations {
 
 	private final Coordinator coordinator;
 
+	private final Parts parts;
+
+	/** Of the default number of replicas. */
+	private final int factor;
+
 	ProductOperations(Parts parts) {
+		this(parts, parts.policy().factor());
+	}
+
+	/**
+	 * Operations of which ranges believe in another number of replicas than there is.
+	 */
+	ProductOperations(Parts parts, int factorOfRanges) {
+		this.parts = parts;
+		this.factor = factorOfRanges;
 		SimulatedNode node = parts.node();
 		ReadRepair repair = new ReadRepair(node.time(), WRITE_TIMEOUT, ReplicationEvents.NONE);
 		repair.run().subscribe();
@@ -44,6 +70,27 @@ final class ProductOperations implements Operations {
 	@Override
 	public Mono<?> delete(Key key, Replicas asked) {
 		return this.coordinator.delete(key, asked);
+	}
+
+	@Override
+	public Mono<Map<Key, Integer>> range(int pageBytes) {
+		List<String> addresses = this.parts.replicas().stream().map(replica -> replica.member().address()).toList();
+		Ranges ranges = new Ranges(Topology.of(addresses, this.factor), this.parts.node().member(),
+				this.parts.replicas(), new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT),
+				this.parts.node().time(), RangeEvents.NONE);
+		return Mono.using(() -> ranges.open(Scope.CLUSTER, KeyRange.all(), Long.MAX_VALUE),
+				read -> Mono.defer(read::next)
+					.repeat()
+					.takeUntil(RangePiece::last)
+					.flatMapIterable(RangePiece::entries)
+					.collect(TreeMap::new, (all, item) -> add(all, item)),
+				RangeRead::close);
+	}
+
+	private static void add(Map<Key, Integer> all, Item item) {
+		if (all.put(item.key(), Values.number(item.live())) != null) {
+			throw new IllegalStateException("a key is in a range twice");
+		}
 	}
 
 }

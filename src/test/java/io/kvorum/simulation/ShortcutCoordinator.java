@@ -2,6 +2,7 @@ package io.kvorum.simulation;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -72,6 +73,12 @@ final class ShortcutCoordinator implements Operations {
 	@Override
 	public Mono<?> put(Key key, Replicas asked, int value) {
 		return write(key, asked, version -> new Live(version, asked.from(), Live.NEVER, "", Values.of(value)), 1);
+	}
+
+	/** It has none; they are about the coordinator of the product. */
+	@Override
+	public Mono<Map<Key, Integer>> range(int pageBytes) {
+		return Mono.empty();
 	}
 
 	@Override

@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.kvorum.kv.Key;
+import io.kvorum.replication.OperationFailedException;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
 import io.kvorum.testing.history.Operation;
@@ -31,6 +33,9 @@ final class Simulation {
 	/** After which nothing of the trouble is left: no late message, no version ahead. */
 	private static final long CALMING_NANOS = 20_000_000_000L;
 
+	/** While things go wrong. */
+	private static final int RANGES = 3;
+
 	static final String ALL_IS_WELL = "All is well.";
 
 	private final long seed;
@@ -43,12 +48,17 @@ final class Simulation {
 
 	private final Map<Key, List<Operation>> histories = new LinkedHashMap<>();
 
+	private final List<SimulatedRange> ranges = new ArrayList<>();
+
+	private final Chance rangeChance;
+
 	private int working;
 
 	private Simulation(long seed, Function<Chance, Scenario> scenarios, Design design, boolean logged) {
 		this.seed = seed;
 		this.chance = new Chance(seed);
 		Scenario scenario = scenarios.apply(this.chance);
+		this.rangeChance = new Chance(~seed);
 		this.cluster = new SimulatedCluster(this.chance.split(), scenario, design, logged);
 		for (int i = 0; i < scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
@@ -80,9 +90,40 @@ final class Simulation {
 			for (int i = 0; i < scenario.clients(); i++) {
 				client("c" + i).work(scenario.operations(), keys(), this::stopped);
 			}
+			ranges(RANGES);
 		});
 		this.cluster.timeline().run();
 		return fault();
+	}
+
+	/** One range after the other, of any node, while things go wrong. */
+	private void ranges(int number) {
+		if (number > 0) {
+			this.cluster.timeline().after(this.rangeChance.nanos(1, 100), () -> {
+				range(this.cluster.nodes().get(this.rangeChance.below(this.cluster.nodes().size())), false);
+				ranges(number - 1);
+			});
+		}
+	}
+
+	private void range(SimulatedNode node, boolean mustSucceed) {
+		Operations operations = node.operations();
+		if (operations == null) {
+			return;
+		}
+		long beganAt = this.cluster.timeline().now();
+		BooleanSupplier life = node.life();
+		operations.range(1 + this.rangeChance.below(100)).subscribe(values -> {
+			if (life.getAsBoolean()) {
+				this.cluster.log().add(() -> "n%d tells a range: %s".formatted(node.index(), values.values()));
+				this.ranges.add(new SimulatedRange(values, beganAt, this.cluster.timeline().now()));
+			}
+		}, error -> {
+			this.cluster.log().add(() -> "n%d: a range fails: %s".formatted(node.index(), error.getMessage()));
+			if (mustSucceed || !(error instanceof OperationFailedException)) {
+				node.fail(error);
+			}
+		});
 	}
 
 	private SimulatedClient client(String name) {
@@ -101,6 +142,7 @@ final class Simulation {
 				for (Key key : keys()) {
 					readOnEach(last, key, 0);
 				}
+				this.cluster.nodes().forEach(node -> range(node, this.cluster.design().equals(Design.PRODUCT)));
 			});
 		}
 	}
@@ -136,6 +178,12 @@ final class Simulation {
 				faults.append("Key k%d, seed %d. %s".formatted(key.bytes()[0], this.seed, violation));
 			}
 		});
+		this.ranges.forEach(range -> this.histories.forEach((key, history) -> {
+			String fault = range.faultOf(key, history);
+			if (fault != null) {
+				faults.append(fault).append('\n');
+			}
+		}));
 		return faults.isEmpty() ? null : faults.toString();
 	}
 

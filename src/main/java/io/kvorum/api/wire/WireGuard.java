@@ -35,6 +35,8 @@ public final class WireGuard implements NettyServerCustomizer {
 		return server.protocol(HttpProtocol.HTTP11)
 			.maxKeepAliveRequests(-1)
 			.accessLog(false)
+			// It would take the prepared chunks of a range for content.
+			.compress(false)
 			.doOnChannelInit((observer, channel, address) -> install(channel));
 	}
 

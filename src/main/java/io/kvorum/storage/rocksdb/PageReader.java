@@ -62,11 +62,15 @@ final class PageReader {
 			if (page.isFull()) {
 				return false;
 			}
-			byte[] room = page.room();
+			byte[] room = page.room(Page.Limit.USUAL_ENTRY_BYTES);
 			int keyAt = page.offset();
 			int keyLength = iterator.key(room, keyAt, Key.MAX_LENGTH_BYTES);
-			int entryAt = keyAt + keyLength;
-			page.add(keyLength, iterator.value(room, entryAt, room.length - entryAt));
+			int entryLength = iterator.value(room, keyAt + keyLength, room.length - keyAt - keyLength);
+			if (entryLength > Page.Limit.USUAL_ENTRY_BYTES && !page.isLarge(entryLength)) {
+				byte[] more = page.room(entryLength);
+				entryLength = iterator.value(more, keyAt + keyLength, more.length - keyAt - keyLength);
+			}
+			page.add(keyLength, entryLength);
 		}
 		// An iterator that meets damage just ends.
 		iterator.status();

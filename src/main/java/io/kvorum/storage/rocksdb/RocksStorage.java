@@ -257,7 +257,6 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		if (!this.gate.enter()) {
 			throw notOpen();
 		}
-		this.silence.asked(this.time.nanos());
 		try {
 			return new PageReader(opened().database).read(range, limit);
 		}
@@ -265,7 +264,6 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 			throw unreadable(ex);
 		}
 		finally {
-			this.silence.answered(this.time.nanos());
 			this.gate.leave();
 		}
 	}
