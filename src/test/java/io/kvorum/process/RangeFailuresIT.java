@@ -33,6 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @DisplayName("Nodes and clients that fail in the middle of a range")
 class RangeFailuresIT {
 
+	private static final int ENDED_BY_SIGTERM = 143;
+
 	private static final int ENTRIES = 1_600;
 
 	private static final int CLIENTS = 8;
@@ -114,6 +116,18 @@ class RangeFailuresIT {
 				assertWhole(ofNode.rest());
 			}
 			cluster.heal();
+		}
+	}
+
+	@Test
+	@DisplayName("SIGTERM of the node while nobody reads its ranges: it ends without an error, and the ranges are broken off")
+	void stoppedNode() throws InterruptedException {
+		try (RangeReader ofCluster = ALL.open(cluster.node(3).port()).read(20);
+				RangeReader ofNode = ALL.atNode().lines().open(cluster.node(3).port()).read(20)) {
+			assertThat(cluster.stop(3).code()).isEqualTo(ENDED_BY_SIGTERM);
+			assertThat(cluster.node(3).log().lines()).noneMatch(line -> line.contains("ERROR"));
+			assertBrokenOff(ofCluster.rest());
+			assertBrokenOff(ofNode.rest());
 		}
 	}
 
