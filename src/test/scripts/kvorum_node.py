@@ -1,5 +1,6 @@
-"""What the scripts beside this file share: a node as a process, clients that keep account, a disk in a file."""
+"""What the scripts beside this file share: a node as a process, clients that keep account, ranges, a disk in a file."""
 
+import concurrent.futures
 import contextlib
 import http.client
 import itertools
@@ -209,6 +210,124 @@ class Writers:
         for thread in self.threads:
             thread.join()
         return self
+
+
+def load(url, entries, connections=32, pipelined=16):
+    """Puts (key, value)s over several connections, many at once on each; returns how many. Ends the script if one fails."""
+    entries = iter(entries)
+    lock = threading.Lock()
+
+    def put_some(_):
+        count = 0
+        with connect(url) as connection:
+            while True:
+                with lock:
+                    some = list(itertools.islice(entries, pipelined))
+                if not some:
+                    return count
+                connection.sendall(b"".join(put_request(key, value) for key, value in some))
+                answers = b""
+                while answers.count(b"\r\n\r\n") < len(some):
+                    received = connection.recv(1 << 16)
+                    if not received:
+                        raise ConnectionError("the connection ended while loading")
+                    answers += received
+                if answers.count(b"HTTP/1.1 201 ") < len(some):
+                    raise ConnectionError(f"a PUT failed: {answers.decode(errors='replace')}")
+                count += len(some)
+
+    try:
+        with concurrent.futures.ThreadPoolExecutor(connections) as threads:
+            return sum(threads.map(put_some, range(connections)))
+    except OSError as broken:
+        fail(f"loading: {broken}")
+
+
+def connect(url, receive_buffer_bytes=0):
+    parts = urllib.parse.urlsplit(url)
+    connection = socket.socket()
+    if receive_buffer_bytes:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
+    connection.settimeout(300)
+    connection.connect((parts.hostname, parts.port or 80))
+    return connection
+
+
+def put_request(key, value):
+    return f"PUT {entity(key)} HTTP/1.1\r\nHost: kvorum\r\nContent-Length: {len(value)}\r\n\r\n".encode() + value
+
+
+class Range:
+    """A range that is read off the wire as fast as Python can: chunks are counted, not looked into."""
+
+    LINES = "application/x-ndjson"
+
+    def __init__(self, url, start, end, scope="cluster", accept="*/*", receive_buffer_bytes=0):
+        self.began = time.monotonic()
+        self.connection = connect(url, receive_buffer_bytes)
+        query = urllib.parse.urlencode({"start": start, "end": end, "scope": scope})
+        self.connection.sendall(f"GET /v0/entities?{query} HTTP/1.1\r\nHost: kvorum\r\nAccept: {accept}\r\n\r\n".encode())
+        self.lines = accept == self.LINES
+        self.entries = 0
+        self.bytes = 0
+        self.whole = False
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            received = self.connection.recv(1 << 16)
+            if not received:
+                fail("the connection ended before an answer to a range")
+            answer += received
+        head, self.received = answer.split(b"\r\n\r\n", 1)
+        if not head.startswith(b"HTTP/1.1 200 "):
+            fail(f"a range was answered with {answer.decode(errors='replace')}")
+        while not self.received:
+            self.received = self.connection.recv(1 << 16)
+        self.first_byte_seconds = time.monotonic() - self.began
+
+    def read(self):
+        """Reads to the end; self.whole says whether that was the end of the range. Returns itself."""
+        data, at, entries, size, room = self.received, 0, 0, 0, memoryview(bytearray(1 << 20))
+        lines = 0
+        while True:
+            end = data.find(b"\r\n", at)
+            if end >= 0:
+                length = int(data[at:end], 16)
+                end += 2
+                following = end + length + 2
+                if following <= len(data):
+                    if not length:
+                        self.whole = True
+                        break
+                    entries += 1
+                    size += length
+                    if self.lines:
+                        lines += data.count(b"\n", end, end + length)
+                    at = following
+                    continue
+            received = self.connection.recv_into(room)
+            if not received:
+                break
+            data, at = data[at:] + room[:received], 0
+        # The last line is no entry.
+        self.entries, self.bytes = lines - 1 if self.lines else entries, size
+        self.seconds = time.monotonic() - self.began
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.connection.close()
+
+
+def cpu_seconds(pids):
+    """User and system time of all threads of these processes."""
+    return sum(map(cpu_seconds_of, pids))
+
+
+def cpu_seconds_of(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def lost(port, keys, size):

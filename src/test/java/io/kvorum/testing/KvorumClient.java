@@ -109,7 +109,8 @@ public final class KvorumClient {
 	}
 
 	/**
-	 * The sum of all samples of a metric as Prometheus reads it; 0 where there are none.
+	 * The sum of all samples of a metric as Prometheus reads it, or the one sample with
+	 * these tags, {@code name{tag="value"}}; 0 where there are none.
 	 */
 	public double metric(String name) {
 		return exchange("GET", "/actuator/prometheus").text()

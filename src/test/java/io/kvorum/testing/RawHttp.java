@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -115,6 +116,49 @@ public final class RawHttp implements AutoCloseable {
 	}
 
 	/**
+	 * The status and the headers of the next response, whose body is still to be read, by
+	 * {@link #readChunk()} or {@link #readBody(Response)}.
+	 */
+	public Response readStatus() {
+		try {
+			String statusLine = line();
+			if (statusLine == null) {
+				throw new EOFException("The connection ended before a response");
+			}
+			return new Response(Integer.parseInt(statusLine.split(" ", -1)[1]), headers(), "");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** A response with the body that belongs to this head. */
+	public Response readBody(Response head) {
+		try {
+			return new Response(head.status(), head.headers(), body(head.headers()));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * The next chunk of a body, as the server has framed it: empty for the one that ends
+	 * the body, null where the connection was broken off before.
+	 */
+	public byte @Nullable [] readChunk() {
+		try {
+			return chunk();
+		}
+		catch (EOFException | SocketException ex) {
+			return null;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("The server neither goes on nor breaks off", ex);
+		}
+	}
+
+	/**
 	 * Sends a request and reads its response.
 	 * @return empty where the server has closed the connection instead
 	 */
@@ -199,31 +243,41 @@ public final class RawHttp implements AutoCloseable {
 		if ("chunked".equals(headers.getOrDefault("transfer-encoding", "").toLowerCase(Locale.ROOT))) {
 			return chunks();
 		}
-		return exactly(Integer.parseInt(headers.getOrDefault("content-length", "0")));
+		return new String(exactly(Integer.parseInt(headers.getOrDefault("content-length", "0"))),
+				StandardCharsets.ISO_8859_1);
 	}
 
 	private String chunks() throws IOException {
 		StringBuilder body = new StringBuilder();
-		while (true) {
-			String size = line();
-			if (size == null) {
-				throw new EOFException("The connection ended within a chunked body");
-			}
-			int length = Integer.parseInt(size, 16);
-			body.append(exactly(length));
-			line();
-			if (length == 0) {
-				return body.toString();
-			}
+		for (byte[] chunk = chunk(); chunk.length > 0; chunk = chunk()) {
+			body.append(new String(chunk, StandardCharsets.ISO_8859_1));
 		}
+		return body.toString();
 	}
 
-	private String exactly(int length) throws IOException {
+	/** The next chunk; empty for the last one. */
+	private byte[] chunk() throws IOException {
+		String size = line();
+		if (size == null) {
+			throw new EOFException("The connection ended within a chunked body");
+		}
+		byte[] chunk = exactly(Integer.parseInt(size, 16));
+		String end = line();
+		if (end == null) {
+			throw new EOFException("The connection ended behind a chunk");
+		}
+		if (!end.isEmpty()) {
+			throw new IOException("A chunk goes on behind its " + size + " (hex) bytes");
+		}
+		return chunk;
+	}
+
+	private byte[] exactly(int length) throws IOException {
 		byte[] bytes = this.in.readNBytes(length);
 		if (bytes.length < length) {
 			throw new EOFException("The connection ended within a body, at " + bytes.length + " of " + length);
 		}
-		return new String(bytes, StandardCharsets.ISO_8859_1);
+		return bytes;
 	}
 
 	private @Nullable String line() throws IOException {

@@ -44,6 +44,10 @@ public final class RawRequest {
 		if (response == null) {
 			throw new AssertionError("The connection was closed without an answer");
 		}
+		return answer(response);
+	}
+
+	static Answer answer(Response response) {
 		Map<String, List<String>> headers = response.headers()
 			.entrySet()
 			.stream()
