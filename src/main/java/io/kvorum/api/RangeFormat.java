@@ -2,6 +2,7 @@ package io.kvorum.api;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
 
 import io.kvorum.api.wire.Chunks;
@@ -15,7 +16,6 @@ import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
-import org.springframework.util.MimeTypeUtils;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
@@ -38,27 +38,41 @@ abstract sealed class RangeFormat {
 	 * @throws BadRequestException if they cannot be read
 	 */
 	static @Nullable RangeFormat of(List<String> accept) {
-		for (MediaType type : accepted(accept)) {
-			if (type.getQualityValue() == 0) {
-				continue;
-			}
-			if (type.includes(MediaType.APPLICATION_OCTET_STREAM)) {
-				return new Plain();
-			}
-			if (type.includes(NDJSON)) {
-				return new Lines();
-			}
+		List<MediaType> types = accepted(accept);
+		if (types.isEmpty()) {
+			return new Plain();
 		}
-		return accept.isEmpty() ? new Plain() : null;
+		MediaType plain = liked(MediaType.APPLICATION_OCTET_STREAM, types);
+		MediaType lines = liked(NDJSON, types);
+		if (lines == null) {
+			return (plain != null) ? new Plain() : null;
+		}
+		return (plain == null || isLikedBetter(lines, plain, types)) ? new Lines() : new Plain();
+	}
+
+	/** What the client says of a format, in the most specific way; null where: no. */
+	private static @Nullable MediaType liked(MediaType format, List<MediaType> types) {
+		return types.stream()
+			.filter(type -> type.includes(format))
+			.max(Comparator.comparingInt(RangeFormat::specificity))
+			.filter(type -> type.getQualityValue() > 0)
+			.orElse(null);
+	}
+
+	private static int specificity(MediaType type) {
+		return (type.isWildcardType() ? 0 : 1) + (type.isWildcardSubtype() ? 0 : 1);
+	}
+
+	private static boolean isLikedBetter(MediaType one, MediaType other, List<MediaType> types) {
+		return Comparator.comparingDouble(MediaType::getQualityValue)
+			.thenComparingInt(RangeFormat::specificity)
+			.thenComparing(types::indexOf, Comparator.reverseOrder())
+			.compare(one, other) > 0;
 	}
 
 	private static List<MediaType> accepted(List<String> accept) {
 		try {
-			List<MediaType> types = MediaType.parseMediaTypes(accept);
-			MimeTypeUtils.sortBySpecificity(types);
-			return types.stream()
-				.sorted((one, other) -> Double.compare(other.getQualityValue(), one.getQualityValue()))
-				.toList();
+			return MediaType.parseMediaTypes(accept);
 		}
 		catch (InvalidMediaTypeException ex) {
 			throw new BadRequestException("bad-accept", "The header Accept cannot be read: " + ex.getMessage() + ".");
