@@ -38,31 +38,45 @@ abstract sealed class RangeFormat {
 	 * @throws BadRequestException if they cannot be read
 	 */
 	static @Nullable RangeFormat of(List<String> accept) {
-		List<MediaType> types = parse(accept);
-		double plain = types.isEmpty() ? 1 : quality(types, MediaType.APPLICATION_OCTET_STREAM);
-		double lines = quality(types, NDJSON);
-		if (plain == 0 && lines == 0) {
-			return null;
+		List<MediaType> types = accepted(accept);
+		if (types.isEmpty()) {
+			return new Plain();
 		}
-		return (plain >= lines) ? new Plain() : new Lines();
+		MediaType plain = liked(MediaType.APPLICATION_OCTET_STREAM, types);
+		MediaType lines = liked(NDJSON, types);
+		if (lines == null) {
+			return (plain != null) ? new Plain() : null;
+		}
+		return (plain == null || isLikedBetter(lines, plain, types)) ? new Lines() : new Plain();
 	}
 
-	private static List<MediaType> parse(List<String> accept) {
+	/** What the client says of a format, in the most specific way; null where: no. */
+	private static @Nullable MediaType liked(MediaType format, List<MediaType> types) {
+		return types.stream()
+			.filter(type -> type.includes(format))
+			.max(Comparator.comparingInt(RangeFormat::specificity))
+			.filter(type -> type.getQualityValue() > 0)
+			.orElse(null);
+	}
+
+	private static int specificity(MediaType type) {
+		return (type.isWildcardType() ? 0 : 1) + (type.isWildcardSubtype() ? 0 : 1);
+	}
+
+	private static boolean isLikedBetter(MediaType one, MediaType other, List<MediaType> types) {
+		return Comparator.comparingDouble(MediaType::getQualityValue)
+			.thenComparingInt(RangeFormat::specificity)
+			.thenComparing(types::indexOf, Comparator.reverseOrder())
+			.compare(one, other) > 0;
+	}
+
+	private static List<MediaType> accepted(List<String> accept) {
 		try {
 			return MediaType.parseMediaTypes(accept);
 		}
 		catch (InvalidMediaTypeException ex) {
 			throw new BadRequestException("bad-accept", "The header Accept cannot be read: " + ex.getMessage() + ".");
 		}
-	}
-
-	/** What the most specific of the types says that a format is one of; 0 if none is. */
-	private static double quality(List<MediaType> types, MediaType format) {
-		return types.stream()
-			.filter(type -> type.includes(format))
-			.min(Comparator.comparing(MediaType::isWildcardType).thenComparing(MediaType::isWildcardSubtype))
-			.map(MediaType::getQualityValue)
-			.orElse(0.0);
 	}
 
 	MediaType mediaType() {

@@ -1,8 +1,10 @@
 package io.kvorum.app;
 
+import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import org.junit.jupiter.api.Test;
@@ -14,6 +16,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -70,6 +73,47 @@ class PropertiesTest {
 					""")
 	void whatIsWrongIsToldWithTheValueAndWhatIsAllowed(String given, String told) {
 		assertRefused(told, given.split(";"));
+	}
+
+	@Test
+	void rangesHaveLimitsOfTheirOwn() {
+		this.contexts.run(context -> assertThat(context.getBean(KvorumProperties.class).range())
+			.isEqualTo(new Range(8, DataSize.ofMegabytes(32), DataSize.ofKilobytes(64), Duration.ofSeconds(5),
+					Duration.ofSeconds(30), 2, 256)));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					kvorum.range.max-concurrent=0          | kvorum.range.max-concurrent = 0: must be greater than or equal to 1
+					kvorum.range.max-concurrent=10001      | kvorum.range.max-concurrent = 10001: must be less than or equal to 10000
+					kvorum.range.max-in-flight-size=1023KB | kvorum.range.max-in-flight-size = 1023KB: must be at least 1MB
+					kvorum.range.page-size=1023B           | kvorum.range.page-size = 1023B: must be at least 1KB
+					kvorum.range.page-size=1025KB          | kvorum.range.page-size = 1025KB: must be at most 1MB
+					kvorum.range.page-timeout=9ms          | kvorum.range.page-timeout = 9ms: must be longer than or equal to 10 millis
+					kvorum.range.page-timeout=11m          | kvorum.range.page-timeout = 11m: must be shorter than or equal to 10 minutes
+					kvorum.range.stall-timeout=99ms        | kvorum.range.stall-timeout = 99ms: must be longer than or equal to 100 millis
+					kvorum.range.threads=0                 | kvorum.range.threads = 0: must be greater than or equal to 1
+					kvorum.range.threads=1025              | kvorum.range.threads = 1025: must be less than or equal to 1024
+					kvorum.range.queue-length=0            | kvorum.range.queue-length = 0: must be greater than or equal to 1
+					kvorum.range.queue-length=100001       | kvorum.range.queue-length = 100001: must be less than or equal to 100000
+					kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=4MB | kvorum.range.max-in-flight-size = 4MB: must be at least what one range over all nodes takes, which is 5MB
+					kvorum.api.max-value-size=31MB;kvorum.api.max-in-flight-size=64MB;kvorum.storage.write-queue-size=64MB;kvorum.range.page-size=512KB | kvorum.range.max-in-flight-size = 32MB: must be at least what one range over all nodes takes, which is 33MB
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=8MB | kvorum.range.max-in-flight-size = 8MB: must be at least what one range over all nodes takes, which is 9MB
+					kvorum.range.page-bytes=1              | kvorum.range.page-bytes = 1: there is no such property
+					""")
+	void whatIsWrongWithRangesIsTold(String given, String told) {
+		assertRefused(told, given.split(";"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = {
+			"kvorum.range.max-concurrent=1;kvorum.range.page-size=1KB;kvorum.range.page-timeout=10ms;kvorum.range.stall-timeout=100ms;kvorum.range.threads=1;kvorum.range.queue-length=1",
+			"kvorum.range.max-concurrent=10000;kvorum.range.page-size=1MB;kvorum.range.page-timeout=10m;kvorum.range.threads=1024;kvorum.range.queue-length=100000",
+			"kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=5MB",
+			"kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=9MB" })
+	void theLastValuesThatAreAllowedAre(String given) {
+		this.contexts.withPropertyValues(given.split(";")).run(context -> assertThat(context).hasNotFailed());
 	}
 
 	@Test

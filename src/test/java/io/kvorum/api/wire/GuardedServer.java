@@ -1,10 +1,12 @@
 package io.kvorum.api.wire;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.kvorum.testing.RawHttp;
 import io.netty.buffer.ByteBuf;
@@ -40,7 +42,10 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	private final DisposableServer server;
 
+	private final WireLimits limits;
+
 	GuardedServer(WireLimits limits) {
+		this.limits = limits;
 		this.server = new WireGuard(limits, this).apply(HttpServer.create().host("127.0.0.1").port(0))
 			.handle(this::handle)
 			.bindNow();
@@ -52,7 +57,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		change.accept(limits);
 		return new WireLimits(limits.maxConnections, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16),
 				limits.maxPipelinedSize, DataSize.ofMegabytes(4), limits.idle, limits.header, limits.bodyStall,
-				limits.body, limits.writeStall, limits.writeStall, limits.linger);
+				limits.body, limits.writeStall, limits.streamStall, limits.linger);
 	}
 
 	RawHttp connect() {
@@ -98,6 +103,9 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		return switch (request.fullPath()) {
 			case "/too-large" -> response.status(413).header("Content-Length", "0").send();
 			case "/endless" -> response.send(endless(response));
+			case "/stream" -> stream(response, Long.MAX_VALUE, () -> zeros(response));
+			case "/chunks" -> stream(response, 1000, () -> chunks("one ", "two ", "three "));
+			case "/broken-off" -> brokenOff(response);
 			case "/held" -> this.held.asMono().then(Mono.from(response.sendString(Mono.just("held"))));
 			case "/unread" -> Mono.never();
 			default ->
@@ -115,7 +123,42 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	}
 
 	private static Flux<ByteBuf> endless(HttpServerResponse response) {
-		return Flux.generate((sink) -> sink.next(response.alloc().buffer(65_536).writeZero(65_536)));
+		return Flux.generate((sink) -> sink.next(zeros(response)));
+	}
+
+	private static ByteBuf zeros(HttpServerResponse response) {
+		return response.alloc().buffer(65_536).writeZero(65_536);
+	}
+
+	/** So many buffers, each made when the connection takes more. */
+	private Publisher<Void> stream(HttpServerResponse response, long count, Supplier<ByteBuf> buffers) {
+		OutboundGate gate = gateOf(response);
+		gate.beginStream(this.limits.streamStallTimeout());
+		return response.send(Mono.defer(() -> gate.whenOpen().then(Mono.fromSupplier(buffers))).repeat(count - 1))
+			.then()
+			.doFinally((_) -> gate.endStream());
+	}
+
+	private static Publisher<Void> brokenOff(HttpServerResponse response) {
+		return response.send(Flux.concat(Flux.just(chunks("one ", "two ")),
+				Mono.<ByteBuf>fromRunnable(gateOf(response)::breakOff).then(Mono.never())));
+	}
+
+	private static OutboundGate gateOf(HttpServerResponse response) {
+		List<OutboundGate> gates = new CopyOnWriteArrayList<>();
+		response.withConnection((connection) -> gates.add(OutboundGate.of(connection.channel())));
+		return gates.getFirst();
+	}
+
+	private static ByteBuf chunks(String... texts) {
+		byte[] bytes = new byte[100];
+		int at = 0;
+		for (String text : texts) {
+			at = Chunks.begin(bytes, at, text.length());
+			System.arraycopy(text.getBytes(StandardCharsets.US_ASCII), 0, bytes, at, text.length());
+			at = Chunks.end(bytes, at + text.length());
+		}
+		return new Chunks(bytes, at);
 	}
 
 	static final class Limits {
@@ -133,6 +176,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		Duration body = LONG;
 
 		Duration writeStall = LONG;
+
+		Duration streamStall = LONG;
 
 		Duration linger = LONG;
 
