@@ -35,6 +35,9 @@ import static org.assertj.core.api.Assertions.tuple;
 /** A range over three replicas of which two must take part. */
 class RangeReadTests {
 
+	/** With room for several large values in a piece. */
+	private static final RangeSettings ROOMY = new RangeSettings(8, 1 << 24, 1 << 16, 1 << 15, Duration.ofSeconds(5));
+
 	private final ScriptedRanges cluster = new ScriptedRanges(3, 3);
 
 	private ListingReplica replica(int index) {
@@ -111,7 +114,7 @@ class RangeReadTests {
 		assertThat(replica(2).scans()).isEqualTo(1);
 		replica(2).answerAll();
 		assertThat(piece).isDone();
-		assertThat(keysOf(piece.join())).first().isEqualTo(key(0));
+		assertThat(keysOf(ScriptedRanges.done(piece))).first().isEqualTo(key(0));
 	}
 
 	@Test
@@ -152,8 +155,8 @@ class RangeReadTests {
 		replica(2).fail(Reason.DISCONNECTED);
 		CompletableFuture<RangePiece> next = ScriptedRanges.next(read);
 		while (!next.isCompletedExceptionally()) {
-			assertThat(next.join().last()).isFalse();
-			told.addAll(keysOf(next.join()));
+			assertThat(ScriptedRanges.done(next).last()).isFalse();
+			told.addAll(keysOf(ScriptedRanges.done(next)));
 			next = ScriptedRanges.next(read);
 		}
 		read.close();
@@ -247,26 +250,23 @@ class RangeReadTests {
 
 	@Test
 	void whereTheLastOneThatMustTakePartFailsWhenItIsAskedForMoreTheRangeIsNotWhole() {
-		// The first has shown all, the second has more, the third is away.
+		// The first is slow, the second has shown two pages of many, the third is away.
 		this.cluster.put("key 00000", ScriptedRanges.value(ScriptedRanges.OLD, 1), 0, 1);
 		for (int i = 1; i < 20; i++) {
 			replica(1).put(key(i), new Tombstone(ScriptedRanges.OLD, 3));
 		}
 		replica(1).put(key(20), ScriptedRanges.value(ScriptedRanges.OLD, 1));
 		replica(2).fail(Reason.AWAY);
-		replica(1).hold();
-		RangeRead read = this.cluster.ranges.open(Scope.CLUSTER, KeyRange.all(), 2);
+		replica(0).hold();
+		RangeRead read = this.cluster.open(2);
 		CompletableFuture<RangePiece> piece = ScriptedRanges.next(read);
-		replica(1).open().getFirst().answer();
-		replica(1).open().getFirst().answer();
-		replica(1).answerAtOnce();
+		assertThat(replica(1).scans()).isEqualTo(2);
 		replica(1).fail(Reason.AWAY);
-		replica(1).answerAll();
-		while (piece.isDone() && !piece.isCompletedExceptionally() && !piece.join().last()) {
-			piece = ScriptedRanges.next(read);
-		}
+		replica(0).answerAll();
 
-		assertThat(failure(piece).acknowledged()).isEqualTo(1);
+		assertThat(ScriptedRanges.done(piece)).isEqualTo(
+				new RangePiece(List.of(new Item(key(0), ScriptedRanges.value(ScriptedRanges.OLD, 1))), false, null));
+		assertThat(failure(ScriptedRanges.next(read)).acknowledged()).isEqualTo(1);
 	}
 
 	@ParameterizedTest
@@ -282,7 +282,7 @@ class RangeReadTests {
 			case "error" -> call.breakDown(new IllegalStateException("planted"));
 			default -> call.reply(Acknowledged.INSTANCE);
 		}
-		List<Key> told = new ArrayList<>(keysOf(piece.join()));
+		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.done(piece)));
 		told.addAll(ScriptedRanges.keys(read));
 
 		assertThat(told).isEqualTo(keys(0, 50));
@@ -325,7 +325,7 @@ class RangeReadTests {
 		reading.fail(Reason.UNREADABLE);
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
-		List<Key> told = new ArrayList<>(keysOf(piece.join()));
+		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.done(piece)));
 		told.addAll(ScriptedRanges.keys(read));
 
 		assertThat(told).isEqualTo(keys(0, 50));
@@ -416,7 +416,7 @@ class RangeReadTests {
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
 
-		assertThat(piece.join().entries()).containsExactly(new Item(key(0), newer));
+		assertThat(ScriptedRanges.done(piece).entries()).containsExactly(new Item(key(0), newer));
 		assertThat(ScriptedRanges.keys(read)).isEmpty();
 	}
 
@@ -444,7 +444,7 @@ class RangeReadTests {
 		assertThat(this.cluster.events).contains("lost").doesNotContain("back");
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
-		List<Key> told = new ArrayList<>(keysOf(piece.join()));
+		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.done(piece)));
 		told.addAll(ScriptedRanges.keys(read));
 		assertThat(told).isEqualTo(keys(0, 20));
 	}
@@ -452,19 +452,20 @@ class RangeReadTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1 })
 	void whereTheHolderOfALargeValueWasNeededNothingBehindItIsToldByTooFew(int failing) {
-		this.cluster.fill(10);
-		this.cluster.put("key 00002", ScriptedRanges.large(ScriptedRanges.NEW), 0, 1);
-		replica(2).fail(Reason.AWAY);
-		replica(failing).failReads(Reason.UNREADABLE);
-		RangeRead read = this.cluster.open();
+		ScriptedRanges roomy = new ScriptedRanges(3, 3, ROOMY);
+		roomy.fill(10);
+		roomy.put("key 00002", ScriptedRanges.large(ScriptedRanges.NEW), 0, 1);
+		roomy.replica(2).fail(Reason.AWAY);
+		roomy.replica(failing).failReads(Reason.UNREADABLE);
+		RangeRead read = roomy.open();
 		List<Key> told = new ArrayList<>();
 		CompletableFuture<RangePiece> piece = ScriptedRanges.next(read);
-		while (!piece.isCompletedExceptionally() && !piece.join().last()) {
-			told.addAll(keysOf(piece.join()));
+		while (!piece.isCompletedExceptionally() && !ScriptedRanges.done(piece).last()) {
+			told.addAll(keysOf(ScriptedRanges.done(piece)));
 			piece = ScriptedRanges.next(read);
 		}
-		if (replica(failing).reads() == 0) {
-			told.addAll(keysOf(piece.join()));
+		if (roomy.replica(failing).reads() == 0) {
+			told.addAll(keysOf(ScriptedRanges.done(piece)));
 			assertThat(told).as("the other one was asked first").isEqualTo(keys(0, 10));
 		}
 		else {
@@ -626,7 +627,7 @@ class RangeReadTests {
 
 		private final String name;
 
-		private final ScriptedRanges cluster = new ScriptedRanges(3, 3);
+		private final ScriptedRanges cluster;
 
 		/** The newest of each key, which two of three hold, or all. */
 		private final NavigableMap<Key, Entry> model = new TreeMap<>();
@@ -638,6 +639,7 @@ class RangeReadTests {
 		Trouble(Generator random, String name) {
 			this.random = random;
 			this.name = name;
+			this.cluster = random.chance(50) ? new ScriptedRanges(3, 3) : new ScriptedRanges(3, 3, ROOMY);
 			this.failing = random.below(12);
 			int keys = random.below(60);
 			for (int i = 0; i < keys; i++) {
@@ -709,7 +711,7 @@ class RangeReadTests {
 				assertThat(step).as("%s: somebody is waited for who is not asked", this.name).isLessThan(10_000);
 				step();
 			}
-			return piece.isCompletedExceptionally() ? null : piece.join();
+			return piece.isCompletedExceptionally() ? null : ScriptedRanges.done(piece);
 		}
 
 		private void step() {

@@ -94,11 +94,15 @@ final class ScriptedRanges implements RangeEvents {
 
 	/** The next piece of one whose replicas answer at once. */
 	static RangePiece piece(RangeRead read) {
-		CompletableFuture<RangePiece> next = next(read);
-		if (!next.isDone()) {
+		return done(next(read));
+	}
+
+	/** The piece that was asked for, which must be there by now. */
+	static RangePiece done(CompletableFuture<RangePiece> piece) {
+		if (!piece.isDone()) {
 			throw new AssertionError("there is no piece yet");
 		}
-		return next.join();
+		return piece.join();
 	}
 
 	/** The keys of all pieces of one whose replicas answer at once. */
