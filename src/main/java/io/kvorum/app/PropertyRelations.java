@@ -17,6 +17,8 @@ final class PropertyRelations {
 	/** What a write takes in the queue beside its value: key, content type, overhead. */
 	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
 
+	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
+
 	private final List<Violation> violations = new ArrayList<>();
 
 	private PropertyRelations() {
@@ -50,7 +52,8 @@ final class PropertyRelations {
 	private void checkRange(KvorumProperties properties) {
 		Range range = properties.range();
 		int nodes = Math.max(1, properties.cluster().nodes().size());
-		DataSize needed = DataSize.ofBytes(ClusterConfiguration.settingsOf(properties).bytesOf(nodes));
+		long bytes = ClusterConfiguration.settingsOf(properties).bytesOf(nodes);
+		DataSize needed = DataSize.ofKilobytes(Math.ceilDiv(bytes, BYTES_OF_A_KILOBYTE));
 		check(needed.compareTo(range.maxInFlightSize()) <= 0, "range.max-in-flight-size", range.maxInFlightSize(),
 				"at least what one range over all nodes takes", needed);
 	}

@@ -78,7 +78,7 @@ class PropertiesTest {
 	@Test
 	void rangesHaveLimitsOfTheirOwn() {
 		this.contexts.run(context -> assertThat(context.getBean(KvorumProperties.class).range())
-			.isEqualTo(new Range(8, DataSize.ofMegabytes(32), DataSize.ofKilobytes(64), Duration.ofSeconds(5),
+			.isEqualTo(new Range(8, DataSize.ofMegabytes(40), DataSize.ofKilobytes(64), Duration.ofSeconds(5),
 					Duration.ofSeconds(30), 2, 256)));
 	}
 
@@ -97,9 +97,9 @@ class PropertiesTest {
 					kvorum.range.threads=1025              | kvorum.range.threads = 1025: must be less than or equal to 1024
 					kvorum.range.queue-length=0            | kvorum.range.queue-length = 0: must be greater than or equal to 1
 					kvorum.range.queue-length=100001       | kvorum.range.queue-length = 100001: must be less than or equal to 100000
-					kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=4MB | kvorum.range.max-in-flight-size = 4MB: must be at least what one range over all nodes takes, which is 5MB
-					kvorum.api.max-value-size=31MB;kvorum.api.max-in-flight-size=64MB;kvorum.storage.write-queue-size=64MB;kvorum.range.page-size=512KB | kvorum.range.max-in-flight-size = 32MB: must be at least what one range over all nodes takes, which is 33MB
-					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=8MB | kvorum.range.max-in-flight-size = 8MB: must be at least what one range over all nodes takes, which is 9MB
+					kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=4MB | kvorum.range.max-in-flight-size = 4MB: must be at least what one range over all nodes takes, which is 8261KB
+					kvorum.api.max-value-size=31MB;kvorum.api.max-in-flight-size=64MB;kvorum.storage.write-queue-size=64MB;kvorum.range.page-size=512KB | kvorum.range.max-in-flight-size = 40MB: must be at least what one range over all nodes takes, which is 129093KB
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=8MB | kvorum.range.max-in-flight-size = 8MB: must be at least what one range over all nodes takes, which is 12425KB
 					kvorum.range.page-bytes=1              | kvorum.range.page-bytes = 1: there is no such property
 					""")
 	void whatIsWrongWithRangesIsTold(String given, String told) {
@@ -110,8 +110,8 @@ class PropertiesTest {
 	@ValueSource(strings = {
 			"kvorum.range.max-concurrent=1;kvorum.range.page-size=1KB;kvorum.range.page-timeout=10ms;kvorum.range.stall-timeout=100ms;kvorum.range.threads=1;kvorum.range.queue-length=1",
 			"kvorum.range.max-concurrent=10000;kvorum.range.page-size=1MB;kvorum.range.page-timeout=10m;kvorum.range.threads=1024;kvorum.range.queue-length=100000",
-			"kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=5MB",
-			"kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=9MB" })
+			"kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=8261KB",
+			"kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://b:1,http://c:1;kvorum.range.page-size=1MB;kvorum.range.max-in-flight-size=12425KB" })
 	void theLastValuesThatAreAllowedAre(String given) {
 		this.contexts.withPropertyValues(given.split(";")).run(context -> assertThat(context).hasNotFailed());
 	}
