@@ -78,6 +78,11 @@ final class RangeMerge {
 		return this.feeds[feed].present;
 	}
 
+	/** Whether the merge cannot go on before this feed has shown more. */
+	boolean isStarved(int feed) {
+		return this.feeds[feed].isStarved();
+	}
+
 	/** Whether all that there is has been told. */
 	boolean isAtEnd() {
 		return isHeardByEnough() && this.starved == 0 && this.heads.isEmpty();
@@ -249,6 +254,10 @@ final class RangeMerge {
 			}
 		}
 
+		boolean isStarved() {
+			return this.present && this.cursor == null && this.behind != null;
+		}
+
 		/** Goes to its next item. */
 		void advance() {
 			while (!this.pages.isEmpty()) {
@@ -271,7 +280,7 @@ final class RangeMerge {
 			if (this.cursor != null) {
 				RangeMerge.this.heads.remove(this);
 			}
-			else if (this.behind != null) {
+			else if (isStarved()) {
 				RangeMerge.this.starved--;
 			}
 			this.pages.clear();

@@ -93,6 +93,9 @@ public final class RangeRead {
 	/** Where the merge was when one was lost. */
 	private final long[] lostAt;
 
+	/** Whether the next page of a replica could not be read before it was needed. */
+	private final boolean[] isInDoubt;
+
 	/** How many items the next page of a replica may have. */
 	private final long[] pageItems;
 
@@ -148,6 +151,7 @@ public final class RangeRead {
 		this.againNanos = new long[replicas.size()];
 		this.lostAt = new long[replicas.size()];
 		this.hasAnswered = new boolean[replicas.size()];
+		this.isInDoubt = new boolean[replicas.size()];
 		this.pageItems = new long[replicas.size()];
 		// With a limit, one more: whether there is more has to be told.
 		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
@@ -225,8 +229,11 @@ public final class RangeRead {
 	}
 
 	private boolean mayAsk(int position) {
-		return this.merge.isPresent(position) || (this.time.nanos() - this.againNanos[position] >= 0
-				&& this.replicas.at(position).expectedNanos() != Replica.AWAY);
+		if (this.merge.isPresent(position)) {
+			return !this.isInDoubt[position] || this.merge.isStarved(position);
+		}
+		return this.time.nanos() - this.againNanos[position] >= 0
+				&& this.replicas.at(position).expectedNanos() != Replica.AWAY;
 	}
 
 	/**
@@ -326,6 +333,7 @@ public final class RangeRead {
 	private void lose(int position, Failed why) {
 		cancel(position);
 		this.failures[position] = why;
+		this.isInDoubt[position] = false;
 		this.lostAt[position] = this.merge.progress();
 		this.againNanos[position] = this.time.nanos() + REJOIN_INTERVAL.toNanos();
 		if (this.merge.isPresent(position)) {
@@ -432,6 +440,7 @@ public final class RangeRead {
 			RangeRead.this.asked[this.position] = null;
 			RangeRead.this.failures[this.position] = null;
 			RangeRead.this.hasAnswered[this.position] = true;
+			RangeRead.this.isInDoubt[this.position] = false;
 			if (this.isProbe) {
 				// The merge may have gone on: what it needs now is asked for anew.
 				RangeRead.this.merge.join(this.position);
@@ -442,10 +451,16 @@ public final class RangeRead {
 			}
 		}
 
+		/** What it has shown so far counts; then it is asked once more. */
 		@Override
 		void failed(Failed why) {
 			RangeRead.this.asked[this.position] = null;
-			lose(this.position, why);
+			if (RangeRead.this.merge.isPresent(this.position) && !RangeRead.this.merge.isStarved(this.position)) {
+				RangeRead.this.isInDoubt[this.position] = true;
+			}
+			else {
+				lose(this.position, why);
+			}
 		}
 
 	}

@@ -163,7 +163,25 @@ class RangeReadTests {
 
 		assertThat(told).isEqualTo(keys(0, told.size())).hasSizeLessThan(100);
 		assertThat(failure(next).acknowledged()).isEqualTo(1);
-		assertThat(this.cluster.events).endsWith("lost", "lost", "BROKEN CLUSTER after 0 ms");
+		assertThat(this.cluster.events).containsSubsequence("told 3", "lost", "lost", "BROKEN CLUSTER after 0 ms");
+	}
+
+	@Test
+	void whatWasShownBeforeAPageThatCannotBeReadIsTold() {
+		this.cluster.fill(100);
+		RangeRead read = this.cluster.ranges.open(Scope.NODE, KeyRange.all(), Long.MAX_VALUE);
+		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.piece(read)));
+		int first = told.size();
+		replica(0).failScans(Reason.UNREADABLE);
+		CompletableFuture<RangePiece> next = ScriptedRanges.next(read);
+		while (!next.isCompletedExceptionally()) {
+			told.addAll(keysOf(ScriptedRanges.done(next)));
+			next = ScriptedRanges.next(read);
+		}
+
+		assertThat(told).as("the page that had been read ahead").hasSizeGreaterThan(first);
+		assertThat(told).isEqualTo(keys(0, told.size()));
+		assertThat(this.cluster.events).containsOnlyOnce("lost");
 	}
 
 	@ParameterizedTest
