@@ -44,6 +44,11 @@ final class HeldCallers implements CallerThreads {
 	}
 
 	private static void await(CountDownLatch latch) {
+		if (latch.getCount() == 0) {
+			// Not to be interrupted: a scheduler does that to a task that has just
+			// failed.
+			return;
+		}
 		try {
 			latch.await();
 		}
