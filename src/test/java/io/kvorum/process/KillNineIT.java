@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @DisplayName("kill -9")
 class KillNineIT {
 
-	private static final int KILLS = Integer.getInteger("kvorum.it.kills", 20);
+	private static final int KILLS = Integer.getInteger("kvorum.it.kills", 8);
 
 	private static final long SEED = Long.getLong("kvorum.it.seed", System.nanoTime());
 
