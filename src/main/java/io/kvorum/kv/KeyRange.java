@@ -52,18 +52,9 @@ public final class KeyRange {
 		return this.end;
 	}
 
-	public boolean isEmpty() {
-		return this.end != null && Arrays.compareUnsigned(this.start, this.end) >= 0;
-	}
-
 	public boolean contains(Key key) {
 		return Arrays.compareUnsigned(this.start, key.bytes()) <= 0
 				&& (this.end == null || Arrays.compareUnsigned(key.bytes(), this.end) < 0);
-	}
-
-	/** What remains of it from these bytes on, which are one of its keys. */
-	public KeyRange from(byte[] bytes) {
-		return new KeyRange(bytes, this.end);
 	}
 
 	/** What remains of it behind one of its keys. */

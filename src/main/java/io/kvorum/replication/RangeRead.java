@@ -331,7 +331,6 @@ public final class RangeRead {
 	}
 
 	private void lose(int position, Failed why) {
-		cancel(position);
 		this.failures[position] = why;
 		this.isInDoubt[position] = false;
 		this.lostAt[position] = this.merge.progress();

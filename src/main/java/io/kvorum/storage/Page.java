@@ -223,11 +223,6 @@ public final class Page {
 					other.keyTo);
 		}
 
-		/** As {@link #compareKeys(Cursor)}. */
-		public int compareKeyTo(byte[] key) {
-			return Arrays.compareUnsigned(Page.this.bytes, this.keyFrom, this.keyTo, key, 0, key.length);
-		}
-
 		/** Which entry is newer, as {@link Version#compareTo} has it. */
 		public int compareVersions(Cursor other) {
 			return EntryFormat.compareVersions(Page.this.bytes, this.keyTo, other.page().bytes, other.keyTo);

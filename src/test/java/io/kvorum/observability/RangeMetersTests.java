@@ -11,39 +11,39 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RangeMetersTests {
 
-	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+	private final SimpleMeterRegistry all = new SimpleMeterRegistry();
 
-	private final RangeMeters meters = new RangeMeters(this.registry);
+	private final RangeMeters events = new RangeMeters(this.all);
 
 	private double counter(String name, String... tags) {
-		return this.registry.get(name).tags(tags).counter().count();
+		return this.all.get(name).tags(tags).counter().count();
 	}
 
 	@Test
 	void aRangeIsUnderWayUntilItIsOverAndCountsAsWhatBecameOfIt() {
-		this.meters.began(Scope.CLUSTER);
-		this.meters.began(Scope.NODE);
-		assertThat(this.registry.get("kvorum.range.active").gauge().value()).isEqualTo(2);
-		this.meters.ended(Scope.CLUSTER, Outcome.BROKEN, 5_000_000);
+		this.events.began(Scope.CLUSTER);
+		this.events.began(Scope.NODE);
+		assertThat(this.all.get("kvorum.range.active").gauge().value()).isEqualTo(2);
+		this.events.ended(Scope.CLUSTER, Outcome.BROKEN, 5_000_000);
 
-		assertThat(this.registry.get("kvorum.range.active").gauge().value()).isEqualTo(1);
-		assertThat(this.registry.get("kvorum.range.requests")
+		assertThat(this.all.get("kvorum.range.active").gauge().value()).isEqualTo(1);
+		assertThat(this.all.get("kvorum.range.requests")
 			.tags("scope", "cluster", "outcome", "broken")
 			.timer()
 			.totalTime(TimeUnit.MILLISECONDS)).isEqualTo(5);
-		assertThat(this.registry.get("kvorum.range.requests").timers().stream().mapToLong(timer -> timer.count()).sum())
+		assertThat(this.all.get("kvorum.range.requests").timers().stream().mapToLong(timer -> timer.count()).sum())
 			.isEqualTo(1);
 	}
 
 	@Test
 	void whatIsToldRefusedLostAndBackIsCounted() {
-		this.meters.told(3, 100);
-		this.meters.told(0, 0);
-		this.meters.told(1, 5);
-		this.meters.refused(Scope.NODE);
-		this.meters.replicaLost();
-		this.meters.replicaLost();
-		this.meters.replicaBack();
+		this.events.told(3, 100);
+		this.events.told(0, 0);
+		this.events.told(1, 5);
+		this.events.refused(Scope.NODE);
+		this.events.replicaLost();
+		this.events.replicaLost();
+		this.events.replicaBack();
 
 		assertThat(counter("kvorum.range.entries")).isEqualTo(4);
 		assertThat(counter("kvorum.range.size")).isEqualTo(105);

@@ -86,7 +86,6 @@ class PageTests {
 		expected.forEach((key, entry) -> {
 			assertThat(cursor.advance()).as(what).isTrue();
 			assertThat(cursor.keyBytes()).as(what).isEqualTo(key.bytes());
-			assertThat(cursor.compareKeyTo(key.bytes())).as(what).isZero();
 			assertThat(cursor.version()).as(what).isEqualTo(entry.version());
 			assertThat(cursor.isLarge()).as(what).isFalse();
 			assertThat(cursor.entryLength()).as(what).isEqualTo(EntryFormat.encode(key, entry).length);
@@ -193,7 +192,6 @@ class PageTests {
 				Page.Cursor one = items.get(i);
 				Page.Cursor other = items.get(j);
 				assertThat(Integer.signum(one.compareKeys(other))).isEqualTo(Integer.compare(i, j));
-				assertThat(Integer.signum(one.compareKeyTo(keys.get(j).bytes()))).isEqualTo(Integer.compare(i, j));
 				assertThat(Integer.signum(one.compareVersions(other)))
 					.isEqualTo(Integer.signum(one.version().compareTo(other.version())));
 			}
