@@ -15,12 +15,14 @@ import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeSettings;
+import io.kvorum.replication.Questions;
 import io.kvorum.replication.Ranges;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationSettings;
+import io.kvorum.replication.Standing;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
@@ -56,7 +58,7 @@ class ClusterConfiguration {
 			HybridLogicalClock clock, TimeSource time) {
 		ReplicaAddress address = properties.cluster().address();
 		Member self = (address != null) ? topology.member(address.toString()) : topology.members().getFirst();
-		return new LocalReplica(self, storage, clock, time);
+		return new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE);
 	}
 
 	@Bean

@@ -7,25 +7,20 @@ import java.util.List;
 import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
 
 /**
  * Rendezvous hashing (Thaler and Ravishankar, 1998) over fixed partitions.
  * <p>
- * A key belongs to one of {@value #PARTITIONS} partitions by its hash. In each partition
- * every member has a weight, a hash of its address and the partition, and the members
- * hold the keys of the partition in the order of their weights. Since a weight depends on
- * nothing else, a member that leaves changes no order among the others: only the lists it
- * was in get another member, at their end.
+ * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. In each
+ * partition every member has a weight, a hash of its address and the partition, and the
+ * members hold the keys of the partition in the order of their weights. Since a weight
+ * depends on nothing else, a member that leaves changes no order among the others: only
+ * the lists it was in get another member, at their end.
  * <p>
  * The beginnings of the orders are computed once. Thread-safe.
  */
 public final class RendezvousPlacement implements Placement {
-
-	/**
-	 * A power of two, so large that chance spreads the partitions evenly: nodes hold the
-	 * same share to within 3 %. Nodes must agree on it.
-	 */
-	public static final int PARTITIONS = 1 << 18;
 
 	/** Changes when the same members would get another order. */
 	static final int SCHEME = 1;
@@ -65,7 +60,38 @@ public final class RendezvousPlacement implements Placement {
 			throw new IllegalArgumentException(
 					"%d replicas of a key, where there are %d members".formatted(from, this.members.length));
 		}
-		int partition = partitionOf(key);
+		return replicasOf(partitionOf(key), from);
+	}
+
+	/** The {@link io.kvorum.kv.KeyHash} of all nodes. */
+	public static long hashOf(Key key) {
+		return HASHER.hashBytesToLong(key.bytes());
+	}
+
+	/** The partition of a key; the same for any topology. */
+	public static int partitionOf(Key key) {
+		return Partitions.ofHash(hashOf(key));
+	}
+
+	/** The place of a member in the order of a partition, from 0 on. */
+	public int rankOf(int partition, Member member) {
+		int row = partition * this.width;
+		for (int rank = 0; rank < this.width; rank++) {
+			if ((this.table[row + rank] & INDEX_MASK) == member.index()) {
+				return rank;
+			}
+		}
+		long[] all = new long[this.members.length];
+		select(partition, all);
+		int rank = this.width;
+		while (((int) all[rank] & INDEX_MASK) != member.index()) {
+			rank++;
+		}
+		return rank;
+	}
+
+	/** The first members in the order of a partition. */
+	public List<Member> replicasOf(int partition, int from) {
 		Member[] replicas = new Member[from];
 		if (from <= this.width) {
 			int row = partition * this.width;
@@ -81,18 +107,10 @@ public final class RendezvousPlacement implements Placement {
 		return List.of(replicas);
 	}
 
-	/**
-	 * The partition of a key, from 0 up to and without {@link #PARTITIONS}; the same for
-	 * any topology.
-	 */
-	public static int partitionOf(Key key) {
-		return (int) HASHER.hashBytesToLong(key.bytes()) & (PARTITIONS - 1);
-	}
-
 	private byte[] table() {
-		byte[] rows = new byte[PARTITIONS * this.width];
+		byte[] rows = new byte[Partitions.COUNT * this.width];
 		long[] first = new long[this.width];
-		for (int partition = 0; partition < PARTITIONS; partition++) {
+		for (int partition = 0; partition < Partitions.COUNT; partition++) {
 			select(partition, first);
 			for (int i = 0; i < this.width; i++) {
 				rows[partition * this.width + i] = (byte) first[i];

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import com.dynatrace.hash4j.hashing.HashStream64;
 import com.dynatrace.hash4j.hashing.Hashing;
+import io.kvorum.kv.Partitions;
 
 /**
  * The members of a cluster and how many of them hold a key by default. Two topologies of
@@ -91,7 +92,7 @@ public final class Topology {
 		HashStream64 hash = Hashing.xxh3_64()
 			.hashStream()
 			.putInt(RendezvousPlacement.SCHEME)
-			.putInt(RendezvousPlacement.PARTITIONS)
+			.putInt(Partitions.COUNT)
 			.putInt(this.factor)
 			.putInt(this.members.size());
 		this.members.forEach(member -> hash.putByteArray(member.address().getBytes(StandardCharsets.UTF_8)));

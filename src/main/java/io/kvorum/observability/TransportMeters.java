@@ -13,7 +13,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
-import io.kvorum.quorum.Reply.Listing;
+import io.kvorum.quorum.Reply.Told;
 import io.kvorum.transport.TransportEvents;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
@@ -69,7 +69,7 @@ final class TransportMeters implements TransportEvents {
 	@Override
 	public void replied(Member peer, Call call, Reply reply, long nanos) {
 		String outcome = switch (reply) {
-			case Held _, Acknowledged _, Listing _ -> "ok";
+			case Held _, Acknowledged _, Told _ -> "ok";
 			case Failed failed -> failed.reason().text();
 		};
 		this.calls.computeIfAbsent(new Called(peer, call, outcome), this::timer).record(nanos, TimeUnit.NANOSECONDS);

@@ -43,9 +43,10 @@ public sealed interface Reply {
 	}
 
 	/**
-	 * To a scan: entries of a range. What they look like is a matter of those who ask.
+	 * To a scan or a question of another kind. What it looks like is a matter of those
+	 * who ask.
 	 */
-	non-sealed interface Listing extends Reply {
+	non-sealed interface Told extends Reply {
 
 	}
 
@@ -104,7 +105,10 @@ public sealed interface Reply {
 		DISCONNECTED(10, "disconnected"),
 
 		/** It met an error it did not expect. */
-		INTERNAL(11, "internal-error");
+		INTERNAL(11, "internal-error"),
+
+		/** It does not have all that it once acknowledged, and is being rebuilt. */
+		REBUILDING(12, "rebuilding");
 
 		private static final Reason[] BY_CODE = new Reason[values().length + 1];
 

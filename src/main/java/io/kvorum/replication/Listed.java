@@ -4,5 +4,5 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.storage.Page;
 
 /** To a scan: the first entries that a replica holds of a range. */
-public record Listed(Page page) implements Reply.Listing {
+public record Listed(Page page) implements Reply.Told {
 }

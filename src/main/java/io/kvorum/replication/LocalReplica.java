@@ -33,6 +33,8 @@ public final class LocalReplica implements Replica {
 	private static final Mono<Reply> TOO_LATE = Mono
 		.just(Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began"));
 
+	private static final long LAST = AWAY - 1;
+
 	private final Member member;
 
 	private final StorageEngine storage;
@@ -41,11 +43,23 @@ public final class LocalReplica implements Replica {
 
 	private final TimeSource time;
 
-	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
+	private final Standing standing;
+
+	private final Questions questions;
+
+	/**
+	 * The replica of a node.
+	 * @param standing while it is in doubt, the replica stores and does not tell
+	 * @param questions answers what it is asked beside that
+	 */
+	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
+			Standing standing, Questions questions) {
 		this.member = member;
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
+		this.standing = standing;
+		this.questions = questions;
 	}
 
 	@Override
@@ -57,6 +71,10 @@ public final class LocalReplica implements Replica {
 	public Mono<Reply> read(Key key, Deadline deadline) {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
+		}
+		String doubt = this.standing.doubt();
+		if (doubt != null) {
+			return rebuilding(doubt);
 		}
 		return this.storage.read(key, deadline)
 			.<Reply>map(Held::of)
@@ -110,9 +128,22 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
+		String doubt = this.standing.doubt();
+		if (doubt != null) {
+			return rebuilding(doubt);
+		}
 		return this.storage.scan(range, limit, deadline)
 			.<Reply>map(Listed::new)
 			.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	private static Mono<Reply> rebuilding(String doubt) {
+		return Mono.just(Failed.notDone(Reason.REBUILDING, doubt));
+	}
+
+	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return deadline.isPast(this.time) ? TOO_LATE : this.questions.answer(question, deadline);
 	}
 
 	private static Mono<Reply> failed(StorageException ex) {
@@ -134,10 +165,10 @@ public final class LocalReplica implements Replica {
 		};
 	}
 
-	/** Its answer costs no network, unless its disk hangs. */
+	/** Its answer costs no network, unless its disk hangs or it may not answer. */
 	@Override
 	public long expectedNanos() {
-		return this.storage.silentNanos();
+		return (this.standing.doubt() != null) ? LAST : this.storage.silentNanos();
 	}
 
 }

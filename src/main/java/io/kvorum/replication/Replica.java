@@ -41,10 +41,21 @@ public interface Replica {
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
+	 * Asks something beside reading and storing, see {@link Questions}: {@link Answered},
+	 * where it does not fail.
+	 */
+	Mono<Reply> ask(byte[] question, Deadline deadline);
+
+	/**
 	 * How long it is expected to take for a read, in nanoseconds: 0 for the replica of
 	 * this node, {@link #AWAY} for one that is known not to answer.
 	 */
 	long expectedNanos();
+
+	/** Whether it is not known to be away. */
+	default boolean isThere() {
+		return expectedNanos() != AWAY;
+	}
 
 	/** It is not there. */
 	long AWAY = Long.MAX_VALUE;

@@ -2,6 +2,9 @@ package io.kvorum.storage;
 
 import java.util.concurrent.CompletionStage;
 
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
 /** What a node remembers of itself beside its entries. */
 public interface NodeRecord {
 
@@ -16,5 +19,21 @@ public interface NodeRecord {
 
 	/** Completes when the bound is on disk, whatever the {@link Durability}. */
 	CompletionStage<?> storeClockBound(long millis);
+
+	/** Whether this store was made when it was opened. */
+	boolean isNew();
+
+	/**
+	 * What was recorded under a name, before the store was opened or since; null where
+	 * nothing was.
+	 */
+	byte @Nullable [] recorded(String name);
+
+	/**
+	 * Records something small under a name, in the place of what was there. Completes
+	 * when it is on disk, whatever the {@link Durability}.
+	 * @param value not to be changed afterwards
+	 */
+	Mono<Void> record(String name, byte[] value);
 
 }

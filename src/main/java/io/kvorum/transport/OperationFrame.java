@@ -29,7 +29,7 @@ final class OperationFrame implements Frame {
 
 	/**
 	 * The entry to be stored, as {@code EntryFormat} has it; of a scan its
-	 * {@link ScanOrder}.
+	 * {@link ScanOrder}; of a question the question.
 	 */
 	final byte[] entry;
 

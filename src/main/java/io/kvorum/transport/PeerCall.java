@@ -81,6 +81,7 @@ final class PeerCall {
 			case STORE -> ReplicaProtocol.STORE;
 			case REPAIR -> ReplicaProtocol.REPAIR;
 			case SCAN -> ReplicaProtocol.SCAN;
+			case QUESTION -> ReplicaProtocol.QUESTION;
 		};
 	}
 

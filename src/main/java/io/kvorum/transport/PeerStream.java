@@ -57,6 +57,9 @@ final class PeerStream {
 	/** Of what a peer says that refuses a stream. */
 	private static final int MAX_WORDS_LENGTH = 300;
 
+	/** What a read of a peer that is being rebuilt counts as. */
+	private static final long REBUILDING_NANOS = TimeUnit.SECONDS.toNanos(1);
+
 	/** Pings for each silence timeout. */
 	private static final int PINGS = 4;
 
@@ -320,11 +323,16 @@ final class PeerStream {
 		else {
 			Reply reply = replyIn(frame, call);
 			if (call.isRead()) {
-				this.latency.add(this.heardNanos - call.startedNanos, this.heardNanos);
+				this.latency.add(cost(reply, this.heardNanos - call.startedNanos), this.heardNanos);
 			}
 			finish(call, reply);
 		}
 		endWhereDone();
+	}
+
+	/** A peer that is quick to say that it may not be believed is asked last. */
+	private static long cost(Reply reply, long nanos) {
+		return (reply instanceof Failed failed && failed.reason() == Reason.REBUILDING) ? REBUILDING_NANOS : nanos;
 	}
 
 	private static Reply replyIn(ReplyFrame frame, PeerCall call) {

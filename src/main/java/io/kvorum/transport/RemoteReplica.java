@@ -78,6 +78,13 @@ final class RemoteReplica implements Replica {
 				new ScanOrder(range, limit).toBytes(), deadline, sink, this.callers.current()));
 	}
 
+	/** Over the stream of large entries, as it may have a long answer. */
+	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, question, deadline, sink,
+				this.callers.current()));
+	}
+
 	private PeerStream streamOf(Executor caller) {
 		return this.ofLoops.getOrDefault(caller, this.large);
 	}

@@ -24,7 +24,7 @@ final class ReplicaProtocol {
 	static final String PATH = "/replica/stream";
 
 	/** Of the frames; sent with each stream, refused where it differs. */
-	static final String VERSION = "2";
+	static final String VERSION = "3";
 
 	static final String VERSION_HEADER = "Kvorum-Protocol";
 
@@ -58,6 +58,8 @@ final class ReplicaProtocol {
 
 	static final byte SCAN = 6;
 
+	static final byte QUESTION = 7;
+
 	/** Replies. */
 	static final byte HELLO = 16;
 
@@ -78,6 +80,8 @@ final class ReplicaProtocol {
 	static final byte LEAVING = 23;
 
 	static final byte LISTED = 24;
+
+	static final byte ANSWERED = 25;
 
 	private ReplicaProtocol() {
 	}

@@ -139,6 +139,7 @@ final class ReplicaStream {
 			case ReplicaProtocol.STORE -> store(operation, false, deadline);
 			case ReplicaProtocol.REPAIR -> store(operation, true, deadline);
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
+			case ReplicaProtocol.QUESTION -> this.replica.ask(operation.entry, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
 		};
 	}

@@ -9,8 +9,9 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
-import io.kvorum.quorum.Reply.Listing;
+import io.kvorum.quorum.Reply.Told;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Answered;
 import io.kvorum.replication.Listed;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
@@ -19,7 +20,7 @@ import io.netty.buffer.ByteBuf;
 /**
  * What a replica answers. The two numbers are the version that it holds, or whether a
  * page is the last one, or the reason and the flags of a failure; the tail is the entry
- * that it holds, or the page, or the words of a failure.
+ * that it holds, or the page, or an answer, or the words of a failure.
  *
  * <pre>
  *  0       4            8     9      17      25
@@ -69,7 +70,8 @@ final class ReplyFrame implements Frame {
 			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
 			case Held held -> held(correlation, key, held);
 			case Listed listed -> listed(correlation, listed.page());
-			case Listing _ -> throw new IllegalArgumentException("a listing of a kind that is not known here");
+			case Answered answered -> new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, answered.bytes());
+			case Told _ -> throw new IllegalArgumentException("a reply of a kind that is not known here");
 			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));
 		};
@@ -122,6 +124,7 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.HELD -> Held.of(EntryFormat.decode(key, this.tail));
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
 			case ReplicaProtocol.LISTED -> new Listed(Page.of(this.tail, this.first == LAST));
+			case ReplicaProtocol.ANSWERED -> new Answered(this.tail);
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);

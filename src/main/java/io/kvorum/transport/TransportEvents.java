@@ -29,7 +29,7 @@ public interface TransportEvents {
 	/** What a peer is asked for. */
 	enum Call {
 
-		READ, READ_VERSION, STORE, REPAIR, SCAN
+		READ, READ_VERSION, STORE, REPAIR, SCAN, QUESTION
 
 	}
 

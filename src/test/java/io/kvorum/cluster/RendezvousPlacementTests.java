@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.junit.jupiter.api.Test;
@@ -189,7 +190,7 @@ class RendezvousPlacementTests {
 
 	/** At the index of its partition. */
 	private static Key[] oneKeyOfEachPartition() {
-		Key[] keys = new Key[RendezvousPlacement.PARTITIONS];
+		Key[] keys = new Key[Partitions.COUNT];
 		int missing = keys.length;
 		for (int i = 0; missing > 0; i++) {
 			Key key = Generator.key("key " + i);

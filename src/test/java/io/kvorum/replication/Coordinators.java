@@ -25,7 +25,8 @@ final class Coordinators {
 	static Coordinator alone(StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
 		Topology topology = Topology.alone();
 		Member self = topology.members().getFirst();
-		return of(topology, self, List.of(new LocalReplica(self, storage, clock, time)), clock, time,
+		return of(topology, self,
+				List.of(new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE)), clock, time,
 				_ -> Mono.never());
 	}
 

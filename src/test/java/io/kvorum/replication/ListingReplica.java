@@ -206,6 +206,11 @@ final class ListingReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
 	public long expectedNanos() {
 		return this.expectedNanos;
 	}

@@ -41,7 +41,8 @@ class LocalReplicaTests {
 
 	private final Member member = new Member(0, "http://self");
 
-	private final LocalReplica replica = new LocalReplica(this.member, this.storage, this.clock, this.time);
+	private final LocalReplica replica = new LocalReplica(this.member, this.storage, this.clock, this.time,
+			Standing.TRUSTED, Questions.NONE);
 
 	private final Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
 

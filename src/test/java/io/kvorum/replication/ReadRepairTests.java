@@ -141,6 +141,11 @@ class ReadRepairTests {
 		}
 
 		@Override
+		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public long expectedNanos() {
 			return 0;
 		}

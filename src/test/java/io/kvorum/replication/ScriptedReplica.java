@@ -188,6 +188,11 @@ final class ScriptedReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
 	public long expectedNanos() {
 		return this.expectedNanos;
 	}

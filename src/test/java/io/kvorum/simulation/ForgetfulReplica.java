@@ -47,6 +47,11 @@ final class ForgetfulReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return this.replica.ask(question, deadline);
+	}
+
+	@Override
 	public long expectedNanos() {
 		return this.replica.expectedNanos();
 	}

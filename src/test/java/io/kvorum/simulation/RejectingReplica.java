@@ -57,6 +57,11 @@ final class RejectingReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return this.replica.ask(question, deadline);
+	}
+
+	@Override
 	public long expectedNanos() {
 		return this.replica.expectedNanos();
 	}

@@ -66,6 +66,11 @@ final class RemoteReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return call(false, deadline, (replica, remaining) -> replica.ask(question, remaining));
+	}
+
+	@Override
 	public long expectedNanos() {
 		return isAway() ? AWAY : this.network.usualNanos(this.from.index(), this.to.index());
 	}

@@ -9,7 +9,9 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Questions;
 import io.kvorum.replication.Replica;
+import io.kvorum.replication.Standing;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +64,8 @@ final class SimulatedNode {
 
 	private void serve(HybridLogicalClock clock) {
 		log("serves");
-		Replica local = this.cluster.design().replica(new LocalReplica(this.member, this.disk, clock, this.time));
+		Replica local = this.cluster.design()
+			.replica(new LocalReplica(this.member, this.disk, clock, this.time, Standing.TRUSTED, Questions.NONE));
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		this.operations = this.cluster.design().operations(this.cluster.partsOf(this, replicas, clock));

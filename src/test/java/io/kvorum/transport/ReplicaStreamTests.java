@@ -367,6 +367,11 @@ class ReplicaStreamTests {
 		}
 
 		@Override
+		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
 		public long expectedNanos() {
 			return 0;
 		}

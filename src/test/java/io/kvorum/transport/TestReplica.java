@@ -88,6 +88,11 @@ final class TestReplica implements Replica {
 	}
 
 	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
 	public long expectedNanos() {
 		return 0;
 	}

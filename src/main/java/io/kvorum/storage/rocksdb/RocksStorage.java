@@ -333,6 +333,21 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		return writeMeta(CLOCK_BOUND, millis).toFuture();
 	}
 
+	@Override
+	public boolean isNew() {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public byte @Nullable [] recorded(String name) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Mono<Void> record(String name, byte[] value) {
+		throw new UnsupportedOperationException();
+	}
+
 	/** Collects what has expired by now; for tests, beside the schedule. */
 	void collectExpired() {
 		opened().collector.collect();

@@ -1,0 +1,44 @@
+package io.kvorum.kv;
+
+/**
+ * The partitions that keys are spread over, by the hash of a key, and the slices that
+ * these make up. A partition has one order of members and is a leaf of the trees that
+ * replicas compare; a slice is what they remember to have repaired.
+ */
+public final class Partitions {
+
+	private static final int BITS = 18;
+
+	/**
+	 * How many there are: a power of two, so large that chance spreads them evenly over
+	 * members. Nodes must agree on it.
+	 */
+	public static final int COUNT = 1 << BITS;
+
+	private static final int SLICE_BITS = 6;
+
+	/** Partitions in a slice, one after the other. */
+	public static final int IN_SLICE = 1 << SLICE_BITS;
+
+	/** How many slices there are. */
+	public static final int SLICES = COUNT / IN_SLICE;
+
+	private Partitions() {
+	}
+
+	/** The partition of a key with this {@link KeyHash}, below {@link #COUNT}. */
+	public static int ofHash(long hash) {
+		return (int) hash & (COUNT - 1);
+	}
+
+	/** The slice that a partition is in, below {@link #SLICES}. */
+	public static int sliceOf(int partition) {
+		return partition >>> SLICE_BITS;
+	}
+
+	/** The first partition of a slice. */
+	public static int firstOf(int slice) {
+		return slice << SLICE_BITS;
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.kvorum.storage;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A digest of each partition of a store: of the keys and versions in it, nothing else.
+ * Stores with the same digest hold the same versions of the same keys, but for a chance
+ * of one in 2^64.
+ * <p>
+ * Entries are told apart by the copies they ask for, since two replicas share only those
+ * that ask for enough of them. A digest is the sum, by exclusive or, of a number for each
+ * entry: an entry that comes or goes changes it without a look at the others, in any
+ * order. Rejected: a tree kept on disk, which costs each write a few more.
+ * <p>
+ * Takes 2 MB for each number of copies that occurs, where all slices have entries.
+ * Thread-safe; one that reads while others write sees each entry whole or not at all.
+ */
+public final class Digests {
+
+	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
+
+	/** By copies: for each slice its partitions, null where they have no entries. */
+	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
+			Entry.MAX_COPIES + 1);
+
+	/** The most copies that an entry has asked for. */
+	private volatile int highest;
+
+	private volatile boolean complete;
+
+	/** Whether all that is stored is in it: a store that was opened is read first. */
+	public boolean isComplete() {
+		return this.complete;
+	}
+
+	public void completed() {
+		this.complete = true;
+	}
+
+	/**
+	 * Adds an entry, or takes it out where it is in.
+	 * @param keyHash of its key
+	 */
+	public void toggle(long keyHash, Version version, int copies) {
+		int partition = Partitions.ofHash(keyHash);
+		long[] leaves = sliceFor(copies, Partitions.sliceOf(partition));
+		LEAF.getAndBitwiseXor(leaves, partition % Partitions.IN_SLICE, itemOf(keyHash, version));
+	}
+
+	private long[] sliceFor(int copies, int slice) {
+		AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+		if (slices == null) {
+			begin(copies);
+			return sliceFor(copies, slice);
+		}
+		long[] leaves = slices.get(slice);
+		if (leaves == null) {
+			slices.compareAndSet(slice, null, new long[Partitions.IN_SLICE]);
+			return sliceFor(copies, slice);
+		}
+		return leaves;
+	}
+
+	private synchronized void begin(int copies) {
+		this.ofCopies.compareAndSet(copies, null, new AtomicReferenceArray<>(Partitions.SLICES));
+		this.highest = Math.max(this.highest, copies);
+	}
+
+	/** Whether a slice has had entries. */
+	public boolean hasEntries(int slice) {
+		for (int copies = 1; copies <= this.highest; copies++) {
+			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+			if (slices != null && slices.get(slice) != null) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
+	 * The digest of the entries of a partition that ask for at least so many copies; 0
+	 * where there are none.
+	 */
+	public long of(int partition, int minCopies) {
+		long digest = 0;
+		int slice = Partitions.sliceOf(partition);
+		for (int copies = minCopies; copies <= this.highest; copies++) {
+			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+			long[] leaves = (slices != null) ? slices.get(slice) : null;
+			if (leaves != null) {
+				digest ^= (long) LEAF.getVolatile(leaves, partition % Partitions.IN_SLICE);
+			}
+		}
+		return digest;
+	}
+
+	/** The number that stands for a version of a key, on every node. */
+	public static long itemOf(long keyHash, Version version) {
+		return mix(keyHash + mix(version.timestamp() + mix(version.node())));
+	}
+
+	/** Stafford's variant 13 of the finalizer of MurmurHash3. */
+	public static long mix(long number) {
+		long z = number + 0x9E3779B97F4A7C15L;
+		z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
+		z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;
+		return z ^ (z >>> 31);
+	}
+
+}

@@ -1,0 +1,53 @@
+package io.kvorum.storage;
+
+import java.util.List;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a store knows of its entries by partition, without reading them: for replicas to
+ * find out in what they differ, and for what is to be removed.
+ * <p>
+ * Errors are {@link StorageException}s; results arrive as those of a
+ * {@link StorageEngine}.
+ */
+public interface PartitionIndex {
+
+	/** Kept up to date with each entry that is stored or removed. */
+	Digests digests();
+
+	/** The hash that partitions and {@link #digests()} go by. */
+	KeyHash keyHash();
+
+	/** The entries of a partition, in the order of their keys. */
+	Mono<List<Stub>> stubs(int partition, Deadline deadline);
+
+	/**
+	 * The entries of these keys, as far as they fit into a page and are there.
+	 * @param keys in their order, each once
+	 * @return a page; the last one where it has all that there is of these keys
+	 */
+	Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline);
+
+	/**
+	 * Removes an entry for good, where the key still has this version: no tombstone stays
+	 * behind.
+	 * @return whether it was there
+	 */
+	Mono<Boolean> remove(Key key, Version version);
+
+	/**
+	 * Tombstones in the order of their versions, of deletes and of what has expired. One
+	 * that has been overwritten meanwhile may be among them.
+	 * @param after the last one that was seen; null to begin
+	 * @param beforeMillis those with a version of this instant or later are left out
+	 * @param limit how many at most
+	 */
+	Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline);
+
+}
