@@ -15,6 +15,7 @@ import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeSettings;
+import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.Ranges;
 import io.kvorum.replication.ReadRepair;
@@ -80,7 +81,7 @@ class ClusterConfiguration {
 				time, new ReplicationPolicy(topology.size(), topology.factor()),
 				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay()),
-				readRepair, new EventLoopAlarms(callers), callers, events);
+				readRepair, MissedStores.NONE, new EventLoopAlarms(callers), callers, events);
 	}
 
 	@Bean

@@ -47,9 +47,7 @@ public final class RendezvousPlacement implements Placement {
 
 	public RendezvousPlacement(Topology topology) {
 		this.members = topology.members().toArray(Member[]::new);
-		this.seeds = Arrays.stream(this.members)
-			.mapToLong(member -> HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8)))
-			.toArray();
+		this.seeds = Arrays.stream(this.members).mapToLong(RendezvousPlacement::hashOf).toArray();
 		this.width = Math.min(TABLE_WIDTH, this.members.length);
 		this.table = table();
 	}
@@ -66,6 +64,11 @@ public final class RendezvousPlacement implements Placement {
 	/** The {@link io.kvorum.kv.KeyHash} of all nodes. */
 	public static long hashOf(Key key) {
 		return HASHER.hashBytesToLong(key.bytes());
+	}
+
+	/** Stands for a member in whatever topology. */
+	public static long hashOf(Member member) {
+		return HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** The partition of a key; the same for any topology. */

@@ -75,6 +75,8 @@ public final class Coordinator {
 
 	private final ReadRepair readRepair;
 
+	private final MissedStores missedStores;
+
 	private final CallerThreads callers;
 
 	private final ReplicationEvents events;
@@ -82,10 +84,11 @@ public final class Coordinator {
 	/**
 	 * The coordinator of a node.
 	 * @param replicas on all members, this one among them, by their index
+	 * @param missedStores told of each replica that did not acknowledge a write
 	 */
 	public Coordinator(Placement placement, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
 			TimeSource time, ReplicationPolicy policy, ReplicationSettings settings, ReadRepair readRepair,
-			Alarms alarms, CallerThreads callers, ReplicationEvents events) {
+			MissedStores missedStores, Alarms alarms, CallerThreads callers, ReplicationEvents events) {
 		this.placement = placement;
 		this.self = self;
 		this.replicas = replicas.toArray(Replica[]::new);
@@ -95,6 +98,7 @@ public final class Coordinator {
 		this.settings = settings;
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;
+		this.missedStores = missedStores;
 		this.callers = callers;
 		this.events = events;
 	}
@@ -229,9 +233,10 @@ public final class Coordinator {
 
 		private Mono<Tally> writeBack(Tally copies, Entry entry) {
 			Coordinator.this.events.wroteBack();
-			return Round
-				.ofStores(this.set, copies,
-						position -> this.set.at(position).store(this.key, entry, true, this.deadline))
+			return Round.ofStores(this.set, copies,
+					position -> this.set.at(position).store(this.key, entry, true, this.deadline), _ -> {
+						// Its own write has seen to that.
+					})
 				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
 		}
 
@@ -324,7 +329,9 @@ public final class Coordinator {
 			Entry entry = this.maker.apply(version);
 			return Round
 				.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
-						position -> this.set.at(position).store(this.key, entry, false, this.deadline))
+						position -> this.set.at(position).store(this.key, entry, false, this.deadline),
+						position -> Coordinator.this.missedStores.missed(this.set.at(position).member(), this.key,
+								entry))
 				.map(tally -> {
 					reached(tally, this.set, OperationFailedException::ofStores);
 					return version;

@@ -1,9 +1,11 @@
 package io.kvorum.replication;
 
 import java.util.function.BiConsumer;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Tally;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -23,13 +25,14 @@ final class Round {
 	/**
 	 * Asks all replicas that have not replied, each by its position. Reaching a decision
 	 * answers the caller and does not stop the others: the entry goes to all of them.
+	 * @param missed told the position of each that failed, also after the decision
 	 */
-	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask) {
+	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, IntConsumer missed) {
 		if (set.size() == 1) {
-			return ask.apply(0).map(reply -> start.add(0, reply));
+			return vote(0, ask, missed).map(vote -> start.add(0, vote.reply));
 		}
 		Flux<Vote> votes = Flux.fromArray(toAsk(set, start))
-			.flatMap(position -> vote(position, ask), set.size())
+			.flatMap(position -> vote(position, ask, missed), set.size())
 			// Nobody can cancel what is before this.
 			.publish(set.size())
 			.autoConnect();
@@ -72,6 +75,15 @@ final class Round {
 
 	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask) {
 		return ask.apply(position).map(reply -> new Vote(position, reply));
+	}
+
+	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask, IntConsumer missed) {
+		return ask.apply(position).map(reply -> {
+			if (reply instanceof Failed) {
+				missed.accept(position);
+			}
+			return new Vote(position, reply);
+		});
 	}
 
 	private record Vote(int position, Reply reply) {

@@ -43,11 +43,12 @@ public interface PartitionIndex {
 
 	/**
 	 * Tombstones in the order of their versions, of deletes and of what has expired. One
-	 * that has been overwritten meanwhile may be among them.
+	 * that has been overwritten meanwhile may be among them; trying to remove it makes an
+	 * end of that.
 	 * @param after the last one that was seen; null to begin
 	 * @param beforeMillis those with a version of this instant or later are left out
 	 * @param limit how many at most
 	 */
-	Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline);
+	Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline);
 
 }

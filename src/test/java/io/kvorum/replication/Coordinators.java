@@ -34,8 +34,8 @@ final class Coordinators {
 			TimeSource time, Alarms alarms) {
 		return new Coordinator(new RendezvousPlacement(topology), self, replicas, clock, time,
 				new ReplicationPolicy(topology.size(), topology.factor()), SETTINGS,
-				new ReadRepair(time, SETTINGS.writeTimeout(), ReplicationEvents.NONE), alarms, CallerThreads.NONE,
-				ReplicationEvents.NONE);
+				new ReadRepair(time, SETTINGS.writeTimeout(), ReplicationEvents.NONE), MissedStores.NONE, alarms,
+				CallerThreads.NONE, ReplicationEvents.NONE);
 	}
 
 }

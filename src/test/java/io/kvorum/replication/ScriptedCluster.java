@@ -50,7 +50,7 @@ final class ScriptedCluster implements ReplicationEvents {
 		this.coordinator = new Coordinator((_, from) -> topology.members().subList(0, from),
 				topology.members().getFirst(), this.replicas, this.clock, this.time,
 				new ReplicationPolicy(topology.size(), topology.factor()), Coordinators.SETTINGS, this.readRepair,
-				this::alarm, CallerThreads.NONE, this);
+				MissedStores.NONE, this::alarm, CallerThreads.NONE, this);
 	}
 
 	private Mono<Long> alarm(Duration time) {

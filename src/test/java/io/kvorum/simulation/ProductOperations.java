@@ -12,6 +12,7 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeEvents.Scope;
+import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.RangePiece;
 import io.kvorum.replication.RangePiece.Item;
 import io.kvorum.replication.RangeRead;
@@ -52,7 +53,7 @@ final class ProductOperations implements Operations {
 		repair.run().subscribe();
 		this.coordinator = new Coordinator(parts.placement(), node.member(), parts.replicas(), parts.clock(),
 				node.time(), parts.policy(),
-				new ReplicationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
+				new ReplicationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair, MissedStores.NONE,
 				time -> Mono.create(sink -> node.after(time.toNanos(), () -> sink.success(0L))), CallerThreads.NONE,
 				ReplicationEvents.NONE);
 	}

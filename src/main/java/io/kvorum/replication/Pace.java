@@ -1,0 +1,40 @@
+package io.kvorum.replication;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.clock.TimeSource;
+import reactor.core.publisher.Mono;
+
+/** Keeps work below so many bytes a second, for one that does it. */
+public final class Pace {
+
+	private final long bytesPerSecond;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	/** When what was done would have been done at that pace. */
+	private long dueNanos;
+
+	public Pace(long bytesPerSecond, TimeSource time, Alarms alarms) {
+		this.bytesPerSecond = bytesPerSecond;
+		this.time = time;
+		this.alarms = alarms;
+		this.dueNanos = time.nanos();
+	}
+
+	/** Completes when so much more may be done, of which so much just was. */
+	public Mono<Void> afterBytes(long bytes) {
+		return Mono.defer(() -> {
+			long now = this.time.nanos();
+			long nanos = TimeUnit.SECONDS.toNanos(1) * bytes / this.bytesPerSecond;
+			// What was not used before is lost.
+			this.dueNanos = Math.max(this.dueNanos, now) + nanos;
+			Duration wait = Duration.ofNanos(this.dueNanos - now);
+			return wait.isPositive() ? this.alarms.after(wait).then() : Mono.empty();
+		});
+	}
+
+}

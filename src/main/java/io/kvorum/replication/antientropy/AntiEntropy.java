@@ -1,0 +1,351 @@
+package io.kvorum.replication.antientropy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Partitions;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.Standing;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.Stub;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Compares this replica with those of the other members and makes them equal: all slices
+ * now and then, and those that are known to be in need as soon as may be.
+ * <p>
+ * Each node begins repairs for itself and keeps its own record of them, so that nobody
+ * has to be told that one is finished.
+ * <p>
+ * Works on the thread that subscribes to {@link #run()}.
+ */
+public final class AntiEntropy {
+
+	private static final Logger logger = LoggerFactory.getLogger(AntiEntropy.class);
+
+	/** Slices that are repaired at a time. */
+	private static final int GROUP = 64;
+
+	/** How often it is looked whether somebody is in need. */
+	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
+
+	private final Replica local;
+
+	/** By the index of their member. */
+	private final List<? extends Replica> replicas;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final RepairLog log;
+
+	private final Predicate<Stub> isSettled;
+
+	private final Standing standing;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	private final RepairSettings settings;
+
+	private final RepairEvents events;
+
+	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
+
+	private long allDueNanos;
+
+	/**
+	 * Anti-entropy of a node.
+	 * @param replicas on all members, this one among them, by their index
+	 * @param isSettled tombstones that are too old to be given to who has nothing of
+	 * their key: they would be collected again
+	 */
+	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
+			RendezvousPlacement placement, RepairLog log, Predicate<Stub> isSettled, Standing standing, TimeSource time,
+			Alarms alarms, RepairSettings settings, RepairEvents events) {
+		this.local = local;
+		this.replicas = List.copyOf(replicas);
+		this.index = index;
+		this.placement = placement;
+		this.log = log;
+		this.isSettled = isSettled;
+		this.standing = standing;
+		this.time = time;
+		this.alarms = alarms;
+		this.settings = settings;
+		this.events = events;
+		log.others()
+			.forEach(member -> this.peers.put(member,
+					new PeerRepairs(member, new Pace(settings.bytesPerSecond(), time, alarms))));
+	}
+
+	/** Repairs for as long as it is subscribed to, once. */
+	public Flux<?> run() {
+		return Mono.defer(this::look).then(this.alarms.after(LOOK_INTERVAL)).repeat();
+	}
+
+	private Mono<Void> look() {
+		long now = this.time.nanos();
+		if (now - this.allDueNanos >= 0) {
+			this.allDueNanos = now + this.settings.interval().toNanos();
+			this.log.needAll();
+		}
+		if (this.standing.doubt() != null || !this.index.digests().isComplete()) {
+			return Mono.empty();
+		}
+		return Flux.fromIterable(this.peers.values())
+			.filter(peer -> peer.isDue(now))
+			.flatMap(PeerRepairs::repair, this.settings.concurrency())
+			.then();
+	}
+
+	/** Has everything compared as soon as may be. From any thread. */
+	public void request() {
+		this.log.needAll();
+		this.peers.values().forEach(PeerRepairs::hurry);
+	}
+
+	/** How it goes, in the order of the members. From any thread. */
+	public List<RepairProgress> progress() {
+		return this.log.others().stream().map(member -> peerOf(member).progress()).toList();
+	}
+
+	/** Whether nothing is known to differ from any other member. From any thread. */
+	public boolean isConverged() {
+		return this.log.needs() == 0 && this.peers.values().stream().noneMatch(peer -> peer.active);
+	}
+
+	private PeerRepairs peerOf(Member member) {
+		PeerRepairs peer = this.peers.get(member);
+		if (peer == null) {
+			throw new IllegalArgumentException(member + " is no other member");
+		}
+		return peer;
+	}
+
+	private PairRepair repairWith(PeerRepairs peer, PairRepair.Manner manner) {
+		return new PairRepair(this.local, peer.replica, this.index, this.placement, this.time, this.settings, peer.pace,
+				manner, this.events);
+	}
+
+	/**
+	 * Brings everything here that the others have, and gives nothing: for a replica that
+	 * is in doubt. Of these slices all of these members must have answered in full, or it
+	 * fails.
+	 * @param slices to be rebuilt
+	 * @param staleBeforeMillis entries with a version before this instant that none of
+	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
+	 */
+	public Mono<Void> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
+		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false);
+		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
+		return Flux.fromIterable(from).concatMap(member -> {
+			PairRepair repair = repairWith(peerOf(member), manner);
+			return repair.differing(slices)
+				.flatMap(differing -> differing.isEmpty() ? Mono.just(new PairRepair.Result())
+						: repair.repair(differing))
+				.doOnNext(result -> alone.put(member, result.alone));
+		}, 1).then(Mono.defer(() -> letGo(alone, staleBeforeMillis)));
+	}
+
+	/** Lets entries go that are not known to any of those that are to hold them. */
+	private Mono<Void> letGo(Map<Member, Set<Stub>> alone, long staleBeforeMillis) {
+		Set<Stub> candidates = new HashSet<>();
+		alone.values().forEach(candidates::addAll);
+		return Flux.fromIterable(candidates)
+			.filter(stub -> stub.version().millis() < staleBeforeMillis)
+			.filter(stub -> holdersOf(stub).stream()
+				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(stub)))
+			.concatMap(stub -> this.index.remove(stub.key(), stub.version()), 1)
+			.filter(Boolean::booleanValue)
+			.count()
+			.doOnNext(count -> this.events.letGo(count.intValue()))
+			.then();
+	}
+
+	private List<Member> holdersOf(Stub stub) {
+		int partition = Partitions.ofHash(this.index.keyHash().of(stub.key()));
+		return this.placement.replicasOf(partition, Math.min(stub.copies(), this.replicas.size()))
+			.stream()
+			.filter(member -> !member.equals(this.local.member()))
+			.toList();
+	}
+
+	/** What there is to do with one other member, and how that went. */
+	private final class PeerRepairs {
+
+		private final Member member;
+
+		private final Replica replica;
+
+		private final Pace pace;
+
+		private volatile boolean active;
+
+		/** Not before this, after a failure. */
+		private volatile long dueNanos;
+
+		private Duration delay;
+
+		private volatile int slicesToDo;
+
+		private final AtomicInteger slicesDone = new AtomicInteger();
+
+		private volatile long startedMillis;
+
+		private volatile long finishedMillis;
+
+		private volatile String trouble = "";
+
+		PeerRepairs(Member member, Pace pace) {
+			this.member = member;
+			this.replica = AntiEntropy.this.replicas.get(member.index());
+			this.pace = pace;
+			this.dueNanos = AntiEntropy.this.time.nanos();
+			this.delay = AntiEntropy.this.settings.retryDelay();
+		}
+
+		boolean isDue(long now) {
+			return !this.active && now - this.dueNanos >= 0 && this.replica.isThere()
+					&& AntiEntropy.this.log.isInNeed(this.member);
+		}
+
+		void hurry() {
+			this.dueNanos = AntiEntropy.this.time.nanos();
+		}
+
+		RepairProgress progress() {
+			return new RepairProgress(this.member, this.active, this.slicesToDo, this.slicesDone.get(),
+					this.startedMillis, this.finishedMillis, AntiEntropy.this.log.oldestRepair(this.member),
+					this.trouble);
+		}
+
+		Mono<Void> repair() {
+			return Mono.defer(() -> {
+				BitSet wanted = AntiEntropy.this.log.takeNeeds(this.member);
+				return new Run(this, wanted).run();
+			});
+		}
+
+		private void succeeded() {
+			this.delay = AntiEntropy.this.settings.retryDelay();
+			this.dueNanos = AntiEntropy.this.time.nanos();
+			if (!this.trouble.isEmpty()) {
+				logger.info("Repairs with {} succeed again", this.member.address());
+			}
+			this.trouble = "";
+		}
+
+		private void failed(Throwable error) {
+			String why = String.valueOf(error.getMessage());
+			if (!(error instanceof RepairFailedException) && !(error instanceof StorageException)) {
+				logger.error("A repair with {} met an error that nobody expected", this.member.address(), error);
+			}
+			else if (this.trouble.isEmpty()) {
+				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
+			}
+			this.trouble = why;
+			this.dueNanos = AntiEntropy.this.time.nanos() + this.delay.toNanos();
+			Duration longer = this.delay.multipliedBy(2);
+			this.delay = (longer.compareTo(AntiEntropy.this.settings.interval()) < 0) ? longer
+					: AntiEntropy.this.settings.interval();
+		}
+
+	}
+
+	/** One repair of all slices that were in need, with one other member. */
+	private final class Run {
+
+		private final PeerRepairs peer;
+
+		/** Slices that are not known to be equal yet. */
+		private final BitSet open;
+
+		private final long beganMillis = AntiEntropy.this.time.millis();
+
+		private final long beganNanos = AntiEntropy.this.time.nanos();
+
+		private final PairRepair repair;
+
+		Run(PeerRepairs peer, BitSet wanted) {
+			this.peer = peer;
+			this.open = wanted;
+			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
+			Predicate<Stub> isUnderWay = stub -> stub.version().millis() > settlingMillis;
+			this.repair = repairWith(peer, new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled));
+		}
+
+		Mono<Void> run() {
+			this.peer.active = true;
+			this.peer.startedMillis = this.beganMillis;
+			this.peer.slicesToDo = this.open.cardinality();
+			this.peer.slicesDone.set(0);
+			List<Integer> wanted = this.open.stream().boxed().toList();
+			return this.repair.differing(wanted).flatMap(differing -> {
+				Set<Integer> unequal = new HashSet<>(differing);
+				wanted.stream().filter(slice -> !unequal.contains(slice)).forEach(this::done);
+				return Flux.fromIterable(groupsOf(differing)).concatMap(this::repairGroup, 1).then();
+			}).then(Mono.fromRunnable(this.peer::succeeded)).then().onErrorResume(error -> {
+				this.peer.failed(error);
+				return Mono.empty();
+			}).then(Mono.defer(() -> AntiEntropy.this.log.save(this.peer.member))).onErrorResume(error -> {
+				logger.warn("The record of a repair could not be kept: {}", error.getMessage());
+				return Mono.empty();
+			}).doFinally(_ -> end());
+		}
+
+		private static List<List<Integer>> groupsOf(List<Integer> slices) {
+			List<List<Integer>> groups = new ArrayList<>();
+			for (int from = 0; from < slices.size(); from += GROUP) {
+				groups.add(slices.subList(from, Math.min(from + GROUP, slices.size())));
+			}
+			return groups;
+		}
+
+		private Mono<Void> repairGroup(List<Integer> slices) {
+			return this.repair.repair(slices).doOnNext(result -> {
+				for (int slice : slices) {
+					if (!result.unsettled.contains(slice)) {
+						done(slice);
+					}
+				}
+			}).then();
+		}
+
+		private void done(int slice) {
+			AntiEntropy.this.log.repaired(this.peer.member, slice, this.beganMillis);
+			this.open.clear(slice);
+			this.peer.slicesDone.incrementAndGet();
+		}
+
+		private void end() {
+			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
+			this.peer.finishedMillis = AntiEntropy.this.time.millis();
+			this.peer.active = false;
+			AntiEntropy.this.events.ended(this.peer.member, this.open.isEmpty(),
+					AntiEntropy.this.time.nanos() - this.beganNanos);
+		}
+
+	}
+
+}

@@ -1,0 +1,37 @@
+package io.kvorum.replication.antientropy;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+
+/** A repair could not be finished: what was done stays done, the rest is tried again. */
+final class RepairFailedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final Reason reason;
+
+	private RepairFailedException(Reason reason, String message) {
+		super(message, null, false, false);
+		this.reason = reason;
+	}
+
+	/** Of a member that did not do its part. */
+	static RepairFailedException of(Member member, Reply reply) {
+		return (reply instanceof Failed failed)
+				? new RepairFailedException(failed.reason(), member.address() + ": " + failed.detail())
+				: new RepairFailedException(Reason.INTERNAL, member.address() + " replied what makes no sense here");
+	}
+
+	/** Of an answer that cannot be read. */
+	static RepairFailedException of(Member member, RuntimeException unreadable) {
+		return new RepairFailedException(Reason.INTERNAL,
+				"%s answered what cannot be read: %s".formatted(member.address(), unreadable));
+	}
+
+	Reason reason() {
+		return this.reason;
+	}
+
+}

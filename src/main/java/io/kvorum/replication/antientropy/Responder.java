@@ -1,0 +1,129 @@
+package io.kvorum.replication.antientropy;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.Questions;
+import io.kvorum.replication.Standing;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Tells other members what this one's store holds, for them to find out in what they
+ * differ. Not while that is in doubt: nobody is to take it for the truth.
+ */
+public final class Responder implements Questions {
+
+	/** Of stubs in an answer, but for those of one partition. */
+	static final int MAX_ANSWER_BYTES = 1 << 20;
+
+	/** Of entries in an answer. */
+	static final int MAX_PAGE_BYTES = 256 << 10;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final Topology topology;
+
+	private final Member self;
+
+	private final Standing standing;
+
+	public Responder(PartitionIndex index, RendezvousPlacement placement, Topology topology, Member self,
+			Standing standing) {
+		this.index = index;
+		this.placement = placement;
+		this.topology = topology;
+		this.self = self;
+		this.standing = standing;
+	}
+
+	@Override
+	public Mono<Reply> answer(byte[] question, Deadline deadline) {
+		String doubt = this.standing.doubt();
+		if (doubt != null) {
+			return Mono.just(Failed.notDone(Reason.REBUILDING, doubt));
+		}
+		return Mono.defer(() -> answer(ByteBuffer.wrap(question), deadline))
+			.<Reply>map(Answered::new)
+			.onErrorResume(Responder::failed);
+	}
+
+	private static Mono<Reply> failed(Throwable error) {
+		return switch (error) {
+			case StorageException ex ->
+				Mono.just(Failed.notDone(Reason.UNAVAILABLE, "its index cannot be read now: " + ex.getMessage()));
+			case IllegalArgumentException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked " + ex.getMessage()));
+			case RuntimeException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked what is no question: " + ex));
+			default -> Mono.error(error);
+		};
+	}
+
+	private Mono<byte[]> answer(ByteBuffer in, Deadline deadline) {
+		return switch (in.get()) {
+			case Messages.SLICES -> withView(in, PairView::slices);
+			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)));
+			case Messages.COMPARE -> compare(Messages.readLeaves(in), deadline);
+			case Messages.FETCH -> fetch(Messages.readKeys(in), deadline);
+			default -> throw new IllegalArgumentException("a question of an unknown kind");
+		};
+	}
+
+	private Mono<byte[]> withView(ByteBuffer in, Function<PairView, long[]> digests) {
+		if (!this.index.digests().isComplete()) {
+			return Mono.error(new StorageException.Unavailable("it is being read, since the node has just started"));
+		}
+		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
+		PairView view = new PairView(this.index.digests(), this.placement, this.self, asker);
+		return Mono.just(Messages.digests(digests.apply(view)));
+	}
+
+	static long[] leaves(PairView view, List<Integer> slices) {
+		long[] leaves = new long[slices.size() * Partitions.IN_SLICE];
+		int at = 0;
+		for (int slice : slices) {
+			int first = Partitions.firstOf(Objects.checkIndex(slice, Partitions.SLICES));
+			for (int i = 0; i < Partitions.IN_SLICE; i++) {
+				leaves[at++] = view.leaf(first + i);
+			}
+		}
+		return leaves;
+	}
+
+	/** Of as many leaves as an answer has room for: of one at least. */
+	private Mono<byte[]> compare(List<Leaf> leaves, Deadline deadline) {
+		int[] bytes = new int[1];
+		return Flux.fromIterable(leaves)
+			.concatMap(leaf -> this.index.stubs(Objects.checkIndex(leaf.partition, Partitions.COUNT), deadline)
+				.map(here -> Difference.between(leaf, here, this.index.keyHash())), 1)
+			.takeUntil(difference -> (bytes[0] += Messages.lengthOf(difference)) > MAX_ANSWER_BYTES)
+			.collect(ArrayList<Difference>::new, List::add)
+			.map(Messages::differences);
+	}
+
+	private Mono<byte[]> fetch(List<Key> keys, Deadline deadline) {
+		Key[] sorted = keys.toArray(Key[]::new);
+		Arrays.sort(sorted);
+		return this.index.fetch(List.of(sorted), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline)
+			.map(Messages::page);
+	}
+
+}
