@@ -113,8 +113,10 @@ public final class OperationFailedException extends RuntimeException {
 
 	/** Whether a replica has refused to begin, and the same may go well right after. */
 	private static boolean isNotAccepted(Failed failed) {
-		return (failed.reason() == Reason.OVERLOADED || failed.reason() == Reason.UNAVAILABLE)
-				&& !failed.mayHaveHappened();
+		return switch (failed.reason()) {
+			case OVERLOADED, UNAVAILABLE, REBUILDING -> !failed.mayHaveHappened();
+			default -> false;
+		};
 	}
 
 	private static String message(List<Failed> replies) {
@@ -153,7 +155,7 @@ public final class OperationFailedException extends RuntimeException {
 	/** What stood in the way. */
 	public enum Kind {
 
-		/** A limit, or nodes that are starting or stopping: nothing was done. */
+		/** A limit, or nodes that start, stop or are rebuilt: nothing was done. */
 		NOT_ACCEPTED,
 
 		/** The disks have no space for it. */

@@ -101,6 +101,19 @@ public final class Digests {
 		return digest;
 	}
 
+	/** Whether a partition has entries that ask for at most so many copies. */
+	public boolean hasUpTo(int partition, int mostCopies) {
+		int slice = Partitions.sliceOf(partition);
+		for (int copies = 1; copies <= Math.min(mostCopies, this.highest); copies++) {
+			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+			long[] leaves = (slices != null) ? slices.get(slice) : null;
+			if (leaves != null && (long) LEAF.getVolatile(leaves, partition % Partitions.IN_SLICE) != 0) {
+				return true;
+			}
+		}
+		return false;
+	}
+
 	/** The number that stands for a version of a key, on every node. */
 	public static long itemOf(long keyHash, Version version) {
 		return mix(keyHash + mix(version.timestamp() + mix(version.node())));

@@ -72,7 +72,11 @@ public final class AntiEntropy {
 
 	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
 
+	private final Handover handover;
+
 	private long allDueNanos;
+
+	private long handoverDueNanos;
 
 	/**
 	 * Anti-entropy of a node.
@@ -94,6 +98,10 @@ public final class AntiEntropy {
 		this.alarms = alarms;
 		this.settings = settings;
 		this.events = events;
+		this.handover = new Handover(local, replicas, index, placement, time, settings,
+				new Pace(settings.bytesPerSecond(), time, alarms), events);
+		this.allDueNanos = time.nanos();
+		this.handoverDueNanos = this.allDueNanos;
 		log.others()
 			.forEach(member -> this.peers.put(member,
 					new PeerRepairs(member, new Pace(settings.bytesPerSecond(), time, alarms))));
@@ -116,13 +124,29 @@ public final class AntiEntropy {
 		return Flux.fromIterable(this.peers.values())
 			.filter(peer -> peer.isDue(now))
 			.flatMap(PeerRepairs::repair, this.settings.concurrency())
-			.then();
+			.then(Mono.defer(() -> handOver(now)));
+	}
+
+	private Mono<Void> handOver(long now) {
+		if (now - this.handoverDueNanos < 0) {
+			return Mono.empty();
+		}
+		return this.handover.round().doOnNext(remaining -> {
+			// Those to whom it belongs may be back soon.
+			Duration pause = (remaining == 0) ? this.settings.interval() : this.settings.retryDelay().multipliedBy(16);
+			this.handoverDueNanos = now + pause.toNanos();
+		}).then();
 	}
 
 	/** Has everything compared as soon as may be. From any thread. */
 	public void request() {
 		this.log.needAll();
 		this.peers.values().forEach(PeerRepairs::hurry);
+	}
+
+	/** Partitions with entries that do not belong here and are still here. */
+	public int misplaced() {
+		return this.handover.remaining();
 	}
 
 	/** How it goes, in the order of the members. From any thread. */
@@ -132,7 +156,8 @@ public final class AntiEntropy {
 
 	/** Whether nothing is known to differ from any other member. From any thread. */
 	public boolean isConverged() {
-		return this.log.needs() == 0 && this.peers.values().stream().noneMatch(peer -> peer.active);
+		return this.log.needs() == 0 && this.handover.remaining() == 0
+				&& this.peers.values().stream().noneMatch(peer -> peer.active);
 	}
 
 	private PeerRepairs peerOf(Member member) {

@@ -338,7 +338,7 @@ final class PairRepair {
 	private record Received(Key key, Entry entry) {
 	}
 
-	private static int bytesOf(Key key, Entry entry) {
+	static int bytesOf(Key key, Entry entry) {
 		return key.bytes().length + ((entry instanceof Live live) ? live.value().length() : 0);
 	}
 

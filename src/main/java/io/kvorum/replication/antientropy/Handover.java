@@ -1,0 +1,131 @@
+package io.kvorum.replication.antientropy;
+
+import java.util.List;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.antientropy.RepairEvents.Direction;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.Stub;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Hands entries on that do not belong here, as after a change of the topology, to all
+ * those to whom they belong; lets them go when all of these have them. Where there are
+ * none, the digests say so without a look at the disk.
+ */
+final class Handover {
+
+	private static final int AT_ONCE = 16;
+
+	private final Replica local;
+
+	private final List<? extends Replica> replicas;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final TimeSource time;
+
+	private final RepairSettings settings;
+
+	private final Pace pace;
+
+	private final RepairEvents events;
+
+	private volatile int remaining;
+
+	Handover(Replica local, List<? extends Replica> replicas, PartitionIndex index, RendezvousPlacement placement,
+			TimeSource time, RepairSettings settings, Pace pace, RepairEvents events) {
+		this.local = local;
+		this.replicas = replicas;
+		this.index = index;
+		this.placement = placement;
+		this.time = time;
+		this.settings = settings;
+		this.pace = pace;
+		this.events = events;
+	}
+
+	/** Partitions that had such entries after the last round. */
+	int remaining() {
+		return this.remaining;
+	}
+
+	/** Hands on what can be, and says how many partitions are left. */
+	Mono<Integer> round() {
+		return Flux.range(0, Partitions.COUNT)
+			.filter(this::isMisplaced)
+			.concatMap(this::handOn, 1)
+			.then(Mono.fromSupplier(() -> {
+				int left = 0;
+				for (int partition = 0; partition < Partitions.COUNT; partition++) {
+					left += isMisplaced(partition) ? 1 : 0;
+				}
+				this.remaining = left;
+				return left;
+			}));
+	}
+
+	private boolean isMisplaced(int partition) {
+		return this.index.digests().hasUpTo(partition, rankOf(partition));
+	}
+
+	private int rankOf(int partition) {
+		return this.placement.rankOf(partition, this.local.member());
+	}
+
+	private Mono<Void> handOn(int partition) {
+		int rank = rankOf(partition);
+		return this.index.stubs(partition, deadline())
+			.flatMapIterable(stubs -> stubs)
+			.filter(stub -> stub.copies() <= rank)
+			.flatMap(stub -> handOn(partition, stub), AT_ONCE)
+			.onErrorResume(StorageException.class, _ -> Mono.empty())
+			.then();
+	}
+
+	private Deadline deadline() {
+		return Deadline.after(this.time, this.settings.timeout());
+	}
+
+	private Mono<Void> handOn(int partition, Stub stub) {
+		List<Member> owners = this.placement.replicasOf(partition, stub.copies());
+		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
+			return Mono.empty();
+		}
+		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
+			Entry entry = (reply instanceof Held held) ? held.entry() : null;
+			// One that was overwritten meanwhile is seen in the next round.
+			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry)
+					: Mono.empty();
+		});
+	}
+
+	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry) {
+		int bytes = PairRepair.bytesOf(stub.key(), entry);
+		return Flux.fromIterable(owners)
+			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline())
+				.doOnNext(_ -> this.events.moved(owner, Direction.THERE, 1, bytes)), 1)
+			.all(Acknowledged.class::isInstance)
+			.flatMap(all -> all ? this.index.remove(stub.key(), stub.version()) : Mono.just(false))
+			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
+			.then(this.pace.afterBytes((long) bytes * owners.size()));
+	}
+
+	private Replica replicaOf(Member member) {
+		return this.replicas.get(member.index());
+	}
+
+}

@@ -1,0 +1,67 @@
+package io.kvorum.replication.rejoin;
+
+import java.util.Collection;
+
+import io.kvorum.replication.rejoin.Membership.State;
+
+/**
+ * Decides what a node is, by what it knows of itself and what the others say.
+ * <p>
+ * A cluster is new when all of its nodes have empty disks: each says so to all others
+ * before the first one becomes a member, so that one that finds a member while its own
+ * disk is empty knows that it has lost something, or has come later.
+ *
+ * @param own what it is so far
+ * @param identity of its disk
+ * @param aliveMillis the end of its last life
+ * @param others how many other nodes there are
+ * @param mostAwayMillis a longer absence makes it doubtful
+ */
+record Admission(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
+
+	/** What it is, given what those who answered said. */
+	State decide(Collection<Introduction> met) {
+		boolean all = met.size() == this.others;
+		return switch (this.own.state()) {
+			case NEW -> ofNew(met, all);
+			case READY -> (all && met.stream().noneMatch(other -> other.membership().state() == State.NEW))
+					? State.MEMBER : State.READY;
+			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.ABSENT : State.MEMBER;
+			case BLANK, LOST, ABSENT -> this.own.state();
+		};
+	}
+
+	private State ofNew(Collection<Introduction> met, boolean all) {
+		if (met.stream().anyMatch(other -> other.remembered() != 0 && other.remembered() != this.identity)) {
+			return State.LOST;
+		}
+		if (!all) {
+			return State.NEW;
+		}
+		boolean isNewCluster = met.stream()
+			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
+		return isNewCluster ? State.READY : State.BLANK;
+	}
+
+	private boolean remembersALaterDisk(Introduction other) {
+		return other.remembered() != this.identity && other.rememberedMillis() > this.own.admittedMillis();
+	}
+
+	/** Whether the last life ended so long ago that the others have to be asked. */
+	boolean mayHaveBeenAwayTooLong(long nowMillis) {
+		return this.own.isMember() && this.aliveMillis != 0 && nowMillis - this.aliveMillis > this.mostAwayMillis;
+	}
+
+	/**
+	 * Of one that may have been away for too long: where the others were away too, nobody
+	 * has collected anything meanwhile.
+	 * @return what it is; {@code NEW} as long as that cannot be said
+	 */
+	State decideAbsence(Collection<Introduction> met) {
+		if (met.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
+			return State.ABSENT;
+		}
+		return (met.size() == this.others) ? State.MEMBER : State.NEW;
+	}
+
+}

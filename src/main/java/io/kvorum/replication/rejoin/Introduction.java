@@ -1,0 +1,51 @@
+package io.kvorum.replication.rejoin;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a node says of itself, and what it remembers of the one it talks to.
+ *
+ * @param identity of its disk, random
+ * @param aliveMillis the last instant at which it may have done something, by its clock:
+ * now for a member, the end of its last life for one that waits to be believed
+ * @param remembered the identity of the disk that the other one had when it was a member;
+ * 0 if it never was one
+ * @param rememberedMillis since when it was a member with that one
+ */
+record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
+		long rememberedMillis) {
+
+	/** The kind of question that this is. */
+	static final byte KIND = 1;
+
+	private static final int BYTES = 1 + Integer.BYTES + 1 + 5 * Long.BYTES;
+
+	byte[] toBytes() {
+		return ByteBuffer.allocate(BYTES)
+			.put(KIND)
+			.putInt(this.member)
+			.putLong(this.identity)
+			.put(this.membership.toBytes())
+			.putLong(this.aliveMillis)
+			.putLong(this.remembered)
+			.putLong(this.rememberedMillis)
+			.array();
+	}
+
+	/**
+	 * Reads it.
+	 * @throws RuntimeException if these bytes are none
+	 */
+	static Introduction of(byte[] bytes) {
+		ByteBuffer in = ByteBuffer.wrap(bytes);
+		if (bytes.length != BYTES || in.get() != KIND) {
+			throw new IllegalArgumentException("no introduction");
+		}
+		int member = in.getInt();
+		long identity = in.getLong();
+		byte[] membership = new byte[1 + Long.BYTES];
+		in.get(membership);
+		return new Introduction(member, identity, Membership.of(membership), in.getLong(), in.getLong(), in.getLong());
+	}
+
+}

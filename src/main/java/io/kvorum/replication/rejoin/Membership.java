@@ -1,0 +1,81 @@
+package io.kvorum.replication.rejoin;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a node is in its cluster, as it remembers over restarts.
+ *
+ * @param admittedMillis since when it is a member with this disk; 0 if it is none. By the
+ * clock of that node, in milliseconds since 1970.
+ */
+record Membership(State state, long admittedMillis) {
+
+	static final Membership NEW = new Membership(State.NEW, 0);
+
+	private static final int BYTES = 1 + Long.BYTES;
+
+	byte[] toBytes() {
+		return ByteBuffer.allocate(BYTES).put(this.state.code).putLong(this.admittedMillis).array();
+	}
+
+	/**
+	 * Reads it.
+	 * @throws RuntimeException if these bytes are none
+	 */
+	static Membership of(byte[] bytes) {
+		ByteBuffer in = ByteBuffer.wrap(bytes);
+		return new Membership(State.ofCode(in.get()), in.getLong());
+	}
+
+	boolean isMember() {
+		return this.state == State.MEMBER;
+	}
+
+	/** What a node is. */
+	enum State {
+
+		/** It has an empty disk and does not know why. */
+		NEW(1),
+
+		/** It has an empty disk, and so had all others: the cluster is new. */
+		READY(2),
+
+		/** It has all that it ever acknowledged. */
+		MEMBER(3),
+
+		/** It is new in a cluster that is not, and never acknowledged anything. */
+		BLANK(4),
+
+		/** It had another disk once, and what it acknowledged then is not on this one. */
+		LOST(5),
+
+		/** It was away for so long that it may have what others have long collected. */
+		ABSENT(6);
+
+		private final byte code;
+
+		State(int code) {
+			this.code = (byte) code;
+		}
+
+		byte code() {
+			return this.code;
+		}
+
+		static State ofCode(byte code) {
+			for (State state : values()) {
+				if (state.code == code) {
+					return state;
+				}
+			}
+			throw new IllegalArgumentException("there is no state " + code);
+		}
+
+		/** Whether it has to get from others what it lacks. */
+		boolean isToBeRebuilt() {
+			return this == BLANK || this == LOST || this == ABSENT;
+		}
+
+	}
+
+}
