@@ -1,6 +1,7 @@
 package io.kvorum.replication.antientropy;
 
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -13,6 +14,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.antientropy.RepairEvents.Direction;
+import io.kvorum.storage.Digests;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.Stub;
@@ -65,21 +67,22 @@ final class Handover {
 
 	/** Hands on what can be, and says how many partitions are left. */
 	Mono<Integer> round() {
-		return Flux.range(0, Partitions.COUNT)
-			.filter(this::isMisplaced)
+		return Flux.defer(() -> Flux.fromIterable(misplaced()))
 			.concatMap(this::handOn, 1)
 			.then(Mono.fromSupplier(() -> {
-				int left = 0;
-				for (int partition = 0; partition < Partitions.COUNT; partition++) {
-					left += isMisplaced(partition) ? 1 : 0;
-				}
-				this.remaining = left;
-				return left;
+				this.remaining = misplaced().size();
+				return this.remaining;
 			}));
 	}
 
-	private boolean isMisplaced(int partition) {
-		return this.index.digests().hasUpTo(partition, rankOf(partition));
+	private List<Integer> misplaced() {
+		Digests digests = this.index.digests();
+		return IntStream.range(0, Partitions.SLICES)
+			.filter(digests::hasEntries)
+			.flatMap(slice -> IntStream.range(Partitions.firstOf(slice), Partitions.firstOf(slice + 1)))
+			.filter(partition -> digests.hasUpTo(partition, rankOf(partition)))
+			.boxed()
+			.toList();
 	}
 
 	private int rankOf(int partition) {

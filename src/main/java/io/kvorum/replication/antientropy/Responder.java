@@ -18,7 +18,6 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Questions;
-import io.kvorum.replication.Standing;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
@@ -27,7 +26,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Tells other members what this one's store holds, for them to find out in what they
- * differ. Not while that is in doubt: nobody is to take it for the truth.
+ * differ.
  */
 public final class Responder implements Questions {
 
@@ -45,23 +44,15 @@ public final class Responder implements Questions {
 
 	private final Member self;
 
-	private final Standing standing;
-
-	public Responder(PartitionIndex index, RendezvousPlacement placement, Topology topology, Member self,
-			Standing standing) {
+	public Responder(PartitionIndex index, RendezvousPlacement placement, Topology topology, Member self) {
 		this.index = index;
 		this.placement = placement;
 		this.topology = topology;
 		this.self = self;
-		this.standing = standing;
 	}
 
 	@Override
 	public Mono<Reply> answer(byte[] question, Deadline deadline) {
-		String doubt = this.standing.doubt();
-		if (doubt != null) {
-			return Mono.just(Failed.notDone(Reason.REBUILDING, doubt));
-		}
 		return Mono.defer(() -> answer(ByteBuffer.wrap(question), deadline))
 			.<Reply>map(Answered::new)
 			.onErrorResume(Responder::failed);

@@ -35,27 +35,35 @@ record Membership(State state, long admittedMillis) {
 	enum State {
 
 		/** It has an empty disk and does not know why. */
-		NEW(1),
+		NEW(1, "its disk is empty"),
 
 		/** It has an empty disk, and so had all others: the cluster is new. */
-		READY(2),
+		READY(2, "its disk was empty, and so were those of all others"),
 
 		/** It has all that it ever acknowledged. */
-		MEMBER(3),
+		MEMBER(3, "it is a member of the cluster"),
 
 		/** It is new in a cluster that is not, and never acknowledged anything. */
-		BLANK(4),
+		BLANK(4, "it is new in a cluster that has data"),
 
 		/** It had another disk once, and what it acknowledged then is not on this one. */
-		LOST(5),
+		LOST(5, "it has lost the disk that its peers remember"),
 
 		/** It was away for so long that it may have what others have long collected. */
-		ABSENT(6);
+		ABSENT(6, "it was away for longer than others keep tombstones, or has an older disk than they remember");
 
 		private final byte code;
 
-		State(int code) {
+		private final String text;
+
+		State(int code, String text) {
 			this.code = (byte) code;
+			this.text = text;
+		}
+
+		/** For people. */
+		String text() {
+			return this.text;
 		}
 
 		byte code() {
