@@ -16,6 +16,7 @@ import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
@@ -80,12 +81,20 @@ class NodeConfiguration {
 				"kvorum-range", IDLE_READ_THREAD_SECONDS, true), meters, "kvorum.storage.pages");
 	}
 
+	/** Threads for what repair reads, so that no client's read waits for them. */
+	@Bean(destroyMethod = "dispose")
+	Scheduler repairScheduler(MeterRegistry meters) {
+		return Micrometer.timedScheduler(Schedulers.newBoundedElastic(RocksSchedulers.REPAIR_THREADS,
+				RocksSchedulers.REPAIR_QUEUE_LENGTH, "kvorum-repair", IDLE_READ_THREAD_SECONDS, true), meters,
+				"kvorum.storage.repairs");
+	}
+
 	@Bean(destroyMethod = "")
 	RocksStorage storage(KvorumProperties properties, TimeSource time, @Qualifier("storageScheduler") Scheduler reads,
-			@Qualifier("rangeScheduler") Scheduler ranges, EventLoopCallers callers, StorageEvents events,
-			StorageFailure failure) {
-		return new RocksStorage(settings(properties), time, new SecureRandom()::nextLong,
-				new RocksSchedulers(reads, ranges), callers, events, failure::exit);
+			@Qualifier("rangeScheduler") Scheduler ranges, @Qualifier("repairScheduler") Scheduler repairs,
+			EventLoopCallers callers, StorageEvents events, StorageFailure failure) {
+		return new RocksStorage(settings(properties), time, RendezvousPlacement::hashOf, new SecureRandom()::nextLong,
+				new RocksSchedulers(reads, ranges, repairs), callers, events, failure::exit);
 	}
 
 	private static RocksSettings settings(KvorumProperties properties) {

@@ -218,6 +218,16 @@ public final class EntryFormat {
 		return bytes[COPIES] & 0xff;
 	}
 
+	/**
+	 * Whether the entry is a tombstone that begins with the first {@code length} of these
+	 * bytes, without a check of the rest.
+	 * @throws DamagedEntryException if they begin no entry of a known format
+	 */
+	public static boolean isTombstone(byte[] bytes, int length) {
+		requireFormat(bytes, 0, length, COPIES_END, "its copies");
+		return bytes[FLAGS] == TOMBSTONE;
+	}
+
 	private static void requireFormat(byte[] bytes, int from, int to, int needed, String what) {
 		if (to - from < needed || bytes[from] != FORMAT) {
 			throw new DamagedEntryException("it does not begin with format %d and %s".formatted(FORMAT, what));

@@ -1,22 +1,36 @@
 package io.kvorum.testing;
 
+import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
+import io.kvorum.storage.Hint;
+import io.kvorum.storage.HintLog;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.Stub;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** The storage port without a disk: what an engine has to do, in few lines. */
-public final class InMemoryStorage implements StorageEngine {
+/** The storage ports without a disk: what an engine has to do, in few lines. */
+public final class InMemoryStorage implements StorageEngine, PartitionIndex, HintLog {
 
 	/** Guarded by this. */
 	private final NavigableMap<Key, Entry> entries = new TreeMap<>();
+
+	/** Guarded by this, but for its digests. */
+	private final InMemoryIndex index = new InMemoryIndex();
+
+	private final InMemoryHints hints = new InMemoryHints();
 
 	@Override
 	public Mono<Entry> read(Key key, Deadline deadline) {
@@ -52,7 +66,90 @@ public final class InMemoryStorage implements StorageEngine {
 			return StoreOutcome.SUPERSEDED;
 		}
 		this.entries.put(key, entry);
+		this.index.put(key, entry);
 		return StoreOutcome.STORED;
+	}
+
+	@Override
+	public Digests digests() {
+		return this.index.digests();
+	}
+
+	@Override
+	public KeyHash keyHash() {
+		return this.index.keyHash();
+	}
+
+	@Override
+	public Mono<List<Stub>> stubs(int partition, Deadline deadline) {
+		return Mono.fromSupplier(() -> stubsNow(partition));
+	}
+
+	private synchronized List<Stub> stubsNow(int partition) {
+		return this.index.stubs(partition);
+	}
+
+	@Override
+	public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> fetchNow(keys, limit));
+	}
+
+	private synchronized Page fetchNow(List<Key> keys, Page.Limit limit) {
+		return Pages.of(this.entries, keys, limit);
+	}
+
+	@Override
+	public Mono<Boolean> remove(Key key, Version version) {
+		return Mono.fromSupplier(() -> removeNow(key, version));
+	}
+
+	private synchronized boolean removeNow(Key key, Version version) {
+		Entry there = this.entries.get(key);
+		if (there == null || !there.version().equals(version)) {
+			return false;
+		}
+		this.entries.remove(key);
+		this.index.remove(key);
+		return true;
+	}
+
+	@Override
+	public Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> tombstonesNow(after, beforeMillis, limit));
+	}
+
+	private synchronized List<Stub> tombstonesNow(@Nullable Stub after, long beforeMillis, int limit) {
+		return this.index.tombstones(after, beforeMillis, limit);
+	}
+
+	@Override
+	public Mono<Boolean> add(long target, Key key, Entry entry) {
+		return this.hints.add(target, key, entry);
+	}
+
+	@Override
+	public Mono<List<Hint>> oldest(long target, int maxBytes, int maxItems, Deadline deadline) {
+		return this.hints.oldest(target, maxBytes, maxItems, deadline);
+	}
+
+	@Override
+	public Mono<Void> remove(Hint hint) {
+		return this.hints.remove(hint);
+	}
+
+	@Override
+	public Mono<Void> removeAll(long target) {
+		return this.hints.removeAll(target);
+	}
+
+	@Override
+	public Waiting waiting(long target) {
+		return this.hints.waiting(target);
+	}
+
+	@Override
+	public Set<Long> targets() {
+		return this.hints.targets();
 	}
 
 }

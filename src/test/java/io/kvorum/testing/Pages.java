@@ -1,5 +1,6 @@
 package io.kvorum.testing;
 
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 
@@ -23,6 +24,21 @@ public final class Pages {
 					return page.build(false);
 				}
 				page.add(entry.getKey(), entry.getValue());
+			}
+		}
+		return page.build(true);
+	}
+
+	/** The first page of the entries of these keys. */
+	public static Page of(NavigableMap<Key, Entry> entries, List<Key> keys, Page.Limit limit) {
+		Page.Builder page = new Page.Builder(limit);
+		for (Key key : keys) {
+			if (page.isFull()) {
+				return page.build(false);
+			}
+			Entry entry = entries.get(key);
+			if (entry != null) {
+				page.add(key, entry);
 			}
 		}
 		return page.build(true);

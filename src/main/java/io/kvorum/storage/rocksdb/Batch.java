@@ -1,11 +1,15 @@
 package io.kvorum.storage.rocksdb;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -14,6 +18,10 @@ import org.rocksdb.WriteBatch;
 /**
  * The writes that go to disk together, and what the database will hold after them. Used
  * by the committer's thread only.
+ * <p>
+ * An entry, its row of the index and the row of a tombstone are written at once or not at
+ * all, so that they never differ. What is in memory of them follows when the batch has
+ * been written, by {@link #applyTo}.
  */
 final class Batch implements AutoCloseable {
 
@@ -23,57 +31,86 @@ final class Batch implements AutoCloseable {
 
 	private final WriteBatch writes = new WriteBatch();
 
-	/** The versions that this batch gives to keys. */
-	private final Map<Key, Version> versions = new HashMap<>();
+	/** What has been asked for or changed by this batch. */
+	private final Map<Key, Change> changes = new HashMap<>();
 
-	private final byte[] head = new byte[EntryFormat.VERSION_END];
+	private final HintBatch hints;
+
+	private final List<Runnable> whenWritten = new ArrayList<>();
+
+	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
 	private boolean synced;
 
 	Batch(Database database) {
 		this.database = database;
+		this.hints = new HintBatch(database, this.writes);
 	}
 
 	/**
 	 * The version of a key as this batch will leave it; {@link Version#ABSENT} where
-	 * there is no entry. Reads no more than the head of the entry.
+	 * there is no entry. Reads no more than the head of the entry, and once.
 	 */
-	Version versionOf(Key key) throws RocksDBException {
-		Version given = this.versions.get(key);
-		return (given != null) ? given : storedVersionOf(key.bytes());
+	Version versionOf(IndexedKey key) throws RocksDBException {
+		return changeOf(key).version;
 	}
 
-	private Version storedVersionOf(byte[] key) throws RocksDBException {
-		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, key, 0, key.length,
-				this.head, 0, this.head.length);
-		return (length == RocksDB.NOT_FOUND) ? Version.ABSENT : EntryFormat.versionOf(this.head, length);
+	private Change changeOf(IndexedKey key) throws RocksDBException {
+		Change change = this.changes.get(key.key());
+		if (change == null) {
+			change = stored(key);
+			this.changes.put(key.key(), change);
+		}
+		return change;
 	}
 
-	void put(Key key, Version version, byte[] entry) throws RocksDBException {
-		this.writes.put(this.database.entries, key.bytes(), entry);
-		this.versions.put(key, version);
-	}
-
-	void delete(Key key) throws RocksDBException {
-		this.writes.delete(this.database.entries, key.bytes());
-		this.versions.put(key, Version.ABSENT);
-	}
-
-	/** Puts a tombstone in the place of the entry of this version, which is there. */
-	void bury(Key key, Version version) throws RocksDBException {
+	private Change stored(IndexedKey key) throws RocksDBException {
 		byte[] bytes = key.bytes();
-		byte[] stored = new byte[EntryFormat.COPIES_END];
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
-				stored, 0, stored.length);
-		put(key, version, EntryFormat.encode(key, new Tombstone(version, EntryFormat.copiesOf(stored, length))));
+				this.head, 0, this.head.length);
+		return (length == RocksDB.NOT_FOUND) ? new Change(key.hash(), Version.ABSENT, 0) : new Change(key.hash(),
+				EntryFormat.versionOf(this.head, length), EntryFormat.copiesOf(this.head, length));
 	}
 
-	void put(Expiry expiry) throws RocksDBException {
-		this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
+	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
+		changeOf(key).to(entry.version(), entry.copies());
+		this.writes.put(this.database.entries, key.bytes(), entry.bytes());
+		this.writes.put(this.database.index, key.row(), entry.indexValue());
+		if (entry.isTombstone()) {
+			this.writes.put(this.database.tombstones, TombstoneRow.key(entry.version(), key.bytes()),
+					TombstoneRow.value(entry.copies()));
+		}
+		long expiresAtMillis = entry.expiresAtMillis();
+		if (expiresAtMillis != Live.NEVER) {
+			Expiry expiry = new Expiry(expiresAtMillis, key.key(), entry.version());
+			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
+		}
+	}
+
+	void delete(IndexedKey key) throws RocksDBException {
+		changeOf(key).to(Version.ABSENT, 0);
+		this.writes.delete(this.database.entries, key.bytes());
+		this.writes.delete(this.database.index, key.row());
+	}
+
+	/** Puts a tombstone of the same version in the place of the entry that is there. */
+	void bury(IndexedKey key) throws RocksDBException {
+		Change there = changeOf(key);
+		put(key, EncodedEntry.of(key.key(), new Tombstone(there.version, there.copies)));
 	}
 
 	void delete(Expiry expiry) throws RocksDBException {
 		this.writes.delete(this.database.expiries, expiry.toKey());
+	}
+
+	/** Forgets that there was a tombstone of this version, if there was. */
+	void deleteTombstone(IndexedKey key, Version version) throws RocksDBException {
+		this.writes.delete(this.database.tombstones, TombstoneRow.key(version, key.bytes()));
+	}
+
+	/** The part that is about hints. */
+	HintBatch hints() {
+		return this.hints;
 	}
 
 	void putMeta(byte[] name, byte[] value) throws RocksDBException {
@@ -83,6 +120,11 @@ final class Batch implements AutoCloseable {
 	/** Asks for a sync whatever the durability. */
 	void requireSync() {
 		this.synced = true;
+	}
+
+	/** Has something done by this thread once the batch is written, if it is. */
+	void whenWritten(Runnable task) {
+		this.whenWritten.add(task);
 	}
 
 	/** Whether there is nothing to be written. */
@@ -95,15 +137,66 @@ final class Batch implements AutoCloseable {
 		this.database.db.write((sync || this.synced) ? this.database.synced : this.database.unsynced, this.writes);
 	}
 
+	/** Brings up to date what is kept in memory, after it was written. */
+	void applyTo(Derived derived) {
+		this.changes.values().forEach(change -> change.applyTo(derived.digests()));
+		this.hints.applyTo(derived.hints());
+		this.whenWritten.forEach(Runnable::run);
+	}
+
 	void clear() {
 		this.writes.clear();
-		this.versions.clear();
+		this.changes.clear();
+		this.hints.clear();
+		this.whenWritten.clear();
 		this.synced = false;
 	}
 
 	@Override
 	public void close() {
 		this.writes.close();
+	}
+
+	/** What a key has before this batch and after it. */
+	private static final class Change {
+
+		private final long keyHash;
+
+		private final Version versionBefore;
+
+		private final int copiesBefore;
+
+		private Version version;
+
+		private int copies;
+
+		Change(long keyHash, Version version, int copies) {
+			this.keyHash = keyHash;
+			this.versionBefore = version;
+			this.copiesBefore = copies;
+			this.version = version;
+			this.copies = copies;
+		}
+
+		void to(Version version, int copies) {
+			this.version = version;
+			this.copies = copies;
+		}
+
+		void applyTo(Digests digests) {
+			if (this.version.equals(this.versionBefore)) {
+				return;
+			}
+			toggle(digests, this.versionBefore, this.copiesBefore);
+			toggle(digests, this.version, this.copies);
+		}
+
+		private void toggle(Digests digests, Version version, int copies) {
+			if (!version.equals(Version.ABSENT)) {
+				digests.toggle(this.keyHash, version, copies);
+			}
+		}
+
 	}
 
 }

@@ -14,20 +14,39 @@ final class Chores implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Chores.class);
 
-	/** One for what is long, one for what must not wait for it. */
-	private static final int THREADS = 2;
+	/** Two for what is long, one for what must not wait for it. */
+	private static final int THREADS = 3;
+
+	/** After a chore has failed that is to be done once. */
+	private static final Duration RETRY_INTERVAL = Duration.ofSeconds(10);
 
 	private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(THREADS,
 			Thread.ofPlatform().name("kvorum-chores-", 0).daemon().factory());
 
 	void every(Duration interval, String what, Runnable chore) {
-		var _ = this.executor.scheduleWithFixedDelay(() -> runOrSayWhy(what, chore), interval.toNanos(),
-				interval.toNanos(), TimeUnit.NANOSECONDS);
+		var _ = this.executor.scheduleWithFixedDelay(() -> {
+			var _ = runOrSayWhy(what, chore);
+		}, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	private static void runOrSayWhy(String what, Runnable chore) {
+	/** At once, and again until it does not fail. */
+	void once(String what, Runnable chore) {
+		once(what, chore, Duration.ZERO);
+	}
+
+	private void once(String what, Runnable chore, Duration delay) {
+		var _ = this.executor.schedule(() -> {
+			if (!runOrSayWhy(what, chore) && !this.executor.isShutdown()) {
+				once(what, chore, RETRY_INTERVAL);
+			}
+		}, delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/** Whether it went well. */
+	private static boolean runOrSayWhy(String what, Runnable chore) {
 		try {
 			chore.run();
+			return true;
 		}
 		catch (StorageException ex) {
 			logger.warn("The round of {} was given up, the next one tries again: {}", what, ex.getMessage());
@@ -35,6 +54,7 @@ final class Chores implements AutoCloseable {
 		catch (RuntimeException ex) {
 			logger.error("The round of {} failed, the next one tries again", what, ex);
 		}
+		return false;
 	}
 
 	/** Interrupts the rounds that run, waits for them, and starts no other. */

@@ -65,6 +65,8 @@ final class Committer implements AutoCloseable {
 
 	private final Database database;
 
+	private final Derived derived;
+
 	private final RocksSettings settings;
 
 	private final TimeSource time;
@@ -97,9 +99,10 @@ final class Committer implements AutoCloseable {
 	/** Whether the last write met a full disk. Set by the committer's thread only. */
 	private volatile boolean full;
 
-	Committer(Database database, RocksSettings settings, TimeSource time, StorageEvents events,
+	Committer(Database database, Derived derived, RocksSettings settings, TimeSource time, StorageEvents events,
 			Consumer<Throwable> whenFailed) {
 		this.database = database;
+		this.derived = derived;
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
@@ -246,6 +249,7 @@ final class Committer implements AutoCloseable {
 			taken.forEach(write -> write.failUnlessFailed(failure));
 			return;
 		}
+		batch.applyTo(this.derived);
 		this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
 	}
 

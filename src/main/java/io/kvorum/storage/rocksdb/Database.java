@@ -53,6 +53,15 @@ final class Database implements AutoCloseable {
 	/** Expiries without a value; one for each entry that expires, or did. */
 	final ColumnFamilyHandle expiries;
 
+	/** What is known of each entry, by partition; see {@link IndexRow}. */
+	final ColumnFamilyHandle index;
+
+	/** Tombstones by version; see {@link TombstoneRow}. */
+	final ColumnFamilyHandle tombstones;
+
+	/** What other nodes have not acknowledged; see {@link HintRow}. */
+	final ColumnFamilyHandle hints;
+
 	/** What the node remembers of itself. */
 	final ColumnFamilyHandle meta;
 
@@ -109,14 +118,21 @@ final class Database implements AutoCloseable {
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
 			DBOptions options = options(settings);
 			ColumnFamilyOptions columns = columns(settings);
+			ColumnFamilyOptions walked = walkedColumns(settings);
 			List<ColumnFamilyHandle> opened = new ArrayList<>();
-			this.db = RocksDB.open(options, settings.path().toString(), List.of(column("default", columns),
-					column("entries", columns), column("expiries", columns), column("meta", columns)), opened);
+			this.db = RocksDB.open(options, settings.path().toString(),
+					List.of(column("default", columns), column("entries", columns), column("expiries", columns),
+							column("meta", columns), column("index", walked), column("tombstones", walked),
+							column("hints", columns)),
+					opened);
 			own(this.db);
 			opened.forEach(this::own);
 			this.entries = opened.get(1);
 			this.expiries = opened.get(2);
 			this.meta = opened.get(3);
+			this.index = opened.get(4);
+			this.tombstones = opened.get(5);
+			this.hints = opened.get(6);
 			this.fromMemory = own(new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER));
 			this.fromAnywhere = own(new ReadOptions());
 			this.scan = own(new ReadOptions().setFillCache(false));
@@ -160,17 +176,28 @@ final class Database implements AutoCloseable {
 	}
 
 	private ColumnFamilyOptions columns(RocksSettings settings) {
-		BlockBasedTableConfig table = new BlockBasedTableConfig().setBlockCache(this.cache)
+		return columns(settings, table().setFilterPolicy(own(new BloomFilter(BLOOM_BITS_PER_KEY))))
+			.setMemtablePrefixBloomSizeRatio(0.05)
+			.setMemtableWholeKeyFiltering(true);
+	}
+
+	/** Of rows that are never asked for one by one: filters would be of no use. */
+	private ColumnFamilyOptions walkedColumns(RocksSettings settings) {
+		return columns(settings, table());
+	}
+
+	private BlockBasedTableConfig table() {
+		return new BlockBasedTableConfig().setBlockCache(this.cache)
 			.setCacheIndexAndFilterBlocks(true)
 			.setCacheIndexAndFilterBlocksWithHighPriority(true)
-			.setPinL0FilterAndIndexBlocksInCache(true)
-			.setFilterPolicy(own(new BloomFilter(BLOOM_BITS_PER_KEY)));
+			.setPinL0FilterAndIndexBlocksInCache(true);
+	}
+
+	private ColumnFamilyOptions columns(RocksSettings settings, BlockBasedTableConfig table) {
 		return own(new ColumnFamilyOptions()).setTableFormatConfig(table)
 			.setDisableAutoCompactions(this.damaged)
 			.setWriteBufferSize(settings.memtableBytes() / 2)
 			.setMaxWriteBufferNumber(4)
-			.setMemtablePrefixBloomSizeRatio(0.05)
-			.setMemtableWholeKeyFiltering(true)
 			.setLevelCompactionDynamicLevelBytes(true)
 			.setCompressionType(CompressionType.LZ4_COMPRESSION)
 			.setBottommostCompressionType(CompressionType.ZSTD_COMPRESSION);
@@ -191,7 +218,8 @@ final class Database implements AutoCloseable {
 	 */
 	void flush() throws RocksDBException {
 		try (FlushOptions waiting = new FlushOptions()) {
-			this.db.flush(waiting, List.of(this.entries, this.expiries, this.meta));
+			this.db.flush(waiting,
+					List.of(this.entries, this.expiries, this.meta, this.index, this.tombstones, this.hints));
 		}
 	}
 

@@ -1,11 +1,14 @@
 package io.kvorum.storage.rocksdb;
 
+import java.util.List;
+
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
@@ -49,6 +52,53 @@ final class PageReader {
 			// To be met again, by whoever wants what comes next.
 			return page.build(false);
 		}
+	}
+
+	/**
+	 * Reads the entries of these keys that are there. Blocks.
+	 * @throws RocksDBException if the first of them cannot be read
+	 * @throws DamagedEntryException if the first of them is damaged
+	 */
+	Page fetch(List<Key> keys, Page.Limit limit) throws RocksDBException {
+		Page.Builder page = new Page.Builder(limit);
+		try {
+			return page.build(fill(page, keys));
+		}
+		catch (RocksDBException | DamagedEntryException ex) {
+			if (page.isEmpty()) {
+				throw ex;
+			}
+			return page.build(false);
+		}
+	}
+
+	/** Whether there are no more than are in the page. */
+	private boolean fill(Page.Builder page, List<Key> keys) throws RocksDBException {
+		for (Key key : keys) {
+			if (page.isFull()) {
+				return false;
+			}
+			byte[] bytes = key.bytes();
+			byte[] room = page.room(Page.Limit.USUAL_ENTRY_BYTES);
+			int entryAt = page.offset() + bytes.length;
+			int entryLength = get(bytes, room, entryAt);
+			while (entryLength > room.length - entryAt && !page.isLarge(entryLength)) {
+				// It may have grown once more when it is read again.
+				room = page.room(entryLength);
+				entryLength = get(bytes, room, entryAt);
+			}
+			if (entryLength != RocksDB.NOT_FOUND) {
+				System.arraycopy(bytes, 0, room, page.offset(), bytes.length);
+				page.add(bytes.length, entryLength);
+			}
+		}
+		return true;
+	}
+
+	/** The length of the whole entry, also where there is no room for it. */
+	private int get(byte[] key, byte[] room, int entryAt) throws RocksDBException {
+		return this.database.db.get(this.database.entries, this.database.scan, key, 0, key.length, room, entryAt,
+				room.length - entryAt);
 	}
 
 	private ReadOptions options(@Nullable Slice upper) {

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
 import io.kvorum.storage.EngineMeasures.Measure;
@@ -17,13 +16,10 @@ import org.rocksdb.TickerType;
 /** What RocksDB counts and knows of itself, and the queue before it. */
 final class RocksMeasures {
 
-	private final Gate gate;
+	private final Door door;
 
-	private final Supplier<RocksStorage.Opened> opened;
-
-	RocksMeasures(Gate gate, Supplier<RocksStorage.Opened> opened) {
-		this.gate = gate;
-		this.opened = opened;
+	RocksMeasures(Door door) {
+		this.door = door;
 	}
 
 	List<Measure> all() {
@@ -113,23 +109,23 @@ final class RocksMeasures {
 				open -> open.database().statistics.getHistogramData(histogram).getPercentile99());
 	}
 
-	private Measure gauge(String name, String description, String unit, ToDoubleFunction<RocksStorage.Opened> reader) {
+	private Measure gauge(String name, String description, String unit, ToDoubleFunction<Opened> reader) {
 		return new Measure(name, description, unit, false, guarded(reader));
 	}
 
-	private DoubleSupplier guarded(ToDoubleFunction<RocksStorage.Opened> reader) {
+	private DoubleSupplier guarded(ToDoubleFunction<Opened> reader) {
 		return () -> {
-			if (!this.gate.enter()) {
+			if (!this.door.enter()) {
 				return Double.NaN;
 			}
 			try {
-				return reader.applyAsDouble(this.opened.get());
+				return reader.applyAsDouble(this.door.opened());
 			}
 			catch (StorageException.Unavailable _) {
 				return Double.NaN;
 			}
 			finally {
-				this.gate.leave();
+				this.door.leave();
 			}
 		};
 	}

@@ -7,6 +7,15 @@ import reactor.core.scheduler.Scheduler;
  *
  * @param reads for single entries
  * @param ranges for pages of ranges
+ * @param repairs for what replicas compare and for hints: {@value #REPAIR_THREADS}
+ * thread, {@value #REPAIR_QUEUE_LENGTH} tasks that may wait for it
  */
-public record RocksSchedulers(Scheduler reads, Scheduler ranges) {
+public record RocksSchedulers(Scheduler reads, Scheduler ranges, Scheduler repairs) {
+
+	/** Repair is to take no more of the disk than one thread can. */
+	public static final int REPAIR_THREADS = 1;
+
+	/** Reads that may wait for each of these threads. */
+	public static final int REPAIR_QUEUE_LENGTH = 256;
+
 }

@@ -1,43 +1,41 @@
 package io.kvorum.storage.rocksdb;
 
-import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
-import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.storage.CallerThreads;
-import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Hint;
+import io.kvorum.storage.HintLog;
 import io.kvorum.storage.NodeRecord;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Overloaded;
-import io.kvorum.storage.StorageException.ReadTimedOut;
-import io.kvorum.storage.StorageException.Unavailable;
-import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StoreOpenException;
+import io.kvorum.storage.Stub;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * The storage engine on RocksDB.
@@ -48,19 +46,13 @@ import reactor.core.scheduler.Schedulers;
  * where memory cannot tell, but calls any error "absent".
  * <p>
  * <b>Pages of ranges</b> are read on threads of their own, so that a read of one entry
- * never waits behind them.
+ * never waits behind them; so is what repair asks for.
  * <p>
  * <b>Writes</b> go to the {@link Committer}.
  */
-public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeasures {
+public final class RocksStorage implements StorageEngine, PartitionIndex, HintLog, NodeRecord, EngineMeasures {
 
 	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
-
-	private static final byte[] IDENTITY = name("identity");
-
-	private static final byte[] CLOCK_BOUND = name("clock-bound");
-
-	private static final byte[] PROBE = name("probe");
 
 	/** How often it is looked whether the disk hangs. */
 	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
@@ -69,9 +61,9 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	private final TimeSource time;
 
-	private final LongSupplier identities;
+	private final KeyHash hashes;
 
-	private final RocksSchedulers schedulers;
+	private final LongSupplier identities;
 
 	private final CallerThreads callers;
 
@@ -79,11 +71,13 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	private final Consumer<Throwable> whenFailed;
 
-	private final Gate gate = new Gate();
+	private final Door door = new Door();
 
-	private final Silence silence = new Silence();
+	private final EntryReads entries;
 
-	private volatile @Nullable Opened opened;
+	private final LongReads pages;
+
+	private final LongReads repairs;
 
 	/**
 	 * Loads the native library, which takes a few tenths of a second; for an application
@@ -101,21 +95,28 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	/**
 	 * An engine that is not open yet.
+	 * @param hashes what partitions go by: the same whenever the store is opened
 	 * @param identities gives the identity of a new store; at random
 	 * @param schedulers where reads go; bounded, and disposed of by their owner
 	 * @param whenFailed told once, by the committer's thread, when the store has failed
 	 * and takes no more writes; the process should end then, so that what is on disk is
 	 * found out by opening it again
 	 */
-	public RocksStorage(RocksSettings settings, TimeSource time, LongSupplier identities, RocksSchedulers schedulers,
-			CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
+	public RocksStorage(RocksSettings settings, TimeSource time, KeyHash hashes, LongSupplier identities,
+			RocksSchedulers schedulers, CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
 		this.settings = settings;
 		this.time = time;
+		this.hashes = hashes;
 		this.identities = identities;
-		this.schedulers = schedulers;
 		this.callers = callers;
 		this.events = events;
 		this.whenFailed = whenFailed;
+		this.entries = new EntryReads(this.door, settings, time, schedulers.reads(), callers, events);
+		this.pages = new LongReads(this.door, time, schedulers.ranges(),
+				() -> new Overloaded("kvorum.range.queue-length", settings.rangeQueueLength()), callers, events);
+		this.repairs = new LongReads(this.door, time, schedulers.repairs(),
+				() -> new Overloaded("the queue of reads for repairs", RocksSchedulers.REPAIR_QUEUE_LENGTH), callers,
+				events);
 	}
 
 	/**
@@ -125,16 +126,14 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	public synchronized void open() {
 		Database database = Database.open(this.settings);
 		try {
-			long identity = readOrMakeIdentity(database);
-			long clockBound = readLong(database, CLOCK_BOUND, 0);
-			Committer committer = new Committer(database, this.settings, this.time, this.events, this.whenFailed);
-			ExpiryCollector collector = new ExpiryCollector(database, this::collect, this.time, this.events);
-			Chores chores = new Chores();
-			this.opened = new Opened(database, committer, collector, chores, identity, clockBound);
-			committer.start();
-			this.gate.open();
-			chores.every(OVERDUE_INTERVAL, "overdue writes", committer::tellOverdue);
-			chores.every(this.settings.collectInterval(), "expired entries", collector::collect);
+			Opened opened = open(database);
+			this.door.prepare(opened);
+			opened.committer().start();
+			this.door.open();
+			Chores chores = opened.chores();
+			chores.every(OVERDUE_INTERVAL, "overdue writes", opened.committer()::tellOverdue);
+			chores.every(this.settings.collectInterval(), "expired entries", opened.collector()::collect);
+			chores.once("digests", opened.build()::run);
 		}
 		catch (RocksDBException ex) {
 			database.close();
@@ -146,172 +145,135 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		}
 	}
 
-	private long readOrMakeIdentity(Database database) throws RocksDBException {
-		long identity = readLong(database, IDENTITY, 0);
-		if (identity == 0) {
-			identity = this.identities.getAsLong();
-			database.db.put(database.meta, database.synced, IDENTITY, bytes(identity));
-		}
-		return identity;
-	}
-
-	private static long readLong(Database database, byte[] name, long otherwise) throws RocksDBException {
-		byte[] value = database.db.get(database.meta, name);
-		return (value != null) ? ByteBuffer.wrap(value).getLong() : otherwise;
+	private Opened open(Database database) throws RocksDBException {
+		NodeFacts facts = NodeFacts.read(database, this.identities);
+		new IndexBuilder(database, this.hashes, this.time).buildIfMissing();
+		Derived derived = new Derived(new Digests(), HintCounts.read(database));
+		return new Opened(database, facts, derived,
+				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
+				new ExpiryCollector(database, this::collect, this.time, this.events),
+				new DigestBuild(database, this.hashes, derived.digests(), this.time), new Chores());
 	}
 
 	@Override
 	public Mono<Entry> read(Key key, Deadline deadline) {
-		return Mono.defer(() -> readFromMemory(key, deadline));
-	}
-
-	private Mono<Entry> readFromMemory(Key key, Deadline deadline) {
-		if (!this.gate.enter()) {
-			return Mono.error(notOpen());
-		}
-		byte[] bytes;
-		try {
-			Database database = opened().database;
-			bytes = database.db.get(database.entries, database.fromMemory, key.bytes());
-		}
-		catch (RocksDBException ex) {
-			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
-		}
-		finally {
-			this.gate.leave();
-		}
-		this.events.readFromMemory();
-		return (bytes != null) ? decode(key, bytes) : Mono.empty();
-	}
-
-	private Mono<Entry> readFromDisk(Key key, Deadline deadline) {
-		long started = this.time.nanos();
-		Duration limit = Duration
-			.ofNanos(Math.min(this.settings.readTimeout().toNanos(), deadline.atNanos() - started));
-		Executor caller = this.callers.current();
-		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
-			.subscribeOn(this.schedulers.reads())
-			.timeout(limit)
-			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(limit))
-			.onErrorMap(RejectedExecutionException.class, _ -> {
-				this.events.overloaded();
-				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
-			})
-			.publishOn(Schedulers.fromExecutor(caller));
-	}
-
-	private void readFromDisk(Key key, long started, MonoSink<Entry> sink) {
-		if (!this.gate.enter()) {
-			sink.error(notOpen());
-			return;
-		}
-		this.silence.asked(this.time.nanos());
-		byte[] bytes;
-		try {
-			Database database = opened().database;
-			bytes = database.db.get(database.entries, database.fromAnywhere, key.bytes());
-		}
-		catch (RocksDBException ex) {
-			sink.error(unreadable(ex));
-			return;
-		}
-		finally {
-			this.silence.answered(this.time.nanos());
-			this.gate.leave();
-		}
-		this.events.readFromDisk(this.time.nanos() - started);
-		try {
-			sink.success((bytes != null) ? EntryFormat.decode(key, bytes) : null);
-		}
-		catch (DamagedEntryException ex) {
-			sink.error(unreadable(ex));
-		}
-	}
-
-	private Mono<Entry> decode(Key key, byte[] bytes) {
-		try {
-			return Mono.just(EntryFormat.decode(key, bytes));
-		}
-		catch (DamagedEntryException ex) {
-			return Mono.error(unreadable(ex));
-		}
+		return Mono.defer(() -> this.entries.read(key, deadline));
 	}
 
 	@Override
 	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return Mono.defer(() -> {
-			Duration timeout = Duration.ofNanos(deadline.atNanos() - this.time.nanos());
-			return Mono.fromCallable(() -> readPage(range, limit))
-				.subscribeOn(this.schedulers.ranges())
-				.timeout(timeout)
-				.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(timeout))
-				.onErrorMap(RejectedExecutionException.class, _ -> {
-					this.events.overloaded();
-					return new Overloaded("kvorum.range.queue-length", this.settings.rangeQueueLength());
-				})
-				.publishOn(Schedulers.fromExecutor(this.callers.current()));
-		});
-	}
-
-	private Page readPage(KeyRange range, Page.Limit limit) {
-		if (!this.gate.enter()) {
-			throw notOpen();
-		}
-		try {
-			return new PageReader(opened().database).read(range, limit);
-		}
-		catch (RocksDBException | DamagedEntryException ex) {
-			throw unreadable(ex);
-		}
-		finally {
-			this.gate.leave();
-		}
-	}
-
-	private Unreadable unreadable(Exception cause) {
-		this.events.unreadable();
-		return new Unreadable(cause);
+		return this.pages.read(deadline, opened -> new PageReader(opened.database()).read(range, limit));
 	}
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
-		return Mono.create(sink -> {
-			long expiresAt = (entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
-			submit(new Write.Store(key, entry.version(), expiresAt, EntryFormat.encode(key, entry), sink,
-					this.callers.current(), this.time.nanos(), deadline), sink);
-		});
+		return write((_, sink, caller) -> new Write.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry),
+				sink, caller, this.time.nanos(), deadline));
 	}
 
 	@Override
 	public long silentNanos() {
-		return this.silence.nanos(this.time.nanos());
+		return this.entries.silentNanos();
 	}
 
 	@Override
 	public Mono<Void> probe() {
-		return writeMeta(PROBE, this.time.millis());
+		return writeMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis()), _ -> {
+		});
 	}
 
-	private Mono<Void> writeMeta(byte[] name, long value) {
-		return Mono
-			.create(sink -> submit(new Write.Meta(name, bytes(value), sink, this.callers.current(), this.time.nanos()),
-					sink));
+	private Mono<Void> writeMeta(byte[] name, byte[] value, Consumer<NodeFacts> whenWritten) {
+		return write((opened, sink, caller) -> new Write.Meta(name, value, () -> whenWritten.accept(opened.facts()),
+				sink, caller, this.time.nanos()));
+	}
+
+	@Override
+	public Digests digests() {
+		return this.door.opened().derived().digests();
+	}
+
+	@Override
+	public KeyHash keyHash() {
+		return this.hashes;
+	}
+
+	@Override
+	public Mono<List<Stub>> stubs(int partition, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).stubs(partition));
+	}
+
+	@Override
+	public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> new PageReader(opened.database()).fetch(keys, limit));
+	}
+
+	@Override
+	public Mono<Boolean> remove(Key key, Version version) {
+		return write((_, sink, caller) -> new Write.Remove(IndexedKey.of(key, this.hashes), version, sink, caller,
+				this.time.nanos()));
+	}
+
+	@Override
+	public Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline) {
+		return this.repairs.read(deadline,
+				opened -> new IndexReader(opened.database()).tombstones(after, beforeMillis, limit));
+	}
+
+	@Override
+	public Mono<Boolean> add(long target, Key key, Entry entry) {
+		return write((_, sink, caller) -> new HintWrites.Add(target, key, entry.version(),
+				EntryFormat.encode(key, entry), sink, caller, this.time.nanos()));
+	}
+
+	@Override
+	public Mono<List<Hint>> oldest(long target, int maxBytes, int maxItems, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> {
+			Version from = opened.derived().hints().oldest(target);
+			return (from != null) ? new HintReader(opened.database()).oldest(target, from, maxBytes, maxItems)
+					: List.of();
+		});
+	}
+
+	@Override
+	public Mono<Void> remove(Hint hint) {
+		return write((_, sink, caller) -> new HintWrites.Remove(hint.target(), hint.key(), hint.entry().version(), sink,
+				caller, this.time.nanos()));
+	}
+
+	@Override
+	public Mono<Void> removeAll(long target) {
+		return write((_, sink, caller) -> new HintWrites.RemoveAll(target, sink, caller, this.time.nanos()));
+	}
+
+	@Override
+	public Waiting waiting(long target) {
+		return this.door.opened().derived().hints().waiting(target);
+	}
+
+	@Override
+	public Set<Long> targets() {
+		return this.door.opened().derived().hints().targets();
 	}
 
 	private Mono<Boolean> collect(Expiry expiry) {
-		return Mono.create(sink -> submit(
-				new Write.Collect(expiry, this.settings.leavesTombstones(), sink, Runnable::run, this.time.nanos()),
-				sink));
+		return write((_, sink, _) -> new Write.Collect(expiry, IndexedKey.of(expiry.key(), this.hashes),
+				this.settings.leavesTombstones(), sink, Runnable::run, this.time.nanos()));
 	}
 
-	private void submit(Write<?> write, MonoSink<?> sink) {
-		Opened now = this.opened;
-		if (now == null) {
-			sink.error(notOpen());
-			return;
-		}
+	private <T> Mono<T> write(Writing<T> writing) {
+		return Mono.create(sink -> {
+			Opened opened = this.door.openedOrNull();
+			if (opened == null) {
+				sink.error(Door.notOpen());
+				return;
+			}
+			submit(writing.of(opened, sink, this.callers.current()), opened, sink);
+		});
+	}
+
+	private void submit(Write<?> write, Opened opened, MonoSink<?> sink) {
 		try {
-			now.committer.submit(write);
+			opened.committer().submit(write);
 		}
 		catch (StorageException ex) {
 			sink.error(ex);
@@ -320,48 +282,49 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 
 	@Override
 	public long identity() {
-		return opened().identity;
-	}
-
-	@Override
-	public long clockBoundMillis() {
-		return opened().clockBoundMillis;
-	}
-
-	@Override
-	public CompletionStage<?> storeClockBound(long millis) {
-		return writeMeta(CLOCK_BOUND, millis).toFuture();
+		return this.door.opened().facts().identity();
 	}
 
 	@Override
 	public boolean isNew() {
-		throw new UnsupportedOperationException();
+		return this.door.opened().facts().isNew();
+	}
+
+	@Override
+	public long clockBoundMillis() {
+		return this.door.opened().facts().clockBoundMillis();
+	}
+
+	@Override
+	public CompletionStage<?> storeClockBound(long millis) {
+		return writeMeta(NodeFacts.CLOCK_BOUND, NodeFacts.bytes(millis), _ -> {
+		}).toFuture();
 	}
 
 	@Override
 	public byte @Nullable [] recorded(String name) {
-		throw new UnsupportedOperationException();
+		return this.door.opened().facts().records().get(name);
 	}
 
 	@Override
 	public Mono<Void> record(String name, byte[] value) {
-		throw new UnsupportedOperationException();
+		return writeMeta(NodeFacts.rowOf(name), value, facts -> facts.records().put(name, value));
 	}
 
 	/** Collects what has expired by now; for tests, beside the schedule. */
 	void collectExpired() {
-		opened().collector.collect();
+		this.door.opened().collector().collect();
 	}
 
 	/** Whether writes are refused, or failed just now, because the disk is full. */
 	boolean isOutOfSpace() {
-		Opened now = this.opened;
-		return now != null && now.committer.isOutOfSpace();
+		Opened now = this.door.openedOrNull();
+		return now != null && now.committer().isOutOfSpace();
 	}
 
 	@Override
 	public List<Measure> measures() {
-		return new RocksMeasures(this.gate, this::opened).all();
+		return new RocksMeasures(this.door).all();
 	}
 
 	/**
@@ -369,14 +332,15 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 	 * inside, writes memtables to tables.
 	 */
 	public synchronized void close() {
-		Opened now = this.opened;
+		Opened now = this.door.openedOrNull();
 		if (now != null) {
-			now.chores.close();
-			this.opened = null;
-			now.committer.close();
-			this.gate.close();
-			flush(now.database);
-			now.database.close();
+			now.chores().close();
+			this.door.shut();
+			now.committer().close();
+			this.door.close();
+			now.build().close();
+			flush(now.database());
+			now.database().close();
 		}
 	}
 
@@ -390,34 +354,16 @@ public final class RocksStorage implements StorageEngine, NodeRecord, EngineMeas
 		}
 	}
 
-	private Opened opened() {
-		Opened now = this.opened;
-		if (now == null) {
-			throw notOpen();
-		}
-		return now;
-	}
-
-	private static Unavailable notOpen() {
-		return new Unavailable("the store is not open");
-	}
-
-	private static byte[] bytes(long number) {
-		return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
-	}
-
-	private static byte[] name(String name) {
-		return name.getBytes(StandardCharsets.US_ASCII);
-	}
-
 	@Override
 	public String toString() {
 		return "RocksStorage[" + this.settings.path() + "]";
 	}
 
-	/** What exists while the store is open. */
-	record Opened(Database database, Committer committer, ExpiryCollector collector, Chores chores, long identity,
-			long clockBoundMillis) {
+	/** Makes what the committer is to write, by the thread that asks for it. */
+	private interface Writing<T> {
+
+		Write<T> of(Opened opened, MonoSink<T> sink, Executor caller);
+
 	}
 
 }

@@ -7,8 +7,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.kv.Entry.Live;
-import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException;
@@ -25,7 +23,7 @@ import reactor.core.publisher.MonoSink;
 abstract class Write<T> {
 
 	/** What a write takes in the queue beside its bytes, roughly. */
-	private static final int OVERHEAD_BYTES = 200;
+	static final int OVERHEAD_BYTES = 200;
 
 	private final MonoSink<T> sink;
 
@@ -137,37 +135,28 @@ abstract class Write<T> {
 	/** Stores an entry if it is newer than the one that is there. */
 	static final class Store extends Write<StoreOutcome> {
 
-		private final Key key;
+		private final IndexedKey key;
 
-		private final Version version;
-
-		private final long expiresAtMillis;
-
-		private final byte[] entry;
+		private final EncodedEntry entry;
 
 		private StoreOutcome outcome = StoreOutcome.SUPERSEDED;
 
-		Store(Key key, Version version, long expiresAtMillis, byte[] entry, MonoSink<StoreOutcome> sink,
-				Executor caller, long queuedNanos, Deadline deadline) {
+		Store(IndexedKey key, EncodedEntry entry, MonoSink<StoreOutcome> sink, Executor caller, long queuedNanos,
+				Deadline deadline) {
 			super(sink, caller, queuedNanos, deadline.atNanos());
 			this.key = key;
-			this.version = version;
-			this.expiresAtMillis = expiresAtMillis;
 			this.entry = entry;
 		}
 
 		@Override
 		int weight() {
-			return OVERHEAD_BYTES + this.key.bytes().length + this.entry.length;
+			return OVERHEAD_BYTES + this.key.bytes().length + this.entry.bytes().length;
 		}
 
 		@Override
 		void addTo(Batch batch) throws RocksDBException {
-			if (this.version.isNewerThan(batch.versionOf(this.key))) {
-				batch.put(this.key, this.version, this.entry);
-				if (this.expiresAtMillis != Live.NEVER) {
-					batch.put(new Expiry(this.expiresAtMillis, this.key, this.version));
-				}
+			if (this.entry.version().isNewerThan(batch.versionOf(this.key))) {
+				batch.put(this.key, this.entry);
 				this.outcome = StoreOutcome.STORED;
 			}
 		}
@@ -188,13 +177,17 @@ abstract class Write<T> {
 
 		private final Expiry expiry;
 
+		private final IndexedKey key;
+
 		private final boolean buried;
 
 		private boolean collected;
 
-		Collect(Expiry expiry, boolean buried, MonoSink<Boolean> sink, Executor caller, long queuedNanos) {
+		Collect(Expiry expiry, IndexedKey key, boolean buried, MonoSink<Boolean> sink, Executor caller,
+				long queuedNanos) {
 			super(sink, caller, queuedNanos);
 			this.expiry = expiry;
+			this.key = key;
 			this.buried = buried;
 		}
 
@@ -205,12 +198,12 @@ abstract class Write<T> {
 
 		@Override
 		void addTo(Batch batch) throws RocksDBException {
-			this.collected = this.expiry.version().equals(batch.versionOf(this.expiry.key()));
+			this.collected = this.expiry.version().equals(batch.versionOf(this.key));
 			if (this.collected && this.buried) {
-				batch.bury(this.expiry.key(), this.expiry.version());
+				batch.bury(this.key);
 			}
 			else if (this.collected) {
-				batch.delete(this.expiry.key());
+				batch.delete(this.key);
 			}
 			batch.delete(this.expiry);
 		}
@@ -222,6 +215,46 @@ abstract class Write<T> {
 
 	}
 
+	/**
+	 * Removes an entry for good, unless it has been overwritten. What is known of a
+	 * tombstone of that version goes in any case.
+	 */
+	static final class Remove extends Write<Boolean> {
+
+		private final IndexedKey key;
+
+		private final Version version;
+
+		private boolean removed;
+
+		Remove(IndexedKey key, Version version, MonoSink<Boolean> sink, Executor caller, long queuedNanos) {
+			super(sink, caller, queuedNanos);
+			this.key = key;
+			this.version = version;
+		}
+
+		@Override
+		boolean needsSpace() {
+			return false;
+		}
+
+		@Override
+		void addTo(Batch batch) throws RocksDBException {
+			// What is absent has no version, and that is not to be removed.
+			this.removed = this.version.equals(batch.versionOf(this.key)) && !this.version.equals(Version.ABSENT);
+			if (this.removed) {
+				batch.delete(this.key);
+			}
+			batch.deleteTombstone(this.key, this.version);
+		}
+
+		@Override
+		Boolean result() {
+			return this.removed;
+		}
+
+	}
+
 	/** Writes a small fact about the node, synced whatever the durability. */
 	static final class Meta extends Write<Void> {
 
@@ -229,10 +262,17 @@ abstract class Write<T> {
 
 		private final byte[] value;
 
-		Meta(byte[] name, byte[] value, MonoSink<Void> sink, Executor caller, long queuedNanos) {
+		private final Runnable whenWritten;
+
+		/**
+		 * A fact to be written.
+		 * @param whenWritten run by the committer's thread, in the order of writes
+		 */
+		Meta(byte[] name, byte[] value, Runnable whenWritten, MonoSink<Void> sink, Executor caller, long queuedNanos) {
 			super(sink, caller, queuedNanos);
 			this.name = name;
 			this.value = value;
+			this.whenWritten = whenWritten;
 		}
 
 		@Override
@@ -244,6 +284,7 @@ abstract class Write<T> {
 		void addTo(Batch batch) throws RocksDBException {
 			batch.putMeta(this.name, this.value);
 			batch.requireSync();
+			batch.whenWritten(this.whenWritten);
 		}
 
 		@Override

@@ -12,8 +12,9 @@ import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Digests;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Unavailable;
@@ -52,7 +53,17 @@ class CommitterTests {
 	void open() {
 		RocksSettings settings = TestSettings.of(this.directory);
 		this.opened = Database.open(settings);
-		this.started = new Committer(this.opened, settings, new SteeredTime(), this.events, this::failed);
+		this.started = new Committer(this.opened, derived(this.opened), settings, new SteeredTime(), this.events,
+				this::failed);
+	}
+
+	private static Derived derived(Database database) {
+		try {
+			return new Derived(new Digests(), HintCounts.read(database));
+		}
+		catch (RocksDBException ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 	private void failed(Throwable cause) {
@@ -221,12 +232,13 @@ class CommitterTests {
 	private CompletableFuture<? extends @Nullable Object> store(String name, Executor caller) {
 		var key = Generator.key(name);
 		Live entry = Generator.live(new Version(1, 1), "value");
-		return this.<StoreOutcome>submit(sink -> new Write.Store(key, entry.version(), Live.NEVER,
-				EntryFormat.encode(key, entry), sink, caller, 0, Deadline.NONE));
+		return this.<StoreOutcome>submit(sink -> new Write.Store(IndexedKey.of(key, Key::hashCode),
+				EncodedEntry.of(key, entry), sink, caller, 0, Deadline.NONE));
 	}
 
 	private CompletableFuture<? extends @Nullable Object> meta() {
-		return this.<Void>submit(sink -> new Write.Meta(new byte[] { 1 }, new byte[] { 1 }, sink, INLINE, 0));
+		return this.<Void>submit(sink -> new Write.Meta(new byte[] { 1 }, new byte[] { 1 }, () -> {
+		}, sink, INLINE, 0));
 	}
 
 	private CompletableFuture<? extends @Nullable Object> submit(Exception failure) {

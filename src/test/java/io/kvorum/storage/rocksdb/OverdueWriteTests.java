@@ -20,7 +20,8 @@ class OverdueWriteTests {
 	private final AtomicReference<Write<?>> created = new AtomicReference<>();
 
 	private final CompletableFuture<@Nullable Void> told = Mono
-		.<Void>create(sink -> this.created.set(new Write.Meta(BYTES, BYTES, sink, Runnable::run, 0)))
+		.<Void>create(sink -> this.created.set(new Write.Meta(BYTES, BYTES, () -> {
+		}, sink, Runnable::run, 0)))
 		.toFuture();
 
 	@Test

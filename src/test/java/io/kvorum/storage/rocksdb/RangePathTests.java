@@ -279,9 +279,10 @@ class RangePathTests {
 	}
 
 	@Test
-	void whatAScanReadsDoesNotStayInTheBlockCacheAndWhatIsReadByItselfDoes() {
+	void whatAScanReadsDoesNotStayInTheBlockCacheAndWhatIsReadByItselfDoes() throws InterruptedException {
 		fill();
 		try (TestStore store = TestStore.on(this.directory)) {
+			store.awaitDigests();
 			Measure used = store.engine.measures()
 				.stream()
 				.filter(measure -> measure.name().equals("kvorum.rocksdb.cache.used"))

@@ -3,13 +3,17 @@ package io.kvorum.storage.rocksdb;
 import java.nio.file.Path;
 
 import io.kvorum.storage.Durability;
+import io.kvorum.storage.HintLog;
+import io.kvorum.storage.HintLogContract;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PartitionIndexContract;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEngineContract;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract, whoever syncs. */
+/** The contracts, that of an engine whoever syncs. */
 class RocksStorageContractTests {
 
 	abstract static class OnRocks extends StorageEngineContract {
@@ -46,6 +50,53 @@ class RocksStorageContractTests {
 
 		LeftToTheOperatingSystem(@TempDir Path directory) {
 			super(directory, Durability.OS);
+		}
+
+	}
+
+	@Nested
+	class Index extends PartitionIndexContract {
+
+		private final TestStore store;
+
+		Index(@TempDir Path directory) {
+			this.store = new TestStore(TestSettings.of(directory, Durability.OS));
+		}
+
+		@Override
+		protected StorageEngine engine() {
+			return this.store.engine;
+		}
+
+		@Override
+		protected PartitionIndex index() {
+			return this.store.engine;
+		}
+
+		@AfterEach
+		void close() {
+			this.store.close();
+		}
+
+	}
+
+	@Nested
+	class Hints extends HintLogContract {
+
+		private final TestStore store;
+
+		Hints(@TempDir Path directory) {
+			this.store = new TestStore(TestSettings.of(directory, Durability.OS));
+		}
+
+		@Override
+		protected HintLog log() {
+			return this.store.engine;
+		}
+
+		@AfterEach
+		void close() {
+			this.store.close();
 		}
 
 	}

@@ -1,0 +1,59 @@
+package io.kvorum.storage.rocksdb;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
+
+/**
+ * An entry as it goes to disk: made by the caller of a write, so that the committer's
+ * thread need not.
+ */
+final class EncodedEntry {
+
+	private final Entry entry;
+
+	private final byte[] bytes;
+
+	private final byte[] indexValue;
+
+	private EncodedEntry(Key key, Entry entry) {
+		this.entry = entry;
+		this.bytes = EntryFormat.encode(key, entry);
+		this.indexValue = IndexRow.value(entry.version(), entry.copies(), entry instanceof Tombstone);
+	}
+
+	static EncodedEntry of(Key key, Entry entry) {
+		return new EncodedEntry(key, entry);
+	}
+
+	/** As {@link EntryFormat} has it. */
+	byte[] bytes() {
+		return this.bytes;
+	}
+
+	/** As {@link IndexRow} has it. */
+	byte[] indexValue() {
+		return this.indexValue;
+	}
+
+	Version version() {
+		return this.entry.version();
+	}
+
+	int copies() {
+		return this.entry.copies();
+	}
+
+	boolean isTombstone() {
+		return this.entry instanceof Tombstone;
+	}
+
+	/** As {@link Live#expiresAtMillis()}; that of a tombstone is never. */
+	long expiresAtMillis() {
+		return (this.entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
+	}
+
+}

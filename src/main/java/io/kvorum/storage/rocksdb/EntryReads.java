@@ -1,0 +1,137 @@
+package io.kvorum.storage.rocksdb;
+
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.ReadTimedOut;
+import io.kvorum.storage.StorageException.Unreadable;
+import org.rocksdb.RocksDBException;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Reads single entries: memory first, on the calling thread, and only where that cannot
+ * tell from disk.
+ */
+final class EntryReads {
+
+	private final Door door;
+
+	private final RocksSettings settings;
+
+	private final TimeSource time;
+
+	private final Scheduler scheduler;
+
+	private final CallerThreads callers;
+
+	private final StorageEvents events;
+
+	private final Silence silence = new Silence();
+
+	EntryReads(Door door, RocksSettings settings, TimeSource time, Scheduler scheduler, CallerThreads callers,
+			StorageEvents events) {
+		this.door = door;
+		this.settings = settings;
+		this.time = time;
+		this.scheduler = scheduler;
+		this.callers = callers;
+		this.events = events;
+	}
+
+	/** For how long the disk has not answered. */
+	long silentNanos() {
+		return this.silence.nanos(this.time.nanos());
+	}
+
+	Mono<Entry> read(Key key, Deadline deadline) {
+		if (!this.door.enter()) {
+			return Mono.error(Door.notOpen());
+		}
+		byte[] bytes;
+		try {
+			Database database = this.door.opened().database();
+			bytes = database.db.get(database.entries, database.fromMemory, key.bytes());
+		}
+		catch (RocksDBException ex) {
+			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
+		}
+		finally {
+			this.door.leave();
+		}
+		this.events.readFromMemory();
+		return (bytes != null) ? decode(key, bytes) : Mono.empty();
+	}
+
+	private Mono<Entry> readFromDisk(Key key, Deadline deadline) {
+		long started = this.time.nanos();
+		Duration limit = Duration
+			.ofNanos(Math.min(this.settings.readTimeout().toNanos(), deadline.atNanos() - started));
+		Executor caller = this.callers.current();
+		return Mono.<Entry>create(sink -> readFromDisk(key, started, sink))
+			.subscribeOn(this.scheduler)
+			.timeout(limit)
+			.onErrorMap(TimeoutException.class, _ -> new ReadTimedOut(limit))
+			.onErrorMap(RejectedExecutionException.class, _ -> {
+				this.events.overloaded();
+				return new Overloaded("kvorum.storage.read-queue-length", this.settings.readQueueLength());
+			})
+			.publishOn(Schedulers.fromExecutor(caller));
+	}
+
+	private void readFromDisk(Key key, long started, MonoSink<Entry> sink) {
+		if (!this.door.enter()) {
+			sink.error(Door.notOpen());
+			return;
+		}
+		this.silence.asked(this.time.nanos());
+		byte[] bytes;
+		try {
+			Database database = this.door.opened().database();
+			bytes = database.db.get(database.entries, database.fromAnywhere, key.bytes());
+		}
+		catch (RocksDBException ex) {
+			sink.error(unreadable(ex));
+			return;
+		}
+		finally {
+			this.silence.answered(this.time.nanos());
+			this.door.leave();
+		}
+		this.events.readFromDisk(this.time.nanos() - started);
+		try {
+			sink.success((bytes != null) ? EntryFormat.decode(key, bytes) : null);
+		}
+		catch (DamagedEntryException ex) {
+			sink.error(unreadable(ex));
+		}
+	}
+
+	private Mono<Entry> decode(Key key, byte[] bytes) {
+		try {
+			return Mono.just(EntryFormat.decode(key, bytes));
+		}
+		catch (DamagedEntryException ex) {
+			return Mono.error(unreadable(ex));
+		}
+	}
+
+	private Unreadable unreadable(Exception cause) {
+		this.events.unreadable();
+		return new Unreadable(cause);
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WriteBatch;
+
+/** What a batch does to hints. Used by the committer's thread only. */
+final class HintBatch {
+
+	private final Database database;
+
+	private final WriteBatch writes;
+
+	private final Map<Place, Change> changes = new HashMap<>();
+
+	/** The nodes whose hints this batch has removed, but for later changes. */
+	private final Set<Long> emptied = new HashSet<>();
+
+	private final byte[] waiting = new byte[HintRow.WAITING_BYTES];
+
+	HintBatch(Database database, WriteBatch writes) {
+		this.database = database;
+		this.writes = writes;
+	}
+
+	/** Whether it is newer than what waits of its key, and takes its place. */
+	boolean add(long target, Key key, Version version, byte[] entry) throws RocksDBException {
+		Change change = changeOf(target, key);
+		if (!version.isNewerThan(change.version)) {
+			return false;
+		}
+		if (change.isThere()) {
+			this.writes.delete(this.database.hints, HintRow.data(target, change.version, key.bytes()));
+		}
+		this.writes.put(this.database.hints, HintRow.data(target, version, key.bytes()), entry);
+		this.writes.put(this.database.hints, HintRow.key(target, key.bytes()), HintRow.waiting(version, entry.length));
+		change.to(version, entry.length);
+		return true;
+	}
+
+	void remove(long target, Key key, Version version) throws RocksDBException {
+		Change change = changeOf(target, key);
+		if (version.equals(change.version)) {
+			this.writes.delete(this.database.hints, HintRow.data(target, version, key.bytes()));
+			this.writes.delete(this.database.hints, HintRow.key(target, key.bytes()));
+			change.to(Version.ABSENT, 0);
+		}
+	}
+
+	void removeAll(long target) throws RocksDBException {
+		this.writes.deleteRange(this.database.hints, HintRow.dataStart(target), HintRow.dataEnd(target));
+		this.writes.deleteRange(this.database.hints, HintRow.keysStart(target), HintRow.keysEnd(target));
+		this.changes.keySet().removeIf(place -> place.target == target);
+		this.emptied.add(target);
+	}
+
+	private Change changeOf(long target, Key key) throws RocksDBException {
+		Place place = new Place(target, key);
+		Change change = this.changes.get(place);
+		if (change == null) {
+			change = this.emptied.contains(target) ? new Change(Version.ABSENT, 0) : stored(place);
+			this.changes.put(place, change);
+		}
+		return change;
+	}
+
+	private Change stored(Place place) throws RocksDBException {
+		byte[] row = HintRow.key(place.target, place.key.bytes());
+		int length = this.database.db.get(this.database.hints, this.database.fromAnywhere, row, 0, row.length,
+				this.waiting, 0, this.waiting.length);
+		return (length == RocksDB.NOT_FOUND) ? new Change(Version.ABSENT, 0)
+				: new Change(HintRow.waitingVersion(this.waiting), HintRow.waitingLength(this.waiting));
+	}
+
+	void applyTo(HintCounts counts) {
+		if (this.changes.isEmpty() && this.emptied.isEmpty()) {
+			return;
+		}
+		this.emptied.forEach(counts::emptied);
+		// First what has come: nobody is to see that nothing waits where something does.
+		this.changes.forEach((place, change) -> change.addTo(counts, place.target));
+		this.changes.forEach((place, change) -> change.removeFrom(counts, place.target));
+		counts.settle(this.database);
+	}
+
+	void clear() {
+		this.changes.clear();
+		this.emptied.clear();
+	}
+
+	/** There is one hint for each. */
+	private record Place(long target, Key key) {
+	}
+
+	/** What waits of a key before this batch and after it. */
+	private static final class Change {
+
+		private final Version versionBefore;
+
+		private final int lengthBefore;
+
+		private Version version;
+
+		private int length;
+
+		Change(Version version, int length) {
+			this.versionBefore = version;
+			this.lengthBefore = length;
+			this.version = version;
+			this.length = length;
+		}
+
+		boolean isThere() {
+			return !this.version.equals(Version.ABSENT);
+		}
+
+		void to(Version version, int length) {
+			this.version = version;
+			this.length = length;
+		}
+
+		void addTo(HintCounts counts, long target) {
+			if (isThere() && !this.version.equals(this.versionBefore)) {
+				counts.added(target, this.version, this.length);
+			}
+		}
+
+		void removeFrom(HintCounts counts, long target) {
+			if (!this.versionBefore.equals(Version.ABSENT) && !this.version.equals(this.versionBefore)) {
+				counts.removed(target, this.versionBefore, this.lengthBefore);
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,137 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.kvorum.kv.Version;
+import io.kvorum.storage.HintLog.Waiting;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How many hints wait for each node. Read when the store is opened, changed by the
+ * committer's thread, looked at by any.
+ * <p>
+ * The version that none of a node's hints is older than moves forward when the hint that
+ * has it is removed: the next one is looked for from there on, so that what was removed
+ * before is never walked over again.
+ */
+final class HintCounts {
+
+	private static final Logger logger = LoggerFactory.getLogger(HintCounts.class);
+
+	private final Map<Long, Count> counts = new ConcurrentHashMap<>();
+
+	/** Nodes whose oldest hint has gone. */
+	private final Set<Long> unsettled = new HashSet<>();
+
+	private HintCounts() {
+	}
+
+	/**
+	 * Counts what is stored. Hints that cannot be read are dropped: they are no promise.
+	 */
+	static HintCounts read(Database database) throws RocksDBException {
+		try {
+			return count(database);
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw ex;
+			}
+			logger.warn("Hints are damaged and dropped, all of them: what they were to tell other nodes these find "
+					+ "out by comparing: {}", ex.getMessage());
+			database.db.deleteRange(database.hints, database.synced, new byte[0], HintRow.end());
+			return new HintCounts();
+		}
+	}
+
+	private static HintCounts count(Database database) throws RocksDBException {
+		HintCounts read = new HintCounts();
+		try (RocksIterator iterator = database.db.newIterator(database.hints, database.scan)) {
+			for (iterator.seek(HintRow.keys()); iterator.isValid(); iterator.next()) {
+				byte[] waiting = iterator.value();
+				read.added(HintRow.target(iterator.key()), HintRow.waitingVersion(waiting),
+						HintRow.waitingLength(waiting));
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+		}
+		return read;
+	}
+
+	void added(long target, Version version, int length) {
+		Count count = this.counts.getOrDefault(target, Count.NONE);
+		Version oldest = count.oldest.isNewerThan(version) ? version : count.oldest;
+		this.counts.put(target, new Count(count.hints + 1, count.bytes + length, oldest));
+	}
+
+	void removed(long target, Version version, int length) {
+		Count count = this.counts.getOrDefault(target, Count.NONE);
+		if (count.hints <= 1) {
+			this.counts.remove(target);
+			return;
+		}
+		this.counts.put(target, new Count(count.hints - 1, count.bytes - length, count.oldest));
+		if (version.equals(count.oldest)) {
+			this.unsettled.add(target);
+		}
+	}
+
+	void emptied(long target) {
+		this.counts.remove(target);
+	}
+
+	/** Looks for the oldest hints that there are now, where others have gone. */
+	void settle(Database database) {
+		for (long target : this.unsettled) {
+			Count count = this.counts.get(target);
+			Version oldest = (count != null) ? oldestFrom(database, target, count.oldest) : null;
+			if (count != null && oldest != null) {
+				this.counts.put(target, new Count(count.hints, count.bytes, oldest));
+			}
+		}
+		this.unsettled.clear();
+	}
+
+	private static @Nullable Version oldestFrom(Database database, long target, Version from) {
+		try (Slice upper = new Slice(HintRow.dataEnd(target));
+				ReadOptions options = new ReadOptions(database.fromAnywhere).setIterateUpperBound(upper);
+				RocksIterator iterator = database.db.newIterator(database.hints, options)) {
+			iterator.seek(HintRow.dataFrom(target, from));
+			// Where it cannot be read, what was is still a bound; who reads the hints is
+			// told.
+			return iterator.isValid() ? HintRow.version(iterator.key()) : null;
+		}
+	}
+
+	Waiting waiting(long target) {
+		Count count = this.counts.get(target);
+		return (count != null) ? new Waiting(count.hints, count.bytes, count.oldest.millis()) : Waiting.NONE;
+	}
+
+	/** None of the hints for a node is older; null where there are none. */
+	@Nullable Version oldest(long target) {
+		Count count = this.counts.get(target);
+		return (count != null) ? count.oldest : null;
+	}
+
+	Set<Long> targets() {
+		return Set.copyOf(this.counts.keySet());
+	}
+
+	private record Count(long hints, long bytes, Version oldest) {
+
+		/** Any hint is older. */
+		static final Count NONE = new Count(0, 0, new Version(-1, -1));
+
+	}
+
+}

@@ -1,0 +1,134 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Hint;
+
+/**
+ * How hints are laid out: those for a node in the order of their versions, and beside
+ * them which version waits of a key, so that there is one hint for each.
+ *
+ * <pre>
+ *  'd', target 8, timestamp 8, node 8, key  →  entry
+ *  'k', target 8, key                       →  timestamp 8, node 8, length of the entry 4
+ * </pre>
+ */
+final class HintRow {
+
+	/** Of the value of a key's row. */
+	static final int WAITING_BYTES = 2 * Long.BYTES + Integer.BYTES;
+
+	private static final byte DATA = 'd';
+
+	private static final byte KEY = 'k';
+
+	private static final int PREFIX_BYTES = 1 + Long.BYTES;
+
+	private static final int DATA_FIXED_BYTES = PREFIX_BYTES + 2 * Long.BYTES;
+
+	private HintRow() {
+	}
+
+	/** Where a hint's entry is. */
+	static byte[] data(long target, Version version, byte[] key) {
+		return fromVersion(target, version, key);
+	}
+
+	/** The entries of all hints for a node with this version, or a newer one, follow. */
+	static byte[] dataFrom(long target, Version version) {
+		return fromVersion(target, version, new byte[0]);
+	}
+
+	private static byte[] fromVersion(long target, Version version, byte[] key) {
+		return ByteBuffer.allocate(DATA_FIXED_BYTES + key.length)
+			.put(DATA)
+			.putLong(target)
+			.putLong(version.timestamp())
+			.putLong(version.node())
+			.put(key)
+			.array();
+	}
+
+	/** The entries of all hints for a node are from here on. */
+	static byte[] dataStart(long target) {
+		return prefix(DATA, target);
+	}
+
+	/** And before this. */
+	static byte[] dataEnd(long target) {
+		return end(DATA, target);
+	}
+
+	/** Where the version is that waits of a key. */
+	static byte[] key(long target, byte[] key) {
+		return ByteBuffer.allocate(PREFIX_BYTES + key.length).put(KEY).putLong(target).put(key).array();
+	}
+
+	/** All keys of which something waits are from here on, by node. */
+	static byte[] keys() {
+		return new byte[] { KEY };
+	}
+
+	/** Behind all rows. */
+	static byte[] end() {
+		return new byte[] { KEY + 1 };
+	}
+
+	static byte[] keysStart(long target) {
+		return prefix(KEY, target);
+	}
+
+	static byte[] keysEnd(long target) {
+		return end(KEY, target);
+	}
+
+	private static byte[] prefix(byte kind, long target) {
+		return ByteBuffer.allocate(PREFIX_BYTES).put(kind).putLong(target).array();
+	}
+
+	private static byte[] end(byte kind, long target) {
+		// Behind the last node there is the next kind.
+		return (target == -1L) ? new byte[] { (byte) (kind + 1) } : prefix(kind, target + 1);
+	}
+
+	/** Of any row. */
+	static long target(byte[] row) {
+		return ByteBuffer.wrap(row).getLong(1);
+	}
+
+	/** Of a row with an entry. */
+	static Version version(byte[] row) {
+		ByteBuffer buffer = ByteBuffer.wrap(row, PREFIX_BYTES, 2 * Long.BYTES);
+		return new Version(buffer.getLong(), buffer.getLong());
+	}
+
+	static Hint hint(byte[] row, byte[] entry) {
+		byte[] bytes = new byte[row.length - DATA_FIXED_BYTES];
+		System.arraycopy(row, DATA_FIXED_BYTES, bytes, 0, bytes.length);
+		Key key = Key.of(bytes);
+		return new Hint(target(row), key, EntryFormat.decode(key, entry));
+	}
+
+	static byte[] waiting(Version version, int length) {
+		return ByteBuffer.allocate(WAITING_BYTES)
+			.putLong(version.timestamp())
+			.putLong(version.node())
+			.putInt(length)
+			.array();
+	}
+
+	/** The version in the value of a key's row. */
+	static Version waitingVersion(byte[] value) {
+		ByteBuffer buffer = ByteBuffer.wrap(value);
+		return new Version(buffer.getLong(), buffer.getLong());
+	}
+
+	/** The length of the entry in the value of a key's row. */
+	static int waitingLength(byte[] value) {
+		return ByteBuffer.wrap(value).getInt(2 * Long.BYTES);
+	}
+
+}

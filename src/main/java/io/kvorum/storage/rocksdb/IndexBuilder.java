@@ -1,0 +1,112 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EntryFormat;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WriteBatch;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the index of a store that was made before there was one, before anything is
+ * written. That it is whole is recorded at its end: where the process ends before, it is
+ * made once more.
+ */
+final class IndexBuilder {
+
+	private static final Logger logger = LoggerFactory.getLogger(IndexBuilder.class);
+
+	private static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
+
+	private static final byte[] FORMAT = { 1 };
+
+	/** Rows written at a time. */
+	private static final int BATCH_ROWS = 1000;
+
+	private final Database database;
+
+	private final KeyHash hashes;
+
+	private final TimeSource time;
+
+	private final byte[] head = new byte[EntryFormat.COPIES_END];
+
+	private long indexed;
+
+	private long damaged;
+
+	IndexBuilder(Database database, KeyHash hashes, TimeSource time) {
+		this.database = database;
+		this.hashes = hashes;
+		this.time = time;
+	}
+
+	void buildIfMissing() throws RocksDBException {
+		if (this.database.db.get(this.database.meta, RECORD) == null) {
+			long started = this.time.nanos();
+			build();
+			this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
+			say(this.time.nanos() - started);
+		}
+	}
+
+	private void build() throws RocksDBException {
+		try (RocksIterator iterator = this.database.db.newIterator(this.database.entries, this.database.scan);
+				WriteBatch rows = new WriteBatch()) {
+			for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+				add(iterator, rows);
+				if (rows.count() >= BATCH_ROWS) {
+					write(rows);
+				}
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+			write(rows);
+		}
+	}
+
+	/** By the head of the entry alone, which is what the committer goes by too. */
+	private void add(RocksIterator iterator, WriteBatch rows) throws RocksDBException {
+		Key key = Key.of(iterator.key());
+		int length = Math.min(iterator.value(this.head), this.head.length);
+		try {
+			Version version = EntryFormat.versionOf(this.head, length);
+			int copies = EntryFormat.copiesOf(this.head, length);
+			boolean tombstone = EntryFormat.isTombstone(this.head, length);
+			rows.put(this.database.index, IndexedKey.of(key, this.hashes).row(),
+					IndexRow.value(version, copies, tombstone));
+			if (tombstone) {
+				rows.put(this.database.tombstones, TombstoneRow.key(version, key.bytes()), TombstoneRow.value(copies));
+			}
+			this.indexed++;
+		}
+		catch (DamagedEntryException _) {
+			// Whoever reads or writes the entry is told.
+			this.damaged++;
+		}
+	}
+
+	private void write(WriteBatch rows) throws RocksDBException {
+		this.database.db.write(this.database.unsynced, rows);
+		rows.clear();
+	}
+
+	private void say(long nanos) {
+		if (this.indexed > 0) {
+			logger.info("The store had no index of its partitions, as those of older versions: {} entries were indexed "
+					+ "in {} ms", this.indexed, TimeUnit.NANOSECONDS.toMillis(nanos));
+		}
+		if (this.damaged > 0) {
+			logger.warn("{} entries are damaged and not in the index of partitions", this.damaged);
+		}
+	}
+
+}

@@ -1,0 +1,80 @@
+package io.kvorum.storage.rocksdb;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Stub;
+
+/**
+ * How the index is laid out: what is known of each entry, in the order of partitions and
+ * then of keys. Numbers are big-endian.
+ *
+ * <pre>
+ *  key    partition 4, key
+ *  value  timestamp 8, node 8, copies 1, kind 1
+ * </pre>
+ */
+final class IndexRow {
+
+	private static final int VALUE_BYTES = 2 * Long.BYTES + 2;
+
+	private static final int NODE = Long.BYTES;
+
+	private static final int COPIES = 2 * Long.BYTES;
+
+	private static final int KIND = COPIES + 1;
+
+	private static final byte LIVE = 0;
+
+	private static final byte TOMBSTONE = 1;
+
+	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+
+	private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+	private IndexRow() {
+	}
+
+	static byte[] key(int partition, byte[] key) {
+		byte[] row = new byte[Integer.BYTES + key.length];
+		INT.set(row, 0, partition);
+		System.arraycopy(key, 0, row, Integer.BYTES, key.length);
+		return row;
+	}
+
+	/** The rows of a partition are from its bound on, up to that of the next. */
+	static byte[] bound(int partition) {
+		return ByteBuffer.allocate(Integer.BYTES).putInt(partition).array();
+	}
+
+	static Key keyOf(byte[] row) {
+		return Key.of(Arrays.copyOfRange(row, Integer.BYTES, row.length));
+	}
+
+	static byte[] value(Version version, int copies, boolean tombstone) {
+		byte[] value = new byte[VALUE_BYTES];
+		LONG.set(value, 0, version.timestamp());
+		LONG.set(value, NODE, version.node());
+		value[COPIES] = (byte) copies;
+		value[KIND] = tombstone ? TOMBSTONE : LIVE;
+		return value;
+	}
+
+	static Version version(byte[] value) {
+		return new Version((long) LONG.get(value, 0), (long) LONG.get(value, NODE));
+	}
+
+	static int copies(byte[] value) {
+		return value[COPIES] & 0xff;
+	}
+
+	static Stub stub(byte[] row, byte[] value) {
+		return new Stub(keyOf(row), version(value), copies(value), value[KIND] == TOMBSTONE);
+	}
+
+}

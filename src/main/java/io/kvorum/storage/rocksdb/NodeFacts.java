@@ -1,0 +1,77 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+
+/**
+ * What a node remembers of itself, as it was when the store was opened.
+ *
+ * @param isNew whether the store was made then
+ * @param records by name; what is recorded later comes in when it is on disk
+ */
+record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String, byte[]> records) {
+
+	static final byte[] CLOCK_BOUND = bytes("clock-bound");
+
+	static final byte[] PROBE = bytes("probe");
+
+	private static final byte[] IDENTITY = bytes("identity");
+
+	private static final String RECORD = "record:";
+
+	/** Reads them; a new store is given an identity. */
+	static NodeFacts read(Database database, LongSupplier identities) throws RocksDBException {
+		long identity = readLong(database, IDENTITY);
+		boolean isNew = identity == 0;
+		if (isNew) {
+			identity = identities.getAsLong();
+			database.db.put(database.meta, database.synced, IDENTITY, bytes(identity));
+		}
+		return new NodeFacts(identity, isNew, readLong(database, CLOCK_BOUND), readRecords(database));
+	}
+
+	private static long readLong(Database database, byte[] name) throws RocksDBException {
+		byte[] value = database.db.get(database.meta, name);
+		return (value != null) ? ByteBuffer.wrap(value).getLong() : 0;
+	}
+
+	private static Map<String, byte[]> readRecords(Database database) throws RocksDBException {
+		Map<String, byte[]> records = new ConcurrentHashMap<>();
+		byte[] prefix = bytes(RECORD);
+		try (RocksIterator iterator = database.db.newIterator(database.meta, database.scan)) {
+			for (iterator.seek(prefix); iterator.isValid() && startsWith(iterator.key(), prefix); iterator.next()) {
+				byte[] row = iterator.key();
+				String name = new String(row, prefix.length, row.length - prefix.length, StandardCharsets.UTF_8);
+				records.put(name, iterator.value());
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+		}
+		return records;
+	}
+
+	private static boolean startsWith(byte[] row, byte[] prefix) {
+		return row.length >= prefix.length && Arrays.mismatch(row, 0, prefix.length, prefix, 0, prefix.length) < 0;
+	}
+
+	/** Where something is recorded under a name. */
+	static byte[] rowOf(String name) {
+		return bytes(RECORD + name);
+	}
+
+	static byte[] bytes(long number) {
+		return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+}

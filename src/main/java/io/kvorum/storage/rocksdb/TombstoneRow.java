@@ -1,0 +1,57 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Stub;
+
+/**
+ * How tombstones are laid out that may be removed one day: in the order of their
+ * versions, so that the old ones are found without a look at the others. A row whose
+ * entry is overwritten stays until it is removed: whoever overwrites a tombstone need not
+ * care.
+ *
+ * <pre>
+ *  key    timestamp 8, node 8, key
+ *  value  copies 1
+ * </pre>
+ */
+final class TombstoneRow {
+
+	private static final int FIXED_BYTES = 2 * Long.BYTES;
+
+	/** Of the physical part of a version; an instant that has more is behind all. */
+	private static final long MAX_MILLIS = (1L << (Long.SIZE - Version.COUNTER_BITS)) - 1;
+
+	private TombstoneRow() {
+	}
+
+	static byte[] key(Version version, byte[] key) {
+		return ByteBuffer.allocate(FIXED_BYTES + key.length)
+			.putLong(version.timestamp())
+			.putLong(version.node())
+			.put(key)
+			.array();
+	}
+
+	/** The rows of all versions before this instant are below this one. */
+	static byte[] before(long millis) {
+		return ByteBuffer.allocate(Long.BYTES)
+			.putLong(Math.clamp(millis, 0, MAX_MILLIS) << Version.COUNTER_BITS)
+			.array();
+	}
+
+	static byte[] value(int copies) {
+		return new byte[] { (byte) copies };
+	}
+
+	static Stub stub(byte[] row, byte[] value) {
+		ByteBuffer buffer = ByteBuffer.wrap(row);
+		Version version = new Version(buffer.getLong(), buffer.getLong());
+		byte[] key = new byte[buffer.remaining()];
+		buffer.get(key);
+		return new Stub(Key.of(key), version, value[0] & 0xff, true);
+	}
+
+}
