@@ -24,6 +24,8 @@ import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationSettings;
 import io.kvorum.replication.Standing;
+import io.kvorum.replication.handoff.Handoff;
+import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
@@ -55,11 +57,22 @@ class ClusterConfiguration {
 	}
 
 	@Bean
-	LocalReplica localReplica(Topology topology, KvorumProperties properties, StorageEngine storage,
-			HybridLogicalClock clock, TimeSource time) {
+	RendezvousPlacement placement(Topology topology) {
+		return new RendezvousPlacement(topology);
+	}
+
+	@Bean
+	Member self(Topology topology, KvorumProperties properties) {
 		ReplicaAddress address = properties.cluster().address();
-		Member self = (address != null) ? topology.member(address.toString()) : topology.members().getFirst();
-		return new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE);
+		return (address != null) ? topology.member(address.toString()) : topology.members().getFirst();
+	}
+
+	@Bean
+	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
+			ObjectProvider<Roster> roster) {
+		Roster ofPeers = roster.getIfAvailable();
+		return (ofPeers != null) ? new LocalReplica(self, storage, clock, time, ofPeers, ofPeers)
+				: new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE);
 	}
 
 	@Bean
@@ -73,15 +86,21 @@ class ClusterConfiguration {
 	}
 
 	@Bean
-	Coordinator coordinator(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport,
-			HybridLogicalClock clock, TimeSource time, KvorumProperties properties, ReadRepair readRepair,
+	Coordinator coordinator(Topology topology, RendezvousPlacement placement, LocalReplica local,
+			ObjectProvider<ReplicaTransport> transport, HybridLogicalClock clock, TimeSource time,
+			KvorumProperties properties, ReadRepair readRepair, ObjectProvider<Handoff> handoff,
 			EventLoopCallers callers, ReplicationEvents events) {
 		Replication replication = properties.replication();
-		return new Coordinator(new RendezvousPlacement(topology), local.member(), replicas(local, transport), clock,
-				time, new ReplicationPolicy(topology.size(), topology.factor()),
+		return new Coordinator(placement, local.member(), replicas(local, transport), clock, time,
+				new ReplicationPolicy(topology.size(), topology.factor()),
 				new ReplicationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay()),
-				readRepair, MissedStores.NONE, new EventLoopAlarms(callers), callers, events);
+				readRepair, missedStores(handoff), new EventLoopAlarms(callers), callers, events);
+	}
+
+	private static MissedStores missedStores(ObjectProvider<Handoff> handoff) {
+		Handoff ofPeers = handoff.getIfAvailable();
+		return (ofPeers != null) ? ofPeers : MissedStores.NONE;
 	}
 
 	@Bean

@@ -3,14 +3,13 @@ package io.kvorum.app;
 import java.util.concurrent.Executor;
 
 import io.kvorum.storage.CallerThreads;
-import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.http.server.HttpServer;
 
 /**
  * Knows the event loop of the calling thread: learnt when a loop gets a connection, which
- * comes before any request on it.
+ * comes before any request on it. Threads that are alone in their executor are as good.
  */
 final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 
@@ -31,9 +30,9 @@ final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 		return server.doOnChannelInit((observer, channel, remote) -> learn(channel.eventLoop()));
 	}
 
-	/** The calling thread is this loop. */
-	void learn(EventLoop loop) {
-		this.loops.set(loop);
+	/** The calling thread works for this executor alone. */
+	void learn(Executor executor) {
+		this.loops.set(executor);
 	}
 
 }

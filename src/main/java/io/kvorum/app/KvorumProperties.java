@@ -29,12 +29,33 @@ import org.springframework.validation.annotation.Validated;
  * @param replication how keys are replicated
  * @param cluster the other nodes
  * @param range limits of ranges
+ * @param hints what is kept for nodes that are away
+ * @param antiEntropy how replicas are compared
+ * @param gcGrace how long a deleted key is remembered at least: a node that was away for
+ * nearly as long, or gets back a disk of that age, is rebuilt
  */
 @Validated
 @ConfigurationProperties("kvorum")
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
-		@Valid @DefaultValue Range range) {
+		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
+		@Valid @DefaultValue AntiEntropy antiEntropy,
+		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace) {
+
+	/** What absences and hints must stay below gc-grace by, at most. */
+	private static final Duration MAX_MARGIN = Duration.ofDays(1);
+
+	/** It is a part of gc-grace where that is shorter. */
+	private static final int MARGIN_PART = 4;
+
+	/**
+	 * How old hints may get and how long nodes may be away: less than gc-grace by a day,
+	 * or by a quarter of it.
+	 */
+	Duration withinGrace() {
+		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
+		return this.gcGrace.minus((part.compareTo(MAX_MARGIN) < 0) ? part : MAX_MARGIN);
+	}
 
 	/** The nodes that this one works with; itself alone where no others are given. */
 	Topology topology() {
@@ -146,6 +167,35 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
+	 * What is kept for nodes that did not take a write, until they do.
+	 *
+	 * @param window a node that has been away for longer is repaired instead; no hint
+	 * gets older, nor as old as kvorum.gc-grace
+	 * @param replayInterval how often it is looked whether hints can be handed over
+	 * @param maxSize of the entries that wait for one node; beyond that it is repaired
+	 * instead
+	 * @param maxRate what one node is handed over, each second
+	 */
+	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
+			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("256MB") DataSize maxSize,
+			@NotNull @SizeAtLeast("1KB") @DefaultValue("1MB") DataSize maxRate) {
+	}
+
+	/**
+	 * How replicas are compared with those of other nodes.
+	 *
+	 * @param interval how often everything is compared
+	 * @param concurrency nodes that this one compares itself with at the same time
+	 * @param maxRate entries exchanged with one node, each second; also while a node is
+	 * rebuilt
+	 */
+	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
+			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
+			@NotNull @SizeAtLeast("1KB") @DefaultValue("16MB") DataSize maxRate) {
+	}
+
+	/**
 	 * The other nodes. Without them a node is a cluster of one and opens no second port.
 	 *
 	 * @param self replica address of this node, http://host:port: it listens there for
@@ -164,6 +214,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * beyond that they are refused
 	 * @param hedgeDelay when a read asks one more replica, or after the 99th percentile
 	 * of such reads if that is sooner; less than kvorum.replication.read-timeout
+	 * @param acceptLoss for one start, when several nodes have lost their disks at once
+	 * and wait for each other: takes this node as it is, and what only it had
+	 * acknowledged as lost
 	 */
 	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
@@ -173,7 +226,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 					minutes = 10) @DefaultValue("500ms") Duration connectTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(seconds = 1) @DefaultValue("500ms") Duration probeInterval,
 			@Min(1) @Max(1_000_000) @DefaultValue("1024") int maxInFlight,
-			@NotNull @DurationMin(millis = 1) @DurationMax(minutes = 10) @DefaultValue("35ms") Duration hedgeDelay) {
+			@NotNull @DurationMin(millis = 1) @DurationMax(minutes = 10) @DefaultValue("35ms") Duration hedgeDelay,
+			@DefaultValue("false") boolean acceptLoss) {
 
 		Cluster {
 			self = (self == null || self.isBlank()) ? null : self;
@@ -193,9 +247,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		/** Without the secret. */
 		@Override
 		public String toString() {
-			return "Cluster[self=%s, nodes=%s, secret=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s]"
+			return "Cluster[self=%s, nodes=%s, secret=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s]"
 				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.silenceTimeout,
-						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay);
+						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay, this.acceptLoss);
 		}
 
 	}

@@ -239,7 +239,7 @@ public abstract class PartitionIndexContract {
 		}
 		Map<Key, Stub> tombstones = new HashMap<>();
 		stubs.values().forEach(of -> of.stream().filter(Stub::tombstone).forEach(it -> tombstones.put(it.key(), it)));
-		assertThat(index.tombstones(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE).block())
+		assertThat(stubs(index.graves(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE).block()))
 			.containsAll(tombstones.values().stream().filter(it -> it.version().millis() < (1L << 48) - 1).toList());
 	}
 
@@ -277,7 +277,12 @@ public abstract class PartitionIndexContract {
 	}
 
 	private List<Stub> tombstones(@Nullable Stub after, long beforeMillis, int limit) {
-		return Objects.requireNonNull(index().tombstones(after, beforeMillis, limit, Deadline.NONE).block());
+		@Nullable Grave grave = (after != null) ? new Grave(after, 0) : null;
+		return stubs(index().graves(grave, beforeMillis, limit, Deadline.NONE).block());
+	}
+
+	private static List<Stub> stubs(@Nullable List<Grave> graves) {
+		return Objects.requireNonNull(graves).stream().map(Grave::stub).toList();
 	}
 
 	private Page fetch(List<Key> keys, Page.Limit limit) {

@@ -14,6 +14,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 import io.kvorum.storage.Digests;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
 import org.jspecify.annotations.Nullable;
 
@@ -72,16 +73,17 @@ public final class InMemoryIndex {
 		return List.copyOf(this.partitions.getOrDefault(partition, new TreeMap<>()).values());
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#tombstones}. */
-	public List<Stub> tombstones(@Nullable Stub after, long beforeMillis, int limit) {
+	/** As {@link io.kvorum.storage.PartitionIndex#graves}, there since ever. */
+	public List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) {
 		return this.partitions.values()
 			.stream()
 			.flatMap(partition -> partition.values().stream())
 			.filter(Stub::tombstone)
 			.filter(stub -> stub.version().millis() < beforeMillis)
-			.filter(stub -> after == null || BY_VERSION.compare(stub, after) > 0)
+			.filter(stub -> after == null || BY_VERSION.compare(stub, after.stub()) > 0)
 			.sorted(BY_VERSION)
 			.limit(limit)
+			.map(stub -> new Grave(stub, 0))
 			.toList();
 	}
 

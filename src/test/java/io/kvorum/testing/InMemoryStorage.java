@@ -12,6 +12,7 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.Page;
@@ -114,12 +115,12 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
-	public Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline) {
-		return Mono.fromSupplier(() -> tombstonesNow(after, beforeMillis, limit));
+	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> gravesNow(after, beforeMillis, limit));
 	}
 
-	private synchronized List<Stub> tombstonesNow(@Nullable Stub after, long beforeMillis, int limit) {
-		return this.index.tombstones(after, beforeMillis, limit);
+	private synchronized List<Grave> gravesNow(@Nullable Grave after, long beforeMillis, int limit) {
+		return this.index.graves(after, beforeMillis, limit);
 	}
 
 	@Override

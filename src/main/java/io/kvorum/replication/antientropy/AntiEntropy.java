@@ -44,6 +44,8 @@ public final class AntiEntropy {
 	/** Slices that are repaired at a time. */
 	private static final int GROUP = 64;
 
+	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
+
 	/** How often it is looked whether somebody is in need. */
 	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
@@ -109,7 +111,10 @@ public final class AntiEntropy {
 
 	/** Repairs for as long as it is subscribed to, once. */
 	public Flux<?> run() {
-		return Mono.defer(this::look).then(this.alarms.after(LOOK_INTERVAL)).repeat();
+		return Mono.defer(this::look).onErrorResume(error -> {
+			logger.error("Looking for what is in need of a repair met an error that nobody expected", error);
+			return Mono.empty();
+		}).then(Mono.defer(() -> this.alarms.after(LOOK_INTERVAL))).repeat();
 	}
 
 	private Mono<Void> look() {
@@ -283,17 +288,18 @@ public final class AntiEntropy {
 
 		private void failed(Throwable error) {
 			String why = String.valueOf(error.getMessage());
+			boolean isPassing = error instanceof RepairFailedException failure && failure.isPassing();
 			if (!(error instanceof RepairFailedException) && !(error instanceof StorageException)) {
 				logger.error("A repair with {} met an error that nobody expected", this.member.address(), error);
 			}
-			else if (this.trouble.isEmpty()) {
+			else if (!isPassing && this.trouble.isEmpty()) {
 				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
-			this.trouble = why;
+			this.trouble = isPassing ? "" : why;
 			this.dueNanos = AntiEntropy.this.time.nanos() + this.delay.toNanos();
-			Duration longer = this.delay.multipliedBy(2);
-			this.delay = (longer.compareTo(AntiEntropy.this.settings.interval()) < 0) ? longer
-					: AntiEntropy.this.settings.interval();
+			if (!isPassing && this.delay.compareTo(MAX_RETRY_DELAY) < 0) {
+				this.delay = this.delay.multipliedBy(2);
+			}
 		}
 
 	}

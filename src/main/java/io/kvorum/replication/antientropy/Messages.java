@@ -37,6 +37,11 @@ final class Messages {
 	private Messages() {
 	}
 
+	/** What follows the kind of a question. */
+	static ByteBuffer body(byte[] question) {
+		return ByteBuffer.wrap(question, 1, question.length - 1);
+	}
+
 	static byte[] askSlices(int asker) {
 		return ByteBuffer.allocate(1 + Integer.BYTES).put(SLICES).putInt(asker).array();
 	}

@@ -30,8 +30,12 @@ final class RepairFailedException extends RuntimeException {
 				"%s answered what cannot be read: %s".formatted(member.address(), unreadable));
 	}
 
-	Reason reason() {
-		return this.reason;
+	/** Whether it is the way of nodes that start, stop or are rebuilt. */
+	boolean isPassing() {
+		return switch (this.reason) {
+			case UNAVAILABLE, AWAY, DISCONNECTED, REBUILDING -> true;
+			default -> false;
+		};
 	}
 
 }

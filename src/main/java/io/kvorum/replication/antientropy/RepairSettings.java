@@ -11,8 +11,8 @@ import java.time.Duration;
  * @param timeout how long a member may take for an answer
  * @param settlingTime differences that are younger than this are none: their write is
  * still under way
- * @param retryDelay after which a repair that failed is tried again, twice as long each
- * time up to the interval
+ * @param retryDelay after which a repair that failed is tried again; twice as long each
+ * time, up to half a minute or so
  */
 public record RepairSettings(Duration interval, int concurrency, long bytesPerSecond, Duration timeout,
 		Duration settlingTime, Duration retryDelay) {

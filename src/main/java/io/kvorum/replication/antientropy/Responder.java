@@ -53,7 +53,7 @@ public final class Responder implements Questions {
 
 	@Override
 	public Mono<Reply> answer(byte[] question, Deadline deadline) {
-		return Mono.defer(() -> answer(ByteBuffer.wrap(question), deadline))
+		return Mono.defer(() -> answer(question[0], Messages.body(question), deadline))
 			.<Reply>map(Answered::new)
 			.onErrorResume(Responder::failed);
 	}
@@ -68,8 +68,8 @@ public final class Responder implements Questions {
 		};
 	}
 
-	private Mono<byte[]> answer(ByteBuffer in, Deadline deadline) {
-		return switch (in.get()) {
+	private Mono<byte[]> answer(byte kind, ByteBuffer in, Deadline deadline) {
+		return switch (kind) {
 			case Messages.SLICES -> withView(in, PairView::slices);
 			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)));
 			case Messages.COMPARE -> compare(Messages.readLeaves(in), deadline);

@@ -64,8 +64,13 @@ public final class TombstoneCollector {
 	}
 
 	private Mono<Void> round() {
-		return new Round(this.next).run().onErrorResume(StorageException.class, ex -> {
-			logger.warn("A round of tombstones was given up, the next one tries again: {}", ex.getMessage());
+		return new Round(this.next).run().onErrorResume(error -> {
+			if (error instanceof StorageException) {
+				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
+			}
+			else {
+				logger.error("A round of tombstones met an error that nobody expected", error);
+			}
 			return Mono.empty();
 		});
 	}

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
@@ -29,6 +30,8 @@ final class Batch implements AutoCloseable {
 
 	private final Database database;
 
+	private final TimeSource time;
+
 	private final WriteBatch writes = new WriteBatch();
 
 	/** What has been asked for or changed by this batch. */
@@ -42,8 +45,9 @@ final class Batch implements AutoCloseable {
 
 	private boolean synced;
 
-	Batch(Database database) {
+	Batch(Database database, TimeSource time) {
 		this.database = database;
+		this.time = time;
 		this.hints = new HintBatch(database, this.writes);
 	}
 
@@ -78,7 +82,7 @@ final class Batch implements AutoCloseable {
 		this.writes.put(this.database.index, key.row(), entry.indexValue());
 		if (entry.isTombstone()) {
 			this.writes.put(this.database.tombstones, TombstoneRow.key(entry.version(), key.bytes()),
-					TombstoneRow.value(entry.copies()));
+					TombstoneRow.value(entry.copies(), this.time.millis()));
 		}
 		long expiresAtMillis = entry.expiresAtMillis();
 		if (expiresAtMillis != Live.NEVER) {

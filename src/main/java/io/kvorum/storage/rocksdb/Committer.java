@@ -179,7 +179,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	private void run() {
-		try (Batch batch = new Batch(this.database)) {
+		try (Batch batch = new Batch(this.database, this.time)) {
 			while (this.refusal == null && awaitWork()) {
 				this.taken = take();
 				commit(this.taken, batch);

@@ -84,7 +84,8 @@ final class IndexBuilder {
 			rows.put(this.database.index, IndexedKey.of(key, this.hashes).row(),
 					IndexRow.value(version, copies, tombstone));
 			if (tombstone) {
-				rows.put(this.database.tombstones, TombstoneRow.key(version, key.bytes()), TombstoneRow.value(copies));
+				rows.put(this.database.tombstones, TombstoneRow.key(version, key.bytes()),
+						TombstoneRow.value(copies, this.time.millis()));
 			}
 			this.indexed++;
 		}

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.kv.Partitions;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ColumnFamilyHandle;
@@ -28,12 +29,13 @@ final class IndexReader {
 		return read(this.database.index, IndexRow.bound(partition), end, Integer.MAX_VALUE, IndexRow::stub);
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#tombstones}. */
-	List<Stub> tombstones(@Nullable Stub after, long beforeMillis, int limit) throws RocksDBException {
-		byte[] start = (after != null) ? behind(TombstoneRow.key(after.version(), after.key().bytes())) : new byte[0];
+	/** As {@link io.kvorum.storage.PartitionIndex#graves}. */
+	List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) throws RocksDBException {
+		byte[] start = (after != null) ? behind(TombstoneRow.key(after.stub().version(), after.stub().key().bytes()))
+				: new byte[0];
 		byte[] end = TombstoneRow.before(beforeMillis);
 		return (Arrays.compareUnsigned(start, end) < 0)
-				? read(this.database.tombstones, start, end, limit, TombstoneRow::stub) : List.of();
+				? read(this.database.tombstones, start, end, limit, TombstoneRow::grave) : List.of();
 	}
 
 	/** The row that comes next after this one. */
@@ -41,19 +43,19 @@ final class IndexReader {
 		return Arrays.copyOf(row, row.length + 1);
 	}
 
-	private List<Stub> read(ColumnFamilyHandle column, byte[] start, byte @Nullable [] end, int limit, Row row)
+	private <T> List<T> read(ColumnFamilyHandle column, byte[] start, byte @Nullable [] end, int limit, Row<T> row)
 			throws RocksDBException {
-		List<Stub> stubs = new ArrayList<>();
+		List<T> read = new ArrayList<>();
 		try (Slice upper = (end != null) ? new Slice(end) : null;
 				ReadOptions options = options(upper);
 				RocksIterator iterator = this.database.db.newIterator(column, options)) {
-			for (iterator.seek(start); iterator.isValid() && stubs.size() < limit; iterator.next()) {
-				stubs.add(row.stub(iterator.key(), iterator.value()));
+			for (iterator.seek(start); iterator.isValid() && read.size() < limit; iterator.next()) {
+				read.add(row.of(iterator.key(), iterator.value()));
 			}
 			// An iterator that meets damage just ends.
 			iterator.status();
 		}
-		return stubs;
+		return read;
 	}
 
 	private ReadOptions options(@Nullable Slice upper) {
@@ -62,9 +64,9 @@ final class IndexReader {
 	}
 
 	/** What is in a row. */
-	private interface Row {
+	private interface Row<T> {
 
-		Stub stub(byte[] key, byte[] value);
+		T of(byte[] key, byte[] value);
 
 	}
 

@@ -19,6 +19,7 @@ import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.NodeRecord;
@@ -214,9 +215,9 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
-	public Mono<List<Stub>> tombstones(@Nullable Stub after, long beforeMillis, int limit, Deadline deadline) {
+	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
 		return this.repairs.read(deadline,
-				opened -> new IndexReader(opened.database()).tombstones(after, beforeMillis, limit));
+				opened -> new IndexReader(opened.database()).graves(after, beforeMillis, limit));
 	}
 
 	@Override

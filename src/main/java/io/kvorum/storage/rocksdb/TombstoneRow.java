@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
 
 /**
@@ -14,7 +15,7 @@ import io.kvorum.storage.Stub;
  *
  * <pre>
  *  key    timestamp 8, node 8, key
- *  value  copies 1
+ *  value  copies 1, since when it is here 8 (milliseconds since 1970)
  * </pre>
  */
 final class TombstoneRow {
@@ -42,16 +43,17 @@ final class TombstoneRow {
 			.array();
 	}
 
-	static byte[] value(int copies) {
-		return new byte[] { (byte) copies };
+	static byte[] value(int copies, long sinceMillis) {
+		return ByteBuffer.allocate(1 + Long.BYTES).put((byte) copies).putLong(sinceMillis).array();
 	}
 
-	static Stub stub(byte[] row, byte[] value) {
+	static Grave grave(byte[] row, byte[] value) {
 		ByteBuffer buffer = ByteBuffer.wrap(row);
 		Version version = new Version(buffer.getLong(), buffer.getLong());
 		byte[] key = new byte[buffer.remaining()];
 		buffer.get(key);
-		return new Stub(Key.of(key), version, value[0] & 0xff, true);
+		ByteBuffer rest = ByteBuffer.wrap(value);
+		return new Grave(new Stub(Key.of(key), version, rest.get() & 0xff, true), rest.getLong());
 	}
 
 }

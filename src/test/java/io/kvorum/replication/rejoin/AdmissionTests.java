@@ -1,0 +1,113 @@
+package io.kvorum.replication.rejoin;
+
+import java.util.List;
+
+import io.kvorum.replication.rejoin.Membership.State;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A node of three: it has identity 7, and others remember disks of it, or do not. */
+class AdmissionTests {
+
+	private static final long MOST_AWAY = 1_000;
+
+	private static final Introduction NEW_ONE = said(State.NEW, 0, 0, 0);
+
+	private static final Introduction READY_ONE = said(State.READY, 0, 0, 0);
+
+	private static final Introduction MEMBER_THAT_KNOWS_NOTHING = said(State.MEMBER, 5_000, 0, 0);
+
+	private static final Introduction MEMBER_THAT_KNOWS_THIS_DISK = said(State.MEMBER, 5_000, 7, 10);
+
+	private static final Introduction MEMBER_THAT_KNOWS_ANOTHER_DISK = said(State.MEMBER, 5_000, 8, 20);
+
+	@Test
+	void anEmptyDiskIsNotBelievedBeforeAllOthersHaveSpoken() {
+		assertThat(ofNew()).isEqualTo(State.NEW);
+		assertThat(ofNew(NEW_ONE)).isEqualTo(State.NEW);
+		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.NEW);
+	}
+
+	@Test
+	void whereAllDisksAreEmptyTheClusterIsNew() {
+		assertThat(ofNew(NEW_ONE, NEW_ONE)).isEqualTo(State.READY);
+		assertThat(ofNew(READY_ONE, NEW_ONE)).isEqualTo(State.READY);
+	}
+
+	@Test
+	void nobodyIsAMemberOfANewClusterBeforeAllKnowThatItIsNew() {
+		assertThat(decide(State.READY, 0, READY_ONE, NEW_ONE)).isEqualTo(State.READY);
+		assertThat(decide(State.READY, 0, READY_ONE)).isEqualTo(State.READY);
+		assertThat(decide(State.READY, 0, READY_ONE, READY_ONE)).isEqualTo(State.MEMBER);
+		assertThat(decide(State.READY, 0, READY_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void anEmptyDiskWhereAnotherOneIsRememberedHasBeenLost() {
+		assertThat(ofNew(MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST);
+		assertThat(ofNew(NEW_ONE, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST);
+	}
+
+	@Test
+	void anEmptyDiskThatNobodyRemembersIsThatOfANewNodeWhereOthersAreMembers() {
+		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.BLANK);
+		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, NEW_ONE)).isEqualTo(State.BLANK);
+	}
+
+	@Test
+	void aMemberStaysOneUnlessALaterDiskIsRemembered() {
+		assertThat(decide(State.MEMBER, 10)).isEqualTo(State.MEMBER);
+		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(State.MEMBER);
+		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.MEMBER);
+		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("an old disk was put back")
+			.isEqualTo(State.ABSENT);
+		assertThat(decide(State.MEMBER, 30, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("the other one was away meanwhile")
+			.isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void whoHasToBeRebuiltStaysSoWhateverOthersSay() {
+		for (State state : List.of(State.LOST, State.BLANK, State.ABSENT)) {
+			assertThat(decide(state, 0, MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(state);
+		}
+	}
+
+	@Test
+	void aLongAbsenceCountsWhereSomebodyElseWasThere() {
+		Admission admission = new Admission(new Membership(State.MEMBER, 1), 7, 2_000, 2, MOST_AWAY);
+
+		assertThat(admission.mayHaveBeenAwayTooLong(3_000)).isFalse();
+		assertThat(admission.mayHaveBeenAwayTooLong(3_001)).isTrue();
+		assertThat(admission.decideAbsence(List.of())).as("nobody has spoken").isEqualTo(State.NEW);
+		assertThat(admission.decideAbsence(List.of(lastAlive(3_000)))).isEqualTo(State.NEW);
+		assertThat(admission.decideAbsence(List.of(lastAlive(3_000), lastAlive(2_500))))
+			.as("all were away: nobody has collected anything")
+			.isEqualTo(State.MEMBER);
+		assertThat(admission.decideAbsence(List.of(lastAlive(3_001)))).isEqualTo(State.ABSENT);
+	}
+
+	@Test
+	void introductionsAreReadAsTheyWereWritten() {
+		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4);
+
+		assertThat(Introduction.of(introduction.toBytes())).isEqualTo(introduction);
+	}
+
+	private static State ofNew(Introduction... said) {
+		return decide(State.NEW, 0, said);
+	}
+
+	private static State decide(State own, long admittedMillis, Introduction... said) {
+		return new Admission(new Membership(own, admittedMillis), 7, 0, 2, MOST_AWAY).decide(List.of(said));
+	}
+
+	private static Introduction said(State state, long aliveMillis, long remembered, long rememberedMillis) {
+		return new Introduction(1, 1, new Membership(state, 1), aliveMillis, remembered, rememberedMillis);
+	}
+
+	private static Introduction lastAlive(long millis) {
+		return said(State.MEMBER, millis, 0, 0);
+	}
+
+}
