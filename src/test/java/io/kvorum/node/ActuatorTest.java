@@ -39,7 +39,8 @@ class ActuatorTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/actuator", "/actuator/env", "/actuator/beans", "/actuator/configprops",
-			"/actuator/heapdump", "/actuator/loggers", "/actuator/sbom", "/actuator/threaddump" })
+			"/actuator/convergence", "/actuator/heapdump", "/actuator/loggers", "/actuator/sbom",
+			"/actuator/threaddump" })
 	void theOthersAreNotThere(String path) throws Exception {
 		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(404);
 	}

@@ -1,0 +1,102 @@
+package io.kvorum.observability;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.replication.antientropy.RepairLog;
+import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.storage.HintLog.Waiting;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+/** How far this node has converged with its peers; nothing where it has none. */
+final class ConvergenceGauges implements MeterBinder {
+
+	private final ConvergenceSource source;
+
+	private final TimeSource time;
+
+	private final long startedNanos;
+
+	ConvergenceGauges(ConvergenceSource source, TimeSource time) {
+		this.source = source;
+		this.time = time;
+		this.startedNanos = time.nanos();
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		if (this.source.peers().isEmpty()) {
+			return;
+		}
+		this.source.peers().forEach(peer -> bind(peer, registry));
+		gauge("kvorum.repair.needs", it -> it.source.slicesInNeed())
+			.description("Slices in need of a repair, counted once for each peer")
+			.baseUnit("slices")
+			.register(registry);
+		gauge("kvorum.rejoin.believed", it -> it.source.rejoin().doubt().isEmpty() ? 1 : 0)
+			.description("1 while this node is believed; 0 while it stores and does not tell what it holds")
+			.register(registry);
+		gauge("kvorum.rejoin.parts.left", ConvergenceGauges::partsLeft)
+			.description("Parts of the data that are to be rebuilt before this node is believed")
+			.register(registry);
+		gauge("kvorum.converged", it -> ConvergenceState.of(it.source).converged() ? 1 : 0)
+			.description("1 while this node is believed, knows of no difference to any peer, and all peers are there")
+			.register(registry);
+	}
+
+	private void bind(Member peer, MeterRegistry registry) {
+		gauge("kvorum.hints.waiting", it -> it.source.hintsFor(peer).hints()).tag("peer", peer.address())
+			.description("Hints that wait for the peer")
+			.baseUnit("hints")
+			.register(registry);
+		gauge("kvorum.hints.waiting.size", it -> it.source.hintsFor(peer).bytes()).tag("peer", peer.address())
+			.description("Entries of the hints that wait for the peer")
+			.baseUnit("bytes")
+			.register(registry);
+		age("kvorum.hints.oldest.age", it -> it.oldestHintAgeMillis(peer)).tag("peer", peer.address())
+			.description("A bound for the age of the hints that wait for the peer; 0 where there are none")
+			.register(registry);
+		age("kvorum.repair.oldest.age", it -> it.oldestRepairAgeMillis(peer)).tag("peer", peer.address())
+			.description("How long ago the repair with the peer began that is the oldest of all slices; "
+					+ "since the start of this node where a slice was never repaired")
+			.register(registry);
+	}
+
+	private Gauge.Builder<ConvergenceGauges> gauge(String name, ToDoubleFunction<ConvergenceGauges> value) {
+		return Gauge.builder(name, this, value).strongReference(true);
+	}
+
+	private TimeGauge.Builder<ConvergenceGauges> age(String name, ToDoubleFunction<ConvergenceGauges> millis) {
+		return TimeGauge.builder(name, this, TimeUnit.MILLISECONDS, millis).strongReference(true);
+	}
+
+	private double partsLeft() {
+		RejoinProgress progress = this.source.rejoin();
+		return progress.partsToDo() - progress.partsDone();
+	}
+
+	private double oldestHintAgeMillis(Member peer) {
+		Waiting waiting = this.source.hintsFor(peer);
+		return (waiting.hints() > 0) ? ageMillis(waiting.oldestMillis()) : 0;
+	}
+
+	/**
+	 * Where a slice was never repaired, an age since 1970 would be an alert with every
+	 * new cluster, and NaN never one.
+	 */
+	private double oldestRepairAgeMillis(Member peer) {
+		long oldest = this.source.oldestRepairMillis(peer);
+		return (oldest != RepairLog.NEVER) ? ageMillis(oldest)
+				: TimeUnit.NANOSECONDS.toMillis(this.time.nanos() - this.startedNanos);
+	}
+
+	private double ageMillis(long sinceMillis) {
+		return Math.max(0, this.time.millis() - sinceMillis);
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.kvorum.observability;
+
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.observability.ConvergenceState.Hints;
+import io.kvorum.observability.ConvergenceState.Membership;
+import io.kvorum.observability.ConvergenceState.Peer;
+import io.kvorum.observability.ConvergenceState.Repair;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import reactor.core.publisher.Mono;
+
+/**
+ * How far this node has converged with its peers. Always up: a node that is in quarantine
+ * or behind is not to be restarted, which would only make it begin again.
+ */
+final class ConvergenceHealth implements ReactiveHealthIndicator {
+
+	private final Supplier<ConvergenceState> states;
+
+	private final TimeSource time;
+
+	ConvergenceHealth(Supplier<ConvergenceState> states, TimeSource time) {
+		this.states = states;
+		this.time = time;
+	}
+
+	@Override
+	public Mono<Health> health() {
+		return Mono.fromSupplier(() -> healthOf(this.states.get()));
+	}
+
+	private Health healthOf(ConvergenceState state) {
+		Membership membership = state.membership();
+		Health.Builder health = Health.up()
+			.withDetail("converged", state.converged())
+			.withDetail("membership", membership.state());
+		if (membership.doubt() != null) {
+			health.withDetail("doubt", membership.doubt());
+		}
+		if (membership.partsToDo() > 0) {
+			health.withDetail("rebuilt", "%d of %d parts".formatted(membership.partsDone(), membership.partsToDo()));
+		}
+		if (!state.peers().isEmpty()) {
+			health.withDetail("hints", eachOf(state, peer -> describe(peer.hints())))
+				.withDetail("repairs", eachOf(state, peer -> describe(peer.repair())));
+		}
+		return health.build();
+	}
+
+	private static Map<String, String> eachOf(ConvergenceState state, Function<Peer, String> description) {
+		Map<String, String> descriptions = new LinkedHashMap<>();
+		state.peers().forEach((address, peer) -> descriptions.put(address, description.apply(peer)));
+		return descriptions;
+	}
+
+	private String describe(Hints hints) {
+		Instant oldest = hints.oldest();
+		if (oldest == null) {
+			return "0";
+		}
+		long seconds = Math.max(0, this.time.millis() - oldest.toEpochMilli()) / 1000;
+		return "%d hints, %d bytes, the oldest %d s old".formatted(hints.waiting(), hints.bytes(), seconds);
+	}
+
+	private static String describe(Repair repair) {
+		if (repair.active()) {
+			return "under way: %d of %d slices".formatted(repair.slicesDone(), repair.slicesToDo());
+		}
+		if (repair.trouble() != null) {
+			return "given up, to be tried again: " + repair.trouble();
+		}
+		return (repair.oldestRepair() != null) ? "equal as of " + repair.oldestRepair() : "not found equal yet";
+	}
+
+}

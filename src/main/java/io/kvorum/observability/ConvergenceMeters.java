@@ -1,0 +1,226 @@
+package io.kvorum.observability;
+
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.replication.antientropy.CollectionEvents;
+import io.kvorum.replication.antientropy.RepairEvents;
+import io.kvorum.replication.handoff.HandoffEvents;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
+
+/**
+ * What makes this node and its peers equal: hints, repairs, and tombstones that go when
+ * they have done their work.
+ */
+final class ConvergenceMeters implements RepairEvents, HandoffEvents, CollectionEvents {
+
+	private final Map<Member, OfPeer> peers = new HashMap<>();
+
+	private final Counter letGo;
+
+	private final Counter collected;
+
+	private final AtomicInteger waitingForRepair;
+
+	private final AtomicInteger waitingForHints;
+
+	ConvergenceMeters(MeterRegistry registry, Topology topology, Member self) {
+		topology.members()
+			.stream()
+			.filter(member -> !member.equals(self))
+			.forEach(peer -> this.peers.put(peer, new OfPeer(peer, registry)));
+		this.letGo = Counter.builder("kvorum.repair.let.go")
+			.description("Entries removed because they do not belong here or nobody else knows them")
+			.baseUnit("entries")
+			.register(registry);
+		this.collected = Counter.builder("kvorum.tombstones.collected")
+			.description("Tombstones removed since they have done their work")
+			.register(registry);
+		this.waitingForRepair = waiting("repair", registry);
+		this.waitingForHints = waiting("hints", registry);
+	}
+
+	private static AtomicInteger waiting(String reason, MeterRegistry registry) {
+		AtomicInteger tombstones = new AtomicInteger();
+		Gauge.builder("kvorum.tombstones.waiting", tombstones, AtomicInteger::get)
+			.tag("reason", reason)
+			.description("Tombstones that are old enough to go and have to wait, as of the last round")
+			.strongReference(true)
+			.register(registry);
+		return tombstones;
+	}
+
+	private OfPeer of(Member peer) {
+		OfPeer meters = this.peers.get(peer);
+		if (meters == null) {
+			throw new IllegalArgumentException(peer + " is no other member");
+		}
+		return meters;
+	}
+
+	@Override
+	public void compared(Member peer, long bytes) {
+		of(peer).compared.increment((double) bytes);
+	}
+
+	@Override
+	public void differing(Member peer, int keys) {
+		of(peer).differing.increment(keys);
+	}
+
+	@Override
+	public void moved(Member peer, Direction direction, int entries, long bytes) {
+		Moved moved = switch (direction) {
+			case HERE -> of(peer).here;
+			case THERE -> of(peer).there;
+		};
+		moved.entries.increment(entries);
+		moved.bytes.increment((double) bytes);
+	}
+
+	@Override
+	public void letGo(int entries) {
+		this.letGo.increment(entries);
+	}
+
+	@Override
+	public void ended(Member peer, boolean complete, long nanos) {
+		Timer runs = complete ? of(peer).complete : of(peer).partial;
+		runs.record(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public void kept(Member target) {
+		of(target).kept.increment();
+	}
+
+	@Override
+	public void dropped(Member target, Cause cause) {
+		Counter dropped = switch (cause) {
+			case WINDOW -> of(target).droppedByWindow;
+			case SIZE -> of(target).droppedBySize;
+			case OVERLOAD -> of(target).droppedByOverload;
+		};
+		dropped.increment();
+	}
+
+	@Override
+	public void replayed(Member target, long bytes) {
+		of(target).replayed.increment();
+		of(target).replayedBytes.increment((double) bytes);
+	}
+
+	@Override
+	public void collected(int tombstones) {
+		this.collected.increment(tombstones);
+	}
+
+	@Override
+	public void waiting(int forRepair, int forHints) {
+		this.waitingForRepair.set(forRepair);
+		this.waitingForHints.set(forHints);
+	}
+
+	/** What went one way. */
+	private record Moved(Counter entries, Counter bytes) {
+	}
+
+	/** The meters of one peer. */
+	private static final class OfPeer {
+
+		private final Counter compared;
+
+		private final Counter differing;
+
+		private final Moved here;
+
+		private final Moved there;
+
+		private final Timer complete;
+
+		private final Timer partial;
+
+		private final Counter kept;
+
+		private final Counter droppedByWindow;
+
+		private final Counter droppedBySize;
+
+		private final Counter droppedByOverload;
+
+		private final Counter replayed;
+
+		private final Counter replayedBytes;
+
+		private final Member peer;
+
+		private final MeterRegistry registry;
+
+		OfPeer(Member peer, MeterRegistry registry) {
+			this.peer = peer;
+			this.registry = registry;
+			this.compared = counter("kvorum.repair.compared", "Exchanged with the peer to find differences")
+				.baseUnit("bytes")
+				.register(registry);
+			this.differing = counter("kvorum.repair.differing", "Keys that were found to differ from the peer's")
+				.baseUnit("keys")
+				.register(registry);
+			this.here = moved(Direction.HERE);
+			this.there = moved(Direction.THERE);
+			this.complete = runs("complete");
+			this.partial = runs("partial");
+			this.kept = counter("kvorum.hints.kept", "Hints kept for the peer").register(registry);
+			this.droppedByWindow = dropped(Cause.WINDOW);
+			this.droppedBySize = dropped(Cause.SIZE);
+			this.droppedByOverload = dropped(Cause.OVERLOAD);
+			this.replayed = counter("kvorum.hints.replayed", "Hints handed over to the peer").register(registry);
+			this.replayedBytes = counter("kvorum.hints.replayed.size", "Entries of the hints handed over to the peer")
+				.baseUnit("bytes")
+				.register(registry);
+		}
+
+		private Counter.Builder counter(String name, String description) {
+			return Counter.builder(name).tag("peer", this.peer.address()).description(description);
+		}
+
+		private Moved moved(Direction direction) {
+			return new Moved(
+					counter("kvorum.repair.moved", "Entries that repairs brought here from the peer, or there")
+						.tag("direction", text(direction))
+						.baseUnit("entries")
+						.register(this.registry),
+					counter("kvorum.repair.moved.size", "Size of the entries that repairs brought here, or there")
+						.tag("direction", text(direction))
+						.baseUnit("bytes")
+						.register(this.registry));
+		}
+
+		private Timer runs(String outcome) {
+			return Timer.builder("kvorum.repair.runs")
+				.tag("peer", this.peer.address())
+				.tag("outcome", outcome)
+				.description("Repairs with the peer that are over, and how long they took")
+				.register(this.registry);
+		}
+
+		private Counter dropped(Cause cause) {
+			return counter("kvorum.hints.dropped", "Hints not kept, or given up: the peer is repaired instead")
+				.tag("cause", text(cause))
+				.register(this.registry);
+		}
+
+		private static String text(Enum<?> value) {
+			return value.name().toLowerCase(Locale.ROOT);
+		}
+
+	}
+
+}

@@ -1,0 +1,121 @@
+package io.kvorum.observability;
+
+import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+import io.kvorum.replication.antientropy.RepairProgress;
+import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.storage.HintLog.Waiting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a node has converged, as of now. The endpoint tells it as it is: names of
+ * components are names in its answer, and a null is left out there.
+ *
+ * @param converged whether this node is believed, knows of no difference to any peer,
+ * keeps no hints, and all peers are there
+ * @param slicesInNeed slices in need of a repair, counted once for each peer
+ * @param misplacedPartitions partitions with entries that do not belong here
+ * @param peers by their address, in the order of the topology
+ */
+record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
+		Map<String, Peer> peers) {
+
+	static ConvergenceState of(ConvergenceSource source) {
+		Membership membership = Membership.of(source.rejoin());
+		Map<String, Peer> peers = new LinkedHashMap<>();
+		Set<String> there = source.there();
+		for (RepairProgress repair : source.repairs()) {
+			String address = repair.member().address();
+			peers.put(address,
+					new Peer(there.contains(address), Hints.of(source.hintsFor(repair.member())), Repair.of(repair)));
+		}
+		boolean converged = membership.isBelieved() && source.isEqual()
+				&& peers.values().stream().allMatch(Peer::lacksNothing);
+		return new ConvergenceState(converged, membership, source.slicesInNeed(), source.misplaced(),
+				Collections.unmodifiableMap(peers));
+	}
+
+	/** An instant in milliseconds since 1970, 0 where there was none. */
+	private static @Nullable Instant instant(long millis) {
+		return (millis != 0) ? Instant.ofEpochMilli(millis) : null;
+	}
+
+	private static @Nullable String text(String text) {
+		return text.isEmpty() ? null : text;
+	}
+
+	/**
+	 * Whether this node is believed.
+	 *
+	 * @param state what it is
+	 * @param doubt why it is not believed; null if it is
+	 * @param partsToDo parts of the data to be rebuilt; 0 where there is nothing to do
+	 * @param partsDone those of them that are
+	 */
+	record Membership(String state, @Nullable String doubt, int partsToDo, int partsDone) {
+
+		private static Membership of(RejoinProgress progress) {
+			return new Membership(progress.state(), text(progress.doubt()), progress.partsToDo(), progress.partsDone());
+		}
+
+		private boolean isBelieved() {
+			return this.doubt == null;
+		}
+
+	}
+
+	/**
+	 * What stands between this node and another one.
+	 *
+	 * @param there whether calls go to it
+	 */
+	record Peer(boolean there, Hints hints, Repair repair) {
+
+		private boolean lacksNothing() {
+			return this.there && this.hints.waiting == 0;
+		}
+
+	}
+
+	/**
+	 * What waits here for a peer.
+	 *
+	 * @param oldest no hint is older; null where there are none
+	 */
+	record Hints(long waiting, long bytes, @Nullable Instant oldest) {
+
+		private static Hints of(Waiting waiting) {
+			return new Hints(waiting.hints(), waiting.bytes(),
+					(waiting.hints() > 0) ? Instant.ofEpochMilli(waiting.oldestMillis()) : null);
+		}
+
+	}
+
+	/**
+	 * How repairs with a peer go.
+	 *
+	 * @param active whether one is under way
+	 * @param slicesToDo slices that it is about, or the last one was
+	 * @param slicesDone those of them that are equal now
+	 * @param started when it began, or the last one did; null before the first
+	 * @param finished when the last one was over; null before that
+	 * @param oldestRepair all slices were equal then, or have been since; null where one
+	 * never was
+	 * @param trouble why the last one did not finish; null if it did
+	 */
+	record Repair(boolean active, int slicesToDo, int slicesDone, @Nullable Instant started, @Nullable Instant finished,
+			@Nullable Instant oldestRepair, @Nullable String trouble) {
+
+		private static Repair of(RepairProgress progress) {
+			return new Repair(progress.active(), progress.slicesToDo(), progress.slicesDone(),
+					instant(progress.startedMillis()), instant(progress.finishedMillis()),
+					instant(progress.oldestRepairMillis()), text(progress.trouble()));
+		}
+
+	}
+
+}
