@@ -51,6 +51,14 @@ class ClosedStoreTests {
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::collectExpired);
 		assertThat(store.engine.storeClockBound(1).toCompletableFuture()).isCompletedExceptionally();
 		assertThat(store.engine.isOutOfSpace()).isFalse();
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::digests);
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.waiting(1));
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::targets);
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::isNew);
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.recorded("name"));
+		assertThatExceptionOfType(Unavailable.class)
+			.isThrownBy(() -> store.engine.remove(KEY, ENTRY.version()).block());
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.add(1, KEY, ENTRY).block());
 	}
 
 	@Test

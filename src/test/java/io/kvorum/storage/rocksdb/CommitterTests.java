@@ -13,6 +13,7 @@ import java.util.function.Function;
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
@@ -38,12 +39,16 @@ class CommitterTests {
 
 	private static final Executor INLINE = Runnable::run;
 
+	private static final int SLICE_OF_KEY = Partitions.sliceOf(Partitions.ofHash(Generator.key("key").hashCode()));
+
 	@TempDir
 	private Path directory;
 
 	private final RecordedEvents events = new RecordedEvents();
 
 	private final List<Throwable> failures = new ArrayList<>();
+
+	private final Digests digests = new Digests();
 
 	private @Nullable Database opened;
 
@@ -53,13 +58,13 @@ class CommitterTests {
 	void open() {
 		RocksSettings settings = TestSettings.of(this.directory);
 		this.opened = Database.open(settings);
-		this.started = new Committer(this.opened, derived(this.opened), settings, new SteeredTime(), this.events,
-				this::failed);
+		this.started = new Committer(this.opened, new Derived(this.digests, hints(this.opened)), settings,
+				new SteeredTime(), this.events, this::failed);
 	}
 
-	private static Derived derived(Database database) {
+	private static HintCounts hints(Database database) {
 		try {
-			return new Derived(new Digests(), HintCounts.read(database));
+			return HintCounts.read(database);
 		}
 		catch (RocksDBException ex) {
 			throw new AssertionError(ex);
@@ -154,6 +159,8 @@ class CommitterTests {
 		assertFails(failing, WriteFailed.class);
 		assertFails(store("later", INLINE), Unavailable.class);
 		assertThat(this.failures).hasSize(1);
+		// What was not written is not in the digests.
+		assertThat(this.digests.hasEntries(SLICE_OF_KEY)).isFalse();
 	}
 
 	@Test

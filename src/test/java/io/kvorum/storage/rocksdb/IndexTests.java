@@ -1,0 +1,303 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndexContract;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageException.NoSpace;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.ReadTimedOut;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * The index and the digests of a store on disk: over restarts, damage, and a full disk.
+ */
+class IndexTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Version VERSION = new Version(7 << 16, 1);
+
+	private static final byte[] LAST = { -1, -1, -1, -1, -1 };
+
+	private static final long SOON = SteeredTime.START_MILLIS + 1000;
+
+	@TempDir
+	private Path directory;
+
+	@SeededTest
+	void theDigestsAfterACloseAndAfterAKillAreThoseOfWhatIsStored(long seed) throws InterruptedException {
+		Path copy = this.directory.resolve("copy");
+		Path original = this.directory.resolve("original");
+		Map<Key, Entry> stored = new HashMap<>();
+		Generator random = new Generator(seed);
+		try (TestStore store = TestStore.on(original)) {
+			fill(store, stored, random);
+			Disk.asAfterAKill(original, copy);
+		}
+		for (Path path : List.of(original, copy)) {
+			try (TestStore store = TestStore.on(path)) {
+				Map<Key, Entry> now = new HashMap<>(stored);
+				// While what was there is being added.
+				fill(store, now, random);
+				Contract.verify(store, now);
+			}
+		}
+	}
+
+	@SeededTest
+	void aStoreOfAnOlderVersionIsIndexedWhenItIsOpened(long seed) throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, stored, new Generator(seed));
+		}
+		forgetIndex();
+		try (TestStore store = TestStore.on(this.directory)) {
+			Contract.verify(store, stored);
+		}
+	}
+
+	@Test
+	void anIndexThatWasNotFinishedIsMadeOnceMore() throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, stored, new Generator(1));
+		}
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.delete(database.meta, Generator.key("index-format").bytes());
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			Contract.verify(store, stored);
+		}
+	}
+
+	@Test
+	void anEntryThatIsDamagedIsLeftOutOfTheIndexThatIsMade() throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, stored, new Generator(1));
+			store.store(KEY, new Tombstone(VERSION, 1));
+		}
+		forgetIndex();
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			byte[] damaged = EntryFormat.encode(KEY, new Tombstone(VERSION, 1));
+			damaged[0] = 99;
+			database.db.put(database.entries, KEY.bytes(), damaged);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.read(KEY));
+			Contract.verify(store, stored);
+		}
+	}
+
+	private void forgetIndex() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.deleteRange(database.index, new byte[0], LAST);
+			database.db.deleteRange(database.tombstones, new byte[0], LAST);
+			database.db.delete(database.meta, Generator.key("index-format").bytes());
+		}
+	}
+
+	@Test
+	void anExpiredEntryThatBecomesATombstoneChangesItsKindAndNotTheDigest() throws InterruptedException {
+		Live entry = new Live(VERSION, 3, SOON, "x", Value.of(new byte[9]));
+		try (TestStore store = new TestStore(TestSettings.ofReplica(this.directory))) {
+			store.store(KEY, entry);
+			long before = store.awaitDigests().of(partitionOf(store, KEY), 3);
+			store.time.pass(Duration.ofSeconds(1));
+			store.engine.collectExpired();
+
+			Stub tombstone = new Stub(KEY, VERSION, 3, true);
+			assertThat(stubs(store, KEY)).containsExactly(tombstone);
+			assertThat(store.engine.tombstones(null, SOON, 10, Deadline.NONE).block()).containsExactly(tombstone);
+			assertThat(store.engine.digests().of(partitionOf(store, KEY), 3)).isEqualTo(before).isNotZero();
+			Contract.verify(store, Map.of(KEY, new Tombstone(VERSION, 3)));
+		}
+	}
+
+	@Test
+	void anExpiredEntryOfANodeAloneLeavesNothingInTheIndex() throws InterruptedException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, Generator.live(VERSION, "value", SOON));
+			store.time.pass(Duration.ofSeconds(1));
+			store.engine.collectExpired();
+
+			assertThat(stubs(store, KEY)).isEmpty();
+			Contract.verify(store, Map.of());
+		}
+	}
+
+	@SeededTest
+	void keysThatAreWrittenManyTimesInABatchAreInTheDigestOnce(long seed) throws InterruptedException {
+		Generator random = new Generator(seed);
+		Map<Key, Entry> model = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, model, random);
+			List<Key> keys = List.copyOf(model.keySet());
+			store.callers.hold();
+			store.engine.probe().subscribe();
+			store.callers.awaitHeld();
+			List<CompletableFuture<?>> queued = new ArrayList<>();
+			for (int i = 0; i < 300; i++) {
+				Key key = random.oneOf(keys);
+				Entry there = model.get(key);
+				if (there != null && random.chance(30)) {
+					queued.add(store.engine.remove(key, there.version()).toFuture());
+					model.remove(key);
+				}
+				else {
+					long timestamp = (there != null) ? there.version().timestamp() + 1 : 5L << 16;
+					Entry entry = random.entry(new Version(timestamp, 1));
+					queued.add(store.engine.store(key, entry).toFuture());
+					model.put(key, entry);
+				}
+			}
+			store.callers.release();
+			CompletableFuture.allOf(queued.toArray(CompletableFuture[]::new)).join();
+			assertThat(store.events.batches).last().isEqualTo(300);
+			Contract.verify(store, model);
+		}
+	}
+
+	@Test
+	void withoutSpaceDigestsStayAsTheyAreAndRemovalsAreTaken() throws InterruptedException {
+		Tombstone tombstone = new Tombstone(VERSION, 1);
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, tombstone);
+		}
+		try (TestStore store = new TestStore(TestSettings.withMinFreeBytes(this.directory, Long.MAX_VALUE))) {
+			assertThatExceptionOfType(NoSpace.class)
+				.isThrownBy(() -> store.store(Generator.key("other"), new Tombstone(VERSION, 1)));
+			Contract.verify(store, Map.of(KEY, tombstone));
+			assertThat(store.engine.remove(KEY, VERSION).block()).isTrue();
+			Contract.verify(store, Map.of());
+		}
+	}
+
+	@Test
+	void aDamagedIndexIsAnErrorForWhoeverReadsItAndTheDigestsAreNeverSaidToBeComplete() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, new HashMap<>(), new Generator(1));
+			store.store(KEY, new Tombstone(VERSION, 1));
+		}
+		Tables.damage(this.directory, "index");
+		Tables.damage(this.directory, "tombstones");
+		try (TestStore store = TestStore.on(this.directory)) {
+			// The first block is the damaged one.
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.engine.stubs(0, Deadline.NONE).block());
+			assertThatExceptionOfType(Unreadable.class)
+				.isThrownBy(() -> store.engine.tombstones(null, SOON, 10, Deadline.NONE).block());
+			assertThat(store.events.unreadable).hasValue(2);
+			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
+			assertThat(store.engine.digests().isComplete()).isFalse();
+		}
+	}
+
+	@Test
+	void fetchGivesWhatIsBeforeADamagedEntryAndFailsAtIt() throws RocksDBException {
+		Key damaged = Generator.key("other");
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, Generator.live(VERSION, "value"));
+		}
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.entries, damaged.bytes(), new byte[50]);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			Page page = Objects.requireNonNull(fetch(store, List.of(KEY, damaged)));
+			assertThat(page.isLast()).isFalse();
+			assertThat(page.cursor().advance()).isTrue();
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> fetch(store, List.of(damaged, KEY)));
+		}
+	}
+
+	private static @Nullable Page fetch(TestStore store, List<Key> keys) {
+		return store.engine.fetch(keys, Page.Limit.of(1 << 20, 100), Deadline.NONE).block();
+	}
+
+	@Test
+	void readsForRepairThatFindTheirQueueFullAreRefusedAndThoseWhoseTimeIsOverFail() {
+		CountDownLatch busy = new CountDownLatch(1);
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.repairs.schedule(() -> await(busy));
+			Deadline soon = Deadline.after(store.time, Duration.ofMillis(10));
+			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> store.engine.stubs(0, soon).block());
+			List<CompletableFuture<?>> waiting = new ArrayList<>();
+			for (int i = 0; i < TestStore.REPAIR_QUEUE; i++) {
+				waiting.add(store.engine.stubs(i, Deadline.NONE).toFuture());
+			}
+			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> store.engine.stubs(0, Deadline.NONE).block())
+				.withMessageContaining("the queue of reads for repairs");
+			assertThat(store.events.overloaded).hasPositiveValue();
+			busy.countDown();
+			waiting.forEach(CompletableFuture::join);
+		}
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	private static void fill(TestStore store, Map<Key, Entry> stored, Generator random) {
+		for (int i = 0; i < 60; i++) {
+			Key key = random.key();
+			Entry entry = random.entry(new Version(random.below(1 << 30), random.below(3)));
+			store.store(key, entry);
+			stored.put(key, entry);
+		}
+	}
+
+	private static int partitionOf(TestStore store, Key key) {
+		return Partitions.ofHash(store.engine.keyHash().of(key));
+	}
+
+	private static @Nullable List<Stub> stubs(TestStore store, Key key) {
+		return store.engine.stubs(partitionOf(store, key), Deadline.NONE).block();
+	}
+
+	/** Reaches the comparison of the contract. */
+	private abstract static class Contract extends PartitionIndexContract {
+
+		@Override
+		protected abstract StorageEngine engine();
+
+		static void verify(TestStore store, Map<Key, Entry> model) throws InterruptedException {
+			assertIsIndexOf(store.engine, model);
+		}
+
+	}
+
+}
