@@ -10,7 +10,9 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.MapPropertySource;
 
-/** Makes a node one of two, the other of which is not there. */
+/**
+ * Makes a node one of two, the other of which is not there and is not waited for.
+ */
 class AbsentPeer implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
 	@Override
@@ -18,8 +20,8 @@ class AbsentPeer implements ApplicationContextInitializer<ConfigurableApplicatio
 		String self = freeAddress();
 		context.getEnvironment()
 			.getPropertySources()
-			.addFirst(new MapPropertySource("absent peer",
-					Map.of("kvorum.cluster.self", self, "kvorum.cluster.nodes", self + "," + freeAddress())));
+			.addFirst(new MapPropertySource("absent peer", Map.of("kvorum.cluster.self", self, "kvorum.cluster.nodes",
+					self + "," + freeAddress(), "kvorum.cluster.accept-loss", "true")));
 	}
 
 	private static String freeAddress() {

@@ -26,6 +26,7 @@ import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
@@ -138,7 +139,8 @@ class IndexTests {
 
 			Stub tombstone = new Stub(KEY, VERSION, 3, true);
 			assertThat(stubs(store, KEY)).containsExactly(tombstone);
-			assertThat(store.engine.tombstones(null, SOON, 10, Deadline.NONE).block()).containsExactly(tombstone);
+			assertThat(store.engine.graves(null, SOON, 10, Deadline.NONE).block())
+				.containsExactly(new Grave(tombstone, store.time.millis()));
 			assertThat(store.engine.digests().of(partitionOf(store, KEY), 3)).isEqualTo(before).isNotZero();
 			Contract.verify(store, Map.of(KEY, new Tombstone(VERSION, 3)));
 		}
@@ -215,7 +217,7 @@ class IndexTests {
 			// The first block is the damaged one.
 			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.engine.stubs(0, Deadline.NONE).block());
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> store.engine.tombstones(null, SOON, 10, Deadline.NONE).block());
+				.isThrownBy(() -> store.engine.graves(null, SOON, 10, Deadline.NONE).block());
 			assertThat(store.events.unreadable).hasValue(2);
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
 			assertThat(store.engine.digests().isComplete()).isFalse();
