@@ -119,9 +119,12 @@ final class Handover {
 	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry) {
 		int bytes = PairRepair.bytesOf(stub.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline())
-				.doOnNext(_ -> this.events.moved(owner, Direction.THERE, 1, bytes)), 1)
-			.all(Acknowledged.class::isInstance)
+			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline()).map(reply -> {
+				boolean taken = reply instanceof Acknowledged;
+				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
+				return taken;
+			}), 1)
+			.all(Boolean::booleanValue)
 			.flatMap(all -> all ? this.index.remove(stub.key(), stub.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));

@@ -47,7 +47,7 @@ import reactor.core.publisher.Mono;
 final class PairRepair {
 
 	/** Partitions that are compared at a time. */
-	private static final int MAX_LEAVES = 256;
+	private static final int MAX_LEAVES = 1024;
 
 	/** Entries here that are compared at a time, but for those of one partition. */
 	private static final int MAX_ITEMS = 8192;
@@ -185,11 +185,7 @@ final class PairRepair {
 				return Mono.empty();
 			}
 			int to = Math.min(this.done + MAX_LEAVES, this.partitions.size());
-			int[] items = new int[1];
-			return Flux.fromIterable(this.partitions.subList(this.done, to))
-				.concatMap(partition -> PairRepair.this.index.stubs(partition, deadline()), 1)
-				.takeUntil(stubs -> (items[0] += stubs.size()) >= MAX_ITEMS)
-				.collectList()
+			return PairRepair.this.index.stubs(this.partitions.subList(this.done, to), MAX_ITEMS, deadline())
 				.flatMap(this::compare);
 		}
 
