@@ -55,7 +55,7 @@ final class PairRepair {
 	/** Keys of entries that are fetched at a time. */
 	private static final int MAX_FETCHED = 1024;
 
-	private static final int STORES_AT_ONCE = 64;
+	private static final int STORES_AT_ONCE = 256;
 
 	private final Replica local;
 
