@@ -114,7 +114,7 @@ final class Convergence {
 	}
 
 	private RepairLog repairLog(NodeRecord record) {
-		RepairLog log = new RepairLog(this.topology, this.node.member(), this.placement, record);
+		RepairLog log = new RepairLog(this.topology, this.node.member(), record);
 		log.load();
 		return log;
 	}
