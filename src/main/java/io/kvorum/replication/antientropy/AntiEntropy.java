@@ -100,7 +100,7 @@ public final class AntiEntropy {
 		this.alarms = alarms;
 		this.settings = settings;
 		this.events = events;
-		this.handover = new Handover(local, replicas, index, placement, time, settings,
+		this.handover = new Handover(local, replicas, index, placement, log, time, settings,
 				new Pace(settings.bytesPerSecond(), time, alarms), events);
 		this.allDueNanos = time.nanos();
 		this.handoverDueNanos = this.allDueNanos;

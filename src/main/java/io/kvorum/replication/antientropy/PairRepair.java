@@ -216,11 +216,10 @@ final class PairRepair {
 		}
 
 		private Mono<Void> carryOut(Plan plan) {
-			List.of(plan.pull(), plan.push(), plan.drop(), plan.alone()).forEach(this::leaveUnderWay);
+			List.of(plan.pull(), plan.push(), plan.alone()).forEach(this::leaveUnderWay);
 			this.result.alone.addAll(plan.alone());
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
-			return drop(plan.drop()).then(pull(plan.pull()))
-				.then(PairRepair.this.manner.gives() ? push(plan.push()) : Mono.empty());
+			return pull(plan.pull()).then(PairRepair.this.manner.gives() ? push(plan.push()) : Mono.empty());
 		}
 
 		private void leaveUnderWay(List<Stub> stubs) {
@@ -234,15 +233,6 @@ final class PairRepair {
 			});
 		}
 
-	}
-
-	private Mono<Void> drop(List<Stub> stubs) {
-		return Flux.fromIterable(stubs)
-			.flatMap(stub -> this.index.remove(stub.key(), stub.version()), STORES_AT_ONCE)
-			.filter(Boolean::booleanValue)
-			.count()
-			.doOnNext(count -> this.events.letGo(count.intValue()))
-			.then();
 	}
 
 	private Mono<Void> pull(List<Stub> stubs) {
@@ -352,12 +342,6 @@ final class PairRepair {
 				.then());
 	}
 
-	/** Whether the other one is to hold an entry, which may be newer than it was. */
-	private boolean isHolder(Key key, Entry entry) {
-		int partition = Partitions.ofHash(this.index.keyHash().of(key));
-		return this.placement.rankOf(partition, this.peer.member()) < entry.copies();
-	}
-
 	/**
 	 * Gives the other one what is here now of a key.
 	 * @param large where to leave it, for later, if it is large; null if it is to be
@@ -369,7 +353,7 @@ final class PairRepair {
 				throw RepairFailedException.of(self(), reply);
 			}
 			Entry entry = held.entry();
-			if (entry == null || !isHolder(stub.key(), entry)) {
+			if (entry == null) {
 				return Mono.empty();
 			}
 			int bytes = bytesOf(stub.key(), entry);
