@@ -19,6 +19,11 @@ interface Habits {
 		return null;
 	}
 
+	/** Whether an operation on a key is a delete, which it is now and then anyway. */
+	default boolean deletes(Chance chance) {
+		return false;
+	}
+
 	/** How long a value of a key lives; null for ever. */
 	default @Nullable Ttl ttl(Key key, Chance chance) {
 		return null;

@@ -155,6 +155,11 @@ final class KeyHistory {
 		}
 
 		@Override
+		public boolean deletes(Chance chance) {
+			return chance.of(0.15);
+		}
+
+		@Override
 		public @Nullable Ttl ttl(Key key, Chance chance) {
 			return (of(key).expires && chance.of(0.7))
 					? new Ttl(java.time.Duration.ofSeconds(1 + chance.below(MOST_SECONDS))) : null;

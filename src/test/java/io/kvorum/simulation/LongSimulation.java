@@ -9,7 +9,6 @@ import java.util.function.BooleanSupplier;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.Replicas;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
 import io.kvorum.testing.history.Operation;
@@ -28,7 +27,9 @@ final class LongSimulation {
 
 	private static final long SECOND = 1_000_000_000;
 
-	private static final long LONGEST_QUIET = 80 * SECOND;
+	private static final long LONGEST_PHASE = 120 * SECOND;
+
+	private static final int MOST_BURSTS = 4;
 
 	/** After which all must be equal. */
 	private static final long CONVERGING = 70 * SECOND;
@@ -68,7 +69,7 @@ final class LongSimulation {
 		this.scenario = LongScenario.any(this.chance);
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario.cluster(), design,
 				ConvergenceSettings.any(this.chance), logged);
-		this.trouble = new LongTrouble(this.cluster, this.scenario, this.chance.split());
+		this.trouble = new LongTrouble(this.cluster, this.scenario, this.chance.split(), this::work);
 		for (int i = 0; i < this.scenario.cluster().keys(); i++) {
 			Key key = Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) });
 			boolean expires = i < this.scenario.expiring();
@@ -106,20 +107,21 @@ final class LongSimulation {
 			settle();
 			return;
 		}
-		long quiet = this.chance.between(SECOND, LONGEST_QUIET);
-		this.trouble.begin(quiet);
-		work(() -> this.cluster.timeline().after(quiet, () -> phase(left - 1)));
+		long nanos = this.chance.between(SECOND, LONGEST_PHASE);
+		this.trouble.begin(nanos);
+		int bursts = 1 + this.chance.below(2);
+		for (int i = 0; i < bursts; i++) {
+			this.cluster.timeline().after(this.chance.between(0, nanos), this::work);
+		}
+		this.cluster.timeline().after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
 	}
 
-	private void work(Runnable then) {
+	/** Some operations in a short time. */
+	private void work() {
 		Scenario usual = this.cluster.scenario();
-		this.working = usual.clients();
+		this.working += usual.clients();
 		for (int i = 0; i < usual.clients(); i++) {
-			client("c" + i).work(usual.operations(), List.copyOf(this.keys.keySet()), () -> {
-				if (--this.working == 0) {
-					then.run();
-				}
-			});
+			client("c" + i).work(usual.operations(), List.copyOf(this.keys.keySet()), () -> this.working--);
 		}
 	}
 
@@ -132,7 +134,10 @@ final class LongSimulation {
 		this.trouble.end();
 		this.cluster.settle();
 		this.cluster.nodes().stream().filter(node -> !node.isStarted()).forEach(SimulatedNode::start);
-		work(() -> this.cluster.timeline().after(CONVERGING, this::check));
+		for (int i = 0; i < MOST_BURSTS; i++) {
+			this.cluster.timeline().after(this.chance.nanos(1, 20_000), this::work);
+		}
+		this.cluster.timeline().after(20 * SECOND + CONVERGING, this::check);
 	}
 
 	private void check() {

@@ -21,7 +21,9 @@ final class LongTrouble {
 
 	private static final double MOST_LONG_ABSENCE = 180 * SECOND;
 
-	private static final double LONGEST_CUT = 150 * SECOND;
+	private static final double SHORTEST_CUT = 3 * SECOND;
+
+	private static final double LONGEST_CUT = 120 * SECOND;
 
 	private final SimulatedCluster cluster;
 
@@ -29,17 +31,24 @@ final class LongTrouble {
 
 	private final Chance chance;
 
+	/** Lets clients do something. */
+	private final Runnable work;
+
 	private final List<Backup> backups = new ArrayList<>();
 
 	/** Away for long, or without its disk, and not believed since. */
 	private @Nullable SimulatedNode doubtful;
 
+	/** That have not ended. */
+	private int cuts;
+
 	private boolean ended;
 
-	LongTrouble(SimulatedCluster cluster, LongScenario scenario, Chance chance) {
+	LongTrouble(SimulatedCluster cluster, LongScenario scenario, Chance chance, Runnable work) {
 		this.cluster = cluster;
 		this.scenario = scenario;
 		this.chance = chance;
+		this.work = work;
 	}
 
 	/** Lets things go wrong within this time. */
@@ -50,6 +59,10 @@ final class LongTrouble {
 			sometime(nanos, () -> shortAbsence(any()));
 		}
 		sometime(nanos, this::beDoubtful);
+		sometime(nanos, this::beDoubtful);
+		if (cluster.partitions() > 0 && this.chance.of(0.5)) {
+			sometime(nanos / 4, this::outlastTombstones);
+		}
 		for (int i = 0; i < cluster.partitions(); i++) {
 			sometime(nanos, this::cut);
 		}
@@ -71,12 +84,30 @@ final class LongTrouble {
 		this.cluster.timeline().after(nanos, () -> {
 			if (!this.ended) {
 				task.run();
+				workSoon();
 			}
 		});
 	}
 
+	/** Where something has just changed most is to be seen. */
+	private void workSoon() {
+		if (this.chance.of(0.4)) {
+			this.cluster.timeline().after(this.chance.nanos(1, 3 * SECOND), this.work);
+		}
+	}
+
 	private SimulatedNode any() {
 		return this.cluster.any();
+	}
+
+	/** Cuts a node off for longer than tombstones are kept. */
+	private void outlastTombstones() {
+		SimulatedNode node = any();
+		node.log("is cut off");
+		this.cluster.network().isolate(node.index());
+		this.cuts++;
+		unlessEnded(millis(LONGEST_CUT / 2, 1.3 * LONGEST_CUT), this::healSome);
+		this.cluster.timeline().after(this.chance.nanos(SECOND, LONGEST_CUT / 4), this.work);
 	}
 
 	private void cut() {
@@ -89,7 +120,18 @@ final class LongTrouble {
 			this.cluster.network()
 				.cutLink(from, (from + 1 + this.chance.below(nodes - 1)) % nodes, this.chance.of(0.5));
 		}
-		unlessEnded(this.chance.nanos(SECOND, LONGEST_CUT), this.cluster.network()::heal);
+		this.cuts++;
+		unlessEnded(millis(SHORTEST_CUT, LONGEST_CUT), this::healSome);
+	}
+
+	private void healSome() {
+		if (--this.cuts == 0 || this.chance.of(0.2)) {
+			this.cluster.network().heal();
+		}
+	}
+
+	private long millis(double least, double most) {
+		return (long) (1e6 * this.chance.between(least, most));
 	}
 
 	private void jump() {
@@ -104,7 +146,7 @@ final class LongTrouble {
 	private void shortAbsence(SimulatedNode node) {
 		if (node.isUp()) {
 			node.crash();
-			start(node, this.chance.nanos(1, MOST_SHORT_ABSENCE));
+			start(node, this.chance.of(0.5) ? this.chance.nanos(1, SECOND) : millis(SECOND, MOST_SHORT_ABSENCE));
 		}
 	}
 
@@ -129,7 +171,7 @@ final class LongTrouble {
 		switch (dice) {
 			case 0 -> {
 				node.crash();
-				start(node, this.chance.nanos(MOST_SHORT_ABSENCE, MOST_LONG_ABSENCE));
+				start(node, millis(MOST_SHORT_ABSENCE, MOST_LONG_ABSENCE));
 			}
 			case 1 -> {
 				backUp(node);

@@ -11,6 +11,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
@@ -31,6 +32,8 @@ final class SimulatedCluster {
 		.map(RendezvousPlacement::new)
 		.toList();
 
+	static final String NOT_THE_SAME = "Two entries of one version are not the same";
+
 	private final Timeline timeline = new Timeline();
 
 	private final Chance chance;
@@ -47,8 +50,8 @@ final class SimulatedCluster {
 
 	private final List<SimulatedNode> nodes;
 
-	/** The versions of values that a disk has had. */
-	private final Map<Integer, Version> versions = new HashMap<>();
+	/** What a disk has had, by the number that is its value. */
+	private final Map<Integer, Live> seen = new HashMap<>();
 
 	private boolean settled;
 
@@ -92,15 +95,19 @@ final class SimulatedCluster {
 	}
 
 	/** An entry is on a disk. */
-	void seen(Entry entry) {
+	void seen(Key key, Entry entry) {
 		if (entry instanceof Live live) {
-			this.versions.put(Values.number(live), live.version());
+			Live before = this.seen.put(Values.number(live), live);
+			if (before != null && !before.equals(live)) {
+				fail("%s: k%d %s".formatted(NOT_THE_SAME, key.bytes()[0], Values.text(live)));
+			}
 		}
 	}
 
-	/** Of a value that a disk has had. */
+	/** The version of a value that a disk has had. */
 	Version versionOf(int value) {
-		return this.versions.getOrDefault(value, Version.ABSENT);
+		Live live = this.seen.get(value);
+		return (live != null) ? live.version() : Version.ABSENT;
 	}
 
 	Timeline timeline() {
@@ -225,7 +232,7 @@ final class SimulatedCluster {
 
 	/** Whether an operation on this node has no reason not to succeed. */
 	boolean isWellServed(SimulatedNode node) {
-		return this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
+		return this.convergence == null && this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
 	}
 
 	void fail(String why) {

@@ -221,7 +221,7 @@ final class SimulatedNode {
 	/** It has an entry on its disk. */
 	void has(Key key, Entry entry) {
 		log(() -> "has k%d %s".formatted(key.bytes()[0], Values.text(entry)));
-		this.cluster.seen(entry);
+		this.cluster.seen(key, entry);
 	}
 
 }
