@@ -30,8 +30,9 @@ record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> setting
 				of("hints are handed over after tombstones are gone").with(settings -> new ConvergenceSettings(
 						Duration.ofMinutes(30), settings.mostAway(), settings.grace())),
 				of("a node that has lost its disk is believed").accepting(),
-				of("a node that was away for long is believed").with(settings -> new ConvergenceSettings(
-						settings.window(), Duration.ofMinutes(30), settings.grace())),
+				of("a node that was away for long is believed")
+					.with(settings -> new ConvergenceSettings(settings.window(), Duration.ofMinutes(30),
+							settings.grace())),
 				of("repair leaves out what a replica has nothing of").on(FlawedReplica::thatIgnoresAbsent),
 				of("expiry is stamped and judged by each replica").on(FlawedReplica::thatStampsExpiry),
 				of("repair counts stores that are lost").on(FlawedReplica::thatLosesRepairs),

@@ -31,31 +31,28 @@ final class FlawedReplica implements Replica {
 
 	/** Acknowledges repairs of keys that it has nothing of, and leaves it at that. */
 	static Replica thatIgnoresAbsent(Replica replica, TimeSource time) {
-		return new FlawedReplica(replica, (key, entry, repair, deadline) -> !repair
-				? replica.store(key, entry, false, deadline)
-				: replica.readVersion(key, deadline)
-					.flatMap(reply -> (reply instanceof Held held && held.version().timestamp() == 0)
-							? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, true, deadline)));
+		return new FlawedReplica(replica,
+				(key, entry, repair, deadline) -> !repair ? replica.store(key, entry, false, deadline)
+						: replica.readVersion(key, deadline)
+							.flatMap(reply -> (reply instanceof Held held && held.version().timestamp() == 0)
+									? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, true, deadline)));
 	}
 
 	/** Takes the time to live from now on, by its own clock. */
 	static Replica thatStampsExpiry(Replica replica, TimeSource time) {
 		return new FlawedReplica(replica,
 				(key, entry, repair, deadline) -> replica.store(key,
-						(entry instanceof Live live && live.expires())
-								? new Live(live.version(), live.copies(),
-										time.millis() + live.expiresAtMillis() - live.version().millis(),
-										live.contentType(), live.value())
-								: entry,
+						(entry instanceof Live live && live.expires()) ? new Live(live.version(), live.copies(),
+								time.millis() + live.expiresAtMillis() - live.version().millis(), live.contentType(),
+								live.value()) : entry,
 						repair, deadline));
 	}
 
 	/** Acknowledges some repairs that never reach the disk. */
 	static Replica thatLosesRepairs(Replica replica, TimeSource time) {
 		int[] repairs = new int[1];
-		return new FlawedReplica(replica,
-				(key, entry, repair, deadline) -> (repair && ++repairs[0] % LOST == 0)
-						? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, repair, deadline));
+		return new FlawedReplica(replica, (key, entry, repair, deadline) -> (repair && ++repairs[0] % LOST == 0)
+				? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, repair, deadline));
 	}
 
 	@Override

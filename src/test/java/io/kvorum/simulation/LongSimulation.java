@@ -113,7 +113,8 @@ final class LongSimulation {
 		for (int i = 0; i < bursts; i++) {
 			this.cluster.timeline().after(this.chance.between(0, nanos), this::work);
 		}
-		this.cluster.timeline().after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
+		this.cluster.timeline()
+			.after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
 	}
 
 	/** Some operations in a short time. */

@@ -232,7 +232,8 @@ final class SimulatedCluster {
 
 	/** Whether an operation on this node has no reason not to succeed. */
 	boolean isWellServed(SimulatedNode node) {
-		return this.convergence == null && this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
+		return this.convergence == null && this.scenario.isCalm()
+				&& (node.index() >= this.scenario.away() || this.settled);
 	}
 
 	void fail(String why) {

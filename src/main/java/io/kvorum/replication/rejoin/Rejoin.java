@@ -124,23 +124,26 @@ public final class Rejoin {
 
 	private Mono<Void> round() {
 		boolean wasMember = this.roster.isMember();
-		return this.roster.remember().then(Mono.defer(this::meetAll)).then(Mono.defer(this.roster::decide)).then(Mono.defer(() -> {
-			State state = this.roster.state();
-			if (state.isToBeRebuilt()) {
-				return rebuild();
-			}
-			// The others have had a chance to remember it before it is believed.
-			if (wasMember && this.roster.isMember()) {
-				this.roster.believe();
-				this.believed.countDown();
-				return noteAlive();
-			}
-			if (!this.roster.isMember()) {
-				this.roster.doubt("%s, and waits for what %s will say"
-					.formatted((state == State.MEMBER) ? State.ABSENT.text() : state.text(), thoseWithoutAWord()));
-			}
-			return Mono.empty();
-		}));
+		return this.roster.remember()
+			.then(Mono.defer(this::meetAll))
+			.then(Mono.defer(this.roster::decide))
+			.then(Mono.defer(() -> {
+				State state = this.roster.state();
+				if (state.isToBeRebuilt()) {
+					return rebuild();
+				}
+				// The others have had a chance to remember it before it is believed.
+				if (wasMember && this.roster.isMember()) {
+					this.roster.believe();
+					this.believed.countDown();
+					return noteAlive();
+				}
+				if (!this.roster.isMember()) {
+					this.roster.doubt("%s, and waits for what %s will say"
+						.formatted((state == State.MEMBER) ? State.ABSENT.text() : state.text(), thoseWithoutAWord()));
+				}
+				return Mono.empty();
+			}));
 	}
 
 	private Mono<Void> meetAll() {
