@@ -54,8 +54,8 @@ class ConvergenceConfiguration {
 	}
 
 	@Bean
-	RepairLog repairLog(Topology topology, Member self, RendezvousPlacement placement, RocksStorage storage) {
-		return new RepairLog(topology, self, placement, storage);
+	RepairLog repairLog(Topology topology, Member self, RocksStorage storage) {
+		return new RepairLog(topology, self, storage);
 	}
 
 	@Bean

@@ -10,10 +10,12 @@ import io.kvorum.replication.antientropy.RepairProgress;
 import io.kvorum.replication.rejoin.RejoinProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * How far a node has converged, as of now. The endpoint tells it as it is: names of
- * components are names in its answer, and a null is left out there.
+ * components are names in its answer, and a null is left out there, as in the answers of
+ * all that are an {@link OperationResponseBody}.
  *
  * @param converged whether this node is believed, knows of no difference to any peer,
  * keeps no hints, and all peers are there
@@ -22,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param peers by their address, in the order of the topology
  */
 record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
-		Map<String, Peer> peers) {
+		Map<String, Peer> peers) implements OperationResponseBody {
 
 	static ConvergenceState of(ConvergenceSource source) {
 		Membership membership = Membership.of(source.rejoin());

@@ -24,8 +24,17 @@ public interface PartitionIndex {
 	/** The hash that partitions and {@link #digests()} go by. */
 	KeyHash keyHash();
 
+	/**
+	 * The entries of each of these partitions, in the order of their keys; of the first
+	 * ones only where these have enough.
+	 * @param enough no partition begins behind so many entries
+	 */
+	Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline);
+
 	/** The entries of a partition, in the order of their keys. */
-	Mono<List<Stub>> stubs(int partition, Deadline deadline);
+	default Mono<List<Stub>> stubs(int partition, Deadline deadline) {
+		return stubs(List.of(partition), 1, deadline).map(List::getFirst);
+	}
 
 	/**
 	 * The entries of these keys, as far as they fit into a page and are there.

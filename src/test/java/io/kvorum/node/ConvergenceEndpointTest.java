@@ -46,6 +46,8 @@ class ConvergenceEndpointTest {
 	private static void assertAlone(JsonNode state) {
 		assertThat(state.get("converged").asBoolean()).isTrue();
 		assertThat(state.at("/membership/state").asString()).isEqualTo("alone");
+		assertThat(state.get("membership").propertyNames()).as("what is null is left out")
+			.containsExactly("state", "partsToDo", "partsDone");
 	}
 
 }

@@ -1,8 +1,12 @@
 package io.kvorum.simulation;
 
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Replicas;
 import io.kvorum.replication.Replica;
 import io.kvorum.simulation.SimulatedDisk.Manners;
+import io.kvorum.storage.NodeRecord;
+import org.jspecify.annotations.Nullable;
 
 /** How the nodes of a cluster work. As it stands: as the product does. */
 interface Design {
@@ -15,8 +19,30 @@ interface Design {
 	}
 
 	/** The replica of a node, for itself and others. */
-	default Replica replica(Replica local) {
+	default Replica replica(Replica local, TimeSource time) {
 		return local;
+	}
+
+	/** How replicas are made equal. */
+	default ConvergenceSettings convergence(ConvergenceSettings usual) {
+		return usual;
+	}
+
+	/**
+	 * The record of repairs that tombstones are collected by; null for that of repairs.
+	 */
+	default @Nullable NodeRecord forgedRepairs(Topology topology) {
+		return null;
+	}
+
+	/** Whether every node takes itself for a member whatever its disk lacks. */
+	default boolean acceptsLoss() {
+		return false;
+	}
+
+	/** Whether hints are handed over and replicas are compared. */
+	default boolean repairs() {
+		return true;
 	}
 
 	/** The bound that the clock of a node goes on from, of the one it has stored. */

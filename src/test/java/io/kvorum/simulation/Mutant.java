@@ -4,6 +4,7 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Replicas;
 import io.kvorum.replication.Replica;
 import io.kvorum.simulation.ShortcutCoordinator.Shortcuts;
@@ -72,7 +73,7 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 	}
 
 	@Override
-	public Replica replica(Replica local) {
+	public Replica replica(Replica local, TimeSource time) {
 		return this.replica.apply(local);
 	}
 

@@ -4,6 +4,9 @@ import java.util.Map;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** What clients ask a node for. */
@@ -12,9 +15,9 @@ interface Operations {
 	/** The value, or empty. */
 	Mono<Integer> get(Key key, Replicas asked);
 
-	Mono<?> put(Key key, Replicas asked, int value);
+	Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl);
 
-	Mono<?> delete(Key key, Replicas asked);
+	Mono<Version> delete(Key key, Replicas asked);
 
 	/** The values of all keys that have one, in pages of about so many bytes. */
 	Mono<Map<Key, Integer>> range(int pageBytes);

@@ -9,10 +9,11 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeEvents.Scope;
-import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.RangePiece;
 import io.kvorum.replication.RangePiece.Item;
 import io.kvorum.replication.RangeRead;
@@ -22,10 +23,14 @@ import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationSettings;
 import io.kvorum.storage.CallerThreads;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The coordinator itself. */
 final class ProductOperations implements Operations {
+
+	/** Of all values: the one that is not spelt out when they are stored. */
+	private static final String CONTENT_TYPE = "application/octet-stream";
 
 	static final Duration READ_TIMEOUT = Duration.ofSeconds(1);
 
@@ -53,9 +58,8 @@ final class ProductOperations implements Operations {
 		repair.run().subscribe();
 		this.coordinator = new Coordinator(parts.placement(), node.member(), parts.replicas(), parts.clock(),
 				node.time(), parts.policy(),
-				new ReplicationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair, MissedStores.NONE,
-				time -> Mono.create(sink -> node.after(time.toNanos(), () -> sink.success(0L))), CallerThreads.NONE,
-				ReplicationEvents.NONE);
+				new ReplicationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
+				parts.missedStores(), node.alarms(), CallerThreads.NONE, ReplicationEvents.NONE);
 	}
 
 	@Override
@@ -64,12 +68,12 @@ final class ProductOperations implements Operations {
 	}
 
 	@Override
-	public Mono<?> put(Key key, Replicas asked, int value) {
-		return this.coordinator.put(key, asked, "", Values.of(value), null);
+	public Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl) {
+		return this.coordinator.put(key, asked, CONTENT_TYPE, Values.of(value), ttl);
 	}
 
 	@Override
-	public Mono<?> delete(Key key, Replicas asked) {
+	public Mono<Version> delete(Key key, Replicas asked) {
 		return this.coordinator.delete(key, asked);
 	}
 

@@ -14,11 +14,13 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Replica;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
@@ -71,7 +73,7 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<?> put(Key key, Replicas asked, int value) {
+	public Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl) {
 		return write(key, asked, version -> new Live(version, asked.from(), Live.NEVER, "", Values.of(value)), 1);
 	}
 
@@ -82,20 +84,20 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<?> delete(Key key, Replicas asked) {
+	public Mono<Version> delete(Key key, Replicas asked) {
 		return write(key, asked, version -> new Tombstone(version, asked.from()), 1);
 	}
 
-	private Mono<?> write(Key key, Replicas asked, Function<Version, Entry> maker, int attempt) {
+	private Mono<Version> write(Key key, Replicas asked, Function<Version, Entry> maker, int attempt) {
 		List<Replica> set = setOf(key, asked);
 		long nanos = this.shortcuts.retries ? ATTEMPT_NANOS : ProductOperations.WRITE_TIMEOUT.toNanos();
 		Deadline deadline = new Deadline(this.parts.node().time().nanos() + nanos);
 		Mono<Version> version = this.shortcuts.onePhase ? next(Version.ABSENT)
 				: gather(set, asked.from() / 2 + 1, replica -> replica.readVersion(key, deadline), false)
 					.flatMap(replies -> next(newest(replies).version()));
-		Mono<?> written = version.flatMap(given -> {
+		Mono<Version> written = version.flatMap(given -> {
 			Entry entry = maker.apply(given);
-			return gather(set, asked.ack(), replica -> store(replica, key, entry, deadline), true);
+			return gather(set, asked.ack(), replica -> store(replica, key, entry, deadline), true).thenReturn(given);
 		});
 		boolean triesAgain = (this.shortcuts.retries || this.shortcuts.stampsAgain) && attempt < ATTEMPTS;
 		if (!triesAgain) {
@@ -103,13 +105,11 @@ final class ShortcutCoordinator implements Operations {
 		}
 		Predicate<Throwable> isWorthIt = error -> error instanceof NotReachedException ex
 				&& (this.shortcuts.retries || ex.isRejected());
-		return written.map(Object.class::cast)
-			.onErrorResume(isWorthIt,
-					error -> write(key, asked, maker, attempt + 1).map(Object.class::cast)
-						.onErrorMap(NotReachedException.class,
-								// What an earlier attempt may have done, the whole may
-								// have done.
-								ex -> ex.after((NotReachedException) error)));
+		return written.onErrorResume(isWorthIt,
+				error -> write(key, asked, maker, attempt + 1).onErrorMap(NotReachedException.class,
+						// What an earlier attempt may have done, the whole may
+						// have done.
+						ex -> ex.after((NotReachedException) error)));
 	}
 
 	private Mono<Reply> store(Replica replica, Key key, Entry entry, Deadline deadline) {
@@ -132,7 +132,7 @@ final class ShortcutCoordinator implements Operations {
 	private Mono<Version> next(Version seen) {
 		if (this.shortcuts.wallClock) {
 			return Mono.just(new Version(this.parts.node().time().millis() << Version.COUNTER_BITS,
-					this.parts.node().index() + 1));
+					this.parts.node().disk().content().identity));
 		}
 		return Mono.fromSupplier(() -> this.parts.clock().nextAfter(seen))
 			.onErrorResume(ClockBoundException.class,

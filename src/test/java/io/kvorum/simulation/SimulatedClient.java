@@ -7,10 +7,13 @@ import java.util.function.Consumer;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.OperationFailedException;
 import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -30,14 +33,17 @@ final class SimulatedClient {
 
 	private final Numbers numbers;
 
+	private final Habits habits;
+
 	private final Map<Key, List<Operation>> histories;
 
-	SimulatedClient(String name, SimulatedCluster cluster, Chance chance, Numbers numbers,
+	SimulatedClient(String name, SimulatedCluster cluster, Chance chance, Numbers numbers, Habits habits,
 			Map<Key, List<Operation>> histories) {
 		this.name = name;
 		this.cluster = cluster;
 		this.chance = chance;
 		this.numbers = numbers;
+		this.habits = habits;
 		this.histories = histories;
 	}
 
@@ -59,6 +65,9 @@ final class SimulatedClient {
 	}
 
 	private Kind kind() {
+		if (this.habits.deletes(this.chance)) {
+			return Kind.DELETE;
+		}
 		int dice = this.chance.below(100);
 		return (dice < 45) ? Kind.GET : (dice < 88) ? Kind.PUT : Kind.DELETE;
 	}
@@ -74,14 +83,18 @@ final class SimulatedClient {
 			then.accept(Outcome.NOT_APPLIED);
 			return;
 		}
-		Sent sent = new Sent(kind, key, asked(kind), (kind == Kind.PUT) ? this.numbers.next() : Operation.ABSENT, node,
-				then);
+		Sent sent = new Sent(kind, key, asked(kind, key), (kind == Kind.PUT) ? this.numbers.next() : Operation.ABSENT,
+				node, then);
 		sent.send(operations, patienceNanos);
 	}
 
 	/** At times all replicas; at times a read asks one, and is no part of the history. */
-	private Replicas asked(Kind kind) {
+	private Replicas asked(Kind kind, Key key) {
 		Replicas usual = this.cluster.scenario().replicas();
+		Replicas unusual = this.habits.asked(key, this.chance);
+		if (unusual != null) {
+			return unusual;
+		}
 		int dice = this.cluster.scenario().isCalm() ? 100 : this.chance.below(100);
 		Replicas asked = (dice < 5) ? new Replicas(usual.from(), usual.from())
 				: (dice < 10 && kind == Kind.GET) ? new Replicas(1, usual.from()) : usual;
@@ -102,6 +115,10 @@ final class SimulatedClient {
 
 		private final Consumer<Outcome> then;
 
+		private final @Nullable Ttl ttl;
+
+		private @Nullable Version version;
+
 		private final long invokedAt = SimulatedClient.this.cluster.timeline().now();
 
 		private final Runnable atCrash = this::disconnected;
@@ -121,6 +138,7 @@ final class SimulatedClient {
 			this.value = value;
 			this.node = node;
 			this.then = then;
+			this.ttl = (kind == Kind.PUT) ? SimulatedClient.this.habits.ttl(key, SimulatedClient.this.chance) : null;
 		}
 
 		void send(Operations operations, long patienceNanos) {
@@ -131,7 +149,10 @@ final class SimulatedClient {
 			}
 			this.node.after(limitNanos(), this::checkAnswered);
 			operation(operations).subscribe(found -> {
-				if (this.kind == Kind.GET) {
+				if (found instanceof Version version) {
+					this.version = version;
+				}
+				else {
 					this.found = (Integer) found;
 				}
 			}, this::failed, () -> {
@@ -143,7 +164,7 @@ final class SimulatedClient {
 		private Mono<?> operation(Operations operations) {
 			return switch (this.kind) {
 				case GET -> operations.get(this.key, this.asked);
-				case PUT -> operations.put(this.key, this.asked, this.value);
+				case PUT -> operations.put(this.key, this.asked, this.value, this.ttl);
 				case DELETE -> operations.delete(this.key, this.asked);
 			};
 		}
@@ -189,9 +210,10 @@ final class SimulatedClient {
 			int seen = (this.kind == Kind.GET) ? this.found : this.value;
 			log(" -> %s %s%s".formatted(outcome, (this.kind == Kind.GET) ? seen + " " : "", why));
 			if (this.kind != Kind.GET || this.asked.isMajority()) {
-				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>())
-					.add(new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen, outcome,
-							this.invokedAt, SimulatedClient.this.cluster.timeline().now()));
+				Operation operation = new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind,
+						seen, outcome, this.invokedAt, SimulatedClient.this.cluster.timeline().now());
+				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>()).add(operation);
+				SimulatedClient.this.habits.told(this.key, operation, this.version, this.ttl);
 			}
 			if (outcome != Outcome.DONE && SimulatedClient.this.cluster.isWellServed(this.node)) {
 				SimulatedClient.this.cluster.fail("nothing is in its way, and this did not succeed: %s's %s at %.3f ms"
@@ -202,9 +224,10 @@ final class SimulatedClient {
 
 		private void log(String end) {
 			SimulatedClient.this.cluster.log()
-				.add(() -> "%s at n%d: %s %s k%d%s%s".formatted(SimulatedClient.this.name, this.node.index(), this.kind,
-						this.asked, this.key.bytes()[0], (this.value != Operation.ABSENT) ? " " + this.value : "",
-						end));
+				.add(() -> "%s at n%d: %s %s k%d%s%s%s".formatted(SimulatedClient.this.name, this.node.index(),
+						this.kind, this.asked, this.key.bytes()[0],
+						(this.value != Operation.ABSENT) ? " " + this.value : "",
+						(this.ttl != null) ? " for " + this.ttl.duration().toSeconds() + " s" : "", end));
 		}
 
 	}

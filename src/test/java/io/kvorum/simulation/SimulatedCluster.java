@@ -1,13 +1,19 @@
 package io.kvorum.simulation;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
-import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationPolicy;
 import org.jspecify.annotations.Nullable;
@@ -17,10 +23,16 @@ final class SimulatedCluster {
 
 	private static final int MAX_NODES = 5;
 
-	/** By the number of nodes. */
+	/** By the number of nodes, as all that follow. */
 	private static final List<Topology> TOPOLOGIES = IntStream.rangeClosed(1, MAX_NODES)
 		.mapToObj(size -> Topology.of(IntStream.range(0, size).mapToObj(i -> "http://n" + i).toList(), 3))
 		.toList();
+
+	private static final List<RendezvousPlacement> PLACEMENTS = TOPOLOGIES.stream()
+		.map(RendezvousPlacement::new)
+		.toList();
+
+	static final String NOT_THE_SAME = "Two entries of one version are not the same";
 
 	private final Timeline timeline = new Timeline();
 
@@ -30,28 +42,72 @@ final class SimulatedCluster {
 
 	private final Design design;
 
+	private final @Nullable ConvergenceSettings convergence;
+
 	private final EventLog log;
 
 	private final SimulatedNetwork network;
 
 	private final List<SimulatedNode> nodes;
 
+	/** What a disk has had, by the number that is its value. */
+	private final Map<Integer, Live> seen = new HashMap<>();
+
 	private boolean settled;
 
 	private @Nullable String failure;
 
-	SimulatedCluster(Chance chance, Scenario scenario, Design design, boolean logged) {
+	/**
+	 * A cluster that has started.
+	 * @param convergence null where replicas are made equal by reads and writes only
+	 */
+	SimulatedCluster(Chance chance, Scenario scenario, Design design, @Nullable ConvergenceSettings convergence,
+			boolean logged) {
 		this.chance = chance;
 		this.scenario = scenario;
 		this.design = design;
+		this.convergence = convergence;
 		this.log = new EventLog(this.timeline, logged);
 		this.network = new SimulatedNetwork(this.timeline, chance.split(), scenario, this.log);
-		this.nodes = TOPOLOGIES.get(scenario.nodes() - 1)
-			.members()
+		this.nodes = topology().members()
 			.stream()
 			.map(member -> new SimulatedNode(this, member, chance.split(), scenario))
 			.toList();
 		this.nodes.forEach(SimulatedNode::start);
+	}
+
+	private Topology topology() {
+		return TOPOLOGIES.get(this.scenario.nodes() - 1);
+	}
+
+	RendezvousPlacement placement() {
+		return PLACEMENTS.get(this.scenario.nodes() - 1);
+	}
+
+	/** What makes the replica of a node equal to others, from a start on. */
+	@Nullable Convergence convergenceOf(SimulatedNode node) {
+		return (this.convergence != null) ? new Convergence(node, topology(), placement(),
+				this.design.convergence(this.convergence), this.design, this.chance.split()) : null;
+	}
+
+	SimulatedNetwork network() {
+		return this.network;
+	}
+
+	/** An entry is on a disk. */
+	void seen(Key key, Entry entry) {
+		if (entry instanceof Live live) {
+			Live before = this.seen.put(Values.number(live), live);
+			if (before != null && !before.equals(live)) {
+				fail("%s: k%d %s".formatted(NOT_THE_SAME, key.bytes()[0], Values.text(live)));
+			}
+		}
+	}
+
+	/** The version of a value that a disk has had. */
+	Version versionOf(int value) {
+		Live live = this.seen.get(value);
+		return (live != null) ? live.version() : Version.ABSENT;
 	}
 
 	Timeline timeline() {
@@ -82,17 +138,10 @@ final class SimulatedCluster {
 		return replicas;
 	}
 
-	Parts partsOf(SimulatedNode node, List<Replica> replicas, HybridLogicalClock clock) {
-		return new Parts(node, this::replicasOf, replicas, clock,
-				new ReplicationPolicy(this.nodes.size(), this.scenario.factor()), this.chance.split());
-	}
-
-	/** As the real placement, for less: the order of any key is some rotation. */
-	private List<Member> replicasOf(Key key, int from) {
-		List<Member> members = TOPOLOGIES.get(this.nodes.size() - 1).members();
-		return IntStream.range(0, from)
-			.mapToObj(i -> members.get((Math.floorMod(key.hashCode(), members.size()) + i) % members.size()))
-			.toList();
+	Parts partsOf(SimulatedNode node, List<Replica> replicas, HybridLogicalClock clock, MissedStores missedStores) {
+		return new Parts(node, placement(), replicas, clock,
+				new ReplicationPolicy(this.scenario.nodes(), this.scenario.factor()), missedStores,
+				this.chance.split());
 	}
 
 	/** Lets things go wrong within this time from now. */
@@ -183,7 +232,7 @@ final class SimulatedCluster {
 
 	/** Whether an operation on this node has no reason not to succeed. */
 	boolean isWellServed(SimulatedNode node) {
-		return this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
+		return this.convergence == null && this.scenario.isCalm() && (node.index() >= this.scenario.away() || this.settled);
 	}
 
 	void fail(String why) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
@@ -46,19 +47,17 @@ final class SimulatedDisk implements StorageEngine {
 
 	private final Manners manners;
 
-	private final Map<Key, Entry> entries = new HashMap<>();
+	private DiskContent content;
 
 	/** Of the shortcut only: acknowledged, not on disk. */
 	private final Map<Key, Entry> unsynced = new HashMap<>();
 
-	private final List<Store> waiting = new ArrayList<>();
+	private final List<Write<?>> waiting = new ArrayList<>();
 
-	private List<Store> underWay = List.of();
+	private List<Write<?>> underWay = List.of();
 
 	/** Those whose write failed: found after a restart, or not. */
-	private final List<Store> doubtful = new ArrayList<>();
-
-	private long boundMillis;
+	private final List<Write<?>> doubtful = new ArrayList<>();
 
 	private long boundUnderWay;
 
@@ -73,6 +72,11 @@ final class SimulatedDisk implements StorageEngine {
 		this.chance = chance;
 		this.scenario = scenario;
 		this.manners = manners;
+		this.content = new DiskContent(identity());
+	}
+
+	DiskContent content() {
+		return this.content;
 	}
 
 	@Override
@@ -93,7 +97,7 @@ final class SimulatedDisk implements StorageEngine {
 				sink.error(new Unreadable(new IOException("a damaged block")));
 			}
 			else {
-				TreeMap<Key, Entry> all = new TreeMap<>(this.entries);
+				TreeMap<Key, Entry> all = new TreeMap<>(this.content.entries);
 				all.putAll(this.unsynced);
 				sink.success(Pages.of(all, range, limit));
 			}
@@ -102,7 +106,7 @@ final class SimulatedDisk implements StorageEngine {
 
 	private @Nullable Entry found(Key key) {
 		Entry entry = this.unsynced.get(key);
-		return (entry != null) ? entry : this.entries.get(key);
+		return (entry != null) ? entry : this.content.entries.get(key);
 	}
 
 	private Mono<Entry> later(@Nullable Entry found) {
@@ -118,6 +122,11 @@ final class SimulatedDisk implements StorageEngine {
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
+		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry) : write(() -> put(key, entry));
+	}
+
+	/** Does something with what is on the disk, in the next batch. */
+	<T> Mono<T> write(Supplier<T> work) {
 		return Mono.create(sink -> {
 			StorageException refusal = refusal();
 			if (this.node.isDying()) {
@@ -126,12 +135,21 @@ final class SimulatedDisk implements StorageEngine {
 			if (refusal != null) {
 				sink.error(refusal);
 			}
-			else if (this.manners == Manners.NOT_SYNCED) {
-				sink.success(storeUnsynced(key, entry));
+			else {
+				this.waiting.add(new Write<>(work, sink));
+				begin();
+			}
+		});
+	}
+
+	/** Reads something from the disk, now or a little later. */
+	<T> Mono<T> lookUp(Supplier<T> look) {
+		return Mono.create(sink -> {
+			if (this.chance.of(0.5)) {
+				sink.success(look.get());
 			}
 			else {
-				this.waiting.add(new Store(key, entry, sink));
-				begin();
+				this.node.after(this.chance.nanos(0.05, 10), () -> sink.success(look.get()));
 			}
 		});
 	}
@@ -166,66 +184,74 @@ final class SimulatedDisk implements StorageEngine {
 	private void hang() {
 		this.node.log("disk hangs");
 		this.node.after(WRITE_LIMIT_NANOS, () -> {
-			List<Store> late = new ArrayList<>(this.underWay);
+			List<Write<?>> late = new ArrayList<>(this.underWay);
 			late.addAll(this.waiting);
-			late.forEach(store -> store.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
+			late.forEach(write -> write.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
 		});
 		this.node.after(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500), this::commit);
 	}
 
 	private void commit() {
-		List<Store> batch = this.underWay;
+		List<Write<?>> batch = this.underWay;
 		if (this.troubled && this.chance.of(0.1)) {
 			failBatch(batch);
 			return;
 		}
 		boolean noSpace = this.troubled && this.chance.of(0.1);
-		List<StoreOutcome> outcomes = new ArrayList<>(batch.size());
-		for (Store store : batch) {
-			outcomes.add((noSpace && this.chance.of(0.5)) ? StoreOutcome.SUPERSEDED
-					: put(this.entries, store.key, store.entry));
+		for (Write<?> write : batch) {
+			if (!noSpace || this.chance.of(0.5)) {
+				write.run();
+			}
 		}
 		this.underWay = List.of();
-		for (int i = 0; i < batch.size(); i++) {
+		for (Write<?> write : batch) {
 			if (noSpace) {
-				batch.get(i).fail(NoSpace.met(new IOException("no space left")));
+				write.fail(NoSpace.met(new IOException("no space left")));
 			}
 			else {
-				batch.get(i).succeed(outcomes.get(i));
+				write.succeed();
 			}
 		}
 		begin();
 	}
 
-	private void failBatch(List<Store> batch) {
+	private void failBatch(List<Write<?>> batch) {
 		this.node.log("disk fails");
 		this.failed = true;
 		this.doubtful.addAll(batch);
 		this.underWay = List.of();
-		List<Store> refused = List.copyOf(this.waiting);
+		List<Write<?>> refused = List.copyOf(this.waiting);
 		this.waiting.clear();
-		batch.forEach(store -> store.fail(new WriteFailed(new IOException("input/output error"))));
-		refused.forEach(store -> store.fail(new Unavailable("the disk has failed")));
+		batch.forEach(write -> write.fail(new WriteFailed(new IOException("input/output error"))));
+		refused.forEach(write -> write.fail(new Unavailable("the disk has failed")));
 	}
 
-	private StoreOutcome put(Map<Key, Entry> entries, Key key, Entry entry) {
-		Entry there = entries.get(key);
+	private StoreOutcome put(Key key, Entry entry) {
+		Entry there = this.content.entries.get(key);
 		if (there != null && !entry.version().isNewerThan(there.version()) && this.manners != Manners.NOT_COMPARED) {
 			return StoreOutcome.SUPERSEDED;
 		}
-		entries.put(key, entry);
-		this.node.log("has ", entry);
+		this.content.put(key, entry, this.node.time().millis());
+		this.node.has(key, entry);
 		return StoreOutcome.STORED;
 	}
 
-	private StoreOutcome storeUnsynced(Key key, Entry entry) {
+	private Mono<StoreOutcome> storeUnsynced(Key key, Entry entry) {
+		return Mono.defer(() -> {
+			StorageException refusal = refusal();
+			return (refusal != null) ? Mono.error(refusal)
+					: this.node.isDying() ? Mono.never() : Mono.just(putUnsynced(key, entry));
+		});
+	}
+
+	private StoreOutcome putUnsynced(Key key, Entry entry) {
 		Entry there = found(key);
 		if (there != null && !entry.version().isNewerThan(there.version())) {
 			return StoreOutcome.SUPERSEDED;
 		}
 		this.node.log("has in memory ", entry);
 		this.unsynced.put(key, entry);
-		this.node.after(this.chance.nanos(10, 1_000), () -> put(this.entries, key, entry));
+		this.node.after(this.chance.nanos(10, 1_000), () -> put(key, entry));
 		return StoreOutcome.STORED;
 	}
 
@@ -238,14 +264,14 @@ final class SimulatedDisk implements StorageEngine {
 		}
 		this.boundUnderWay = millis;
 		this.node.after(commitNanos(), () -> {
-			this.boundMillis = millis;
+			this.content.boundMillis = millis;
 			stored.complete(null);
 		});
 		return stored;
 	}
 
 	long boundMillis() {
-		return this.boundMillis;
+		return this.content.boundMillis;
 	}
 
 	@Override
@@ -255,18 +281,35 @@ final class SimulatedDisk implements StorageEngine {
 
 	void crash() {
 		this.unsynced.clear();
-		for (List<Store> maybe : List.of(this.underWay, this.doubtful)) {
+		for (List<Write<?>> maybe : List.of(this.underWay, this.doubtful)) {
 			if (this.chance.of(0.5)) {
-				maybe.forEach(store -> put(this.entries, store.key, store.entry));
+				maybe.forEach(Write::run);
 			}
 		}
 		if (this.chance.of(0.5)) {
-			this.boundMillis = Math.max(this.boundMillis, this.boundUnderWay);
+			this.content.boundMillis = Math.max(this.content.boundMillis, this.boundUnderWay);
 		}
+		this.boundUnderWay = 0;
 		this.underWay = List.of();
 		this.doubtful.clear();
 		this.waiting.clear();
 		this.failed = false;
+		this.content = this.content.copy();
+	}
+
+	/** Of a node that is down: it will find an empty one. */
+	void lose() {
+		this.content = new DiskContent(identity());
+	}
+
+	/** Random, with the node in it for those who read a story. */
+	private long identity() {
+		return this.chance.between(1, 1L << 48) << Byte.SIZE | this.node.index();
+	}
+
+	/** Of a node that is down: it will find this one, as it was when it was copied. */
+	void replaceBy(DiskContent copied) {
+		this.content = copied.copy();
 	}
 
 	boolean hasFailed() {
@@ -297,26 +340,29 @@ final class SimulatedDisk implements StorageEngine {
 
 	}
 
-	private static final class Store {
+	private static final class Write<T> {
 
-		private final Key key;
+		private final Supplier<T> work;
 
-		private final Entry entry;
+		private final MonoSink<T> sink;
 
-		private final MonoSink<StoreOutcome> sink;
+		private @Nullable T result;
 
 		private boolean answered;
 
-		Store(Key key, Entry entry, MonoSink<StoreOutcome> sink) {
-			this.key = key;
-			this.entry = entry;
+		Write(Supplier<T> work, MonoSink<T> sink) {
+			this.work = work;
 			this.sink = sink;
 		}
 
-		void succeed(StoreOutcome outcome) {
+		void run() {
+			this.result = this.work.get();
+		}
+
+		void succeed() {
 			if (!this.answered) {
 				this.answered = true;
-				this.sink.success(outcome);
+				this.sink.success(this.result);
 			}
 		}
 

@@ -80,6 +80,13 @@ final class SimulatedNetwork {
 		}
 	}
 
+	/** Cuts what one node sends to another, and maybe what it gets from it. */
+	void cutLink(int from, int to, boolean oneWay) {
+		this.log.add(() -> "cut n%d %s n%d".formatted(from, oneWay ? "->" : "<->", to));
+		this.cut[from][to] = true;
+		this.cut[to][from] |= !oneWay;
+	}
+
 	/** Cuts off one node. */
 	void isolate(int node) {
 		for (int other = 0; other < this.cut.length; other++) {

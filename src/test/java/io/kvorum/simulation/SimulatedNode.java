@@ -4,15 +4,20 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.Standing;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * A node: what survives a crash, and what is made anew after it. Nothing that a node has
@@ -42,6 +47,12 @@ final class SimulatedNode {
 	/** Null while the node is down. */
 	private @Nullable Replica replica;
 
+	private @Nullable Convergence convergence;
+
+	private boolean started;
+
+	private boolean acceptsLoss;
+
 	SimulatedNode(SimulatedCluster cluster, Member member, Chance chance, Scenario scenario) {
 		this.cluster = cluster;
 		this.member = member;
@@ -54,9 +65,11 @@ final class SimulatedNode {
 	/** Serves as soon as its clock has a bound. */
 	void start() {
 		this.starts++;
+		this.started = true;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
+		long identity = this.disk.content().identity;
 		long bound = this.cluster.design().clockBound(this.disk.boundMillis());
-		clock.start(index() + 1, bound, this.disk::storeBound).thenAccept(_ -> serve(clock)).exceptionally(ex -> {
+		clock.start(identity, bound, this.disk::storeBound).thenAccept(_ -> serve(clock)).exceptionally(ex -> {
 			fail(ex);
 			return null;
 		});
@@ -64,19 +77,26 @@ final class SimulatedNode {
 
 	private void serve(HybridLogicalClock clock) {
 		log("serves");
+		Convergence convergence = this.cluster.convergenceOf(this);
+		this.convergence = convergence;
+		Standing standing = (convergence != null) ? convergence.roster() : Standing.TRUSTED;
+		Questions questions = (convergence != null) ? convergence.roster() : Questions.NONE;
 		Replica local = this.cluster.design()
-			.replica(new LocalReplica(this.member, this.disk, clock, this.time, Standing.TRUSTED, Questions.NONE));
+			.replica(new LocalReplica(this.member, this.disk, clock, this.time, standing, questions), this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
-		this.operations = this.cluster.design().operations(this.cluster.partsOf(this, replicas, clock));
+		MissedStores missedStores = (convergence != null) ? convergence.run(local, replicas) : MissedStores.NONE;
+		this.operations = this.cluster.design().operations(this.cluster.partsOf(this, replicas, clock, missedStores));
 	}
 
 	void crash() {
 		log("crashes");
 		this.starts++;
+		this.started = false;
 		this.dying = false;
 		this.operations = null;
 		this.replica = null;
+		this.convergence = null;
 		this.disk.crash();
 		List<Runnable> left = List.copyOf(this.waiting);
 		this.waiting.clear();
@@ -101,6 +121,35 @@ final class SimulatedNode {
 
 	@Nullable Replica replica() {
 		return this.replica;
+	}
+
+	/** Null while the node is down, or where nothing makes replicas equal. */
+	@Nullable Convergence convergence() {
+		return this.convergence;
+	}
+
+	/** Whether it is up and may be believed. */
+	boolean isBelieved() {
+		return this.convergence != null && this.convergence.roster().doubt() == null;
+	}
+
+	/** Whether it takes itself for a member whatever its disk lacks. */
+	boolean acceptsLoss() {
+		return this.acceptsLoss || this.cluster.design().acceptsLoss();
+	}
+
+	/** Has the next start accept what the disk lacks. */
+	void acceptLoss(boolean accepted) {
+		this.acceptsLoss = accepted;
+	}
+
+	Alarms alarms() {
+		return time -> Mono.create(sink -> after(time.toNanos(), () -> sink.success(0L)));
+	}
+
+	/** Whether it is up, or about to be. */
+	boolean isStarted() {
+		return this.started;
 	}
 
 	boolean isUp() {
@@ -162,7 +211,17 @@ final class SimulatedNode {
 	}
 
 	void log(String what, Entry entry) {
-		this.cluster.log().add(() -> "n%d %s%s".formatted(index(), what, Values.text(entry)));
+		log(() -> what + Values.text(entry));
+	}
+
+	void log(Supplier<String> what) {
+		this.cluster.log().add(() -> "n%d %s".formatted(index(), what.get()));
+	}
+
+	/** It has an entry on its disk. */
+	void has(Key key, Entry entry) {
+		log(() -> "has k%d %s".formatted(key.bytes()[0], Values.text(entry)));
+		this.cluster.seen(key, entry);
 	}
 
 }

@@ -59,7 +59,7 @@ final class Simulation {
 		this.chance = new Chance(seed);
 		Scenario scenario = scenarios.apply(this.chance);
 		this.rangeChance = new Chance(~seed);
-		this.cluster = new SimulatedCluster(this.chance.split(), scenario, design, logged);
+		this.cluster = new SimulatedCluster(this.chance.split(), scenario, design, null, logged);
 		for (int i = 0; i < scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
 		}
@@ -127,7 +127,7 @@ final class Simulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, this.histories);
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, Habits.USUAL, this.histories);
 	}
 
 	private List<Key> keys() {

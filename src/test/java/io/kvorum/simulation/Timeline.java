@@ -28,6 +28,11 @@ final class Timeline {
 		}
 	}
 
+	/** Lets nothing more happen. */
+	void end() {
+		this.events.clear();
+	}
+
 	/** Of two at an instant the one scheduled first happens first. */
 	private record Event(long at, long order, Runnable task) implements Comparable<Event> {
 

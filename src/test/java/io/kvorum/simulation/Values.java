@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
 
 /** Numbers as values. */
 final class Values {
@@ -21,9 +22,12 @@ final class Values {
 	}
 
 	static String text(Entry entry) {
-		String version = "@%d.%d.n%d".formatted(entry.version().millis() % 1_000_000,
-				entry.version().timestamp() & 0xFFFF, entry.version().node() - 1);
-		return ((entry instanceof Live live) ? String.valueOf(number(live)) : "tombstone") + version;
+		return ((entry instanceof Live live) ? String.valueOf(number(live)) : "tombstone") + text(entry.version());
+	}
+
+	static String text(Version version) {
+		return "@%d.%d.n%d".formatted(version.millis() % 1_000_000, version.timestamp() & 0xFFFF,
+				version.node() & 0xFF);
 	}
 
 }

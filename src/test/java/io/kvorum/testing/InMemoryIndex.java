@@ -1,5 +1,6 @@
 package io.kvorum.testing;
 
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -7,6 +8,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
@@ -68,9 +70,18 @@ public final class InMemoryIndex {
 		return this.partitions.computeIfAbsent(Partitions.ofHash(this.hashes.of(key)), _ -> new TreeMap<>());
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#stubs}. */
-	public List<Stub> stubs(int partition) {
-		return List.copyOf(this.partitions.getOrDefault(partition, new TreeMap<>()).values());
+	/** As {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}. */
+	public List<List<Stub>> stubs(List<Integer> partitions, int enough) {
+		List<List<Stub>> stubs = new ArrayList<>();
+		int count = 0;
+		for (int partition : partitions) {
+			stubs.add(List.copyOf(this.partitions.getOrDefault(partition, new TreeMap<>()).values()));
+			count += stubs.getLast().size();
+			if (count >= enough) {
+				break;
+			}
+		}
+		return stubs;
 	}
 
 	/** As {@link io.kvorum.storage.PartitionIndex#graves}, there since ever. */

@@ -82,12 +82,12 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
-	public Mono<List<Stub>> stubs(int partition, Deadline deadline) {
-		return Mono.fromSupplier(() -> stubsNow(partition));
+	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+		return Mono.fromSupplier(() -> stubsNow(partitions, enough));
 	}
 
-	private synchronized List<Stub> stubsNow(int partition) {
-		return this.index.stubs(partition);
+	private synchronized List<List<Stub>> stubsNow(List<Integer> partitions, int enough) {
+		return this.index.stubs(partitions, enough);
 	}
 
 	@Override

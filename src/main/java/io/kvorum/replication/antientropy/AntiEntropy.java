@@ -100,7 +100,7 @@ public final class AntiEntropy {
 		this.alarms = alarms;
 		this.settings = settings;
 		this.events = events;
-		this.handover = new Handover(local, replicas, index, placement, time, settings,
+		this.handover = new Handover(local, replicas, index, placement, log, time, settings,
 				new Pace(settings.bytesPerSecond(), time, alarms), events);
 		this.allDueNanos = time.nanos();
 		this.handoverDueNanos = this.allDueNanos;
@@ -272,8 +272,9 @@ public final class AntiEntropy {
 
 		Mono<Void> repair() {
 			return Mono.defer(() -> {
-				BitSet wanted = AntiEntropy.this.log.takeNeeds(this.member);
-				return new Run(this, wanted).run();
+				// First, so that nobody takes what is being repaired for equal.
+				this.active = true;
+				return new Run(this, AntiEntropy.this.log.takeNeeds(this.member)).run();
 			});
 		}
 
@@ -289,13 +290,14 @@ public final class AntiEntropy {
 		private void failed(Throwable error) {
 			String why = String.valueOf(error.getMessage());
 			boolean isPassing = error instanceof RepairFailedException failure && failure.isPassing();
-			if (!(error instanceof RepairFailedException) && !(error instanceof StorageException)) {
+			boolean isExpected = error instanceof RepairFailedException || error instanceof StorageException;
+			if (!isExpected) {
 				logger.error("A repair with {} met an error that nobody expected", this.member.address(), error);
 			}
 			else if (!isPassing && this.trouble.isEmpty()) {
 				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
-			this.trouble = isPassing ? "" : why;
+			this.trouble = isPassing ? "" : isExpected ? why : "an error that nobody expected, see the log";
 			this.dueNanos = AntiEntropy.this.time.nanos() + this.delay.toNanos();
 			if (!isPassing && this.delay.compareTo(MAX_RETRY_DELAY) < 0) {
 				this.delay = this.delay.multipliedBy(2);
@@ -327,7 +329,6 @@ public final class AntiEntropy {
 		}
 
 		Mono<Void> run() {
-			this.peer.active = true;
 			this.peer.startedMillis = this.beganMillis;
 			this.peer.slicesToDo = this.open.cardinality();
 			this.peer.slicesDone.set(0);

@@ -16,8 +16,10 @@ import io.kvorum.storage.Stub;
  * <li>It is older than the grace time. Hints are thrown away before they get that old,
  * and a node that was away for so long, or whose disk was put back by so much, is rebuilt
  * before it may be believed: neither brings anything older than the tombstone.
- * <li>A repair that began after it had come here has made this replica equal to each
- * other one that holds the key: all of them have it, or something newer, or collected it.
+ * <li>A repair that began after it had come here has made this replica equal to that of
+ * each other member: all that had something older have it, or something newer. Also those
+ * that the key does not belong to by this tombstone: it did, if an earlier write asked
+ * for more copies.
  * <li>No hint that waits here is older.
  * </ul>
  * Instants of different nodes are compared in the first point only, where the margins of
@@ -51,8 +53,8 @@ public final class CollectionRule {
 	/** What becomes of a tombstone that is old enough. */
 	Verdict of(Grave grave) {
 		Stub stub = grave.stub();
-		int partition = Partitions.ofHash(this.hash.of(stub.key()));
-		if (this.log.repairedWithAll(partition, stub.copies()) <= grave.sinceMillis()) {
+		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(stub.key())));
+		if (this.log.repairedWithAll(slice) <= grave.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= stub.version().millis()) ? Verdict.WAITS_FOR_HINTS

@@ -1,6 +1,10 @@
 package io.kvorum.replication.antientropy;
 
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -22,9 +26,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Hands entries on that do not belong here, as after a change of the topology, to all
- * those to whom they belong; lets them go when all of these have them. Where there are
- * none, the digests say so without a look at the disk.
+ * Hands entries on that do not belong here, as after a change of the topology or a write
+ * that asked for fewer copies than the one before, to all those to whom they belong; lets
+ * them go when all of these have them. Where there are none, the digests say so without a
+ * look at the disk.
+ * <p>
+ * An entry that came here because there was an older one is let go only after a repair
+ * with each other member: else one that still has the older one would bring it back.
  */
 final class Handover {
 
@@ -38,6 +46,8 @@ final class Handover {
 
 	private final RendezvousPlacement placement;
 
+	private final RepairLog log;
+
 	private final TimeSource time;
 
 	private final RepairSettings settings;
@@ -46,14 +56,18 @@ final class Handover {
 
 	private final RepairEvents events;
 
+	/** What was seen, by slice. */
+	private final Map<Integer, Seen> seen = new HashMap<>();
+
 	private volatile int remaining;
 
 	Handover(Replica local, List<? extends Replica> replicas, PartitionIndex index, RendezvousPlacement placement,
-			TimeSource time, RepairSettings settings, Pace pace, RepairEvents events) {
+			RepairLog log, TimeSource time, RepairSettings settings, Pace pace, RepairEvents events) {
 		this.local = local;
 		this.replicas = replicas;
 		this.index = index;
 		this.placement = placement;
+		this.log = log;
 		this.time = time;
 		this.settings = settings;
 		this.pace = pace;
@@ -67,12 +81,46 @@ final class Handover {
 
 	/** Hands on what can be, and says how many partitions are left. */
 	Mono<Integer> round() {
-		return Flux.defer(() -> Flux.fromIterable(misplaced()))
-			.concatMap(this::handOn, 1)
-			.then(Mono.fromSupplier(() -> {
-				this.remaining = misplaced().size();
-				return this.remaining;
-			}));
+		return Flux.defer(() -> Flux.fromIterable(look())).concatMap(this::handOn, 1).then(Mono.fromSupplier(() -> {
+			this.remaining = misplaced().size();
+			return this.remaining;
+		}));
+	}
+
+	/**
+	 * The partitions whose entries are to be handed on now: the new ones, and the last
+	 * time.
+	 */
+	private List<Integer> look() {
+		List<Integer> misplaced = misplaced();
+		Map<Integer, Long> digests = new HashMap<>();
+		misplaced.forEach(partition -> digests.merge(Partitions.sliceOf(partition), digestOf(partition),
+				(one, other) -> one ^ other));
+		this.seen.keySet().retainAll(digests.keySet());
+		Set<Integer> due = new HashSet<>();
+		digests.forEach((slice, digest) -> {
+			Seen before = this.seen.get(slice);
+			if (before == null || before.digest != digest) {
+				this.seen.put(slice, new Seen(digest, this.time.millis()));
+				this.log.others().forEach(member -> this.log.need(member, slice));
+				due.add(slice);
+			}
+			else if (mayGo(slice)) {
+				due.add(slice);
+			}
+		});
+		return misplaced.stream().filter(partition -> due.contains(Partitions.sliceOf(partition))).toList();
+	}
+
+	private long digestOf(int partition) {
+		Digests digests = this.index.digests();
+		return Digests.mix(partition + (digests.of(partition, 1) ^ digests.of(partition, rankOf(partition) + 1)));
+	}
+
+	/** Whether each other member has been repaired since what is in a slice came here. */
+	private boolean mayGo(int slice) {
+		Seen there = this.seen.get(slice);
+		return there != null && this.log.repairedWithAll(slice) > there.sinceMillis;
 	}
 
 	private List<Integer> misplaced() {
@@ -119,16 +167,33 @@ final class Handover {
 	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry) {
 		int bytes = PairRepair.bytesOf(stub.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline())
-				.doOnNext(_ -> this.events.moved(owner, Direction.THERE, 1, bytes)), 1)
-			.all(Acknowledged.class::isInstance)
-			.flatMap(all -> all ? this.index.remove(stub.key(), stub.version()) : Mono.just(false))
+			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline()).map(reply -> {
+				boolean taken = reply instanceof Acknowledged;
+				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
+				return taken;
+			}), 1)
+			.all(Boolean::booleanValue)
+			.flatMap(all -> (all && mayGo(sliceOf(stub))) ? this.index.remove(stub.key(), stub.version())
+					: Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
 	}
 
+	private int sliceOf(Stub stub) {
+		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(stub.key())));
+	}
+
 	private Replica replicaOf(Member member) {
 		return this.replicas.get(member.index());
+	}
+
+	/**
+	 * What of a slice does not belong here.
+	 *
+	 * @param digest of it
+	 * @param sinceMillis when it was seen for the first time
+	 */
+	private record Seen(long digest, long sinceMillis) {
 	}
 
 }

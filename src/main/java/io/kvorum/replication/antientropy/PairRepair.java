@@ -47,7 +47,7 @@ import reactor.core.publisher.Mono;
 final class PairRepair {
 
 	/** Partitions that are compared at a time. */
-	private static final int MAX_LEAVES = 256;
+	private static final int MAX_LEAVES = 1024;
 
 	/** Entries here that are compared at a time, but for those of one partition. */
 	private static final int MAX_ITEMS = 8192;
@@ -55,7 +55,7 @@ final class PairRepair {
 	/** Keys of entries that are fetched at a time. */
 	private static final int MAX_FETCHED = 1024;
 
-	private static final int STORES_AT_ONCE = 64;
+	private static final int STORES_AT_ONCE = 256;
 
 	private final Replica local;
 
@@ -185,11 +185,7 @@ final class PairRepair {
 				return Mono.empty();
 			}
 			int to = Math.min(this.done + MAX_LEAVES, this.partitions.size());
-			int[] items = new int[1];
-			return Flux.fromIterable(this.partitions.subList(this.done, to))
-				.concatMap(partition -> PairRepair.this.index.stubs(partition, deadline()), 1)
-				.takeUntil(stubs -> (items[0] += stubs.size()) >= MAX_ITEMS)
-				.collectList()
+			return PairRepair.this.index.stubs(this.partitions.subList(this.done, to), MAX_ITEMS, deadline())
 				.flatMap(this::compare);
 		}
 
@@ -220,11 +216,10 @@ final class PairRepair {
 		}
 
 		private Mono<Void> carryOut(Plan plan) {
-			List.of(plan.pull(), plan.push(), plan.drop(), plan.alone()).forEach(this::leaveUnderWay);
+			List.of(plan.pull(), plan.push(), plan.alone()).forEach(this::leaveUnderWay);
 			this.result.alone.addAll(plan.alone());
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
-			return drop(plan.drop()).then(pull(plan.pull()))
-				.then(PairRepair.this.manner.gives() ? push(plan.push()) : Mono.empty());
+			return pull(plan.pull()).then(PairRepair.this.manner.gives() ? push(plan.push()) : Mono.empty());
 		}
 
 		private void leaveUnderWay(List<Stub> stubs) {
@@ -238,15 +233,6 @@ final class PairRepair {
 			});
 		}
 
-	}
-
-	private Mono<Void> drop(List<Stub> stubs) {
-		return Flux.fromIterable(stubs)
-			.flatMap(stub -> this.index.remove(stub.key(), stub.version()), STORES_AT_ONCE)
-			.filter(Boolean::booleanValue)
-			.count()
-			.doOnNext(count -> this.events.letGo(count.intValue()))
-			.then();
 	}
 
 	private Mono<Void> pull(List<Stub> stubs) {
@@ -356,12 +342,6 @@ final class PairRepair {
 				.then());
 	}
 
-	/** Whether the other one is to hold an entry, which may be newer than it was. */
-	private boolean isHolder(Key key, Entry entry) {
-		int partition = Partitions.ofHash(this.index.keyHash().of(key));
-		return this.placement.rankOf(partition, this.peer.member()) < entry.copies();
-	}
-
 	/**
 	 * Gives the other one what is here now of a key.
 	 * @param large where to leave it, for later, if it is large; null if it is to be
@@ -373,7 +353,7 @@ final class PairRepair {
 				throw RepairFailedException.of(self(), reply);
 			}
 			Entry entry = held.entry();
-			if (entry == null || !isHolder(stub.key(), entry)) {
+			if (entry == null) {
 				return Mono.empty();
 			}
 			int bytes = bytesOf(stub.key(), entry);

@@ -6,9 +6,10 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.storage.Digests;
 
 /**
- * What a store holds of the entries that two members both are to hold, as digests: the
- * same on both of them where these entries are. A leaf is a partition; the root has the
- * slices below it.
+ * What the store of a member holds of the entries that it and another one both are to
+ * hold, as digests: the same on both of them where these entries are. What does not
+ * belong there at all is in it too, so that the other one may say that it has been
+ * overwritten. A leaf is a partition; the root has the slices below it.
  */
 final class PairView {
 
@@ -16,14 +17,14 @@ final class PairView {
 
 	private final RendezvousPlacement placement;
 
-	private final Member one;
+	private final Member self;
 
 	private final Member other;
 
-	PairView(Digests digests, RendezvousPlacement placement, Member one, Member other) {
+	PairView(Digests digests, RendezvousPlacement placement, Member self, Member other) {
 		this.digests = digests;
 		this.placement = placement;
-		this.one = one;
+		this.self = self;
 		this.other = other;
 	}
 
@@ -52,8 +53,10 @@ final class PairView {
 
 	/** The digest of a partition; 0 without entries. */
 	long leaf(int partition) {
-		int rank = Math.max(this.placement.rankOf(partition, this.one), this.placement.rankOf(partition, this.other));
-		return this.digests.of(partition, rank + 1);
+		int rank = this.placement.rankOf(partition, this.self);
+		int common = Math.max(rank, this.placement.rankOf(partition, this.other));
+		long misplaced = (rank == 0) ? 0 : this.digests.of(partition, 1) ^ this.digests.of(partition, rank + 1);
+		return this.digests.of(partition, common + 1) ^ misplaced;
 	}
 
 }

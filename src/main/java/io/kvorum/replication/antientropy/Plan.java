@@ -11,19 +11,20 @@ import io.kvorum.storage.Stub;
 
 /**
  * What has to be done so that two members hold the same in a partition, as one of them
- * sees it. The newer of two entries wins, and an entry goes to those that its write asked
- * for, no others: one that was overwritten by a write with fewer copies is let go.
+ * sees it. The newer of two entries wins. An entry goes to those that its write asked
+ * for, and to whoever has an older one of the key: what is overwritten is never just
+ * removed, since another member that still has it would bring it back. Who gets an entry
+ * that does not belong there hands it on, see {@link Handover}.
  *
  * @param pull what the other one has to give
  * @param push what it has to get
- * @param drop what has been overwritten elsewhere by what does not belong here
  * @param alone what the other one has no version of, though it is to hold it: among
  * {@code push}
  */
-record Plan(List<Stub> pull, List<Stub> push, List<Stub> drop, List<Stub> alone) {
+record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
 
 	static Plan nothing() {
-		return new Plan(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+		return new Plan(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
 	}
 
 	/**
@@ -40,14 +41,13 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> drop, List<Stub> alone)
 		for (int position : difference.lacking) {
 			Stub here = mine.get(position);
 			Stub there = theirs.remove(here.key());
-			if (there != null && there.version().isNewerThan(here.version())) {
-				take(there, here, myRank);
+			if (there != null) {
+				boolean theirsIsNewer = there.version().isNewerThan(here.version());
+				(theirsIsNewer ? this.pull : this.push).add(theirsIsNewer ? there : here);
 			}
-			else if (theirRank < here.copies() && (there != null || !isSettled.test(here))) {
+			else if (theirRank < here.copies() && !isSettled.test(here)) {
 				this.push.add(here);
-				if (there == null) {
-					this.alone.add(here);
-				}
+				this.alone.add(here);
 			}
 		}
 		for (Stub there : theirs.values()) {
@@ -57,18 +57,9 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> drop, List<Stub> alone)
 		}
 	}
 
-	private void take(Stub there, Stub here, int myRank) {
-		if (myRank < there.copies()) {
-			this.pull.add(there);
-		}
-		else {
-			this.drop.add(here);
-		}
-	}
-
 	/** Keys that are not the same on both. */
 	int size() {
-		return this.pull.size() + this.push.size() + this.drop.size();
+		return this.pull.size() + this.push.size();
 	}
 
 }

@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.List;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Partitions;
 import io.kvorum.storage.NodeRecord;
@@ -30,8 +29,6 @@ public final class RepairLog {
 
 	private final Member self;
 
-	private final RendezvousPlacement placement;
-
 	private final NodeRecord record;
 
 	/** By the index of the other member. Guarded by this, as is all that follows. */
@@ -39,10 +36,9 @@ public final class RepairLog {
 
 	private final BitSet[] needs;
 
-	public RepairLog(Topology topology, Member self, RendezvousPlacement placement, NodeRecord record) {
+	public RepairLog(Topology topology, Member self, NodeRecord record) {
 		this.topology = topology;
 		this.self = self;
-		this.placement = placement;
 		this.record = record;
 		this.repaired = new long[topology.size()][Partitions.SLICES];
 		this.needs = new BitSet[topology.size()];
@@ -121,17 +117,14 @@ public final class RepairLog {
 	}
 
 	/**
-	 * When the repair began that found all replicas of a partition equal, the oldest of
-	 * them where there were several; {@link #NEVER} where one is missing;
-	 * {@link Long#MAX_VALUE} where there are no other replicas.
+	 * When the repairs began that made all members equal in a slice, the oldest of them;
+	 * {@link #NEVER} where one is missing. Of all members, not of those only that an
+	 * entry belongs to: an older entry of its key may have asked for more copies.
 	 */
-	synchronized long repairedWithAll(int partition, int copies) {
+	synchronized long repairedWithAll(int slice) {
 		long oldest = Long.MAX_VALUE;
-		int slice = Partitions.sliceOf(partition);
-		for (Member member : this.placement.replicasOf(partition, Math.min(copies, this.topology.size()))) {
-			if (!member.equals(this.self)) {
-				oldest = Math.min(oldest, this.repaired[member.index()][slice]);
-			}
+		for (Member member : others()) {
+			oldest = Math.min(oldest, this.repaired[member.index()][slice]);
 		}
 		return oldest;
 	}

@@ -21,7 +21,6 @@ import io.kvorum.replication.Questions;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -31,10 +30,13 @@ import reactor.core.publisher.Mono;
 public final class Responder implements Questions {
 
 	/** Of stubs in an answer, but for those of one partition. */
-	static final int MAX_ANSWER_BYTES = 1 << 20;
+	private static final int MAX_ANSWER_BYTES = 1 << 20;
+
+	/** Looked at for an answer, but for those of one partition. */
+	private static final int MAX_ANSWER_STUBS = 16_384;
 
 	/** Of entries in an answer. */
-	static final int MAX_PAGE_BYTES = 256 << 10;
+	private static final int MAX_PAGE_BYTES = 256 << 10;
 
 	private final PartitionIndex index;
 
@@ -101,13 +103,19 @@ public final class Responder implements Questions {
 
 	/** Of as many leaves as an answer has room for: of one at least. */
 	private Mono<byte[]> compare(List<Leaf> leaves, Deadline deadline) {
-		int[] bytes = new int[1];
-		return Flux.fromIterable(leaves)
-			.concatMap(leaf -> this.index.stubs(Objects.checkIndex(leaf.partition, Partitions.COUNT), deadline)
-				.map(here -> Difference.between(leaf, here, this.index.keyHash())), 1)
-			.takeUntil(difference -> (bytes[0] += Messages.lengthOf(difference)) > MAX_ANSWER_BYTES)
-			.collect(ArrayList<Difference>::new, List::add)
-			.map(Messages::differences);
+		List<Integer> partitions = leaves.stream()
+			.map(leaf -> Objects.checkIndex(leaf.partition, Partitions.COUNT))
+			.toList();
+		return this.index.stubs(partitions, MAX_ANSWER_STUBS, deadline).map(here -> {
+			List<Difference> differences = new ArrayList<>();
+			int bytes = 0;
+			for (int i = 0; i < here.size() && bytes < MAX_ANSWER_BYTES; i++) {
+				Difference difference = Difference.between(leaves.get(i), here.get(i), this.index.keyHash());
+				differences.add(difference);
+				bytes += Messages.lengthOf(difference);
+			}
+			return Messages.differences(differences);
+		});
 	}
 
 	private Mono<byte[]> fetch(List<Key> keys, Deadline deadline) {

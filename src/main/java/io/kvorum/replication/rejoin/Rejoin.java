@@ -124,7 +124,7 @@ public final class Rejoin {
 
 	private Mono<Void> round() {
 		boolean wasMember = this.roster.isMember();
-		return meetAll().then(Mono.defer(this.roster::decide)).then(Mono.defer(() -> {
+		return this.roster.remember().then(Mono.defer(this::meetAll)).then(Mono.defer(this.roster::decide)).then(Mono.defer(() -> {
 			State state = this.roster.state();
 			if (state.isToBeRebuilt()) {
 				return rebuild();

@@ -177,6 +177,15 @@ public final class Roster implements Standing, Questions {
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));
 	}
 
+	/**
+	 * Records what this node is, if it never was: one with an empty disk that stops
+	 * before anything is decided would else be taken for a member by its next start.
+	 */
+	Mono<Void> remember() {
+		return (this.record.recorded(MEMBERSHIP) != null) ? Mono.empty()
+				: this.record.record(MEMBERSHIP, this.own.toBytes());
+	}
+
 	/** What this node is, by what is known now. */
 	Mono<Void> decide() {
 		Collection<Introduction> said = this.met.values();

@@ -23,10 +23,39 @@ final class IndexReader {
 		this.database = database;
 	}
 
-	/** The entries of a partition, in the order of their keys. */
-	List<Stub> stubs(int partition) throws RocksDBException {
-		byte[] end = (partition < Partitions.COUNT - 1) ? IndexRow.bound(partition + 1) : null;
-		return read(this.database.index, IndexRow.bound(partition), end, Integer.MAX_VALUE, IndexRow::stub);
+	/** As {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}. */
+	List<List<Stub>> stubs(List<Integer> partitions, int enough) throws RocksDBException {
+		List<List<Stub>> all = new ArrayList<>(partitions.size());
+		int count = 0;
+		int last = partitions.stream().mapToInt(Integer::intValue).max().orElse(0);
+		byte @Nullable [] end = (last < Partitions.COUNT - 1) ? IndexRow.bound(last + 1) : null;
+		try (Slice upper = (end != null) ? new Slice(end) : null;
+				ReadOptions options = options(upper);
+				RocksIterator iterator = this.database.db.newIterator(this.database.index, options)) {
+			for (int partition : partitions) {
+				List<Stub> stubs = stubs(partition, iterator);
+				all.add(stubs);
+				count += stubs.size();
+				if (count >= enough) {
+					break;
+				}
+			}
+		}
+		return all;
+	}
+
+	private static List<Stub> stubs(int partition, RocksIterator iterator) throws RocksDBException {
+		List<Stub> stubs = new ArrayList<>();
+		for (iterator.seek(IndexRow.bound(partition)); iterator.isValid(); iterator.next()) {
+			byte[] row = iterator.key();
+			if (IndexRow.partitionOf(row) != partition) {
+				return stubs;
+			}
+			stubs.add(IndexRow.stub(row, iterator.value()));
+		}
+		// An iterator that meets damage just ends.
+		iterator.status();
+		return stubs;
 	}
 
 	/** As {@link io.kvorum.storage.PartitionIndex#graves}. */

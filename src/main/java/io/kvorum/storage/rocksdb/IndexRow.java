@@ -52,6 +52,10 @@ final class IndexRow {
 		return ByteBuffer.allocate(Integer.BYTES).putInt(partition).array();
 	}
 
+	static int partitionOf(byte[] row) {
+		return (int) INT.get(row, 0);
+	}
+
 	static Key keyOf(byte[] row) {
 		return Key.of(Arrays.copyOfRange(row, Integer.BYTES, row.length));
 	}

@@ -199,8 +199,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
-	public Mono<List<Stub>> stubs(int partition, Deadline deadline) {
-		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).stubs(partition));
+	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).stubs(partitions, enough));
 	}
 
 	@Override

@@ -1,0 +1,152 @@
+package io.kvorum.simulation;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.MissedStores;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.antientropy.AntiEntropy;
+import io.kvorum.replication.antientropy.CollectionEvents;
+import io.kvorum.replication.antientropy.CollectionRule;
+import io.kvorum.replication.antientropy.RepairEvents;
+import io.kvorum.replication.antientropy.RepairLog;
+import io.kvorum.replication.antientropy.Responder;
+import io.kvorum.replication.antientropy.TombstoneCollector;
+import io.kvorum.replication.handoff.Handoff;
+import io.kvorum.replication.handoff.HandoffEvents;
+import io.kvorum.replication.rejoin.Rejoin;
+import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.PartitionIndex;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** All that makes the replica of a node equal to others, from its start to its crash. */
+final class Convergence {
+
+	/** In which a disk that was opened is read for its digests, in milliseconds. */
+	private static final double MOST_READING_MILLIS = 500;
+
+	private final SimulatedNode node;
+
+	private final Topology topology;
+
+	private final RendezvousPlacement placement;
+
+	private final ConvergenceSettings settings;
+
+	private final Design design;
+
+	private final Chance chance;
+
+	private final PartitionIndex index;
+
+	private final NodeRecord record;
+
+	private final Roster roster;
+
+	private @Nullable AntiEntropy antiEntropy;
+
+	Convergence(SimulatedNode node, Topology topology, RendezvousPlacement placement, ConvergenceSettings settings,
+			Design design, Chance chance) {
+		this.node = node;
+		this.topology = topology;
+		this.placement = placement;
+		this.settings = settings;
+		this.design = design;
+		this.chance = chance;
+		this.index = new SimulatedIndex(node);
+		this.record = new SimulatedRecord(node.disk());
+		this.roster = new Roster(topology, node.member(), this.record,
+				new Responder(this.index, placement, topology, node.member()), node.time(), settings.mostAway());
+	}
+
+	Roster roster() {
+		return this.roster;
+	}
+
+	/** Whether nothing is known to differ. */
+	boolean isConverged() {
+		return this.antiEntropy != null && this.antiEntropy.isConverged();
+	}
+
+	/** Begins all of it. */
+	MissedStores run(Replica local, List<Replica> replicas) {
+		SimulatedNode node = this.node;
+		Alarms alarms = node.alarms();
+		List<Replica> others = replicas.stream().filter(replica -> !replica.member().equals(node.member())).toList();
+		RepairLog repairs = repairLog(this.record);
+		Handoff handoff = new Handoff(new SimulatedHints(node), others, replicas.size(), this.settings.handoff(),
+				(member, key) -> repairs.need(member, sliceOf(key)), node.time(), alarms, HandoffEvents.NONE);
+		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
+				this.settings.grace(), node.time());
+		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
+				rule::isOldTombstone, this.roster, node.time(), alarms, ConvergenceSettings.repair(),
+				RepairEvents.NONE);
+		this.antiEntropy = repairing;
+		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
+		begin(new Rejoin(this.roster, others, repairing::rebuild, node.time(), alarms,
+				ConvergenceSettings.rejoin(node.acceptsLoss()))
+			.run());
+		if (this.design.repairs()) {
+			begin(handoff.run());
+			begin(repairing.run());
+		}
+		begin(new TombstoneCollector(this.index, rule, node.time(), alarms, ConvergenceSettings.COLLECT_INTERVAL,
+				CollectionEvents.NONE)
+			.run());
+		begin(Mono.defer(this::collectExpired)
+			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))
+			.repeat());
+		return handoff;
+	}
+
+	private static int sliceOf(Key key) {
+		return Partitions.sliceOf(RendezvousPlacement.partitionOf(key));
+	}
+
+	private RepairLog repairLog(NodeRecord record) {
+		RepairLog log = new RepairLog(this.topology, this.node.member(), record);
+		log.load();
+		return log;
+	}
+
+	private RepairLog repairLogOfRule(RepairLog repairs) {
+		NodeRecord forged = this.design.forgedRepairs(this.topology);
+		return (forged != null) ? repairLog(forged) : repairs;
+	}
+
+	private void begin(Flux<?> work) {
+		work.subscribe(_ -> {
+		}, this.node::fail);
+	}
+
+	/** As the storage engine does: what has expired by its clock becomes a tombstone. */
+	private Mono<Void> collectExpired() {
+		long now = this.node.time().millis();
+		DiskContent content = this.node.disk().content();
+		return Flux.fromIterable(List.copyOf(content.entries.entrySet()))
+			.filter(entry -> entry.getValue() instanceof Live live && live.expiresAtMillis() <= now)
+			.flatMap(entry -> bury(entry.getKey(), entry.getValue().version()))
+			.then();
+	}
+
+	private Mono<Boolean> bury(Key key, Version version) {
+		return this.node.disk().write(() -> {
+			boolean buried = this.node.disk().content().bury(key, version, this.node.time().millis());
+			if (buried) {
+				this.node.log(() -> "buries k%d %s".formatted(key.bytes()[0], Values.text(version)));
+			}
+			return buried;
+		});
+	}
+
+}

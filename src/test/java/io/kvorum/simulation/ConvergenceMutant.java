@@ -1,0 +1,124 @@
+package io.kvorum.simulation;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Partitions;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.NodeRecord;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A design with one shortcut in how replicas are made equal.
+ *
+ * @param repairsAreForged whether tombstones are collected as if all had been repaired
+ */
+record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> settings,
+		BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss, boolean repairs,
+		boolean repairsAreForged) implements Design {
+
+	static Stream<ConvergenceMutant> all() {
+		return Stream.of(of("tombstones are collected without repair").forged(),
+				of("hints are handed over after tombstones are gone").with(settings -> new ConvergenceSettings(
+						Duration.ofMinutes(30), settings.mostAway(), settings.grace())),
+				of("a node that has lost its disk is believed").accepting(),
+				of("a node that was away for long is believed").with(settings -> new ConvergenceSettings(
+						settings.window(), Duration.ofMinutes(30), settings.grace())),
+				of("repair leaves out what a replica has nothing of").on(FlawedReplica::thatIgnoresAbsent),
+				of("expiry is stamped and judged by each replica").on(FlawedReplica::thatStampsExpiry),
+				of("repair counts stores that are lost").on(FlawedReplica::thatLosesRepairs),
+				of("hints stay and nothing is compared").withoutRepair());
+	}
+
+	private static ConvergenceMutant of(String name) {
+		return new ConvergenceMutant(name, UnaryOperator.identity(), (replica, _) -> replica, false, true, false);
+	}
+
+	private ConvergenceMutant with(UnaryOperator<ConvergenceSettings> other) {
+		return new ConvergenceMutant(this.name, other, this.replica, false, true, false);
+	}
+
+	private ConvergenceMutant on(BiFunction<Replica, TimeSource, Replica> flawed) {
+		return new ConvergenceMutant(this.name, this.settings, flawed, false, true, false);
+	}
+
+	private ConvergenceMutant accepting() {
+		return new ConvergenceMutant(this.name, this.settings, this.replica, true, true, false);
+	}
+
+	private ConvergenceMutant withoutRepair() {
+		return new ConvergenceMutant(this.name, this.settings, this.replica, false, false, false);
+	}
+
+	private ConvergenceMutant forged() {
+		return new ConvergenceMutant(this.name, this.settings, this.replica, false, true, true);
+	}
+
+	@Override
+	public ConvergenceSettings convergence(ConvergenceSettings usual) {
+		return this.settings.apply(usual);
+	}
+
+	@Override
+	public Replica replica(Replica local, TimeSource time) {
+		return this.replica.apply(local, time);
+	}
+
+	@Override
+	public @Nullable NodeRecord forgedRepairs(Topology topology) {
+		return this.repairsAreForged ? new Forgery(topology.fingerprint()) : null;
+	}
+
+	@Override
+	public String toString() {
+		return this.name;
+	}
+
+	/** Says of every slice that it has been repaired in the far future. */
+	private record Forgery(long fingerprint) implements NodeRecord {
+
+		@Override
+		public long identity() {
+			return 1;
+		}
+
+		@Override
+		public long clockBoundMillis() {
+			return 0;
+		}
+
+		@Override
+		public CompletionStage<?> storeClockBound(long millis) {
+			return CompletableFuture.completedStage(null);
+		}
+
+		@Override
+		public boolean isNew() {
+			return false;
+		}
+
+		@Override
+		public byte[] recorded(String name) {
+			ByteBuffer forged = ByteBuffer.allocate(Long.BYTES * (1 + Partitions.SLICES)).putLong(this.fingerprint);
+			while (forged.hasRemaining()) {
+				forged.putLong(Long.MAX_VALUE);
+			}
+			return forged.array();
+		}
+
+		@Override
+		public Mono<Void> record(String name, byte[] value) {
+			return Mono.empty();
+		}
+
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.kvorum.simulation;
+
+import java.time.Duration;
+
+import io.kvorum.replication.antientropy.RepairSettings;
+import io.kvorum.replication.handoff.HandoffSettings;
+import io.kvorum.replication.rejoin.RejoinSettings;
+
+/**
+ * How replicas are made equal in a history: as a product would, in minutes rather than
+ * days.
+ *
+ * @param window of hints
+ * @param mostAway after a longer absence a node is not believed
+ * @param grace of tombstones
+ */
+record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
+
+	/** Of one node after the other of the cluster until it has something to do. */
+	static final Duration COLLECT_INTERVAL = Duration.ofSeconds(3);
+
+	static final Duration GRACE = Duration.ofSeconds(60);
+
+	private static final long BYTES_PER_SECOND = 1 << 20;
+
+	static ConvergenceSettings any(Chance chance) {
+		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), Duration.ofSeconds(45), GRACE);
+	}
+
+	HandoffSettings handoff() {
+		return new HandoffSettings(this.window, 1 << 20, Duration.ofSeconds(2), BYTES_PER_SECOND,
+				Duration.ofSeconds(2));
+	}
+
+	static RepairSettings repair() {
+		return new RepairSettings(Duration.ofSeconds(10), 2, BYTES_PER_SECOND, Duration.ofSeconds(1),
+				Duration.ofSeconds(2), Duration.ofMillis(500));
+	}
+
+	static RejoinSettings rejoin(boolean acceptLoss) {
+		return new RejoinSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2), acceptLoss);
+	}
+
+}

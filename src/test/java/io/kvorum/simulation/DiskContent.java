@@ -1,0 +1,139 @@
+package io.kvorum.simulation;
+
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
+import io.kvorum.storage.Grave;
+import io.kvorum.storage.Stub;
+import org.jspecify.annotations.Nullable;
+
+/** What is on a disk, and the digests of it, which are in memory. */
+final class DiskContent {
+
+	private static final Comparator<Stub> BY_AGE = Comparator.comparing(Stub::version).thenComparing(Stub::key);
+
+	final long identity;
+
+	final Map<Key, Entry> entries = new HashMap<>();
+
+	/** Since when; those of tombstones that have been overwritten too. */
+	private final TreeMap<Stub, Long> graves = new TreeMap<>(BY_AGE);
+
+	/** By the node they are for. */
+	final Map<Long, Map<Key, Entry>> hints = new HashMap<>();
+
+	final Map<String, byte[]> records = new HashMap<>();
+
+	long boundMillis;
+
+	/** Whether it was made by the node that has it open. */
+	boolean isNew = true;
+
+	private @Nullable Digests digests;
+
+	DiskContent(long identity) {
+		this.identity = identity;
+	}
+
+	/** All of it, as found by a node that starts with it. */
+	DiskContent copy() {
+		DiskContent copy = new DiskContent(this.identity);
+		copy.entries.putAll(this.entries);
+		copy.graves.putAll(this.graves);
+		this.hints.forEach((target, hints) -> copy.hints.put(target, new HashMap<>(hints)));
+		copy.records.putAll(this.records);
+		copy.boundMillis = this.boundMillis;
+		copy.isNew = false;
+		return copy;
+	}
+
+	/** Of those that are kept up to date from the first use on. */
+	Digests digests() {
+		if (this.digests == null) {
+			this.digests = new Digests();
+			this.entries.forEach(this::toggle);
+		}
+		return this.digests;
+	}
+
+	void put(Key key, Entry entry, long nowMillis) {
+		remove(key);
+		this.entries.put(key, entry);
+		toggle(key, entry);
+		if (entry instanceof Tombstone) {
+			this.graves.put(stubOf(key, entry), nowMillis);
+		}
+	}
+
+	/** Makes a tombstone of an entry of that version. */
+	boolean bury(Key key, Version version, long nowMillis) {
+		Entry entry = this.entries.get(key);
+		if (entry instanceof Live && entry.version().equals(version)) {
+			put(key, new Tombstone(version, entry.copies()), nowMillis);
+			return true;
+		}
+		return false;
+	}
+
+	boolean remove(Key key, Version version) {
+		Entry entry = this.entries.get(key);
+		this.graves.remove(new Stub(key, version, 1, true));
+		if (entry == null || !entry.version().equals(version)) {
+			return false;
+		}
+		remove(key);
+		return true;
+	}
+
+	private void remove(Key key) {
+		Entry before = this.entries.remove(key);
+		if (before != null) {
+			toggle(key, before);
+		}
+	}
+
+	private void toggle(Key key, Entry entry) {
+		if (this.digests != null) {
+			this.digests.toggle(RendezvousPlacement.hashOf(key), entry.version(), entry.copies());
+		}
+	}
+
+	static Stub stubOf(Key key, Entry entry) {
+		return new Stub(key, entry.version(), entry.copies(), entry instanceof Tombstone);
+	}
+
+	List<Stub> stubs(int partition) {
+		return this.entries.entrySet()
+			.stream()
+			.filter(entry -> Partitions.ofHash(RendezvousPlacement.hashOf(entry.getKey())) == partition)
+			.map(entry -> stubOf(entry.getKey(), entry.getValue()))
+			.sorted(Comparator.comparing(Stub::key))
+			.toList();
+	}
+
+	List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) {
+		return ((after != null) ? this.graves.tailMap(after.stub(), false) : this.graves).entrySet()
+			.stream()
+			.filter(grave -> grave.getKey().version().millis() < beforeMillis)
+			.limit(limit)
+			.map(grave -> new Grave(grave.getKey(), grave.getValue()))
+			.toList();
+	}
+
+	/** How many tombstones are there, as far as entries say. */
+	long tombstones() {
+		return this.entries.values().stream().filter(Tombstone.class::isInstance).count();
+	}
+
+}

@@ -1,0 +1,104 @@
+package io.kvorum.simulation;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
+import reactor.core.publisher.Mono;
+
+/** A replica that stores in a manner of its own. */
+final class FlawedReplica implements Replica {
+
+	/** Every so many of the repairs are lost. */
+	private static final int LOST = 3;
+
+	private final Replica replica;
+
+	private final Manner manner;
+
+	private FlawedReplica(Replica replica, Manner manner) {
+		this.replica = replica;
+		this.manner = manner;
+	}
+
+	/** Acknowledges repairs of keys that it has nothing of, and leaves it at that. */
+	static Replica thatIgnoresAbsent(Replica replica, TimeSource time) {
+		return new FlawedReplica(replica, (key, entry, repair, deadline) -> !repair
+				? replica.store(key, entry, false, deadline)
+				: replica.readVersion(key, deadline)
+					.flatMap(reply -> (reply instanceof Held held && held.version().timestamp() == 0)
+							? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, true, deadline)));
+	}
+
+	/** Takes the time to live from now on, by its own clock. */
+	static Replica thatStampsExpiry(Replica replica, TimeSource time) {
+		return new FlawedReplica(replica,
+				(key, entry, repair, deadline) -> replica.store(key,
+						(entry instanceof Live live && live.expires())
+								? new Live(live.version(), live.copies(),
+										time.millis() + live.expiresAtMillis() - live.version().millis(),
+										live.contentType(), live.value())
+								: entry,
+						repair, deadline));
+	}
+
+	/** Acknowledges some repairs that never reach the disk. */
+	static Replica thatLosesRepairs(Replica replica, TimeSource time) {
+		int[] repairs = new int[1];
+		return new FlawedReplica(replica,
+				(key, entry, repair, deadline) -> (repair && ++repairs[0] % LOST == 0)
+						? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, repair, deadline));
+	}
+
+	@Override
+	public Member member() {
+		return this.replica.member();
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return this.replica.read(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return this.replica.readVersion(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return this.manner.store(key, entry, repair, deadline);
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.replica.scan(range, limit, deadline);
+	}
+
+	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		return this.replica.ask(question, deadline);
+	}
+
+	@Override
+	public long expectedNanos() {
+		return this.replica.expectedNanos();
+	}
+
+	/** How it stores. */
+	@FunctionalInterface
+	private interface Manner {
+
+		Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.kvorum.simulation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Version;
+import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What clients were told of a key, and what they may not be told whatever goes wrong:
+ * beside what is linearizable, or where that is not promised.
+ */
+final class KeyHistory {
+
+	static final String CAME_BACK = "A deleted value came back";
+
+	static final String EXPIRY = "An expiry was not kept";
+
+	/**
+	 * By how much two wall clocks differ, and some: an expiry is an instant of the clock
+	 * of the node that took the put, and is judged by the clock of the one that is asked,
+	 * and by those of all that keep it.
+	 */
+	private static final long SKEW_NANOS = 1_000_000 * (2 * LongScenario.MOST_SKEW_MILLIS + 1_000);
+
+	private final Key key;
+
+	/** Whether some values expire. */
+	private final boolean expires;
+
+	/** Whether operations ask for all kinds of copies. */
+	private final boolean eventual;
+
+	private final SimulatedCluster cluster;
+
+	private final List<Told> told = new ArrayList<>();
+
+	KeyHistory(Key key, boolean expires, boolean eventual, SimulatedCluster cluster) {
+		this.key = key;
+		this.expires = expires;
+		this.eventual = eventual;
+		this.cluster = cluster;
+	}
+
+	boolean isLinearizable() {
+		return !this.expires && !this.eventual;
+	}
+
+	/** What may not be. */
+	List<String> faults(boolean disksWereLost) {
+		List<String> faults = new ArrayList<>();
+		for (Told get : this.told) {
+			if (get.operation.kind() == Kind.GET && get.operation.outcome() == Outcome.DONE) {
+				faultsOf(get, disksWereLost, faults);
+			}
+		}
+		return faults;
+	}
+
+	private void faultsOf(Told get, boolean disksWereLost, List<String> faults) {
+		boolean found = get.operation.value() != Operation.ABSENT;
+		boolean isLast = get.operation.client().startsWith("last") || get.operation.client().startsWith("final");
+		if (found && (!this.eventual || (isLast && !disksWereLost))) {
+			Version version = this.cluster.versionOf(get.operation.value());
+			this.told.stream()
+				.filter(delete -> delete.operation.kind() == Kind.DELETE && delete.isBefore(get))
+				.filter(delete -> delete.version != null && delete.version.isNewerThan(version))
+				.findFirst()
+				.ifPresent(delete -> faults.add("%s: k%d, version %s of %s, deleted by %s at %s".formatted(CAME_BACK,
+						this.key.bytes()[0], Values.text(version), get.operation, delete.version, delete.operation)));
+		}
+		if (this.expires) {
+			expiryFaultsOf(get, found, faults);
+		}
+	}
+
+	private void expiryFaultsOf(Told get, boolean found, List<String> faults) {
+		for (Told put : this.told) {
+			if (put.operation.kind() != Kind.PUT || put.operation.outcome() == Outcome.NOT_APPLIED) {
+				continue;
+			}
+			if (found && put.operation.value() == get.operation.value()
+					&& put.isSurelyGoneAt(get.operation.invokedAt())) {
+				faults.add("%s: k%d is read too late: %s by %s".formatted(EXPIRY, this.key.bytes()[0], put.operation,
+						get.operation));
+			}
+			if (!found && put.isBefore(get) && !put.mayBeGoneAt(get.operation.endedAt())
+					&& this.told.stream().noneMatch(other -> other.mayHide(put, get))) {
+				faults.add("%s: k%d is not found though it is there: %s by %s".formatted(EXPIRY, this.key.bytes()[0],
+						put.operation, get.operation));
+			}
+		}
+	}
+
+	private record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
+
+		/** It was acknowledged before the other one began. */
+		boolean isBefore(Told other) {
+			return this.operation.outcome() == Outcome.DONE && this.operation.endedAt() < other.operation.invokedAt();
+		}
+
+		boolean isSurelyGoneAt(long nanos) {
+			return this.ttl != null && nanos > this.operation.invokedAt() + this.ttl.duration().toNanos() + SKEW_NANOS;
+		}
+
+		boolean mayBeGoneAt(long nanos) {
+			return this.ttl != null && nanos > this.operation.invokedAt() + this.ttl.duration().toNanos() - SKEW_NANOS;
+		}
+
+		/** Whether a get may find nothing after that put because of this one. */
+		boolean mayHide(Told put, Told get) {
+			boolean isBetween = this.operation.outcome() != Outcome.NOT_APPLIED
+					&& this.operation.invokedAt() < get.operation.endedAt()
+					&& (this.operation.outcome() == Outcome.UNKNOWN
+							|| this.operation.endedAt() > put.operation.invokedAt());
+			return isBetween && (this.operation.kind() == Kind.DELETE
+					|| (this.operation.kind() == Kind.PUT && mayBeGoneAt(get.operation.endedAt())));
+		}
+
+	}
+
+	/** What clients ask for of the keys of a history. */
+	static final class Habitual implements Habits {
+
+		private static final int MOST_SECONDS = 30;
+
+		private final Map<Key, KeyHistory> keys;
+
+		Habitual(Map<Key, KeyHistory> keys) {
+			this.keys = keys;
+		}
+
+		private KeyHistory of(Key key) {
+			KeyHistory history = this.keys.get(key);
+			if (history == null) {
+				throw new IllegalArgumentException("a key of no history");
+			}
+			return history;
+		}
+
+		@Override
+		public @Nullable Replicas asked(Key key, Chance chance) {
+			if (!of(key).eventual || chance.of(0.3)) {
+				return null;
+			}
+			int from = 1 + chance.below(of(key).cluster.nodes().size());
+			return new Replicas(1 + chance.below(from), from);
+		}
+
+		@Override
+		public boolean deletes(Chance chance) {
+			return chance.of(0.15);
+		}
+
+		@Override
+		public @Nullable Ttl ttl(Key key, Chance chance) {
+			return (of(key).expires && chance.of(0.7))
+					? new Ttl(java.time.Duration.ofSeconds(1 + chance.below(MOST_SECONDS))) : null;
+		}
+
+		@Override
+		public void told(Key key, Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
+			of(key).told.add(new Told(operation, version, ttl));
+		}
+
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.kvorum.simulation;
+
+/**
+ * What a history of minutes is like.
+ *
+ * @param cluster the nodes, their network and their clocks
+ * @param phases of work, with longer times between them
+ * @param expiring so many of the keys get values that expire
+ * @param eventual so many others get operations that ask for unusual copies
+ * @param losesDisks whether disks are lost, or older ones put back
+ * @param losesTwo whether two disks are lost at once at the end, and that is accepted
+ */
+record LongScenario(Scenario cluster, int phases, int expiring, int eventual, boolean losesDisks, boolean losesTwo) {
+
+	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 } };
+
+	/** Wall clocks are no further off, so that two of them are less than 10 s apart. */
+	static final long MOST_SKEW_MILLIS = 4_000;
+
+	static LongScenario any(Chance chance) {
+		int[] nodes = CLUSTERS[chance.below(CLUSTERS.length)];
+		boolean calmNetwork = chance.of(0.3);
+		boolean calmNodes = chance.of(0.2);
+		Scenario cluster = new Scenario(nodes[0], nodes[1], 2 + chance.below(3), 2 + chance.below(2),
+				3 + chance.below(6), calmNetwork ? 0 : chance.between(0, 0.05),
+				calmNetwork ? 0 : chance.between(0, 0.02), calmNetwork ? 0 : chance.between(0, 0.03),
+				chance.of(0.2) ? MOST_SKEW_MILLIS : chance.of(0.5) ? 10 : 200, chance.below(3),
+				calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(4), 0, false, 0);
+		return new LongScenario(cluster, 2 + chance.below(4), chance.of(0.3) ? 1 : 0, chance.of(0.3) ? 1 : 0,
+				chance.of(0.6), chance.of(0.05));
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.kvorum.simulation;
+
+import java.util.List;
+import java.util.TreeMap;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
+import io.kvorum.storage.Grave;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.Pages;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** The index of a simulated disk. */
+final class SimulatedIndex implements PartitionIndex {
+
+	private final SimulatedNode node;
+
+	private final SimulatedDisk disk;
+
+	SimulatedIndex(SimulatedNode node) {
+		this.node = node;
+		this.disk = node.disk();
+	}
+
+	@Override
+	public Digests digests() {
+		return this.disk.content().digests();
+	}
+
+	@Override
+	public KeyHash keyHash() {
+		return RendezvousPlacement::hashOf;
+	}
+
+	@Override
+	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+		return this.disk.lookUp(() -> partitions.stream().map(this.disk.content()::stubs).toList());
+	}
+
+	@Override
+	public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
+		return this.disk.lookUp(() -> {
+			TreeMap<Key, Entry> found = new TreeMap<>(this.disk.content().entries);
+			found.keySet().retainAll(keys);
+			return Pages.of(found, KeyRange.all(), limit);
+		});
+	}
+
+	@Override
+	public Mono<Boolean> remove(Key key, Version version) {
+		return this.disk.write(() -> {
+			boolean removed = this.disk.content().remove(key, version);
+			if (removed) {
+				this.node.log(() -> "removes k%d %s".formatted(key.bytes()[0], Values.text(version)));
+			}
+			return removed;
+		});
+	}
+
+	@Override
+	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
+		return this.disk.lookUp(() -> this.disk.content().graves(after, beforeMillis, limit));
+	}
+
+}
