@@ -4,6 +4,7 @@ import concurrent.futures
 import contextlib
 import http.client
 import itertools
+import json
 import os
 import pathlib
 import random
@@ -64,14 +65,20 @@ class Node:
     def __init__(self, jar, data, log, wait=True, **properties):
         if not pathlib.Path(jar).is_file():
             fail(f"{jar} is not there; build it with mvn package")
+        self.jar = jar
+        self.data = pathlib.Path(data)
         self.log = pathlib.Path(log)
-        settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data}
-        settings.update(properties)
-        command = [java(), "-Xmx192m", "-jar", str(jar), *(f"--{name}={value}" for name, value in settings.items())]
-        with self.log.open("wb") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        self.settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data, **properties}
+        self.start()
         if wait:
             self.await_ready()
+
+    def start(self):
+        """Starts it, also after its end, on another port then; await_ready() waits until it is ready."""
+        command = [java(), "-Xmx192m", "-jar", str(self.jar),
+                   *(f"--{name}={value}" for name, value in self.settings.items())]
+        with self.log.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
 
     def await_ready(self):
         self.port = self._await_ready()
@@ -103,12 +110,31 @@ class Node:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(START_SECONDS)
 
+    def health(self, component):
+        """The details of a component."""
+        return json.loads(Client(self.port).send("GET", "/actuator/health")[1])["components"][component]["details"]
+
+    def is_member(self):
+        """Whether it has found all others and is believed."""
+        convergence = self.health("convergence")
+        there = all(state == "there" for state in self.health("cluster")["peers"].values())
+        return there and convergence["membership"] == "member" and "doubt" not in convergence
+
+    def has_converged(self):
+        return self.health("convergence")["converged"]
+
+    def metric(self, name):
+        """The sum of all samples whose line begins with this name, tags included."""
+        lines = Client(self.port).send("GET", "/actuator/prometheus")[1].decode().splitlines()
+        return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith((name + " ", name + "{"))
+                   or "{" in name and line.startswith(name))
+
     def tail(self):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-40:])
 
 
 def start_cluster(jar, directory, count, **properties):
-    """Nodes that know each other, on free ports; returns them when each has found all others."""
+    """Nodes that know each other, on free ports; returns them when each has found all others and is believed."""
     with contextlib.ExitStack() as sockets:
         bound = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
         addresses = [f"http://127.0.0.1:{each.getsockname()[1]}" for each in bound]
@@ -120,16 +146,23 @@ def start_cluster(jar, directory, count, **properties):
                               **cluster, **properties))
         for node in nodes:
             node.await_ready()
-        deadline = time.monotonic() + START_SECONDS
-        while any(re.search(rb"away|partly", Client(node.port).send("GET", "/actuator/health")[1]) for node in nodes):
-            if time.monotonic() > deadline:
-                fail(f"the nodes did not find each other:\n{nodes[0].tail()}")
-            time.sleep(0.05)
+        await_all(nodes, Node.is_member, START_SECONDS)
     except BaseException:
         for node in nodes:
             node.kill()
         raise
     return nodes
+
+
+def await_all(nodes, condition, seconds):
+    """Waits until a condition holds for each of the nodes."""
+    deadline = time.monotonic() + seconds
+    for node in nodes:
+        while not condition(node):
+            if time.monotonic() > deadline:
+                fail(f"not within {seconds} s: {condition.__name__} of the node on {node.port}, which says "
+                     f"{node.health('convergence')}:\n{node.tail()}")
+            time.sleep(0.05)
 
 
 class Client:

@@ -45,6 +45,8 @@ public final class Cluster
 	/** Far beyond the second in which a peer that is back is found. */
 	private static final Duration TOGETHER_DEADLINE = Duration.ofSeconds(60);
 
+	private static final Duration CONVERGED_DEADLINE = Duration.ofSeconds(60);
+
 	private static final Duration AWAY_DEADLINE = Duration.ofSeconds(20);
 
 	private final List<Seat> seats;
@@ -213,11 +215,33 @@ public final class Cluster
 	}
 
 	/**
-	 * Waits until all nodes say of all others that they are there.
+	 * Waits until all nodes say of all others that they are there, and all are believed:
+	 * a new cluster agrees on being new, a node that was wiped is rebuilt.
 	 */
 	public Duration awaitTogether() throws InterruptedException {
-		return Poll.until(() -> "all nodes are there: " + peersOf(nodes()), TOGETHER_DEADLINE,
-				() -> nodes().stream().allMatch(this::hasAllPeers));
+		return Poll.until(() -> "all nodes are there and members: " + peersOf(nodes()) + " " + convergenceOf(nodes()),
+				TOGETHER_DEADLINE, () -> nodes().stream().allMatch(node -> hasAllPeers(node) && isMember(node)));
+	}
+
+	/** Waits until all nodes say that they are equal to all others, and keep no hints. */
+	public Duration awaitConverged() throws InterruptedException {
+		return Poll.until(() -> "all nodes have converged: " + convergenceOf(nodes()), CONVERGED_DEADLINE,
+				() -> nodes().stream().allMatch(node -> Boolean.TRUE.equals(convergence(node).get("converged"))));
+	}
+
+	/** Whether a node is believed. */
+	public boolean isMember(int node) {
+		Map<String, Object> convergence = convergence(node);
+		return "member".equals(convergence.get("membership")) && !convergence.containsKey("doubt");
+	}
+
+	/** What a node says of how far it has converged. */
+	public Map<String, Object> convergence(int node) {
+		return detailsOf(node, "convergence");
+	}
+
+	private Map<Integer, Map<String, Object>> convergenceOf(List<Integer> witnesses) {
+		return witnesses.stream().collect(Collectors.toMap(witness -> witness, this::convergence));
 	}
 
 	private boolean hasAllPeers(int node) {
@@ -244,11 +268,18 @@ public final class Cluster
 
 	/** What a node says of its peers, by address. */
 	public Map<String, String> peers(int node) {
-		Object components = client(node).exchange("GET", "/actuator/health").json().get("components");
-		Object peers = member(member(member(components, "cluster"), "details"), "peers");
+		Object peers = member(detailsOf(node, "cluster"), "peers");
 		Map<String, String> states = new TreeMap<>();
 		((Map<?, ?>) peers).forEach((address, state) -> states.put(String.valueOf(address), String.valueOf(state)));
 		return states;
+	}
+
+	private Map<String, Object> detailsOf(int node, String component) {
+		Object components = client(node).exchange("GET", "/actuator/health").json().get("components");
+		Map<String, Object> details = new TreeMap<>();
+		((Map<?, ?>) member(member(components, component), "details"))
+			.forEach((name, detail) -> details.put(String.valueOf(name), detail));
+		return details;
 	}
 
 	private static Object member(@Nullable Object object, String name) {

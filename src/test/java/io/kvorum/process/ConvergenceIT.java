@@ -1,0 +1,409 @@
+package io.kvorum.process;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+
+import io.kvorum.testing.Answer;
+import io.kvorum.testing.Cluster;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.Ledger;
+import io.kvorum.testing.Load;
+import io.kvorum.testing.Poll;
+import io.kvorum.testing.RangeAnswer;
+import io.kvorum.testing.RangeEntry;
+import io.kvorum.testing.RangeRequest;
+import io.kvorum.testing.SortedEntries;
+import io.kvorum.testing.Together;
+import io.kvorum.testing.Watch;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.util.FileSystemUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Nobody is asked to do anything, but where the disks of two of three are lost. */
+@DisplayName("Nodes that were away, or lost their disk, become equal to the others by themselves")
+class ConvergenceIT {
+
+	private static final String ENDPOINT = "/actuator/convergence";
+
+	private static final Duration SETTLE_DEADLINE = Duration.ofSeconds(30);
+
+	@RegisterExtension
+	static final Cluster cluster = new Cluster(3, "kvorum.hints.replay-interval=1s", "kvorum.hints.max-size=1MB",
+			"management.endpoints.web.exposure.include=health,info,metrics,prometheus,convergence",
+			"management.endpoint.convergence.access=unrestricted");
+
+	@Test
+	@DisplayName("kill -9 of one of three under writes, restarted ten seconds later: converged, and all three tell the same keys and versions")
+	void killedUnderWrites() throws InterruptedException {
+		cluster.awaitConverged();
+		try (Load load = Load.on(cluster, List.of(1, 2), 2); Writers writers = new Writers("away", 1, 2)) {
+			awaitPast(Duration.ofSeconds(1));
+			cluster.kill9(3);
+			awaitPast(Duration.ofSeconds(10));
+			cluster.start(3);
+			long back = System.nanoTime();
+			List<Ledger> written = writers.stop();
+			assertThat(load.stop()).isEmpty();
+			cluster.awaitConverged();
+			System.out.printf("away for 10 s under %d requests and %d writes: converged %d ms after it was ready%n",
+					load.succeeded(), writers.count(), (System.nanoTime() - back) / 1_000_000);
+
+			assertSameAtAllNodes("away");
+			assertSameAtAllNodes("load");
+			for (Ledger ledger : written) {
+				for (String key : ledger.keys()) {
+					cluster.nodes().forEach(node -> ledger.check(cluster.client(node), key));
+				}
+			}
+		}
+	}
+
+	@Test
+	@DisplayName("a node's disk is lost under load: until it is rebuilt it votes for nothing and tells nothing of its own, every quorum read is right; then it has everything")
+	void wiped() throws InterruptedException {
+		SortedEntries stored = putOnAll("wiped", 4_000, 10_000);
+		Map<String, RangeEntry> values = new TreeMap<>();
+		stored.all().forEach(entry -> values.put(entry.key(), entry));
+		String own = cluster.keyOn("of the third alone", 3);
+		cluster.awaitConverged();
+
+		try (Load load = Load.on(cluster, List.of(1, 2), 1);
+				Watch watch = new Watch(stored.keys(), (key, answer) -> answer.status() == 200
+						&& RangeEntry.of(key, answer.body()).equals(values.get(key)))) {
+			watch.at(cluster, 1, 2);
+			cluster.wipe(3);
+			cluster.restartWith(3, "kvorum.anti-entropy.max-rate=8MB");
+			long ready = System.nanoTime();
+			watch.at(cluster, 3).at(cluster, 3);
+			assertThat(cluster.convergence(3)).containsEntry("membership", "lost").containsEntry("converged", false);
+			for (int node : cluster.nodes()) {
+				assertRebuilding(cluster.client(node).get(own, "replicas=1/1"));
+			}
+			RangeAnswer ofNode = RangeRequest.below("wiped").atNode().read(cluster.node(3).port());
+			assertRebuilding(ofNode.problem());
+			assertThat(cluster.convergence(3)).as("all of this was during the rebuild")
+				.containsEntry("membership", "lost");
+
+			cluster.awaitTogether();
+			double seconds = (System.nanoTime() - ready) / 1e9;
+			double bytes = cluster.others(3)
+				.stream()
+				.mapToDouble(node -> cluster.client(3)
+					.metric("kvorum_repair_moved_size_bytes_total{direction=\"here\",peer=\"" + cluster.address(node)
+							+ "\"}"))
+				.sum();
+			System.out.printf("rebuilt: %.1f MB until %.1f s after it was ready, %.1f MB/s; %d reads meanwhile%n",
+					bytes / 1e6, seconds, bytes / 1e6 / seconds, watch.reads());
+			assertThat(watch.stop()).isEmpty();
+			assertThat(load.stop()).isEmpty();
+		}
+		cluster.awaitConverged();
+		assertThat(stored.differenceTo(RangeRequest.below("wiped").atNode().read(cluster.node(3).port()).entries()))
+			.isEmpty();
+		assertSameAtAllNodes("wiped");
+	}
+
+	@Test
+	@DisplayName("an old copy of a disk is put back: the node is rebuilt, what was deleted since stays deleted, and all are equal")
+	void oldDisk(@TempDir Path directory) throws InterruptedException, IOException {
+		SortedEntries stored = putOnAll("old disk", 100, 100);
+		cluster.stop(3);
+		Path data = cluster.spec(3).data();
+		FileSystemUtils.copyRecursively(data, directory.resolve("copy"));
+		cluster.start(3);
+		cluster.awaitTogether();
+		List<String> deleted = stored.keys().subList(0, 50);
+		deleted.forEach(key -> assertThat(cluster.client(1).delete(key, "replicas=3/3").status()).isEqualTo(202));
+		putOnAll("old disk, later", 50, 100);
+		cluster.wipe(3);
+		cluster.start(3);
+		cluster.awaitTogether();
+		cluster.stop(3);
+		FileSystemUtils.deleteRecursively(data);
+		FileSystemUtils.copyRecursively(directory.resolve("copy"), data);
+
+		// A longer write-timeout is a longer wait before it is rebuilt.
+		cluster.restartWith(3, "kvorum.replication.write-timeout=6s");
+		assertThat(cluster.convergence(3)).containsEntry("membership", "absent");
+		try (Watch watch = Watch.absent(deleted).at(cluster, 1, 2, 3)) {
+			cluster.awaitTogether();
+			cluster.awaitConverged();
+			assertThat(watch.stop()).isEmpty();
+		}
+		assertThat(RangeRequest.below("old disk").atNode().read(cluster.node(3).port()).entries())
+			.isEqualTo(stored.all().subList(50, 100));
+		assertSameAtAllNodes("old disk");
+		assertSameAtAllNodes("old disk, later");
+	}
+
+	@Test
+	@DisplayName("hints: one for each key, however often it was overwritten; a kill -9 does not double or lose them; handed over when the node is back")
+	void hints() throws InterruptedException {
+		cluster.awaitConverged();
+		cluster.kill9(3);
+		cluster.awaitAway(3);
+		for (int i = 0; i < 10; i++) {
+			put(1, "hints/again and again", "value " + i);
+		}
+		for (int i = 0; i < 5; i++) {
+			put(1, "hints/once " + i, "value");
+		}
+		Poll.until(() -> "six hints wait: " + hintsFor(3), SETTLE_DEADLINE, () -> hintsFor(3) == 6);
+
+		cluster.kill9(1);
+		cluster.start(1);
+		assertThat(hintsFor(3)).isEqualTo(6);
+		cluster.start(3);
+		Poll.until(() -> "all are handed over: " + hintsFor(3), SETTLE_DEADLINE, () -> hintsFor(3) == 0);
+		assertThat(cluster.client(1).metric(ofPeer("kvorum_hints_replayed_total", 3))).isEqualTo(6);
+		cluster.awaitConverged();
+		assertSameAtAllNodes("hints");
+	}
+
+	@Test
+	@DisplayName("more is missed than kvorum.hints.max-size: the rest is not kept, counted, and repaired")
+	void tooManyHints() throws InterruptedException {
+		cluster.kill9(3);
+		cluster.awaitAway(3);
+		Generator generator = new Generator(1);
+		SortedEntries stored = new SortedEntries();
+		for (int i = 0; i < 40; i++) {
+			byte[] value = generator.bytes(50_000);
+			stored.put("many hints/%02d".formatted(i), value);
+			assertThat(cluster.client(1).put("many hints/%02d".formatted(i), value).status()).isEqualTo(201);
+		}
+		Poll.until(() -> "some are not kept", SETTLE_DEADLINE, () -> droppedFor(3) > 0);
+		assertThat(cluster.client(1).metric(ofPeer("kvorum_hints_waiting_size_bytes", 3))).isBetween(500_000.0, 1.2e6);
+
+		cluster.start(3);
+		cluster.awaitTogether();
+		cluster.awaitConverged();
+		assertThat(
+				stored.differenceTo(RangeRequest.below("many hints").atNode().read(cluster.node(3).port()).entries()))
+			.isEmpty();
+		assertSameAtAllNodes("many hints");
+	}
+
+	@Test
+	@DisplayName("overwritten by a write to fewer replicas: those that are none any more let the old value go")
+	void fewerCopies() throws InterruptedException {
+		List<String> keys = IntStream.range(0, 20).mapToObj(i -> "fewer/%02d".formatted(i)).toList();
+		for (String key : keys) {
+			put(1, key, "on three", "replicas=3/3");
+			put(2, key, "on one", "replicas=1/1");
+		}
+		cluster.nodes().forEach(ConvergenceIT::repair);
+		cluster.awaitConverged();
+
+		for (int node : cluster.nodes()) {
+			List<RangeEntry> held = keys.stream()
+				.filter(key -> cluster.replicasOf(key, 1).contains(node))
+				.map(key -> RangeEntry.of(key, "on one"))
+				.toList();
+			assertThat(RangeRequest.below("fewer").atNode().read(cluster.node(node).port()).entries())
+				.as("at node %d", node)
+				.isEqualTo(held);
+		}
+	}
+
+	@Test
+	@DisplayName("on demand: everything is compared with every peer at once, and the endpoint tells how that goes")
+	void onDemand() throws InterruptedException {
+		cluster.awaitConverged();
+		Map<String, String> before = startedRepairs(1);
+		assertThat(before).containsOnlyKeys(cluster.address(2), cluster.address(3));
+
+		assertThat(repair(1).json()).containsKeys("converged", "membership", "peers");
+		Poll.until(() -> "a repair with each peer began after " + before + ": " + startedRepairs(1), SETTLE_DEADLINE,
+				() -> before.entrySet()
+					.stream()
+					.allMatch(peer -> startedRepairs(1).getOrDefault(peer.getKey(), "").compareTo(peer.getValue()) > 0));
+		cluster.awaitConverged();
+		assertThat(cluster.client(1).exchange("GET", ENDPOINT).json()).containsEntry("converged", true);
+	}
+
+	@Test
+	@DisplayName("two of three have lost their disks: they say that they wait for each other; kvorum.cluster.accept-loss on one ends it, and what the third has is served")
+	void twoLost() throws InterruptedException {
+		SortedEntries stored = putOnAll("two lost", 100, 100);
+		cluster.wipe(1);
+		cluster.wipe(2);
+		Together.run(2, i -> () -> {
+			cluster.start(1 + i);
+			return i;
+		});
+		awaitLost(1, 2);
+		awaitLost(2, 1);
+
+		cluster.restartWith(1, "kvorum.cluster.accept-loss=true");
+		cluster.awaitTogether();
+		for (int node : cluster.nodes()) {
+			assertThat(RangeRequest.below("two lost").read(cluster.node(node).port()).entries())
+				.isEqualTo(stored.all());
+			for (RangeEntry entry : stored.all()) {
+				assertThat(RangeEntry.of(entry.key(), cluster.client(node).get(entry.key()).body())).isEqualTo(entry);
+			}
+		}
+		cluster.awaitConverged();
+		assertSameAtAllNodes("two lost");
+	}
+
+	private static void awaitLost(int node, int other) throws InterruptedException {
+		Poll.until(() -> "node %d waits for node %d: %s".formatted(node, other, cluster.convergence(node)),
+				SETTLE_DEADLINE, () -> {
+					Map<String, Object> convergence = cluster.convergence(node);
+					return "lost".equals(convergence.get("membership"))
+							&& String.valueOf(convergence.get("doubt")).contains("[" + cluster.address(other) + "]");
+				});
+	}
+
+	/** As many seconds are over. */
+	static void awaitPast(Duration time) throws InterruptedException {
+		long start = System.nanoTime();
+		Poll.until(() -> "time passes", time.multipliedBy(2), () -> System.nanoTime() - start > time.toNanos());
+	}
+
+	private static SortedEntries putOnAll(String name, int count, int bytes) {
+		SortedEntries stored = new SortedEntries();
+		Generator generator = new Generator(name.hashCode());
+		for (int i = 0; i < count; i++) {
+			stored.put("%s/%04d".formatted(name, i), generator.bytes(bytes));
+		}
+		List<RangeEntry> entries = stored.all();
+		int clients = 8;
+		Together.run(clients, client -> () -> {
+			for (int i = client; i < count; i += clients) {
+				Answer answer = cluster.client(1 + i % 3)
+					.put(entries.get(i).key(), entries.get(i).value(), "replicas=3/3");
+				assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+			}
+			return client;
+		});
+		return stored;
+	}
+
+	private static void put(int node, String key, String value, String... parameters) {
+		Answer answer = cluster.client(node).put(key, value, parameters);
+		assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+	}
+
+	/** What waits at node 1. */
+	private static double hintsFor(int node) {
+		return cluster.client(1).metric(ofPeer("kvorum_hints_waiting_hints", node));
+	}
+
+	private static double droppedFor(int node) {
+		return cluster.client(1)
+			.metric("kvorum_hints_dropped_total{cause=\"size\",peer=\"" + cluster.address(node) + "\"}");
+	}
+
+	private static String ofPeer(String name, int node) {
+		return name + "{peer=\"" + cluster.address(node) + "\"}";
+	}
+
+	private static Answer repair(int node) {
+		Answer answer = cluster.client(node).exchange("POST", ENDPOINT);
+		assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
+		return answer;
+	}
+
+	/** By the address of the peer. */
+	private static Map<String, String> startedRepairs(int node) {
+		Map<String, String> started = new TreeMap<>();
+		Object peers = cluster.client(node).exchange("GET", ENDPOINT).json().get("peers");
+		assertThat(peers).isInstanceOf(Map.class);
+		((Map<?, ?>) peers).forEach((address, peer) -> {
+			Object repair = ((Map<?, ?>) peer).get("repair");
+			started.put(String.valueOf(address), String.valueOf(((Map<?, ?>) repair).get("started")));
+		});
+		return started;
+	}
+
+	private static void assertRebuilding(Answer answer) {
+		EntityApiIT.assertProblem(answer, 503);
+		assertThat(answer.json()).as(answer.toString()).containsEntry("outcome", "not-applied");
+		assertThat(String.valueOf(answer.json().get("replicas"))).contains(cluster.address(3), "rebuilding");
+	}
+
+	/** Of the keys below a name: the same bytes and versions on each node. */
+	private static void assertSameAtAllNodes(String name) {
+		List<List<String>> told = new ArrayList<>();
+		for (int node : cluster.nodes()) {
+			RangeAnswer answer = RangeRequest.from(name)
+				.to(name + "0")
+				.atNode()
+				.lines()
+				.read(cluster.node(node).port());
+			assertThat(answer.isWhole()).as("at node %d: %s", node, answer).isTrue();
+			told.add(answer.entries().stream().map(entry -> entry + " " + entry.version()).toList());
+		}
+		assertThat(told.get(1)).isEqualTo(told.get(0));
+		assertThat(told.get(2)).isEqualTo(told.get(0));
+	}
+
+	/** Clients that write and delete keys of their own, one at each of these nodes. */
+	private static final class Writers implements AutoCloseable {
+
+		private static final int KEYS = 500;
+
+		private final AtomicBoolean stopped = new AtomicBoolean();
+
+		private final List<Ledger> ledgers = new ArrayList<>();
+
+		private final List<Thread> threads = new ArrayList<>();
+
+		private volatile long count;
+
+		Writers(String name, Integer... nodes) {
+			for (int node : nodes) {
+				Ledger ledger = new Ledger();
+				this.ledgers.add(ledger);
+				this.threads.add(Thread.ofVirtual().start(() -> run(name, node, ledger)));
+			}
+		}
+
+		private void run(String name, int node, Ledger ledger) {
+			KvorumClient client = cluster.client(node);
+			for (int i = 0; !this.stopped.get(); i++) {
+				String key = "%s/%d/%03d".formatted(name, node, i % KEYS);
+				ledger.write(client, key, (i % 7 == 3) ? Ledger.ABSENT : 1 + i);
+				written();
+			}
+		}
+
+		private synchronized void written() {
+			this.count++;
+		}
+
+		long count() {
+			return this.count;
+		}
+
+		List<Ledger> stop() throws InterruptedException {
+			close();
+			for (Thread thread : this.threads) {
+				thread.join();
+			}
+			return this.ledgers;
+		}
+
+		@Override
+		public void close() {
+			this.stopped.set(true);
+		}
+
+	}
+
+}

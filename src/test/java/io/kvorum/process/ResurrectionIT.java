@@ -1,0 +1,114 @@
+package io.kvorum.process;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import io.kvorum.testing.Answer;
+import io.kvorum.testing.Cluster;
+import io.kvorum.testing.Poll;
+import io.kvorum.testing.RangeRequest;
+import io.kvorum.testing.Together;
+import io.kvorum.testing.Watch;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@DisplayName("Absences longer than kvorum.gc-grace: nothing that was deleted comes back, nothing else is lost")
+class ResurrectionIT {
+
+	private static final int COUNT = 30;
+
+	private static final Duration COLLECTED_DEADLINE = Duration.ofSeconds(60);
+
+	@RegisterExtension
+	static final Cluster cluster = new Cluster(3, "kvorum.gc-grace=10s", "kvorum.storage.collect-interval=500ms",
+			"kvorum.anti-entropy.interval=1s", "kvorum.hints.window=1s");
+
+	@Test
+	@DisplayName("deleted while one of three was away for longer: no tombstone is collected before it is back, it is rebuilt, nothing ever comes back, and then all tombstones are collected")
+	void resurrection() throws InterruptedException {
+		List<String> keys = putOnAll("resurrection");
+		cluster.kill9(3);
+		cluster.awaitAway(3);
+		Map<Integer, Double> before = new HashMap<>();
+		cluster.others(3).forEach(node -> before.put(node, collected(node)));
+		for (String key : keys) {
+			assertThat(cluster.client(1).delete(key).status()).isEqualTo(202);
+		}
+
+		try (Watch watch = Watch.absent(keys).at(cluster, 1, 2)) {
+			Poll.until(() -> "all tombstones are old, and wait for node 3", COLLECTED_DEADLINE,
+					() -> cluster.others(3).stream().allMatch(node -> waiting(node) == COUNT));
+			cluster.others(3).forEach(node -> assertThat(collected(node)).isEqualTo(before.get(node)));
+
+			// A longer write-timeout is a longer wait before it is rebuilt.
+			cluster.restartWith(3, "kvorum.replication.write-timeout=6s");
+			watch.at(cluster, 3);
+			assertThat(cluster.convergence(3)).containsEntry("membership", "absent");
+			cluster.awaitTogether();
+			long back = System.nanoTime();
+			for (int node : cluster.nodes()) {
+				Poll.until(
+						() -> "all tombstones are collected at node %d: %.0f, %.0f wait".formatted(node,
+								collected(node), waiting(node)),
+						COLLECTED_DEADLINE, () -> collected(node) == before.getOrDefault(node, 0.0) + COUNT);
+			}
+			System.out.printf("tombstones are collected %d ms after the node is a member again; %d reads found nothing%n",
+					(System.nanoTime() - back) / 1_000_000, watch.reads());
+			cluster.awaitConverged();
+			assertThat(watch.stop()).isEmpty();
+		}
+		for (int node : cluster.nodes()) {
+			assertThat(RangeRequest.below("resurrection").atNode().read(cluster.node(node).port()).entries())
+				.as("at node %d", node)
+				.isEmpty();
+		}
+	}
+
+	@Test
+	@DisplayName("the whole cluster was off for longer: the first two wait for the third, then all are members as they were, and the data is there")
+	void allAway() throws InterruptedException {
+		List<String> keys = putOnAll("all away");
+		cluster.nodes().forEach(cluster::kill9);
+		ConvergenceIT.awaitPast(Duration.ofSeconds(11));
+		Together.run(2, i -> () -> {
+			cluster.start(1 + i);
+			return i;
+		});
+		for (int node : cluster.others(3)) {
+			assertThat(String.valueOf(cluster.convergence(node).get("doubt"))).contains(cluster.address(3));
+			assertThat(cluster.client(node).get(keys.getFirst()).status()).isEqualTo(503);
+		}
+
+		cluster.start(3);
+		cluster.awaitTogether();
+		for (int node : cluster.nodes()) {
+			assertThat(cluster.node(node).log()).doesNotContain("In quarantine");
+			keys.forEach(key -> assertThat(cluster.client(node).get(key, "replicas=3/3").text()).isEqualTo(key));
+			assertThat(RangeRequest.below("all away").atNode().read(cluster.node(node).port()).keys()).isEqualTo(keys);
+		}
+	}
+
+	private static List<String> putOnAll(String name) {
+		List<String> keys = IntStream.range(0, COUNT).mapToObj(i -> "%s/%02d".formatted(name, i)).toList();
+		for (String key : keys) {
+			Answer answer = cluster.client(1).put(key, key, "replicas=3/3");
+			assertThat(answer.status()).as(answer.toString()).isEqualTo(201);
+		}
+		return keys;
+	}
+
+	private static double waiting(int node) {
+		return cluster.client(node).metric("kvorum_tombstones_waiting{reason=\"repair\"}");
+	}
+
+	private static double collected(int node) {
+		return cluster.client(node).metric("kvorum_tombstones_collected_total");
+	}
+
+}
