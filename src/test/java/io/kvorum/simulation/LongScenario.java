@@ -31,7 +31,7 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 
 	/** Where a shortcut has little hope. */
 	static LongScenario severe(Chance chance) {
-		Scenario cluster = new Scenario(3, 3, 2, 2, 3 + chance.below(4), 0, 0, 0, 10, 0, 1, 1, 0, false, 0);
+		Scenario cluster = new Scenario(3, 3, 4, 2, 2 + chance.below(3), 0, 0, 0, 10, 0, 1, 1, 0, false, 0);
 		return new LongScenario(cluster, 4, chance.below(2), 0, true);
 	}
 

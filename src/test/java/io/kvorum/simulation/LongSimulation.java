@@ -115,12 +115,16 @@ final class LongSimulation {
 		this.cluster.timeline().after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
 	}
 
-	/** Some operations in a short time. */
+	/** Some operations in a short time, on some keys: others are left alone for long. */
 	private void work() {
 		Scenario usual = this.cluster.scenario();
+		List<Key> some = new ArrayList<>(this.keys.keySet());
+		while (some.size() > 1 && this.chance.of(0.6)) {
+			some.remove(this.chance.below(some.size()));
+		}
 		this.working += usual.clients();
 		for (int i = 0; i < usual.clients(); i++) {
-			client("c" + i).work(usual.operations(), List.copyOf(this.keys.keySet()), () -> this.working--);
+			client("c" + i).work(usual.operations(), some, () -> this.working--);
 		}
 	}
 
@@ -136,7 +140,7 @@ final class LongSimulation {
 		if (this.chance.of(0.7)) {
 			this.habits.onlyRead();
 		}
-		for (int i = 0; i < 3; i++) {
+		for (int i = this.chance.below(3); i > 0; i--) {
 			this.cluster.timeline().after(this.chance.nanos(1, 20_000), this::work);
 		}
 		this.cluster.timeline().after(20 * SECOND + CONVERGING, this::check);
