@@ -17,15 +17,15 @@ class ConvergenceSimulationTests {
 	void whateverGoesWrongReplicasBecomeEqualAndWhatIsDeletedStaysSo() {
 		Long asked = Long.getLong("kvorum.simulation.seed");
 		if (asked != null) {
-			String story = LongSimulation.story(asked, Design.PRODUCT);
+			String story = LongSimulation.story(asked, LongScenario::any, Design.PRODUCT);
 			System.out.println(story);
 			assertThat(story).endsWith(Simulation.ALL_IS_WELL);
 			return;
 		}
 		long started = System.nanoTime();
 		for (long seed = FIRST; seed < FIRST + HISTORIES; seed++) {
-			if (LongSimulation.run(seed, Design.PRODUCT) != null) {
-				throw new AssertionError(LongSimulation.story(seed, Design.PRODUCT));
+			if (LongSimulation.run(seed, LongScenario::any, Design.PRODUCT) != null) {
+				throw new AssertionError(LongSimulation.story(seed, LongScenario::any, Design.PRODUCT));
 			}
 		}
 		System.out.printf("%d histories of minutes, %.0f a second%n", HISTORIES,

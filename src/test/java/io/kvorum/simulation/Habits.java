@@ -5,6 +5,7 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Kind;
 import org.jspecify.annotations.Nullable;
 
 /** What clients ask for beside the usual, and who wants to know what they were told. */
@@ -19,9 +20,9 @@ interface Habits {
 		return null;
 	}
 
-	/** Whether an operation on a key is a delete, which it is now and then anyway. */
-	default boolean deletes(Chance chance) {
-		return false;
+	/** What an operation is; null for what is usual. */
+	default @Nullable Kind kind(Chance chance) {
+		return null;
 	}
 
 	/** How long a value of a key lives; null for ever. */

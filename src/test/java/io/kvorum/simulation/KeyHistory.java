@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,9 @@ final class KeyHistory {
 	 * and by those of all that keep it.
 	 */
 	private static final long SKEW_NANOS = 1_000_000 * (2 * LongScenario.MOST_SKEW_MILLIS + 1_000);
+
+	/** After which an acknowledged write is everywhere, if nothing goes wrong meanwhile. */
+	private static final long CONVERGED_NANOS = 60_000_000_000L;
 
 	private final Key key;
 
@@ -72,6 +76,7 @@ final class KeyHistory {
 			this.told.stream()
 				.filter(delete -> delete.operation.kind() == Kind.DELETE && delete.isBefore(get))
 				.filter(delete -> delete.version != null && delete.version.isNewerThan(version))
+				.filter(delete -> !this.eventual || delete.isLongBefore(get))
 				.findFirst()
 				.ifPresent(delete -> faults.add("%s: k%d, version %s of %s, deleted by %s at %s".formatted(CAME_BACK,
 						this.key.bytes()[0], Values.text(version), get.operation, delete.version, delete.operation)));
@@ -106,6 +111,11 @@ final class KeyHistory {
 			return this.operation.outcome() == Outcome.DONE && this.operation.endedAt() < other.operation.invokedAt();
 		}
 
+		/** So long that all replicas must have it. */
+		boolean isLongBefore(Told other) {
+			return this.operation.endedAt() + CONVERGED_NANOS < other.operation.invokedAt();
+		}
+
 		boolean isSurelyGoneAt(long nanos) {
 			return this.ttl != null && nanos > this.operation.invokedAt() + this.ttl.duration().toNanos() + SKEW_NANOS;
 		}
@@ -133,6 +143,8 @@ final class KeyHistory {
 
 		private final Map<Key, KeyHistory> keys;
 
+		private boolean onlyReads;
+
 		Habitual(Map<Key, KeyHistory> keys) {
 			this.keys = keys;
 		}
@@ -154,15 +166,20 @@ final class KeyHistory {
 			return new Replicas(1 + chance.below(from), from);
 		}
 
+		/** From now on nothing is written. */
+		void onlyRead() {
+			this.onlyReads = true;
+		}
+
 		@Override
-		public boolean deletes(Chance chance) {
-			return chance.of(0.15);
+		public @Nullable Kind kind(Chance chance) {
+			return this.onlyReads ? Kind.GET : chance.of(0.15) ? Kind.DELETE : null;
 		}
 
 		@Override
 		public @Nullable Ttl ttl(Key key, Chance chance) {
 			return (of(key).expires && chance.of(0.7))
-					? new Ttl(java.time.Duration.ofSeconds(1 + chance.below(MOST_SECONDS))) : null;
+					? new Ttl(Duration.ofSeconds(1 + chance.below(MOST_SECONDS))) : null;
 		}
 
 		@Override

@@ -8,9 +8,8 @@ package io.kvorum.simulation;
  * @param expiring so many of the keys get values that expire
  * @param eventual so many others get operations that ask for unusual copies
  * @param losesDisks whether disks are lost, or older ones put back
- * @param losesTwo whether two disks are lost at once at the end, and that is accepted
  */
-record LongScenario(Scenario cluster, int phases, int expiring, int eventual, boolean losesDisks, boolean losesTwo) {
+record LongScenario(Scenario cluster, int phases, int expiring, int eventual, boolean losesDisks) {
 
 	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 } };
 
@@ -27,7 +26,13 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 				chance.of(0.2) ? MOST_SKEW_MILLIS : chance.of(0.5) ? 10 : 200, chance.below(3),
 				calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(4), 0, false, 0);
 		return new LongScenario(cluster, 2 + chance.below(4), chance.of(0.3) ? 1 : 0, chance.of(0.3) ? 1 : 0,
-				chance.of(0.6), chance.of(0.05));
+				chance.of(0.6));
+	}
+
+	/** Where a shortcut has little hope. */
+	static LongScenario severe(Chance chance) {
+		Scenario cluster = new Scenario(3, 3, 4, 2, 2 + chance.below(3), 0, 0, 0, 10, 0, 1, 1, 0, false, 0);
+		return new LongScenario(cluster, 4, chance.below(2), 0, true);
 	}
 
 }

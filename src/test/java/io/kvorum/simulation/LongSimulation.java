@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -28,8 +29,6 @@ final class LongSimulation {
 	private static final long SECOND = 1_000_000_000;
 
 	private static final long LONGEST_PHASE = 120 * SECOND;
-
-	private static final int MOST_BURSTS = 4;
 
 	/** After which all must be equal. */
 	private static final long CONVERGING = 70 * SECOND;
@@ -57,16 +56,16 @@ final class LongSimulation {
 
 	private final Map<Key, List<Operation>> histories = new LinkedHashMap<>();
 
-	private final Habits habits;
+	private final KeyHistory.Habitual habits;
 
 	private final List<String> faults = new ArrayList<>();
 
 	private int working;
 
-	private LongSimulation(long seed, Design design, boolean logged) {
+	private LongSimulation(long seed, Function<Chance, LongScenario> scenarios, Design design, boolean logged) {
 		this.seed = seed;
 		this.chance = new Chance(seed);
-		this.scenario = LongScenario.any(this.chance);
+		this.scenario = scenarios.apply(this.chance);
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario.cluster(), design,
 				ConvergenceSettings.any(this.chance), logged);
 		this.trouble = new LongTrouble(this.cluster, this.scenario, this.chance.split(), this::work);
@@ -84,13 +83,13 @@ final class LongSimulation {
 	 * Runs the history of a seed.
 	 * @return what is wrong with it, without the log; null where all is well
 	 */
-	static @Nullable String run(long seed, Design design) {
-		return new LongSimulation(seed, design, false).run();
+	static @Nullable String run(long seed, Function<Chance, LongScenario> scenarios, Design design) {
+		return new LongSimulation(seed, scenarios, design, false).run();
 	}
 
 	/** Runs the history of a seed again, and tells all of it. */
-	static String story(long seed, Design design) {
-		LongSimulation simulation = new LongSimulation(seed, design, true);
+	static String story(long seed, Function<Chance, LongScenario> scenarios, Design design) {
+		LongSimulation simulation = new LongSimulation(seed, scenarios, design, true);
 		String fault = simulation.run();
 		return "Seed %d, %s%n%s%n%s".formatted(seed, simulation.scenario, simulation.cluster.log(),
 				(fault != null) ? fault : Simulation.ALL_IS_WELL);
@@ -117,12 +116,16 @@ final class LongSimulation {
 			.after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
 	}
 
-	/** Some operations in a short time. */
+	/** Some operations in a short time, on some keys: others are left alone for long. */
 	private void work() {
 		Scenario usual = this.cluster.scenario();
+		List<Key> some = new ArrayList<>(this.keys.keySet());
+		while (some.size() > 1 && this.chance.of(0.6)) {
+			some.remove(this.chance.below(some.size()));
+		}
 		this.working += usual.clients();
 		for (int i = 0; i < usual.clients(); i++) {
-			client("c" + i).work(usual.operations(), List.copyOf(this.keys.keySet()), () -> this.working--);
+			client("c" + i).work(usual.operations(), some, () -> this.working--);
 		}
 	}
 
@@ -135,7 +138,10 @@ final class LongSimulation {
 		this.trouble.end();
 		this.cluster.settle();
 		this.cluster.nodes().stream().filter(node -> !node.isStarted()).forEach(SimulatedNode::start);
-		for (int i = 0; i < MOST_BURSTS; i++) {
+		if (this.chance.of(0.7)) {
+			this.habits.onlyRead();
+		}
+		for (int i = this.chance.below(3); i > 0; i--) {
 			this.cluster.timeline().after(this.chance.nanos(1, 20_000), this::work);
 		}
 		this.cluster.timeline().after(20 * SECOND + CONVERGING, this::check);
@@ -143,8 +149,8 @@ final class LongSimulation {
 
 	private void check() {
 		this.cluster.log().add(() -> "all must be equal now");
+		checkEqual();
 		await("all are believed", this::areAllBelieved, () -> await("all are converged", this::areAllConverged, () -> {
-			checkEqual();
 			SimulatedClient last = client("last");
 			onEachKey(last, Kind.GET, () -> onEachKey(last, Kind.PUT, () -> onEachKey(last, Kind.GET,
 					() -> onEachKey(last, Kind.DELETE, () -> onEachKey(last, Kind.GET, this::checkCollected)))));

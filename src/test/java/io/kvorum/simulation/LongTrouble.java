@@ -21,6 +21,8 @@ final class LongTrouble {
 
 	private static final double MOST_LONG_ABSENCE = 180 * SECOND;
 
+	private static final int BACKUPS = 3;
+
 	private static final double SHORTEST_CUT = 3 * SECOND;
 
 	private static final double LONGEST_CUT = 120 * SECOND;
@@ -54,7 +56,9 @@ final class LongTrouble {
 	/** Lets things go wrong within this time. */
 	void begin(long nanos) {
 		Scenario cluster = this.scenario.cluster();
-		backUp(any());
+		for (int i = 0; i < BACKUPS; i++) {
+			sometime(nanos, () -> backUp(any()));
+		}
 		for (int i = 0; i < cluster.crashes(); i++) {
 			sometime(nanos, () -> shortAbsence(any()));
 		}

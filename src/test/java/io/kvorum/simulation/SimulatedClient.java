@@ -65,8 +65,9 @@ final class SimulatedClient {
 	}
 
 	private Kind kind() {
-		if (this.habits.deletes(this.chance)) {
-			return Kind.DELETE;
+		Kind unusual = this.habits.kind(this.chance);
+		if (unusual != null) {
+			return unusual;
 		}
 		int dice = this.chance.below(100);
 		return (dice < 45) ? Kind.GET : (dice < 88) ? Kind.PUT : Kind.DELETE;
