@@ -229,7 +229,8 @@ class ConvergenceIT {
 		Poll.until(() -> "a repair with each peer began after " + before + ": " + startedRepairs(1), SETTLE_DEADLINE,
 				() -> before.entrySet()
 					.stream()
-					.allMatch(peer -> startedRepairs(1).getOrDefault(peer.getKey(), "").compareTo(peer.getValue()) > 0));
+					.allMatch(
+							peer -> startedRepairs(1).getOrDefault(peer.getKey(), "").compareTo(peer.getValue()) > 0));
 		cluster.awaitConverged();
 		assertThat(cluster.client(1).exchange("GET", ENDPOINT).json()).containsEntry("converged", true);
 	}

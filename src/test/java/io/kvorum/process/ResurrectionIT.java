@@ -58,7 +58,8 @@ class ResurrectionIT {
 								collected(node), waiting(node)),
 						COLLECTED_DEADLINE, () -> collected(node) == before.getOrDefault(node, 0.0) + COUNT);
 			}
-			System.out.printf("tombstones are collected %d ms after the node is a member again; %d reads found nothing%n",
+			System.out.printf(
+					"tombstones are collected %d ms after the node is a member again; %d reads found nothing%n",
 					(System.nanoTime() - back) / 1_000_000, watch.reads());
 			cluster.awaitConverged();
 			assertThat(watch.stop()).isEmpty();
