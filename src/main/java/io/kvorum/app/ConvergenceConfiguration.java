@@ -9,6 +9,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
@@ -21,6 +22,7 @@ import io.kvorum.replication.antientropy.RepairSettings;
 import io.kvorum.replication.antientropy.Responder;
 import io.kvorum.replication.antientropy.TombstoneCollector;
 import io.kvorum.replication.handoff.Handoff;
+import io.kvorum.replication.handoff.Handoff.InNeed;
 import io.kvorum.replication.handoff.HandoffEvents;
 import io.kvorum.replication.handoff.HandoffSettings;
 import io.kvorum.replication.rejoin.Rejoin;
@@ -91,8 +93,23 @@ class ConvergenceConfiguration {
 		return new Handoff(storage, othersOf(transport, self), transport.replicas().size(),
 				new HandoffSettings(window, hints.maxSize().toBytes(), hints.replayInterval(),
 						hints.maxRate().toBytes(), properties.replication().writeTimeout()),
-				(member, key) -> log.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key))), time,
-				thread.alarms(), events);
+				inNeed(log), time, thread.alarms(), events);
+	}
+
+	private static InNeed inNeed(RepairLog log) {
+		return new InNeed() {
+
+			@Override
+			public void need(Member member, Key key) {
+				log.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
+			}
+
+			@Override
+			public void needAll(Member member) {
+				log.needAll(member);
+			}
+
+		};
 	}
 
 	private static List<Replica> othersOf(ReplicaTransport transport, Member self) {

@@ -18,6 +18,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
@@ -109,8 +110,9 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time) {
-		return new StorageLifecycle(storage, clock, time);
+	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
+			ObjectProvider<Roster> roster) {
+		return new StorageLifecycle(storage, clock, time, roster);
 	}
 
 	@Bean

@@ -4,9 +4,11 @@ import java.time.Duration;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -28,10 +30,14 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private volatile boolean running;
 
-	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time) {
+	/** What this node remembers of itself, which is read before anybody can ask. */
+	private final ObjectProvider<Roster> roster;
+
+	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, ObjectProvider<Roster> roster) {
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
+		this.roster = roster;
 	}
 
 	@Override
@@ -43,7 +49,15 @@ final class StorageLifecycle implements SmartLifecycle {
 										// there is space.
 			.toCompletableFuture()
 			.join();
+		this.roster.ifAvailable(StorageLifecycle::load);
 		this.running = true;
+	}
+
+	private static void load(Roster roster) {
+		roster.load()
+			.onErrorComplete() // A full disk: what it is will be recorded later.
+			.toFuture()
+			.join();
 	}
 
 	/**

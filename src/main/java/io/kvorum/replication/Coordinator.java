@@ -1,8 +1,11 @@
 package io.kvorum.replication;
 
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.clock.ClockBoundException;
@@ -234,7 +237,7 @@ public final class Coordinator {
 		private Mono<Tally> writeBack(Tally copies, Entry entry) {
 			Coordinator.this.events.wroteBack();
 			return Round.ofStores(this.set, copies,
-					position -> this.set.at(position).store(this.key, entry, true, this.deadline), _ -> {
+					position -> this.set.at(position).store(this.key, entry, true, this.deadline), (_, _) -> {
 						// Its own write has seen to that.
 					})
 				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
@@ -327,19 +330,67 @@ public final class Coordinator {
 				return Mono.error(OperationFailedException.ofAbsentees(this.set, this.asked.ack()));
 			}
 			Entry entry = this.maker.apply(version);
+			Missed missed = new Missed(
+					position -> Coordinator.this.missedStores.missed(this.set.at(position).member(), this.key, entry));
 			return Round
 				.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
-						position -> this.set.at(position).store(this.key, entry, false, this.deadline),
-						position -> Coordinator.this.missedStores.missed(this.set.at(position).member(), this.key,
-								entry))
+						position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed)
 				.map(tally -> {
+					missed.decided(tally.decision() == Decision.REACHED || mayHaveHappened(tally));
 					reached(tally, this.set, OperationFailedException::ofStores);
 					return version;
 				});
 		}
 
+		private boolean mayHaveHappened(Tally tally) {
+			return OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
+		}
+
 		private void tell(Outcome outcome) {
 			Coordinator.this.events.decided(this.operation, this.consistency, outcome);
+		}
+
+	}
+
+	/**
+	 * The replicas that failed in a round of stores. Nobody is told before it is known
+	 * that the write is not one that did not happen: such a one must not happen later.
+	 * Used by one thread at a time.
+	 */
+	private static final class Missed implements BiConsumer<Integer, Failed> {
+
+		private final IntConsumer whenMissed;
+
+		private final List<Integer> before = new ArrayList<>(1);
+
+		private boolean isDecided;
+
+		private boolean mayHappen;
+
+		Missed(IntConsumer whenMissed) {
+			this.whenMissed = whenMissed;
+		}
+
+		@Override
+		public void accept(Integer position, Failed failed) {
+			if (failed.reason() == Reason.CLOCK) {
+				// It was refused for good, and would be refused again.
+				return;
+			}
+			if (!this.isDecided) {
+				this.before.add(position);
+			}
+			else if (this.mayHappen) {
+				this.whenMissed.accept(position);
+			}
+		}
+
+		void decided(boolean mayHappen) {
+			this.isDecided = true;
+			this.mayHappen = mayHappen;
+			if (mayHappen) {
+				this.before.forEach(this.whenMissed::accept);
+			}
 		}
 
 	}

@@ -1,7 +1,6 @@
 package io.kvorum.replication;
 
 import java.util.function.BiConsumer;
-import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.quorum.Reply;
@@ -25,9 +24,10 @@ final class Round {
 	/**
 	 * Asks all replicas that have not replied, each by its position. Reaching a decision
 	 * answers the caller and does not stop the others: the entry goes to all of them.
-	 * @param missed told the position of each that failed, also after the decision
+	 * @param missed told of each that failed, by its position, also after the decision
 	 */
-	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, IntConsumer missed) {
+	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
+			BiConsumer<Integer, Failed> missed) {
 		if (set.size() == 1) {
 			return vote(0, ask, missed).map(vote -> start.add(0, vote.reply));
 		}
@@ -77,10 +77,10 @@ final class Round {
 		return ask.apply(position).map(reply -> new Vote(position, reply));
 	}
 
-	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask, IntConsumer missed) {
+	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask, BiConsumer<Integer, Failed> missed) {
 		return ask.apply(position).map(reply -> {
-			if (reply instanceof Failed) {
-				missed.accept(position);
+			if (reply instanceof Failed failed) {
+				missed.accept(position, failed);
 			}
 			return new Vote(position, reply);
 		});

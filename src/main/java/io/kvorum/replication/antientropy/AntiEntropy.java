@@ -11,7 +11,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
+import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
@@ -76,6 +78,9 @@ public final class AntiEntropy {
 
 	private final Handover handover;
 
+	/** Repairs under way. */
+	private final AtomicInteger active = new AtomicInteger();
+
 	private long allDueNanos;
 
 	private long handoverDueNanos;
@@ -111,29 +116,31 @@ public final class AntiEntropy {
 
 	/** Repairs for as long as it is subscribed to, once. */
 	public Flux<?> run() {
-		return Mono.defer(this::look).onErrorResume(error -> {
+		List<Flux<?>> loops = new ArrayList<>();
+		loops.add(loop(this::handOver));
+		this.peers.values().forEach(peer -> loops.add(loop(peer::repairIfDue)));
+		return Flux.merge(loops);
+	}
+
+	/** One that waits for nobody holds up no other. */
+	private Flux<?> loop(Supplier<Mono<Void>> look) {
+		return Mono.defer(look).onErrorResume(error -> {
 			logger.error("Looking for what is in need of a repair met an error that nobody expected", error);
 			return Mono.empty();
 		}).then(Mono.defer(() -> this.alarms.after(LOOK_INTERVAL))).repeat();
 	}
 
-	private Mono<Void> look() {
+	private boolean mayRepair() {
+		return this.standing.doubt() == null && this.index.digests().isComplete();
+	}
+
+	private Mono<Void> handOver() {
 		long now = this.time.nanos();
 		if (now - this.allDueNanos >= 0) {
 			this.allDueNanos = now + this.settings.interval().toNanos();
 			this.log.needAll();
 		}
-		if (this.standing.doubt() != null || !this.index.digests().isComplete()) {
-			return Mono.empty();
-		}
-		return Flux.fromIterable(this.peers.values())
-			.filter(peer -> peer.isDue(now))
-			.flatMap(PeerRepairs::repair, this.settings.concurrency())
-			.then(Mono.defer(() -> handOver(now)));
-	}
-
-	private Mono<Void> handOver(long now) {
-		if (now - this.handoverDueNanos < 0) {
+		if (now - this.handoverDueNanos < 0 || !mayRepair()) {
 			return Mono.empty();
 		}
 		return this.handover.round().doOnNext(remaining -> {
@@ -187,23 +194,29 @@ public final class AntiEntropy {
 	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
 	 */
 	public Mono<Void> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
-		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false);
+		if (!this.index.digests().isComplete()) {
+			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
+		}
+		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
+				stub -> stub.version().millis() < staleBeforeMillis);
 		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
 		return Flux.fromIterable(from).concatMap(member -> {
-			PairRepair repair = repairWith(peerOf(member), manner);
-			return repair.differing(slices)
-				.flatMap(differing -> differing.isEmpty() ? Mono.just(new PairRepair.Result())
-						: repair.repair(differing))
-				.doOnNext(result -> alone.put(member, result.alone));
-		}, 1).then(Mono.defer(() -> letGo(alone, staleBeforeMillis)));
+			return repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
+				alone.put(member, result.alone);
+				if (!result.unsettled.isEmpty()) {
+					logger.warn(
+							"Some of what {} has could not be read while this node was rebuilt from it: in {} slices",
+							member.address(), result.unsettled.size());
+				}
+			});
+		}, 1).then(Mono.defer(() -> letGo(alone)));
 	}
 
 	/** Lets entries go that are not known to any of those that are to hold them. */
-	private Mono<Void> letGo(Map<Member, Set<Stub>> alone, long staleBeforeMillis) {
+	private Mono<Void> letGo(Map<Member, Set<Stub>> alone) {
 		Set<Stub> candidates = new HashSet<>();
 		alone.values().forEach(candidates::addAll);
 		return Flux.fromIterable(candidates)
-			.filter(stub -> stub.version().millis() < staleBeforeMillis)
 			.filter(stub -> holdersOf(stub).stream()
 				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(stub)))
 			.concatMap(stub -> this.index.remove(stub.key(), stub.version()), 1)
@@ -255,9 +268,11 @@ public final class AntiEntropy {
 			this.delay = AntiEntropy.this.settings.retryDelay();
 		}
 
-		boolean isDue(long now) {
-			return !this.active && now - this.dueNanos >= 0 && this.replica.isThere()
-					&& AntiEntropy.this.log.isInNeed(this.member);
+		Mono<Void> repairIfDue() {
+			boolean due = AntiEntropy.this.time.nanos() - this.dueNanos >= 0 && this.replica.isThere()
+					&& AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
+					&& AntiEntropy.this.active.get() < AntiEntropy.this.settings.concurrency();
+			return due ? repair() : Mono.empty();
 		}
 
 		void hurry() {
@@ -274,13 +289,19 @@ public final class AntiEntropy {
 			return Mono.defer(() -> {
 				// First, so that nobody takes what is being repaired for equal.
 				this.active = true;
+				AntiEntropy.this.active.incrementAndGet();
 				return new Run(this, AntiEntropy.this.log.takeNeeds(this.member)).run();
 			});
 		}
 
-		private void succeeded() {
-			this.delay = AntiEntropy.this.settings.retryDelay();
-			this.dueNanos = AntiEntropy.this.time.nanos();
+		/** Of a repair that has left nothing, or only what cannot be repaired now. */
+		private void succeeded(boolean complete) {
+			if (complete) {
+				this.delay = AntiEntropy.this.settings.retryDelay();
+			}
+			else {
+				delay();
+			}
 			if (!this.trouble.isEmpty()) {
 				logger.info("Repairs with {} succeed again", this.member.address());
 			}
@@ -298,8 +319,15 @@ public final class AntiEntropy {
 				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
 			this.trouble = isPassing ? "" : isExpected ? why : "an error that nobody expected, see the log";
+			if (isPassing) {
+				this.delay = AntiEntropy.this.settings.retryDelay();
+			}
+			delay();
+		}
+
+		private void delay() {
 			this.dueNanos = AntiEntropy.this.time.nanos() + this.delay.toNanos();
-			if (!isPassing && this.delay.compareTo(MAX_RETRY_DELAY) < 0) {
+			if (this.delay.compareTo(MAX_RETRY_DELAY) < 0) {
 				this.delay = this.delay.multipliedBy(2);
 			}
 		}
@@ -324,8 +352,12 @@ public final class AntiEntropy {
 			this.peer = peer;
 			this.open = wanted;
 			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
-			Predicate<Stub> isUnderWay = stub -> stub.version().millis() > settlingMillis;
-			this.repair = repairWith(peer, new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled));
+			// One that is far ahead of the clock is on its way to nobody.
+			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
+			Predicate<Stub> isUnderWay = stub -> stub.version().millis() > settlingMillis
+					&& stub.version().millis() <= leadMillis;
+			this.repair = repairWith(peer,
+					new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled, _ -> false));
 		}
 
 		Mono<Void> run() {
@@ -337,13 +369,17 @@ public final class AntiEntropy {
 				Set<Integer> unequal = new HashSet<>(differing);
 				wanted.stream().filter(slice -> !unequal.contains(slice)).forEach(this::done);
 				return Flux.fromIterable(groupsOf(differing)).concatMap(this::repairGroup, 1).then();
-			}).then(Mono.fromRunnable(this.peer::succeeded)).then().onErrorResume(error -> {
+			}).then(Mono.fromRunnable(() -> this.peer.succeeded(this.open.isEmpty()))).then().onErrorResume(error -> {
 				this.peer.failed(error);
 				return Mono.empty();
-			}).then(Mono.defer(() -> AntiEntropy.this.log.save(this.peer.member))).onErrorResume(error -> {
-				logger.warn("The record of a repair could not be kept: {}", error.getMessage());
-				return Mono.empty();
-			}).doFinally(_ -> end());
+			})
+				.then(Mono.defer(() -> (this.peer.slicesDone.get() > 0) ? AntiEntropy.this.log.save(this.peer.member)
+						: Mono.empty()))
+				.onErrorResume(error -> {
+					logger.warn("The record of a repair could not be kept: {}", error.getMessage());
+					return Mono.empty();
+				})
+				.doFinally(_ -> end());
 		}
 
 		private static List<List<Integer>> groupsOf(List<Integer> slices) {
@@ -355,6 +391,10 @@ public final class AntiEntropy {
 		}
 
 		private Mono<Void> repairGroup(List<Integer> slices) {
+			String doubt = AntiEntropy.this.standing.doubt();
+			if (doubt != null) {
+				return Mono.error(RepairFailedException.inDoubt(doubt));
+			}
 			return this.repair.repair(slices).doOnNext(result -> {
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {
@@ -374,6 +414,7 @@ public final class AntiEntropy {
 			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
 			this.peer.finishedMillis = AntiEntropy.this.time.millis();
 			this.peer.active = false;
+			AntiEntropy.this.active.decrementAndGet();
 			AntiEntropy.this.events.ended(this.peer.member, this.open.isEmpty(),
 					AntiEntropy.this.time.nanos() - this.beganNanos);
 		}

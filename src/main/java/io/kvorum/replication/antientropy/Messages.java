@@ -32,6 +32,9 @@ final class Messages {
 	/** For each key length 2, key → whether that is all 1, a {@link Page}. */
 	static final byte FETCH = 5;
 
+	/** As FETCH, for one key, however long its entry is. */
+	static final byte FETCH_WHOLE = 6;
+
 	private static final int STUB_FIXED = Short.BYTES + 2 * Long.BYTES + 2;
 
 	private Messages() {
@@ -169,6 +172,12 @@ final class Messages {
 	private static Stub readStub(ByteBuffer in) {
 		Key key = readKey(in);
 		return new Stub(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
+	}
+
+	static byte[] fetchWhole(Key key) {
+		byte[] question = fetch(List.of(key));
+		question[0] = FETCH_WHOLE;
+		return question;
 	}
 
 	static byte[] fetch(List<Key> keys) {

@@ -97,18 +97,26 @@ final class PairRepair {
 	 * @param gives whether the other one gets what it lacks
 	 * @param isUnderWay entries that are so young that they may be about to arrive
 	 * @param isSettled tombstones that need not be given to who has nothing of the key
+	 * @param isStale entries that are let go where nobody else knows them
 	 */
-	record Manner(boolean gives, Predicate<Stub> isUnderWay, Predicate<Stub> isSettled) {
+	record Manner(boolean gives, Predicate<Stub> isUnderWay, Predicate<Stub> isSettled, Predicate<Stub> isStale) {
 	}
 
 	/** What came of it. */
-	static final class Result {
+	final class Result {
 
-		/** Slices with differences that were left alone: they may be about to vanish. */
+		/**
+		 * Slices with differences that were left: they may be about to vanish, or cannot
+		 * be read.
+		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
-		/** What is here and the other one is to hold, and it has no version of it. */
+		/** Stale ones that the other one is to hold, and it has no version of them. */
 		final Set<Stub> alone = new HashSet<>();
+
+		private void leave(Key key) {
+			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key))));
+		}
 
 	}
 
@@ -141,11 +149,15 @@ final class PairRepair {
 	}
 
 	private Mono<byte[]> ask(byte[] question) {
+		return askFor(question)
+			.doOnNext(answer -> this.events.compared(this.peer.member(), (long) question.length + answer.length));
+	}
+
+	private Mono<byte[]> askFor(byte[] question) {
 		return this.peer.ask(question, deadline()).map(reply -> {
 			if (!(reply instanceof Answered answered)) {
 				throw RepairFailedException.of(this.peer.member(), reply);
 			}
-			this.events.compared(this.peer.member(), (long) question.length + answered.bytes().length);
 			return answered.bytes();
 		});
 	}
@@ -217,17 +229,17 @@ final class PairRepair {
 
 		private Mono<Void> carryOut(Plan plan) {
 			List.of(plan.pull(), plan.push(), plan.alone()).forEach(this::leaveUnderWay);
-			this.result.alone.addAll(plan.alone());
+			plan.alone().stream().filter(PairRepair.this.manner.isStale()).forEach(this.result.alone::add);
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
-			return pull(plan.pull()).then(PairRepair.this.manner.gives() ? push(plan.push()) : Mono.empty());
+			return pull(plan.pull(), this.result)
+				.then(PairRepair.this.manner.gives() ? push(plan.push(), this.result) : Mono.empty());
 		}
 
 		private void leaveUnderWay(List<Stub> stubs) {
 			stubs.removeIf(stub -> {
 				boolean underWay = PairRepair.this.manner.isUnderWay().test(stub);
 				if (underWay) {
-					long hash = PairRepair.this.index.keyHash().of(stub.key());
-					this.result.unsettled.add(Partitions.sliceOf(Partitions.ofHash(hash)));
+					this.result.leave(stub.key());
 				}
 				return underWay;
 			});
@@ -235,10 +247,10 @@ final class PairRepair {
 
 	}
 
-	private Mono<Void> pull(List<Stub> stubs) {
+	private Mono<Void> pull(List<Stub> stubs, Result result) {
 		List<Key> keys = new ArrayList<>(stubs.stream().map(Stub::key).toList());
 		Collections.sort(keys);
-		return new Fetching(keys).run();
+		return new Fetching(keys, result).run();
 	}
 
 	/** Brings entries here, a page at a time. */
@@ -246,10 +258,13 @@ final class PairRepair {
 
 		private final List<Key> keys;
 
+		private final Result result;
+
 		private int done;
 
-		Fetching(List<Key> keys) {
+		Fetching(List<Key> keys, Result result) {
 			this.keys = keys;
+			this.result = result;
 		}
 
 		Mono<Void> run() {
@@ -261,13 +276,25 @@ final class PairRepair {
 				return Mono.empty();
 			}
 			List<Key> some = this.keys.subList(this.done, Math.min(this.done + MAX_FETCHED, this.keys.size()));
-			return PairRepair.this.peer.ask(Messages.fetch(some), deadline()).flatMap(reply -> {
-				if (!(reply instanceof Answered answered)) {
-					throw RepairFailedException.of(PairRepair.this.peer.member(), reply);
-				}
-				Page page = readable(() -> Messages.readPage(answered.bytes()));
+			return askFor(Messages.fetch(some)).flatMap(answer -> {
+				Page page = readable(() -> Messages.readPage(answer));
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
+			}).onErrorResume(RepairFailedException.class, error -> {
+				if (error.isUnreadable()) {
+					// It is the first one: what can be read before it is an answer.
+					this.done++;
+				}
+				return leaveUnreadable(some.getFirst(), error);
 			});
+		}
+
+		/** An entry that cannot be read there or here must not keep the others. */
+		private Mono<Void> leaveUnreadable(Key key, RepairFailedException error) {
+			if (!error.isUnreadable()) {
+				return Mono.error(error);
+			}
+			this.result.leave(key);
+			return Mono.empty();
 		}
 
 		private Mono<Void> store(Page page, List<Key> asked) {
@@ -299,24 +326,23 @@ final class PairRepair {
 		}
 
 		private Mono<Void> fetchLarge(Key key) {
-			return PairRepair.this.peer.read(key, deadline()).flatMap(reply -> {
-				if (!(reply instanceof Held held)) {
-					throw RepairFailedException.of(PairRepair.this.peer.member(), reply);
-				}
-				Entry entry = held.entry();
-				if (entry == null) {
+			return askFor(Messages.fetchWhole(key)).flatMap(answer -> {
+				Page page = readable(() -> Messages.readPage(answer));
+				Page.Cursor cursor = page.cursor();
+				if (!cursor.advance()) {
 					return Mono.empty();
 				}
-				int bytes = bytesOf(key, entry);
-				return keep(key, entry).then(Mono.fromRunnable(
-						() -> PairRepair.this.events.moved(PairRepair.this.peer.member(), Direction.HERE, 1, bytes)))
-					.then(PairRepair.this.pace.afterBytes(bytes));
-			});
+				return keep(key, cursor.entry())
+					.then(Mono.fromRunnable(() -> PairRepair.this.events.moved(PairRepair.this.peer.member(),
+							Direction.HERE, 1, page.length())))
+					.then(PairRepair.this.pace.afterBytes(page.length()));
+			}).onErrorResume(RepairFailedException.class, error -> leaveUnreadable(key, error));
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
 			return PairRepair.this.local.store(key, entry, true, deadline())
-				.flatMap(reply -> acknowledged(PairRepair.this.local, reply));
+				.flatMap(reply -> acknowledged(PairRepair.this.local, reply))
+				.onErrorResume(RepairFailedException.class, error -> leaveUnreadable(key, error));
 		}
 
 	}
@@ -333,13 +359,23 @@ final class PairRepair {
 				: Mono.error(RepairFailedException.of(replica.member(), reply));
 	}
 
-	private Mono<Void> push(List<Stub> stubs) {
-		List<Stub> large = Collections.synchronizedList(new ArrayList<>());
+	private Mono<Void> push(List<Stub> stubs, Result result) {
+		List<Stub> large = new ArrayList<>();
 		stubs.sort(Comparator.comparing(Stub::key));
 		return Flux.fromIterable(stubs)
-			.flatMap(stub -> give(stub, large), STORES_AT_ONCE)
-			.then(Flux.defer(() -> Flux.fromIterable(List.copyOf(large)).concatMap(stub -> give(stub, null), 1))
+			.flatMap(stub -> give(stub, large, result), STORES_AT_ONCE)
+			.then(Flux.defer(() -> Flux.fromIterable(List.copyOf(large)).concatMap(stub -> give(stub, null, result), 1))
 				.then());
+	}
+
+	private Mono<Void> give(Stub stub, @Nullable List<Stub> large, Result result) {
+		return give(stub, large).onErrorResume(RepairFailedException.class, error -> {
+			if (!error.isUnreadable()) {
+				return Mono.error(error);
+			}
+			result.leave(stub.key());
+			return Mono.empty();
+		});
 	}
 
 	/**

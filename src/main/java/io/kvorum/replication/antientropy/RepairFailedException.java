@@ -24,10 +24,19 @@ final class RepairFailedException extends RuntimeException {
 				: new RepairFailedException(Reason.INTERNAL, member.address() + " replied what makes no sense here");
 	}
 
+	/** Of this node, which is not believed any more. */
+	static RepairFailedException inDoubt(String doubt) {
+		return new RepairFailedException(Reason.REBUILDING, doubt);
+	}
+
 	/** Of an answer that cannot be read. */
 	static RepairFailedException of(Member member, RuntimeException unreadable) {
 		return new RepairFailedException(Reason.INTERNAL,
 				"%s answered what cannot be read: %s".formatted(member.address(), unreadable));
+	}
+
+	boolean isUnreadable() {
+		return this.reason == Reason.UNREADABLE;
 	}
 
 	/** Whether it is the way of nodes that start, stop or are rebuilt. */

@@ -75,7 +75,9 @@ public final class Responder implements Questions {
 			case Messages.SLICES -> withView(in, PairView::slices);
 			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)));
 			case Messages.COMPARE -> compare(Messages.readLeaves(in), deadline);
-			case Messages.FETCH -> fetch(Messages.readKeys(in), deadline);
+			case Messages.FETCH ->
+				fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
+			case Messages.FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
 			default -> throw new IllegalArgumentException("a question of an unknown kind");
 		};
 	}
@@ -118,11 +120,10 @@ public final class Responder implements Questions {
 		});
 	}
 
-	private Mono<byte[]> fetch(List<Key> keys, Deadline deadline) {
+	private Mono<byte[]> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
 		Key[] sorted = keys.toArray(Key[]::new);
 		Arrays.sort(sorted);
-		return this.index.fetch(List.of(sorted), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline)
-			.map(Messages::page);
+		return this.index.fetch(List.of(sorted), limit, deadline).map(Messages::page);
 	}
 
 }

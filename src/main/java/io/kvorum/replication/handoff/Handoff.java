@@ -105,11 +105,13 @@ public final class Handoff implements MissedStores {
 		}
 	}
 
-	/** Is told which replica lacks a key. */
-	@FunctionalInterface
+	/** Is told what a replica may lack. */
 	public interface InNeed {
 
 		void need(Member member, Key key);
+
+		/** Anything at all. */
+		void needAll(Member member);
 
 	}
 
@@ -274,11 +276,20 @@ public final class Handoff implements MissedStores {
 		}
 
 		Mono<Void> run() {
-			return Mono.defer(this::page).repeat(() -> !this.ended).then().onErrorResume(error -> {
-				logger.warn("Hints for {} could not be handed over, the next round tries again: {}",
-						this.target.member().address(), error.getMessage());
-				return Mono.empty();
-			});
+			return Mono.defer(this::page)
+				.repeat(() -> !this.ended)
+				.then()
+				.onErrorResume(StorageException.Unreadable.class, ex -> {
+					logger.warn("Hints for {} cannot be read and are given up, all is compared with it instead: {}",
+							this.target.member().address(), ex.getMessage());
+					Handoff.this.inNeed.needAll(this.target.member());
+					return Handoff.this.log.removeAll(this.target.number);
+				})
+				.onErrorResume(error -> {
+					logger.warn("Hints for {} could not be handed over, the next round tries again: {}",
+							this.target.member().address(), error.getMessage());
+					return Mono.empty();
+				});
 		}
 
 		private Mono<Void> page() {

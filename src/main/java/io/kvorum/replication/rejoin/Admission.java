@@ -19,6 +19,12 @@ import io.kvorum.replication.rejoin.Membership.State;
  */
 record Admission(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
 
+	/**
+	 * That a node is alive is on its disk so soon after it has told it: with slow disks
+	 * and clocks that are corrected.
+	 */
+	private static final long NOTED_WITHIN_MILLIS = 60_000;
+
 	/** What it is, given what those who answered said. */
 	State decide(Collection<Introduction> met) {
 		boolean all = met.size() == this.others;
@@ -45,6 +51,16 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 
 	private boolean remembersALaterDisk(Introduction other) {
 		return other.remembered() != this.identity && other.rememberedMillis() > this.own.admittedMillis();
+	}
+
+	/**
+	 * Whether another one saw it alive after what its disk takes for the end of its last
+	 * life: then this disk is an older copy of the one that it had.
+	 * @param met what others said first in this life
+	 */
+	boolean hasAnOlderCopy(Collection<Introduction> met) {
+		return this.own.isMember() && this.aliveMillis != 0
+				&& met.stream().anyMatch(other -> other.seenAliveMillis() > this.aliveMillis + NOTED_WITHIN_MILLIS);
 	}
 
 	/** Whether the last life ended so long ago that the others have to be asked. */

@@ -7,18 +7,20 @@ import java.nio.ByteBuffer;
  *
  * @param identity of its disk, random
  * @param aliveMillis the last instant at which it may have done something, by its clock:
- * now for a member, the end of its last life for one that waits to be believed
+ * now for one that is believed, else the end of its last life
  * @param remembered the identity of the disk that the other one had when it was a member;
  * 0 if it never was one
  * @param rememberedMillis since when it was a member with that one
+ * @param seenAliveMillis the last {@code aliveMillis} that the other one has told it; 0
+ * if none since it started
  */
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
-		long rememberedMillis) {
+		long rememberedMillis, long seenAliveMillis) {
 
 	/** The kind of question that this is. */
 	static final byte KIND = 1;
 
-	private static final int BYTES = 1 + Integer.BYTES + 1 + 5 * Long.BYTES;
+	private static final int BYTES = 1 + Integer.BYTES + 1 + 6 * Long.BYTES;
 
 	byte[] toBytes() {
 		return ByteBuffer.allocate(BYTES)
@@ -29,6 +31,7 @@ record Introduction(int member, long identity, Membership membership, long alive
 			.putLong(this.aliveMillis)
 			.putLong(this.remembered)
 			.putLong(this.rememberedMillis)
+			.putLong(this.seenAliveMillis)
 			.array();
 	}
 
@@ -45,7 +48,8 @@ record Introduction(int member, long identity, Membership membership, long alive
 		long identity = in.getLong();
 		byte[] membership = new byte[1 + Long.BYTES];
 		in.get(membership);
-		return new Introduction(member, identity, Membership.of(membership), in.getLong(), in.getLong(), in.getLong());
+		return new Introduction(member, identity, Membership.of(membership), in.getLong(), in.getLong(), in.getLong(),
+				in.getLong());
 	}
 
 }

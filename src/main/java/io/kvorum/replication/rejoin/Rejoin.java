@@ -104,16 +104,19 @@ public final class Rejoin {
 
 	/** For as long as it is subscribed to, once, with the store open. */
 	public Flux<?> run() {
-		return Mono.fromRunnable(this.roster::load)
-			.then(Mono.defer(() -> this.settings.acceptLoss() ? this.roster.acceptLoss() : Mono.empty()))
-			.thenMany(Mono.defer(this::round)
-				.onErrorResume(this::giveUp)
-				.then(Mono.defer(() -> this.alarms.after(isBelieved() ? this.settings.interval() : HURRIED_INTERVAL)))
-				.repeat());
+		return Mono.defer(this::round)
+			.onErrorResume(this::giveUp)
+			.then(Mono.defer(() -> this.alarms.after(isSettled() ? this.settings.interval() : HURRIED_INTERVAL)))
+			.repeat();
 	}
 
-	private boolean isBelieved() {
-		return this.roster.doubt() == null;
+	/** Whether it is believed, and has met all that are there. */
+	private boolean isSettled() {
+		return this.roster.doubt() == null && hasMetThoseThere();
+	}
+
+	private boolean hasMetThoseThere() {
+		return this.others.stream().filter(Replica::isThere).allMatch(other -> this.roster.met(other.member()) != null);
 	}
 
 	private Mono<Void> giveUp(Throwable error) {
@@ -123,27 +126,35 @@ public final class Rejoin {
 	}
 
 	private Mono<Void> round() {
+		if (!this.roster.isLoaded()) {
+			return this.roster.load();
+		}
+		if (this.settings.acceptLoss() && !this.roster.isMember()) {
+			return this.roster.acceptLoss();
+		}
 		boolean wasMember = this.roster.isMember();
-		return this.roster.remember()
-			.then(Mono.defer(this::meetAll))
-			.then(Mono.defer(this.roster::decide))
-			.then(Mono.defer(() -> {
-				State state = this.roster.state();
-				if (state.isToBeRebuilt()) {
-					return rebuild();
-				}
-				// The others have had a chance to remember it before it is believed.
-				if (wasMember && this.roster.isMember()) {
-					this.roster.believe();
-					this.believed.countDown();
-					return noteAlive();
-				}
-				if (!this.roster.isMember()) {
-					this.roster.doubt("%s, and waits for what %s will say"
-						.formatted((state == State.MEMBER) ? State.ABSENT.text() : state.text(), thoseWithoutAWord()));
-				}
-				return Mono.empty();
-			}));
+		return meetAll().then(Mono.defer(this.roster::decide)).then(Mono.defer(() -> {
+			State state = this.roster.state();
+			if (state.isToBeRebuilt()) {
+				return rebuild();
+			}
+			// The others have had a chance to remember it, and to object.
+			if (wasMember && this.roster.isMember() && (hasMetThoseThere() || hasWaited())) {
+				this.roster.believe();
+				this.believed.countDown();
+				return noteAlive();
+			}
+			if (!this.roster.isMember()) {
+				this.roster.doubt("%s, and waits for what %s will say"
+					.formatted((state == State.MEMBER) ? State.ABSENT.text() : state.text(), thoseWithoutAWord()));
+			}
+			return Mono.empty();
+		}));
+	}
+
+	/** For those that are there and do not answer. */
+	private boolean hasWaited() {
+		return this.time.nanos() - this.startedNanos > 2 * this.settings.timeout().toNanos();
 	}
 
 	private Mono<Void> meetAll() {
@@ -157,7 +168,8 @@ public final class Rejoin {
 		byte[] introduction = this.roster.introductionTo(other.member()).toBytes();
 		return other.ask(introduction, Deadline.after(this.time, this.settings.timeout()))
 			.ofType(Answered.class)
-			.flatMap(answered -> this.roster.meet(other.member(), Introduction.of(answered.bytes())));
+			.flatMap(answered -> this.roster.meet(other.member(), Introduction.of(answered.bytes())))
+			.onErrorResume(IllegalArgumentException.class, _ -> Mono.empty());
 	}
 
 	private List<String> thoseWithoutAWord() {
@@ -176,16 +188,22 @@ public final class Rejoin {
 		return this.roster.noteAlive();
 	}
 
+	/**
+	 * From all others: members, and those that are new here, which may have acknowledged
+	 * something since. One that was away too long has all that it acknowledged, and needs
+	 * nobody else who is in quarantine.
+	 */
 	private Mono<Void> rebuild() {
+		boolean isIntact = this.roster.state() == State.ABSENT;
 		List<Member> sources = new ArrayList<>();
 		List<String> missing = new ArrayList<>();
 		for (Replica other : this.others) {
 			Introduction said = this.roster.met(other.member());
 			State state = (said != null) ? said.membership().state() : State.NEW;
-			if (state == State.MEMBER && other.isThere()) {
+			if ((state == State.MEMBER || state == State.BLANK) && other.isThere()) {
 				sources.add(other.member());
 			}
-			else if (state != State.BLANK) {
+			else if (!isIntact || !state.isToBeRebuilt()) {
 				missing.add(other.member().address());
 			}
 		}
@@ -204,7 +222,10 @@ public final class Rejoin {
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
 				.then(Mono.<Void>fromRunnable(() -> rebuilt(part))), 1)
-			.then(Mono.defer(() -> this.roster.become(State.MEMBER)));
+			.then(Mono.defer(() -> {
+				this.rebuilt.clear();
+				return this.roster.become(State.MEMBER);
+			}));
 	}
 
 	private static List<Integer> slicesOf(int part) {

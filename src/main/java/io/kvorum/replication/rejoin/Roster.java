@@ -2,7 +2,6 @@ package io.kvorum.replication.rejoin;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -53,6 +52,12 @@ public final class Roster implements Standing, Questions {
 	/** What others said last, those that are away now too. */
 	private final Map<Member, Introduction> met = new ConcurrentHashMap<>();
 
+	/**
+	 * What each said first since this node started: of one that was away too, the end of
+	 * its last life.
+	 */
+	private final Map<Member, Introduction> metFirst = new ConcurrentHashMap<>();
+
 	private volatile Membership own = Membership.NEW;
 
 	/** When it was a member the last time. */
@@ -61,6 +66,8 @@ public final class Roster implements Standing, Questions {
 	private volatile long startedMillis;
 
 	private volatile boolean isAbsenceUndecided;
+
+	private volatile boolean isLoaded;
 
 	private volatile @Nullable String doubt;
 
@@ -80,16 +87,28 @@ public final class Roster implements Standing, Questions {
 		doubt("it has just started");
 	}
 
-	/** Reads what this node was, with the store open. */
-	void load() {
-		byte[] recorded = this.record.recorded(MEMBERSHIP);
-		// A store of a version that did not record it was that of a member.
-		this.own = (recorded != null) ? Membership.of(recorded)
-				: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
-		byte[] alive = this.record.recorded(ALIVE);
-		this.aliveMillis = (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
-		this.startedMillis = this.time.millis();
-		this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.startedMillis);
+	/**
+	 * Reads what this node was, with the store open, and records it if it never was: one
+	 * with an empty disk that stops before anything is decided would else be taken for a
+	 * member by its next start. Before anybody may ask or store.
+	 */
+	public Mono<Void> load() {
+		return Mono.defer(() -> {
+			byte[] recorded = this.record.recorded(MEMBERSHIP);
+			// A store of a version that did not record it was that of a member.
+			this.own = (recorded != null) ? Membership.of(recorded)
+					: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
+			byte[] alive = this.record.recorded(ALIVE);
+			this.aliveMillis = (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
+			this.startedMillis = this.time.millis();
+			this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.startedMillis);
+			this.isLoaded = true;
+			return (recorded != null) ? Mono.empty() : this.record.record(MEMBERSHIP, this.own.toBytes());
+		});
+	}
+
+	boolean isLoaded() {
+		return this.isLoaded;
 	}
 
 	private Admission admission() {
@@ -137,8 +156,10 @@ public final class Roster implements Standing, Questions {
 	Introduction introductionTo(Member other) {
 		byte[] remembered = this.record.recorded(nameOf(other));
 		ByteBuffer in = ByteBuffer.wrap((remembered != null) ? remembered : new byte[2 * Long.BYTES]);
+		Introduction said = this.met.get(other);
 		return new Introduction(this.self.index(), this.record.identity(), this.own,
-				isMember() ? this.time.millis() : this.aliveMillis, in.getLong(), in.getLong());
+				(this.doubt == null) ? this.time.millis() : this.aliveMillis, in.getLong(), in.getLong(),
+				(said != null) ? said.aliveMillis() : 0);
 	}
 
 	private static String nameOf(Member other) {
@@ -147,6 +168,7 @@ public final class Roster implements Standing, Questions {
 
 	/** Takes what another one says, and remembers its disk if it is a member. */
 	Mono<Void> meet(Member other, Introduction told) {
+		this.metFirst.putIfAbsent(other, told);
 		this.met.put(other, told);
 		byte[] remembered = this.record.recorded(nameOf(other));
 		long sinceMillis = (remembered != null) ? ByteBuffer.wrap(remembered).getLong(Long.BYTES) : 0;
@@ -166,11 +188,17 @@ public final class Roster implements Standing, Questions {
 			return answerIntroduction(question);
 		}
 		String why = this.doubt;
-		return (why != null) ? Mono.just(Failed.notDone(Reason.REBUILDING, why))
-				: this.questions.answer(question, deadline);
+		// One that is new here may have acknowledged what others that are rebuilt lack.
+		if (why != null && this.own.state() != State.BLANK) {
+			return Mono.just(Failed.notDone(Reason.REBUILDING, why));
+		}
+		return this.questions.answer(question, deadline);
 	}
 
 	private Mono<Reply> answerIntroduction(byte[] question) {
+		if (!this.isLoaded) {
+			return Mono.just(Failed.notDone(Reason.UNAVAILABLE, "it does not know yet what it is"));
+		}
 		Introduction told;
 		Member other;
 		try {
@@ -180,27 +208,20 @@ public final class Roster implements Standing, Questions {
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "introduced to what makes no sense: " + ex.getMessage()));
 		}
-		return meet(other, told).then(Mono.<Reply>fromSupplier(() -> new Answered(introductionTo(other).toBytes())))
+		// With what was known of it before it said this.
+		byte[] introduction = introductionTo(other).toBytes();
+		return meet(other, told).then(Mono.<Reply>fromSupplier(() -> new Answered(introduction)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));
 	}
 
-	/**
-	 * Records what this node is, if it never was: one with an empty disk that stops
-	 * before anything is decided would else be taken for a member by its next start.
-	 */
-	Mono<Void> remember() {
-		return (this.record.recorded(MEMBERSHIP) != null) ? Mono.empty()
-				: this.record.record(MEMBERSHIP, this.own.toBytes());
-	}
-
 	/** What this node is, by what is known now. */
 	Mono<Void> decide() {
-		Collection<Introduction> said = this.met.values();
 		if (!this.isAbsenceUndecided) {
-			return become(admission().decide(said));
+			boolean isOld = this.doubt != null && admission().hasAnOlderCopy(this.metFirst.values());
+			return become(isOld ? State.ABSENT : admission().decide(this.met.values()));
 		}
-		State state = admission().decideAbsence(said);
+		State state = admission().decideAbsence(this.metFirst.values());
 		if (state == State.NEW) {
 			return Mono.empty();
 		}
@@ -225,7 +246,7 @@ public final class Roster implements Standing, Questions {
 		if (state == before.state()) {
 			return Mono.empty();
 		}
-		Membership next = new Membership(state, (state == State.MEMBER) ? this.time.millis() : before.admittedMillis());
+		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
 		return this.record.record(MEMBERSHIP, next.toBytes()).then(Mono.fromRunnable(() -> {
 			this.own = next;
 			if (state.isToBeRebuilt()) {
@@ -237,6 +258,12 @@ public final class Roster implements Standing, Questions {
 				logger.info("This node is now known to be in order: {}", state.text());
 			}
 		}));
+	}
+
+	/** Now, or after any disk that somebody remembers, whatever clocks were then. */
+	private long admissionMillis() {
+		long latest = this.met.values().stream().mapToLong(Introduction::rememberedMillis).max().orElse(0);
+		return Math.max(this.time.millis(), latest + 1);
 	}
 
 	/** Records that this node is alive and a member. */

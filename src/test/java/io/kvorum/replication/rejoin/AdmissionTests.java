@@ -88,8 +88,16 @@ class AdmissionTests {
 	}
 
 	@Test
+	void aDiskThatEndsBeforeOthersSawTheNodeAliveIsAnOlderCopy() {
+		Admission admission = new Admission(new Membership(State.MEMBER, 1), 7, 100_000, 2, MOST_AWAY);
+
+		assertThat(admission.hasAnOlderCopy(List.of(sawAlive(0), sawAlive(100_000), sawAlive(160_000)))).isFalse();
+		assertThat(admission.hasAnOlderCopy(List.of(sawAlive(0), sawAlive(160_001)))).isTrue();
+	}
+
+	@Test
 	void introductionsAreReadAsTheyWereWritten() {
-		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4);
+		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4, 5);
 
 		assertThat(Introduction.of(introduction.toBytes())).isEqualTo(introduction);
 	}
@@ -103,11 +111,15 @@ class AdmissionTests {
 	}
 
 	private static Introduction said(State state, long aliveMillis, long remembered, long rememberedMillis) {
-		return new Introduction(1, 1, new Membership(state, 1), aliveMillis, remembered, rememberedMillis);
+		return new Introduction(1, 1, new Membership(state, 1), aliveMillis, remembered, rememberedMillis, 0);
 	}
 
 	private static Introduction lastAlive(long millis) {
 		return said(State.MEMBER, millis, 0, 0);
+	}
+
+	private static Introduction sawAlive(long millis) {
+		return new Introduction(1, 1, new Membership(State.MEMBER, 1), 0, 0, 0, millis);
 	}
 
 }
