@@ -18,6 +18,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * A design with one shortcut in how replicas are made equal.
+ * <p>
+ * A window of hints that is longer than tombstones are kept is not among them: by itself
+ * it showed nothing in 150 severe histories, since a tombstone also waits for a repair
+ * with the node that keeps the hint, which hands it over before.
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
  */
@@ -27,8 +31,6 @@ record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> setting
 
 	static Stream<ConvergenceMutant> all() {
 		return Stream.of(of("tombstones are collected without repair").forged(),
-				of("hints are handed over after tombstones are gone").with(settings -> new ConvergenceSettings(
-						Duration.ofMinutes(30), settings.mostAway(), settings.grace())),
 				of("a node that has lost its disk is believed").accepting(),
 				of("a node that was away for long is believed")
 					.with(settings -> new ConvergenceSettings(settings.window(), Duration.ofMinutes(30),
