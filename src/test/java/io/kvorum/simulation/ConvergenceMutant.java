@@ -20,7 +20,7 @@ import reactor.core.publisher.Mono;
  * A design with one shortcut in how replicas are made equal.
  * <p>
  * A window of hints that is longer than tombstones are kept is not among them: by itself
- * it showed nothing in 150 severe histories, since a tombstone also waits for a repair
+ * it showed nothing in 100 severe histories, since a tombstone also waits for a repair
  * with the node that keeps the hint, which hands it over before.
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
