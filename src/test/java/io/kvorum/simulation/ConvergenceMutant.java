@@ -1,11 +1,9 @@
 package io.kvorum.simulation;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -25,9 +23,8 @@ import reactor.core.publisher.Mono;
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
  */
-record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> settings,
-		BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss, boolean repairs,
-		boolean repairsAreForged) implements Design {
+record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss,
+		boolean repairs, boolean repairsAreForged) implements Design {
 
 	static Stream<ConvergenceMutant> all() {
 		return Stream.of(of("tombstones are collected without repair").forged(),
@@ -39,32 +36,23 @@ record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> setting
 	}
 
 	private static ConvergenceMutant of(String name) {
-		return new ConvergenceMutant(name, UnaryOperator.identity(), (replica, _) -> replica, false, true, false);
-	}
-
-	private ConvergenceMutant with(UnaryOperator<ConvergenceSettings> other) {
-		return new ConvergenceMutant(this.name, other, this.replica, false, true, false);
+		return new ConvergenceMutant(name, (replica, _) -> replica, false, true, false);
 	}
 
 	private ConvergenceMutant on(BiFunction<Replica, TimeSource, Replica> flawed) {
-		return new ConvergenceMutant(this.name, this.settings, flawed, false, true, false);
+		return new ConvergenceMutant(this.name, flawed, false, true, false);
 	}
 
 	private ConvergenceMutant accepting() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, true, true, false);
+		return new ConvergenceMutant(this.name, this.replica, true, true, false);
 	}
 
 	private ConvergenceMutant withoutRepair() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, false, false, false);
+		return new ConvergenceMutant(this.name, this.replica, false, false, false);
 	}
 
 	private ConvergenceMutant forged() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, false, true, true);
-	}
-
-	@Override
-	public ConvergenceSettings convergence(ConvergenceSettings usual) {
-		return this.settings.apply(usual);
+		return new ConvergenceMutant(this.name, this.replica, false, true, true);
 	}
 
 	@Override
