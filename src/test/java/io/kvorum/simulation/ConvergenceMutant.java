@@ -1,11 +1,9 @@
 package io.kvorum.simulation;
 
 import java.nio.ByteBuffer;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -18,21 +16,19 @@ import reactor.core.publisher.Mono;
 
 /**
  * A design with one shortcut in how replicas are made equal.
+ * <p>
+ * Two are not among them, as they showed nothing in 100 severe histories: a window of
+ * hints longer than tombstones are kept, and a node that is believed after any absence. A
+ * tombstone also waits for a repair with each node, so that one rule backs the other.
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
  */
-record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> settings,
-		BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss, boolean repairs,
-		boolean repairsAreForged) implements Design {
+record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss,
+		boolean repairs, boolean repairsAreForged) implements Design {
 
 	static Stream<ConvergenceMutant> all() {
 		return Stream.of(of("tombstones are collected without repair").forged(),
-				of("hints are handed over after tombstones are gone").with(settings -> new ConvergenceSettings(
-						Duration.ofMinutes(30), settings.mostAway(), settings.grace())),
 				of("a node that has lost its disk is believed").accepting(),
-				of("a node that was away for long is believed")
-					.with(settings -> new ConvergenceSettings(settings.window(), Duration.ofMinutes(30),
-							settings.grace())),
 				of("repair leaves out what a replica has nothing of").on(FlawedReplica::thatIgnoresAbsent),
 				of("expiry is stamped and judged by each replica").on(FlawedReplica::thatStampsExpiry),
 				of("repair counts stores that are lost").on(FlawedReplica::thatLosesRepairs),
@@ -40,32 +36,23 @@ record ConvergenceMutant(String name, UnaryOperator<ConvergenceSettings> setting
 	}
 
 	private static ConvergenceMutant of(String name) {
-		return new ConvergenceMutant(name, UnaryOperator.identity(), (replica, _) -> replica, false, true, false);
-	}
-
-	private ConvergenceMutant with(UnaryOperator<ConvergenceSettings> other) {
-		return new ConvergenceMutant(this.name, other, this.replica, false, true, false);
+		return new ConvergenceMutant(name, (replica, _) -> replica, false, true, false);
 	}
 
 	private ConvergenceMutant on(BiFunction<Replica, TimeSource, Replica> flawed) {
-		return new ConvergenceMutant(this.name, this.settings, flawed, false, true, false);
+		return new ConvergenceMutant(this.name, flawed, false, true, false);
 	}
 
 	private ConvergenceMutant accepting() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, true, true, false);
+		return new ConvergenceMutant(this.name, this.replica, true, true, false);
 	}
 
 	private ConvergenceMutant withoutRepair() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, false, false, false);
+		return new ConvergenceMutant(this.name, this.replica, false, false, false);
 	}
 
 	private ConvergenceMutant forged() {
-		return new ConvergenceMutant(this.name, this.settings, this.replica, false, true, true);
-	}
-
-	@Override
-	public ConvergenceSettings convergence(ConvergenceSettings usual) {
-		return this.settings.apply(usual);
+		return new ConvergenceMutant(this.name, this.replica, false, true, true);
 	}
 
 	@Override

@@ -23,11 +23,6 @@ interface Design {
 		return local;
 	}
 
-	/** How replicas are made equal. */
-	default ConvergenceSettings convergence(ConvergenceSettings usual) {
-		return usual;
-	}
-
 	/**
 	 * The record of repairs that tombstones are collected by; null for that of repairs.
 	 */

@@ -17,9 +17,6 @@ import reactor.core.publisher.Mono;
 /** A replica that stores in a manner of its own. */
 final class FlawedReplica implements Replica {
 
-	/** Every so many of the repairs are lost. */
-	private static final int LOST = 3;
-
 	private final Replica replica;
 
 	private final Manner manner;
@@ -48,11 +45,10 @@ final class FlawedReplica implements Replica {
 						repair, deadline));
 	}
 
-	/** Acknowledges some repairs that never reach the disk. */
+	/** Acknowledges repairs that never reach the disk. */
 	static Replica thatLosesRepairs(Replica replica, TimeSource time) {
-		int[] repairs = new int[1];
-		return new FlawedReplica(replica, (key, entry, repair, deadline) -> (repair && ++repairs[0] % LOST == 0)
-				? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, repair, deadline));
+		return new FlawedReplica(replica, (key, entry, repair, deadline) -> repair ? Mono.just(Acknowledged.INSTANCE)
+				: replica.store(key, entry, false, deadline));
 	}
 
 	@Override

@@ -86,8 +86,9 @@ final class SimulatedCluster {
 
 	/** What makes the replica of a node equal to others, from a start on. */
 	@Nullable Convergence convergenceOf(SimulatedNode node) {
-		return (this.convergence != null) ? new Convergence(node, topology(), placement(),
-				this.design.convergence(this.convergence), this.design, this.chance.split()) : null;
+		return (this.convergence != null)
+				? new Convergence(node, topology(), placement(), this.convergence, this.design, this.chance.split())
+				: null;
 	}
 
 	SimulatedNetwork network() {
