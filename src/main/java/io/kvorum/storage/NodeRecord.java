@@ -20,7 +20,7 @@ public interface NodeRecord {
 	/** Completes when the bound is on disk, whatever the {@link Durability}. */
 	CompletionStage<?> storeClockBound(long millis);
 
-	/** Whether this store was made when it was opened. */
+	/** Whether nothing was stored when the store was opened. */
 	boolean isNew();
 
 	/**

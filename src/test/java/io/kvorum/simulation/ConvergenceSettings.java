@@ -16,7 +16,6 @@ import io.kvorum.replication.rejoin.RejoinSettings;
  */
 record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
-	/** Of one node after the other of the cluster until it has something to do. */
 	static final Duration COLLECT_INTERVAL = Duration.ofSeconds(3);
 
 	static final Duration GRACE = Duration.ofSeconds(60);

@@ -1,17 +1,45 @@
 package io.kvorum.simulation;
 
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.kvorum.testing.history.Violation;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * As {@link SimulationTests}, of histories that last for minutes.
+ * {@code -Dkvorum.simulation.long=<number>} runs that many.
  */
 class ConvergenceSimulationTests {
 
-	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.histories", 500);
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.long", 100);
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
+
+	/** By which every mutant has to be caught. */
+	private static final int MUTANT_HISTORIES = 100;
+
+	/** Nodes warn of whatever goes wrong, which here is all the time. */
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.replication");
+
+	@BeforeAll
+	static void silenceWarnings() {
+		LOGGER.setLevel(Level.ERROR);
+	}
+
+	@AfterAll
+	static void warnAgain() {
+		LOGGER.setLevel(null);
+	}
 
 	@Test
 	void whateverGoesWrongReplicasBecomeEqualAndWhatIsDeletedStaysSo() {
@@ -23,13 +51,45 @@ class ConvergenceSimulationTests {
 			return;
 		}
 		long started = System.nanoTime();
-		for (long seed = FIRST; seed < FIRST + HISTORIES; seed++) {
-			if (LongSimulation.run(seed, LongScenario::any, Design.PRODUCT) != null) {
-				throw new AssertionError(LongSimulation.story(seed, LongScenario::any, Design.PRODUCT));
+		assertAllWell(HISTORIES, LongScenario::any);
+		System.out.printf("%d histories of minutes, %.1f a second%n", HISTORIES,
+				HISTORIES * 1e9 / (System.nanoTime() - started));
+	}
+
+	@Test
+	void whereMutantsAreCaughtTheProductIsNot() {
+		assertAllWell(HISTORIES / 4, LongScenario::severe);
+	}
+
+	@Test
+	void theSameSeedGivesTheSameStory() {
+		assertThat(LongSimulation.story(1, LongScenario::any, Design.PRODUCT))
+			.isEqualTo(LongSimulation.story(1, LongScenario::any, Design.PRODUCT));
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.kvorum.simulation.ConvergenceMutant#all")
+	void aShortcutIsFound(ConvergenceMutant mutant) {
+		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
+			String fault = LongSimulation.run(seed, LongScenario::severe, mutant);
+			if (fault != null && Stream
+				.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK, KeyHistory.EXPIRY, LongSimulation.NOT_EQUAL,
+						SimulatedCluster.NOT_THE_SAME)
+				.anyMatch(fault::contains)) {
+				System.out.printf("%-50s caught by long history %d: %s%n", mutant, seed,
+						fault.lines().findFirst().orElse(""));
+				return;
 			}
 		}
-		System.out.printf("%d histories of minutes, %.0f a second%n", HISTORIES,
-				HISTORIES * 1e9 / (System.nanoTime() - started));
+		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+	}
+
+	private static void assertAllWell(int histories, Function<Chance, LongScenario> scenarios) {
+		for (long seed = FIRST; seed < FIRST + histories; seed++) {
+			if (LongSimulation.run(seed, scenarios, Design.PRODUCT) != null) {
+				throw new AssertionError(LongSimulation.story(seed, scenarios, Design.PRODUCT));
+			}
+		}
 	}
 
 }

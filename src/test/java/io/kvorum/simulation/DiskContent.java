@@ -131,9 +131,4 @@ final class DiskContent {
 			.toList();
 	}
 
-	/** How many tombstones are there, as far as entries say. */
-	long tombstones() {
-		return this.entries.values().stream().filter(Tombstone.class::isInstance).count();
-	}
-
 }

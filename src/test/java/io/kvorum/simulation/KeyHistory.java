@@ -31,7 +31,9 @@ final class KeyHistory {
 	 */
 	private static final long SKEW_NANOS = 1_000_000 * (2 * LongScenario.MOST_SKEW_MILLIS + 1_000);
 
-	/** After which an acknowledged write is everywhere, if nothing goes wrong meanwhile. */
+	/**
+	 * After which an acknowledged write is everywhere, if nothing goes wrong meanwhile.
+	 */
 	private static final long CONVERGED_NANOS = 60_000_000_000L;
 
 	private final Key key;
@@ -178,8 +180,8 @@ final class KeyHistory {
 
 		@Override
 		public @Nullable Ttl ttl(Key key, Chance chance) {
-			return (of(key).expires && chance.of(0.7))
-					? new Ttl(Duration.ofSeconds(1 + chance.below(MOST_SECONDS))) : null;
+			return (of(key).expires && chance.of(0.7)) ? new Ttl(Duration.ofSeconds(1 + chance.below(MOST_SECONDS)))
+					: null;
 		}
 
 		@Override

@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class LongSimulation {
 
+	static final String NOT_EQUAL = "Not equal";
+
 	private static final long SECOND = 1_000_000_000;
 
 	private static final long LONGEST_PHASE = 120 * SECOND;
@@ -236,7 +238,7 @@ final class LongSimulation {
 				Entry expected = (newest != null && rank < newest.copies()) ? newest : null;
 				Entry held = heldBy(order.get(rank), key);
 				if ((expected == null) ? held != null : !expected.equals(held)) {
-					fault("Not equal: n%d, at place %d of k%d, has %s where there is %s"
+					fault((NOT_EQUAL + ": n%d, at place %d of k%d, has %s where there is %s")
 						.formatted(order.get(rank).index(), rank, key.bytes()[0], text(held), text(expected)));
 				}
 			}

@@ -58,6 +58,8 @@ public final class Roster implements Standing, Questions {
 	/** When it was a member the last time. */
 	private volatile long aliveMillis;
 
+	private volatile long startedMillis;
+
 	private volatile boolean isAbsenceUndecided;
 
 	private volatile @Nullable String doubt;
@@ -86,7 +88,8 @@ public final class Roster implements Standing, Questions {
 				: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
 		byte[] alive = this.record.recorded(ALIVE);
 		this.aliveMillis = (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
-		this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.time.millis());
+		this.startedMillis = this.time.millis();
+		this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.startedMillis);
 	}
 
 	private Admission admission() {
@@ -98,9 +101,14 @@ public final class Roster implements Standing, Questions {
 		return this.own.state();
 	}
 
-	/** When this node was a member the last time, in milliseconds since 1970; or 0. */
-	long aliveMillis() {
-		return this.aliveMillis;
+	/**
+	 * What has an older version was here in the last life already: none of what was
+	 * stored since this one began. Well behind the end of the last life, which was noted
+	 * a while before it, and well before this one.
+	 */
+	long staleBeforeMillis() {
+		long margin = this.mostAway.toMillis() / 2;
+		return Math.min(this.aliveMillis + margin, this.startedMillis - margin);
 	}
 
 	/** Whether this is a member, whose last life did not end too long ago. */

@@ -13,7 +13,7 @@ import org.rocksdb.RocksIterator;
 /**
  * What a node remembers of itself, as it was when the store was opened.
  *
- * @param isNew whether the store was made then
+ * @param isNew whether nothing was stored then
  * @param records by name; what is recorded later comes in when it is on disk
  */
 record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String, byte[]> records) {
@@ -29,12 +29,20 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 	/** Reads them; a new store is given an identity. */
 	static NodeFacts read(Database database, LongSupplier identities) throws RocksDBException {
 		long identity = readLong(database, IDENTITY);
-		boolean isNew = identity == 0;
-		if (isNew) {
+		if (identity == 0) {
 			identity = identities.getAsLong();
 			database.db.put(database.meta, database.synced, IDENTITY, bytes(identity));
 		}
-		return new NodeFacts(identity, isNew, readLong(database, CLOCK_BOUND), readRecords(database));
+		return new NodeFacts(identity, isEmpty(database), readLong(database, CLOCK_BOUND), readRecords(database));
+	}
+
+	private static boolean isEmpty(Database database) throws RocksDBException {
+		try (RocksIterator iterator = database.db.newIterator(database.entries, database.scan)) {
+			iterator.seekToFirst();
+			// An iterator that meets damage just ends.
+			iterator.status();
+			return !iterator.isValid();
+		}
 	}
 
 	private static long readLong(Database database, byte[] name) throws RocksDBException {
