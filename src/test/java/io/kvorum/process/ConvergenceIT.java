@@ -9,7 +9,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
@@ -195,28 +194,6 @@ class ConvergenceIT {
 				stored.differenceTo(RangeRequest.below("many hints").atNode().read(cluster.node(3).port()).entries()))
 			.isEmpty();
 		assertSameAtAllNodes("many hints");
-	}
-
-	@Test
-	@DisplayName("overwritten by a write to fewer replicas: those that are none any more let the old value go")
-	void fewerCopies() throws InterruptedException {
-		List<String> keys = IntStream.range(0, 20).mapToObj(i -> "fewer/%02d".formatted(i)).toList();
-		for (String key : keys) {
-			put(1, key, "on three", "replicas=3/3");
-			put(2, key, "on one", "replicas=1/1");
-		}
-		cluster.nodes().forEach(ConvergenceIT::repair);
-		cluster.awaitConverged();
-
-		for (int node : cluster.nodes()) {
-			List<RangeEntry> held = keys.stream()
-				.filter(key -> cluster.replicasOf(key, 1).contains(node))
-				.map(key -> RangeEntry.of(key, "on one"))
-				.toList();
-			assertThat(RangeRequest.below("fewer").atNode().read(cluster.node(node).port()).entries())
-				.as("at node %d", node)
-				.isEqualTo(held);
-		}
 	}
 
 	@Test

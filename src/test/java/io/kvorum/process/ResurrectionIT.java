@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.Poll;
+import io.kvorum.testing.RangeEntry;
 import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
@@ -18,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@DisplayName("Absences longer than kvorum.gc-grace: nothing that was deleted comes back, nothing else is lost")
+@DisplayName("Short intervals: what was deleted or overwritten goes and never comes back, nothing else is lost")
 class ResurrectionIT {
 
 	private static final int COUNT = 30;
@@ -65,9 +66,7 @@ class ResurrectionIT {
 			assertThat(watch.stop()).isEmpty();
 		}
 		for (int node : cluster.nodes()) {
-			assertThat(RangeRequest.below("resurrection").atNode().read(cluster.node(node).port()).entries())
-				.as("at node %d", node)
-				.isEmpty();
+			assertThat(heldBy(node, "resurrection")).as("at node %d", node).isEmpty();
 		}
 	}
 
@@ -83,7 +82,9 @@ class ResurrectionIT {
 		});
 		for (int node : cluster.others(3)) {
 			assertThat(String.valueOf(cluster.convergence(node).get("doubt"))).contains(cluster.address(3));
-			assertThat(cluster.client(node).get(keys.getFirst()).status()).isEqualTo(503);
+			Answer answer = cluster.client(node).get(keys.getFirst());
+			EntityApiIT.assertProblem(answer, 504);
+			assertThat(String.valueOf(answer.json().get("replicas"))).contains("rebuilding", "away");
 		}
 
 		cluster.start(3);
@@ -93,6 +94,32 @@ class ResurrectionIT {
 			keys.forEach(key -> assertThat(cluster.client(node).get(key, "replicas=3/3").text()).isEqualTo(key));
 			assertThat(RangeRequest.below("all away").atNode().read(cluster.node(node).port()).keys()).isEqualTo(keys);
 		}
+	}
+
+	@Test
+	@DisplayName("overwritten by a write to fewer replicas: those that are none any more let the key go")
+	void fewerCopies() throws InterruptedException {
+		List<String> keys = putOnAll("fewer");
+		for (String key : keys) {
+			assertThat(cluster.client(2).put(key, "on one", "replicas=1/1").status()).isEqualTo(201);
+		}
+
+		for (int node : cluster.nodes()) {
+			List<RangeEntry> own = keys.stream()
+				.filter(key -> cluster.replicasOf(key, 1).contains(node))
+				.map(key -> RangeEntry.of(key, "on one"))
+				.toList();
+			Poll.until(() -> "node %d holds what it is to, and has %s".formatted(node, heldBy(node, "fewer")),
+					COLLECTED_DEADLINE, () -> heldBy(node, "fewer").equals(own));
+		}
+		cluster.awaitConverged();
+		for (int node : cluster.nodes()) {
+			keys.forEach(key -> assertThat(cluster.client(node).get(key, "replicas=3/3").text()).isEqualTo("on one"));
+		}
+	}
+
+	private static List<RangeEntry> heldBy(int node, String name) {
+		return RangeRequest.below(name).atNode().read(cluster.node(node).port()).entries();
 	}
 
 	private static List<String> putOnAll(String name) {
