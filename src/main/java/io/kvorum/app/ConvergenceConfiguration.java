@@ -9,8 +9,6 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
-import io.kvorum.kv.Key;
-import io.kvorum.kv.Partitions;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.antientropy.AntiEntropy;
@@ -22,7 +20,6 @@ import io.kvorum.replication.antientropy.RepairSettings;
 import io.kvorum.replication.antientropy.Responder;
 import io.kvorum.replication.antientropy.TombstoneCollector;
 import io.kvorum.replication.handoff.Handoff;
-import io.kvorum.replication.handoff.Handoff.InNeed;
 import io.kvorum.replication.handoff.HandoffEvents;
 import io.kvorum.replication.handoff.HandoffSettings;
 import io.kvorum.replication.rejoin.Rejoin;
@@ -93,23 +90,7 @@ class ConvergenceConfiguration {
 		return new Handoff(storage, othersOf(transport, self), transport.replicas().size(),
 				new HandoffSettings(window, hints.maxSize().toBytes(), hints.replayInterval(),
 						hints.maxRate().toBytes(), properties.replication().writeTimeout()),
-				inNeed(log), time, thread.alarms(), events);
-	}
-
-	private static InNeed inNeed(RepairLog log) {
-		return new InNeed() {
-
-			@Override
-			public void need(Member member, Key key) {
-				log.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
-			}
-
-			@Override
-			public void needAll(Member member) {
-				log.needAll(member);
-			}
-
-		};
+				log::need, time, thread.alarms(), events);
 	}
 
 	private static List<Replica> othersOf(ReplicaTransport transport, Member self) {

@@ -7,7 +7,6 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
@@ -85,7 +84,7 @@ final class Convergence {
 		List<Replica> others = replicas.stream().filter(replica -> !replica.member().equals(node.member())).toList();
 		RepairLog repairs = repairLog(this.record);
 		Handoff handoff = new Handoff(new SimulatedHints(node), others, replicas.size(), this.settings.handoff(),
-				(member, key) -> repairs.need(member, sliceOf(key)), node.time(), alarms, HandoffEvents.NONE);
+				repairs::need, node.time(), alarms, HandoffEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
 				this.settings.grace(), node.time());
 		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
@@ -107,10 +106,6 @@ final class Convergence {
 			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))
 			.repeat());
 		return handoff;
-	}
-
-	private static int sliceOf(Key key) {
-		return Partitions.sliceOf(RendezvousPlacement.partitionOf(key));
 	}
 
 	private RepairLog repairLog(NodeRecord record) {

@@ -93,13 +93,8 @@ public final class RepairLog {
 		}
 	}
 
-	/** Anything may be missing on a member. */
-	public synchronized void needAll(Member member) {
-		this.needs[member.index()].set(0, Partitions.SLICES);
-	}
-
 	synchronized void needAll() {
-		others().forEach(this::needAll);
+		others().forEach(member -> this.needs[member.index()].set(0, Partitions.SLICES));
 	}
 
 	/**

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -13,6 +14,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
@@ -105,13 +107,11 @@ public final class Handoff implements MissedStores {
 		}
 	}
 
-	/** Is told what a replica may lack. */
+	/** Is told which replica may lack something of a slice. */
+	@FunctionalInterface
 	public interface InNeed {
 
-		void need(Member member, Key key);
-
-		/** Anything at all. */
-		void needAll(Member member);
+		void need(Member member, int slice);
 
 	}
 
@@ -120,7 +120,7 @@ public final class Handoff implements MissedStores {
 		Target target = this.byMember[member.index()];
 		if (target == null) {
 			// Its own disk did not take it: it would not take a hint either.
-			this.inNeed.need(member, key);
+			need(member, key);
 			return;
 		}
 		long nanos = target.awayNanos(this.time.nanos());
@@ -150,8 +150,12 @@ public final class Handoff implements MissedStores {
 	}
 
 	private void drop(Missed missed, Cause cause) {
-		this.inNeed.need(missed.target.member(), missed.key);
+		need(missed.target.member(), missed.key);
 		this.events.dropped(missed.target.member(), cause);
+	}
+
+	private void need(Member member, Key key) {
+		this.inNeed.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
 	}
 
 	/** Keeps hints and hands them over, for as long as it is subscribed to, once. */
@@ -282,7 +286,8 @@ public final class Handoff implements MissedStores {
 				.onErrorResume(StorageException.Unreadable.class, ex -> {
 					logger.warn("Hints for {} cannot be read and are given up, all is compared with it instead: {}",
 							this.target.member().address(), ex.getMessage());
-					Handoff.this.inNeed.needAll(this.target.member());
+					IntStream.range(0, Partitions.SLICES)
+						.forEach(slice -> Handoff.this.inNeed.need(this.target.member(), slice));
 					return Handoff.this.log.removeAll(this.target.number);
 				})
 				.onErrorResume(error -> {
