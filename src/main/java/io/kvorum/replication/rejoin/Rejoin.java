@@ -222,6 +222,8 @@ public final class Rejoin {
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
 				.then(Mono.<Void>fromRunnable(() -> rebuilt(part))), 1)
+			// Whatever its disk says of its last life does not matter any more.
+			.then(Mono.defer(this.roster::noteAlive))
 			.then(Mono.defer(() -> {
 				this.rebuilt.clear();
 				return this.roster.become(State.MEMBER);
