@@ -114,10 +114,10 @@ class ConvergenceGaugesTests {
 
 	@Test
 	void aNodeAloneHasNone() {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		new ConvergenceGauges(new AloneConvergence(), this.time).bindTo(registry);
+		SimpleMeterRegistry meterRegistry = new SimpleMeterRegistry();
+		new ConvergenceGauges(new AloneConvergence(), this.time).bindTo(meterRegistry);
 
-		assertThat(registry.getMeters()).isEmpty();
+		assertThat(meterRegistry.getMeters()).isEmpty();
 	}
 
 }

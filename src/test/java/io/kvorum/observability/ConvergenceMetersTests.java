@@ -122,11 +122,16 @@ class ConvergenceMetersTests {
 
 	@Test
 	void aNodeAloneHasNoMetersOfPeers() {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
+		SimpleMeterRegistry meterRegistry = new SimpleMeterRegistry();
 		Topology alone = Topology.alone();
-		new ConvergenceMeters(registry, alone, alone.members().getFirst());
+		new ConvergenceMeters(meterRegistry, alone, alone.members().getFirst());
 
-		List<String> names = registry.getMeters().stream().map(Meter::getId).map(Meter.Id::getName).distinct().toList();
+		List<String> names = meterRegistry.getMeters()
+			.stream()
+			.map(Meter::getId)
+			.map(Meter.Id::getName)
+			.distinct()
+			.toList();
 		assertThat(names).containsExactlyInAnyOrder("kvorum.repair.let.go", "kvorum.tombstones.collected",
 				"kvorum.tombstones.waiting");
 	}

@@ -48,6 +48,9 @@ public final class AntiEntropy {
 
 	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
 
+	/** Others may give this node at any time what does not belong here. */
+	private static final Duration HANDOVER_INTERVAL = Duration.ofSeconds(15);
+
 	/** How often it is looked whether somebody is in need. */
 	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
@@ -83,7 +86,7 @@ public final class AntiEntropy {
 
 	private long allDueNanos;
 
-	private long handoverDueNanos;
+	private volatile long handoverDueNanos;
 
 	/**
 	 * Anti-entropy of a node.
@@ -143,17 +146,15 @@ public final class AntiEntropy {
 		if (now - this.handoverDueNanos < 0 || !mayRepair()) {
 			return Mono.empty();
 		}
-		return this.handover.round().doOnNext(remaining -> {
-			// Those to whom it belongs may be back soon.
-			Duration pause = (remaining == 0) ? this.settings.interval() : this.settings.retryDelay().multipliedBy(16);
-			this.handoverDueNanos = now + pause.toNanos();
-		}).then();
+		this.handoverDueNanos = now + HANDOVER_INTERVAL.toNanos();
+		return this.handover.round().then();
 	}
 
 	/** Has everything compared as soon as may be. From any thread. */
 	public void request() {
 		this.log.needAll();
 		this.peers.values().forEach(PeerRepairs::hurry);
+		this.handoverDueNanos = this.time.nanos();
 	}
 
 	/** Partitions with entries that do not belong here and are still here. */
@@ -413,6 +414,7 @@ public final class AntiEntropy {
 		private void end() {
 			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
 			this.peer.finishedMillis = AntiEntropy.this.time.millis();
+			AntiEntropy.this.handoverDueNanos = AntiEntropy.this.time.nanos();
 			this.peer.active = false;
 			AntiEntropy.this.active.decrementAndGet();
 			AntiEntropy.this.events.ended(this.peer.member, this.open.isEmpty(),

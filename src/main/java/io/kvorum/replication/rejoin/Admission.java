@@ -32,8 +32,8 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 			case NEW -> ofNew(met, all);
 			case READY -> (all && met.stream().noneMatch(other -> other.membership().state() == State.NEW))
 					? State.MEMBER : State.READY;
-			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.ABSENT : State.MEMBER;
-			case BLANK, LOST, ABSENT -> this.own.state();
+			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : State.MEMBER;
+			case BLANK, LOST, ABSENT, OLD -> this.own.state();
 		};
 	}
 

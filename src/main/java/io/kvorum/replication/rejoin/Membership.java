@@ -49,8 +49,17 @@ record Membership(State state, long admittedMillis) {
 		/** It had another disk once, and what it acknowledged then is not on this one. */
 		LOST(5, "it has lost the disk that its peers remember"),
 
-		/** It was away for so long that it may have what others have long collected. */
-		ABSENT(6, "it was away for longer than others keep tombstones, or has an older disk than they remember");
+		/**
+		 * It was away for so long that it may have what others have long collected. It
+		 * has all that it ever acknowledged.
+		 */
+		ABSENT(6, "it was away for longer than others keep tombstones"),
+
+		/**
+		 * It has an older copy of its disk: it may have what others have collected, and
+		 * lacks what it acknowledged since.
+		 */
+		OLD(7, "it has an older disk than its peers remember");
 
 		private final byte code;
 
@@ -81,7 +90,12 @@ record Membership(State state, long admittedMillis) {
 
 		/** Whether it has to get from others what it lacks. */
 		boolean isToBeRebuilt() {
-			return this == BLANK || this == LOST || this == ABSENT;
+			return this == BLANK || this == LOST || isStale();
+		}
+
+		/** Whether it may have what others have long collected. */
+		boolean isStale() {
+			return this == ABSENT || this == OLD;
 		}
 
 	}

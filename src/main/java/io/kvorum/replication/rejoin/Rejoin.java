@@ -217,7 +217,7 @@ public final class Rejoin {
 	}
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
-		long stale = (this.roster.state() == State.ABSENT) ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
+		long stale = this.roster.state().isStale() ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)

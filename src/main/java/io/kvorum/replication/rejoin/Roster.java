@@ -219,7 +219,7 @@ public final class Roster implements Standing, Questions {
 	Mono<Void> decide() {
 		if (!this.isAbsenceUndecided) {
 			boolean isOld = this.doubt != null && admission().hasAnOlderCopy(this.metFirst.values());
-			return become(isOld ? State.ABSENT : admission().decide(this.met.values()));
+			return become(isOld ? State.OLD : admission().decide(this.met.values()));
 		}
 		State state = admission().decideAbsence(this.metFirst.values());
 		if (state == State.NEW) {

@@ -36,12 +36,16 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 		return new NodeFacts(identity, isEmpty(database), readLong(database, CLOCK_BOUND), readRecords(database));
 	}
 
-	private static boolean isEmpty(Database database) throws RocksDBException {
+	private static boolean isEmpty(Database database) {
 		try (RocksIterator iterator = database.db.newIterator(database.entries, database.scan)) {
 			iterator.seekToFirst();
 			// An iterator that meets damage just ends.
 			iterator.status();
 			return !iterator.isValid();
+		}
+		catch (RocksDBException _) {
+			// Whatever it is, it is something; who reads it is told.
+			return false;
 		}
 	}
 

@@ -61,14 +61,14 @@ class AdmissionTests {
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(State.MEMBER);
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.MEMBER);
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("an old disk was put back")
-			.isEqualTo(State.ABSENT);
+			.isEqualTo(State.OLD);
 		assertThat(decide(State.MEMBER, 30, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("the other one was away meanwhile")
 			.isEqualTo(State.MEMBER);
 	}
 
 	@Test
 	void whoHasToBeRebuiltStaysSoWhateverOthersSay() {
-		for (State state : List.of(State.LOST, State.BLANK, State.ABSENT)) {
+		for (State state : List.of(State.LOST, State.BLANK, State.ABSENT, State.OLD)) {
 			assertThat(decide(state, 0, MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(state);
 		}
 	}
