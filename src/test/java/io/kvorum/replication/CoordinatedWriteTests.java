@@ -442,4 +442,56 @@ class CoordinatedWriteTests {
 		assertThat(this.cluster.events).containsExactly("hedged");
 	}
 
+	@Test
+	void aReplicaThatFailsBeforeTheWriteIsDecidedHasMissedItWhenItIs() {
+		var _ = putAfterVersions();
+		this.cluster.replica(2).last().answer(GONE);
+		assertThat(this.cluster.missed).as("nobody knows yet whether the write happens").isEmpty();
+
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+		assertThat(this.cluster.missed).containsExactly(2);
+	}
+
+	@Test
+	void aReplicaThatFailsAfterTheAnswerHasMissedTheWriteToo() {
+		CompletableFuture<@Nullable Version> put = putAfterVersions();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+		assertThat(put).isCompleted();
+
+		this.cluster.replica(2).last().answer(UNKNOWN);
+		assertThat(this.cluster.missed).containsExactly(2);
+	}
+
+	@Test
+	void ofAWriteWhoseOutcomeIsUnknownAllThatFailedHaveMissedIt() {
+		CompletableFuture<@Nullable Version> put = putAfterVersions();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(GONE);
+		this.cluster.replica(2).last().answer(UNKNOWN);
+
+		assertThat(failure(put).mayHaveHappened()).isTrue();
+		assertThat(this.cluster.missed).containsExactlyInAnyOrder(1, 2);
+	}
+
+	@Test
+	void aWriteThatDidNotHappenDoesNotHappenLater() {
+		CompletableFuture<@Nullable Version> put = put(ANY_ONE);
+		stores().forEach(store -> store.answer(NOT_DONE));
+
+		assertThat(failure(put).mayHaveHappened()).isFalse();
+		assertThat(this.cluster.missed).isEmpty();
+	}
+
+	@Test
+	void aReplicaThatRefusesTheVersionIsNotGivenItLaterWithoutThatCheck() {
+		var _ = putAfterVersions();
+		this.cluster.replica(2).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+
+		assertThat(this.cluster.missed).isEmpty();
+	}
+
 }

@@ -38,6 +38,9 @@ final class ScriptedCluster implements ReplicationEvents {
 	/** What happened, in the order it did. */
 	final List<String> events = new ArrayList<>();
 
+	/** The replicas that are to get later what they did not acknowledge. */
+	final List<Integer> missed = new ArrayList<>();
+
 	private final Queue<MonoSink<Long>> alarms = new ArrayDeque<>();
 
 	private CompletableFuture<Void> boundStored = CompletableFuture.completedFuture(null);
@@ -50,7 +53,7 @@ final class ScriptedCluster implements ReplicationEvents {
 		this.coordinator = new Coordinator((_, from) -> topology.members().subList(0, from),
 				topology.members().getFirst(), this.replicas, this.clock, this.time,
 				new ReplicationPolicy(topology.size(), topology.factor()), Coordinators.SETTINGS, this.readRepair,
-				MissedStores.NONE, this::alarm, CallerThreads.NONE, this);
+				(member, _, _) -> this.missed.add(member.index()), this::alarm, CallerThreads.NONE, this);
 	}
 
 	private Mono<Long> alarm(Duration time) {
