@@ -46,6 +46,12 @@ public final class AntiEntropy {
 	/** Slices that are repaired at a time. */
 	private static final int GROUP = 64;
 
+	/**
+	 * One that was away and has started again compares itself at once; so that not both
+	 * do, the others wait.
+	 */
+	private static final Duration RETURN_DELAY = Duration.ofSeconds(3);
+
 	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
 
 	/** Others may give this node at any time what does not belong here. */
@@ -120,6 +126,7 @@ public final class AntiEntropy {
 	/** Repairs for as long as it is subscribed to, once. */
 	public Flux<?> run() {
 		List<Flux<?>> loops = new ArrayList<>();
+		loops.add(loop(this::compareAll));
 		loops.add(loop(this::handOver));
 		this.peers.values().forEach(peer -> loops.add(loop(peer::repairIfDue)));
 		return Flux.merge(loops);
@@ -137,12 +144,17 @@ public final class AntiEntropy {
 		return this.standing.doubt() == null && this.index.digests().isComplete();
 	}
 
-	private Mono<Void> handOver() {
+	private Mono<Void> compareAll() {
 		long now = this.time.nanos();
 		if (now - this.allDueNanos >= 0) {
 			this.allDueNanos = now + this.settings.interval().toNanos();
 			this.log.needAll();
 		}
+		return Mono.empty();
+	}
+
+	private Mono<Void> handOver() {
+		long now = this.time.nanos();
 		if (now - this.handoverDueNanos < 0 || !mayRepair()) {
 			return Mono.empty();
 		}
@@ -201,16 +213,16 @@ public final class AntiEntropy {
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
 				stub -> stub.version().millis() < staleBeforeMillis);
 		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
-		return Flux.fromIterable(from).concatMap(member -> {
-			return repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
+		return Flux.fromIterable(from)
+			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
 				alone.put(member, result.alone);
 				if (!result.unsettled.isEmpty()) {
 					logger.warn(
 							"Some of what {} has could not be read while this node was rebuilt from it: in {} slices",
 							member.address(), result.unsettled.size());
 				}
-			});
-		}, 1).then(Mono.defer(() -> letGo(alone)));
+			}), 1)
+			.then(Mono.defer(() -> letGo(alone)));
 	}
 
 	/** Lets entries go that are not known to any of those that are to hold them. */
@@ -270,8 +282,11 @@ public final class AntiEntropy {
 		}
 
 		Mono<Void> repairIfDue() {
-			boolean due = AntiEntropy.this.time.nanos() - this.dueNanos >= 0 && this.replica.isThere()
-					&& AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
+			long now = AntiEntropy.this.time.nanos();
+			if (!this.replica.isThere()) {
+				this.dueNanos = now + RETURN_DELAY.toNanos();
+			}
+			boolean due = now - this.dueNanos >= 0 && AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
 					&& AntiEntropy.this.active.get() < AntiEntropy.this.settings.concurrency();
 			return due ? repair() : Mono.empty();
 		}
@@ -286,13 +301,15 @@ public final class AntiEntropy {
 					this.trouble);
 		}
 
-		Mono<Void> repair() {
-			return Mono.defer(() -> {
-				// First, so that nobody takes what is being repaired for equal.
-				this.active = true;
-				AntiEntropy.this.active.incrementAndGet();
-				return new Run(this, AntiEntropy.this.log.takeNeeds(this.member)).run();
-			});
+		private Mono<Void> repair() {
+			return Mono.using(this::begin, Run::run, Run::end);
+		}
+
+		private Run begin() {
+			// First, so that nobody takes what is being repaired for equal.
+			this.active = true;
+			AntiEntropy.this.active.incrementAndGet();
+			return new Run(this, AntiEntropy.this.log.takeNeeds(this.member));
 		}
 
 		/** Of a repair that has left nothing, or only what cannot be repaired now. */
@@ -379,8 +396,7 @@ public final class AntiEntropy {
 				.onErrorResume(error -> {
 					logger.warn("The record of a repair could not be kept: {}", error.getMessage());
 					return Mono.empty();
-				})
-				.doFinally(_ -> end());
+				});
 		}
 
 		private static List<List<Integer>> groupsOf(List<Integer> slices) {
