@@ -105,6 +105,13 @@ class Node:
         self.process.kill()
         self.process.wait()
 
+    def pause(self):
+        """Until resume() it answers nobody, and no connection to it ends."""
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
     def stop(self):
         """SIGTERM; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
