@@ -5,9 +5,11 @@ import java.util.function.Supplier;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.Ranges;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.web.server.WebFilter;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Puts the HTTP API together; the application gives it a coordinator and settings. */
@@ -20,10 +22,19 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	EntityMapping entityMapping(Coordinator coordinator, Ranges ranges, ApiSettings settings, ProblemWriter problems,
-			TimeSource time, RequestEvents events) {
-		return new EntityMapping(new EntityHandler(coordinator, settings, problems, time, events),
-				new RangeHandler(ranges, settings, problems));
+	EntityHandler entityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			RequestEvents events) {
+		return new EntityHandler(coordinator, settings, problems, time, events);
+	}
+
+	@Bean
+	EntityMapping entityMapping(EntityHandler entities, Ranges ranges, ApiSettings settings, ProblemWriter problems) {
+		return new EntityMapping(entities, new RangeHandler(ranges, settings, problems));
+	}
+
+	@Bean
+	EntityRoute entityRoute(EntityHandler entities, ObjectProvider<WebFilter> filters) {
+		return new EntityRoute(entities, filters.orderedStream().toList());
 	}
 
 	@Bean

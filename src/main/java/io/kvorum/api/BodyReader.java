@@ -3,10 +3,8 @@ package io.kvorum.api;
 import java.util.Arrays;
 
 import io.kvorum.kv.Value;
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.core.io.buffer.DataBufferUtils;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.reactive.ServerHttpRequest;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import reactor.core.publisher.Mono;
 
 /**
@@ -38,8 +36,8 @@ final class BodyReader {
 	 * @throws ValueTooLargeException if it says that it is too long: nothing was read
 	 * @throws NotAcceptedException if there is no memory for it: nothing was read
 	 */
-	Body begin(ServerHttpRequest request) {
-		String length = request.getHeaders().getFirst(HttpHeaders.CONTENT_LENGTH);
+	Body begin(Exchange request) {
+		String length = request.header(HttpHeaderNames.CONTENT_LENGTH);
 		if (length == null) {
 			return new Body(request, 0);
 		}
@@ -57,7 +55,7 @@ final class BodyReader {
 	/** One body: memory that is reserved, and filled by one request's buffers. */
 	final class Body {
 
-		private final ServerHttpRequest request;
+		private final Exchange request;
 
 		private byte[] bytes;
 
@@ -65,7 +63,7 @@ final class BodyReader {
 
 		private int reserved;
 
-		private Body(ServerHttpRequest request, int first) {
+		private Body(Exchange request, int first) {
 			this.request = request;
 			this.bytes = new byte[first];
 			reserve(first);
@@ -73,18 +71,18 @@ final class BodyReader {
 
 		/** The whole of it. Fails as {@link BodyReader#begin} does, and with the body. */
 		Mono<Value> value() {
-			return this.request.getBody().collect(() -> this, Body::add).map(Body::toValue);
+			return this.request.body().collect(() -> this, Body::add).map(Body::toValue);
 		}
 
-		private void add(DataBuffer buffer) {
+		private void add(ByteBuf buffer) {
 			try {
-				int count = buffer.readableByteCount();
+				int count = buffer.readableBytes();
 				grow(this.length + count);
-				buffer.read(this.bytes, this.length, count);
+				buffer.readBytes(this.bytes, this.length, count);
 				this.length += count;
 			}
 			finally {
-				DataBufferUtils.release(buffer);
+				buffer.release();
 			}
 		}
 

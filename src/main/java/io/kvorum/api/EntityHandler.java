@@ -1,6 +1,5 @@
 package io.kvorum.api;
 
-import java.nio.ByteBuffer;
 import java.util.Date;
 
 import io.kvorum.api.BodyReader.Body;
@@ -14,18 +13,17 @@ import io.kvorum.kv.Version;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.OperationFailedException;
 import io.netty.handler.codec.DateFormatter;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.util.AsciiString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.channel.AbortedException;
+import reactor.netty.http.server.HttpServerRequest;
+import reactor.netty.http.server.HttpServerResponse;
 
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
-import org.springframework.http.HttpStatusCode;
-import org.springframework.http.server.reactive.ServerHttpRequest;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
 
@@ -43,7 +41,11 @@ final class EntityHandler implements WebHandler {
 
 	private static final String ALLOWED = "GET, HEAD, PUT, DELETE";
 
-	private static final String CONSISTENCY = "Kvorum-Consistency";
+	private static final AsciiString CONSISTENCY = AsciiString.cached("Kvorum-Consistency");
+
+	private static final AsciiString LINEARIZABLE = AsciiString.cached("linearizable");
+
+	private static final AsciiString EVENTUAL = AsciiString.cached("eventual");
 
 	/** Values below this are not counted on their way out: connections bound them. */
 	private static final int LARGE_VALUE_BYTES = 16 << 10;
@@ -81,94 +83,99 @@ final class EntityHandler implements WebHandler {
 		this.events = events;
 	}
 
+	/** A request that came through WebFlux. */
 	@Override
 	public Mono<Void> handle(ServerWebExchange exchange) {
+		return handle(new SpringExchange(exchange));
+	}
+
+	/** A request straight from its connection. */
+	Mono<Void> handle(HttpServerRequest request, HttpServerResponse response) {
+		return handle(new NettyExchange(request, response));
+	}
+
+	private Mono<Void> handle(Exchange exchange) {
 		long started = this.time.nanos();
-		ServerHttpRequest request = exchange.getRequest();
-		ServerHttpResponse response = exchange.getResponse();
 		Mono<Void> answer;
 		try {
-			answer = answer(request, response);
+			answer = answer(exchange);
 		}
 		catch (RuntimeException ex) {
 			answer = Mono.error(ex);
 		}
-		return answer.onErrorResume(error -> explain(error, response))
-			.doFinally(signal -> count(request.getMethod(), response, signal, started));
+		return answer.onErrorResume(error -> explain(error, exchange))
+			.doFinally(signal -> count(exchange, signal, started));
 	}
 
-	private Mono<Void> answer(ServerHttpRequest request, ServerHttpResponse response) {
-		return switch (request.getMethod().name()) {
-			case "GET" -> get(parse(request), response, true);
-			case "HEAD" -> get(parse(request), response, false);
-			case "PUT" -> put(parse(request), request, response);
-			case "DELETE" -> delete(parse(request), response);
+	private Mono<Void> answer(Exchange exchange) {
+		return switch (exchange.method()) {
+			case "GET" -> get(parse(exchange), exchange, true);
+			case "HEAD" -> get(parse(exchange), exchange, false);
+			case "PUT" -> put(parse(exchange), exchange);
+			case "DELETE" -> delete(parse(exchange), exchange);
 			default -> {
-				response.getHeaders().set(HttpHeaders.ALLOW, ALLOWED);
-				yield this.problems.write(response, new Problem(405, "method-not-allowed", "Method not allowed",
+				exchange.set(HttpHeaderNames.ALLOW, ALLOWED);
+				yield this.problems.write(exchange, new Problem(405, "method-not-allowed", "Method not allowed",
 						"An entity takes the methods " + ALLOWED + "."));
 			}
 		};
 	}
 
-	private EntityRequest parse(ServerHttpRequest request) {
-		return EntityRequest.parse(request.getURI().getRawQuery(), this.coordinator.policy());
+	private EntityRequest parse(Exchange exchange) {
+		return EntityRequest.parse(exchange.rawQuery(), this.coordinator.policy());
 	}
 
-	private Mono<Void> get(EntityRequest request, ServerHttpResponse response, boolean withBody) {
+	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
 		return this.coordinator.get(request.key(), request.replicas())
-			.map(live -> found(live, request, response, withBody))
-			.defaultIfEmpty(notFound(request, response))
+			.map(live -> found(live, request, exchange, withBody))
+			.defaultIfEmpty(notFound(request, exchange))
 			.flatMap(answer -> answer);
 	}
 
-	private Mono<Void> found(Live live, EntityRequest request, ServerHttpResponse response, boolean withBody) {
+	private Mono<Void> found(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
 		Value value = live.value();
-		head(request, response, live.version());
-		HttpHeaders headers = response.getHeaders();
-		headers.set(HttpHeaders.CONTENT_TYPE, live.contentType());
-		headers.set(HttpHeaders.CONTENT_LENGTH, Integer.toString(value.length()));
-		headers.set(HttpHeaders.LAST_MODIFIED, date(live.version().millis()));
+		head(request, exchange, live.version());
+		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
+		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
+		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.version().millis()));
 		if (!withBody) {
-			return response.setComplete();
+			return exchange.end();
 		}
-		return (value.length() < LARGE_VALUE_BYTES) ? write(value, response) : writeLarge(value, response);
+		return (value.length() < LARGE_VALUE_BYTES) ? send(value, exchange) : sendLarge(value, exchange);
 	}
 
-	private static Mono<Void> write(Value value, ServerHttpResponse response) {
-		DataBuffer buffer = response.bufferFactory()
-			.wrap(ByteBuffer.wrap(value.array(), value.offset(), value.length()));
-		return response.writeWith(Mono.just(buffer));
+	private static Mono<Void> send(Value value, Exchange exchange) {
+		return exchange.send(value.array(), value.offset(), value.length());
 	}
 
-	private Mono<Void> writeLarge(Value value, ServerHttpResponse response) {
+	private Mono<Void> sendLarge(Value value, Exchange exchange) {
 		int length = value.length();
 		if (!this.outgoing.tryReserve(length)) {
-			response.getHeaders().clear();
+			exchange.clear();
 			return Mono.error(this.outgoing.exhausted());
 		}
-		return write(value, response).doFinally(_ -> this.outgoing.release(length));
+		return send(value, exchange).doFinally(_ -> this.outgoing.release(length));
 	}
 
-	private Mono<Void> notFound(EntityRequest request, ServerHttpResponse response) {
+	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {
 		return Mono.defer(() -> {
-			consistency(request, response);
-			return this.problems.writeNotFound(response);
+			consistency(request, exchange);
+			return this.problems.writeNotFound(exchange);
 		});
 	}
 
-	private Mono<Void> put(EntityRequest request, ServerHttpRequest httpRequest, ServerHttpResponse response) {
-		String contentType = contentType(httpRequest);
-		Body body = this.bodies.begin(httpRequest);
+	private Mono<Void> put(EntityRequest request, Exchange exchange) {
+		String contentType = contentType(exchange);
+		Body body = this.bodies.begin(exchange);
 		return body.value()
 			.flatMap(
 					value -> this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl()))
-			.flatMap(version -> done(201, request, response, version))
+			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
 	}
 
-	private static String contentType(ServerHttpRequest request) {
-		String contentType = request.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE);
+	private static String contentType(Exchange exchange) {
+		String contentType = exchange.header(HttpHeaderNames.CONTENT_TYPE);
 		if (contentType == null || contentType.isEmpty()) {
 			return DEFAULT_CONTENT_TYPE;
 		}
@@ -180,27 +187,27 @@ final class EntityHandler implements WebHandler {
 		return contentType;
 	}
 
-	private Mono<Void> delete(EntityRequest request, ServerHttpResponse response) {
+	private Mono<Void> delete(EntityRequest request, Exchange exchange) {
 		return this.coordinator.delete(request.key(), request.replicas())
-			.flatMap(version -> done(202, request, response, version));
+			.flatMap(version -> done(202, request, exchange, version));
 	}
 
-	private Mono<Void> done(int status, EntityRequest request, ServerHttpResponse response, Version version) {
-		response.setRawStatusCode(status);
-		head(request, response, version);
-		response.getHeaders().set(HttpHeaders.CONTENT_LENGTH, "0");
-		return response.setComplete();
+	private Mono<Void> done(int status, EntityRequest request, Exchange exchange, Version version) {
+		exchange.status(status);
+		head(request, exchange, version);
+		exchange.set(HttpHeaderNames.CONTENT_LENGTH, HttpHeaderValues.ZERO);
+		return exchange.end();
 	}
 
-	private void head(EntityRequest request, ServerHttpResponse response, Version version) {
-		consistency(request, response);
-		response.getHeaders().set(HttpHeaders.ETAG, EntityTag.quoted(version));
+	private void head(EntityRequest request, Exchange exchange, Version version) {
+		consistency(request, exchange);
+		exchange.set(HttpHeaderNames.ETAG, EntityTag.quoted(version));
 	}
 
-	private void consistency(EntityRequest request, ServerHttpResponse response) {
-		response.getHeaders().set(CONSISTENCY, switch (this.coordinator.policy().consistencyOf(request.replicas())) {
-			case LINEARIZABLE -> "linearizable";
-			case EVENTUAL -> "eventual";
+	private void consistency(EntityRequest request, Exchange exchange) {
+		exchange.set(CONSISTENCY, switch (this.coordinator.policy().consistencyOf(request.replicas())) {
+			case LINEARIZABLE -> LINEARIZABLE;
+			case EVENTUAL -> EVENTUAL;
 		});
 	}
 
@@ -210,11 +217,11 @@ final class EntityHandler implements WebHandler {
 		return DateFormatter.format(new Date(millis));
 	}
 
-	private Mono<Void> explain(Throwable error, ServerHttpResponse response) {
-		if (response.isCommitted()) {
+	private Mono<Void> explain(Throwable error, Exchange exchange) {
+		if (exchange.isCommitted()) {
 			return Mono.error(error);
 		}
-		return this.problems.write(response, switch (error) {
+		return this.problems.write(exchange, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case ValueTooLargeException _ -> Problem.valueTooLarge(this.settings.maxValueBytes());
 			case NotAcceptedException ex -> Problem.notAccepted(String.valueOf(ex.getMessage()));
@@ -229,9 +236,9 @@ final class EntityHandler implements WebHandler {
 		});
 	}
 
-	private void count(HttpMethod method, ServerHttpResponse response, SignalType signal, long started) {
-		HttpStatusCode status = (signal != SignalType.CANCEL) ? response.getStatusCode() : null;
-		this.events.answered(method, (status != null) ? status.value() : 0, this.time.nanos() - started);
+	private void count(Exchange exchange, SignalType signal, long started) {
+		int status = (signal != SignalType.CANCEL) ? exchange.status() : 0;
+		this.events.answered(exchange.method(), status, this.time.nanos() - started);
 	}
 
 }

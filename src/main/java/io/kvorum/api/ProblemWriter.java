@@ -1,8 +1,6 @@
 package io.kvorum.api;
 
-import org.springframework.core.io.buffer.DataBuffer;
-import org.springframework.http.HttpHeaders;
-import org.springframework.http.server.reactive.ServerHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -19,24 +17,22 @@ final class ProblemWriter {
 	}
 
 	/** Answers with {@link Problem#NOT_FOUND}, which is common and always the same. */
-	Mono<Void> writeNotFound(ServerHttpResponse response) {
-		return write(response, Problem.NOT_FOUND, this.notFound);
+	Mono<Void> writeNotFound(Exchange exchange) {
+		return write(exchange, Problem.NOT_FOUND, this.notFound);
 	}
 
-	Mono<Void> write(ServerHttpResponse response, Problem problem) {
-		return write(response, problem, toBytes(problem));
+	Mono<Void> write(Exchange exchange, Problem problem) {
+		return write(exchange, problem, toBytes(problem));
 	}
 
-	private static Mono<Void> write(ServerHttpResponse response, Problem problem, byte[] body) {
-		response.setRawStatusCode(problem.status());
-		HttpHeaders headers = response.getHeaders();
-		headers.set(HttpHeaders.CONTENT_TYPE, Problem.MEDIA_TYPE);
-		headers.set(HttpHeaders.CONTENT_LENGTH, Integer.toString(body.length));
+	private static Mono<Void> write(Exchange exchange, Problem problem, byte[] body) {
+		exchange.status(problem.status());
+		exchange.set(HttpHeaderNames.CONTENT_TYPE, Problem.MEDIA_TYPE);
+		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
 		if (problem.retryAfterSeconds() != null) {
-			headers.set(HttpHeaders.RETRY_AFTER, problem.retryAfterSeconds().toString());
+			exchange.set(HttpHeaderNames.RETRY_AFTER, problem.retryAfterSeconds().toString());
 		}
-		DataBuffer buffer = response.bufferFactory().wrap(body);
-		return response.writeWith(Mono.just(buffer));
+		return exchange.send(body, 0, body.length);
 	}
 
 	private byte[] toBytes(Problem problem) {

@@ -59,15 +59,15 @@ final class RangeHandler implements WebHandler {
 		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
 		if (!request.getMethod().equals(HttpMethod.GET)) {
 			response.getHeaders().set(HttpHeaders.ALLOW, HttpMethod.GET.name());
-			return this.problems.write(response,
+			return this.problems.write(new SpringExchange(exchange),
 					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
 		}
 		if (isOld(request)) {
-			return this.problems.write(response,
+			return this.problems.write(new SpringExchange(exchange),
 					new Problem(505, "http-version-not-supported", "HTTP version not supported",
 							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
 		}
-		return Mono.defer(() -> answer(request, response)).onErrorResume(error -> explain(error, request, response));
+		return Mono.defer(() -> answer(exchange)).onErrorResume(error -> explain(error, exchange));
 	}
 
 	private static boolean isOld(ServerHttpRequest request) {
@@ -75,11 +75,14 @@ final class RangeHandler implements WebHandler {
 		return nativeRequest.version().equals(HttpVersion.HTTP_1_0);
 	}
 
-	private Mono<Void> answer(ServerHttpRequest request, ServerHttpResponse response) {
+	private Mono<Void> answer(ServerWebExchange exchange) {
+		ServerHttpRequest request = exchange.getRequest();
+		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
-			return this.problems.write(response, new Problem(406, "not-acceptable", "Not acceptable",
+			return this.problems.write(new SpringExchange(exchange), new Problem(406, "not-acceptable",
+					"Not acceptable",
 					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
 		}
 		response.getHeaders().setContentType(format.mediaType());
@@ -102,15 +105,16 @@ final class RangeHandler implements WebHandler {
 		return OutboundGate.of(connection.channel());
 	}
 
-	private Mono<Void> explain(Throwable error, ServerHttpRequest request, ServerHttpResponse response) {
+	private Mono<Void> explain(Throwable error, ServerWebExchange exchange) {
+		ServerHttpResponse response = exchange.getResponse();
 		if (response.isCommitted()) {
 			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
-			gateOf(request).breakOff();
+			gateOf(exchange.getRequest()).breakOff();
 			// The end of the connection ends this.
 			return Mono.never();
 		}
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
-		return this.problems.write(response, switch (error) {
+		return this.problems.write(new SpringExchange(exchange), switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);
 			default -> {

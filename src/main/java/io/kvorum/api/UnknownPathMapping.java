@@ -1,7 +1,6 @@
 package io.kvorum.api;
 
 import org.springframework.core.Ordered;
-import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
@@ -32,14 +31,14 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 		return this.handler;
 	}
 
-	private Mono<Void> answer(ServerWebExchange exchange) {
-		ServerHttpResponse response = exchange.getResponse();
-		String path = String.valueOf(exchange.getRequest().getURI().getRawPath());
+	private Mono<Void> answer(ServerWebExchange webExchange) {
+		Exchange exchange = new SpringExchange(webExchange);
+		String path = String.valueOf(webExchange.getRequest().getURI().getRawPath());
 		if (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/")) {
-			return this.problems.write(response, new Problem(404, "no-such-endpoint", "No such endpoint",
+			return this.problems.write(exchange, new Problem(404, "no-such-endpoint", "No such endpoint",
 					"There is no such management endpoint, or it is not exposed."));
 		}
-		return this.problems.write(response, Problem.badRequest("unknown-path",
+		return this.problems.write(exchange, Problem.badRequest("unknown-path",
 				"There is nothing at this path. Entities are at %s?id=<key>, ranges at %s?start=<key>, the status is at %s."
 					.formatted(EntityHandler.PATH, RangeHandler.PATH, StatusController.PATH)));
 	}

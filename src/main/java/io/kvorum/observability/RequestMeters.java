@@ -4,6 +4,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.kvorum.api.RequestEvents;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -22,7 +24,9 @@ final class RequestMeters implements RequestEvents {
 
 	static final String PATH = "/v0/entity";
 
-	private static final Set<HttpMethod> METHODS = Set.of(HttpMethod.values());
+	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
+		.map(HttpMethod::name)
+		.collect(Collectors.toUnmodifiableSet());
 
 	/** The status where the client went away before it had one, too. */
 	private static final String UNKNOWN = "UNKNOWN";
@@ -36,9 +40,9 @@ final class RequestMeters implements RequestEvents {
 	}
 
 	@Override
-	public void answered(HttpMethod method, int status, long nanos) {
+	public void answered(String method, int status, long nanos) {
 		// Clients can send any word as a method: unknown ones share a meter.
-		String name = METHODS.contains(method) ? method.name() : UNKNOWN;
+		String name = METHODS.contains(method) ? method : UNKNOWN;
 		this.timers.computeIfAbsent(name, _ -> new ConcurrentHashMap<>())
 			.computeIfAbsent(status, code -> timer(name, code))
 			.record(nanos, TimeUnit.NANOSECONDS);

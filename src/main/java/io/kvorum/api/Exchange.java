@@ -1,0 +1,50 @@
+package io.kvorum.api;
+
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A request and its answer, whichever way it came: through WebFlux, or straight from the
+ * connection. Used by the thread of the connection.
+ */
+interface Exchange {
+
+	/** The method, in capitals. */
+	String method();
+
+	/** What comes after the question mark, as it was sent. */
+	@Nullable String rawQuery();
+
+	/** The first header of the request by this name. */
+	@Nullable String header(CharSequence name);
+
+	/** The body of the request; who takes a buffer releases it. */
+	Flux<ByteBuf> body();
+
+	/** Sets the status of the answer, which is 200 before. */
+	void status(int status);
+
+	/** The status of the answer; 0 before there is one. */
+	int status();
+
+	/** Sets a header of the answer. */
+	void set(CharSequence name, CharSequence value);
+
+	/** Removes all headers of the answer. */
+	void clear();
+
+	/** Whether the head of the answer is on its way, and no other can be given. */
+	boolean isCommitted();
+
+	/**
+	 * Sends the answer with these bytes, which are not copied and must not change.
+	 * Completes when the connection has them.
+	 */
+	Mono<Void> send(byte[] array, int offset, int length);
+
+	/** Sends the answer without a body. */
+	Mono<Void> end();
+
+}

@@ -1,0 +1,86 @@
+package io.kvorum.api;
+
+import java.nio.ByteBuffer;
+
+import io.netty.buffer.ByteBuf;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.core.io.buffer.DataBuffer;
+import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.server.reactive.ServerHttpRequest;
+import org.springframework.http.server.reactive.ServerHttpResponse;
+import org.springframework.web.server.ServerWebExchange;
+
+/** An exchange of WebFlux: all filters and decorators see what is done to it. */
+final class SpringExchange implements Exchange {
+
+	private final ServerHttpRequest request;
+
+	private final ServerHttpResponse response;
+
+	SpringExchange(ServerWebExchange exchange) {
+		this.request = exchange.getRequest();
+		this.response = exchange.getResponse();
+	}
+
+	@Override
+	public String method() {
+		return this.request.getMethod().name();
+	}
+
+	@Override
+	public @Nullable String rawQuery() {
+		return this.request.getURI().getRawQuery();
+	}
+
+	@Override
+	public @Nullable String header(CharSequence name) {
+		return this.request.getHeaders().getFirst(name.toString());
+	}
+
+	@Override
+	public Flux<ByteBuf> body() {
+		return this.request.getBody().map(NettyDataBufferFactory::toByteBuf);
+	}
+
+	@Override
+	public void status(int status) {
+		this.response.setRawStatusCode(status);
+	}
+
+	@Override
+	public int status() {
+		HttpStatusCode status = this.response.getStatusCode();
+		return (status != null) ? status.value() : 0;
+	}
+
+	@Override
+	public void set(CharSequence name, CharSequence value) {
+		this.response.getHeaders().set(name.toString(), value.toString());
+	}
+
+	@Override
+	public void clear() {
+		this.response.getHeaders().clear();
+	}
+
+	@Override
+	public boolean isCommitted() {
+		return this.response.isCommitted();
+	}
+
+	@Override
+	public Mono<Void> send(byte[] array, int offset, int length) {
+		DataBuffer buffer = this.response.bufferFactory().wrap(ByteBuffer.wrap(array, offset, length));
+		return this.response.writeWith(Mono.just(buffer));
+	}
+
+	@Override
+	public Mono<Void> end() {
+		return this.response.setComplete();
+	}
+
+}
