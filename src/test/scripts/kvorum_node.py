@@ -75,7 +75,7 @@ class Node:
 
     def start(self):
         """Starts it, also after its end, on another port then; await_ready() waits until it is ready."""
-        command = [java(), "-Xmx192m", "-jar", str(self.jar),
+        command = [java(), "-Xms192m", "-Xmx192m", "-jar", str(self.jar),
                    *(f"--{name}={value}" for name, value in self.settings.items())]
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)

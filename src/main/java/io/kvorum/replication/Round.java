@@ -1,57 +1,58 @@
 package io.kvorum.replication;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Tally;
-import reactor.core.publisher.Flux;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
-import reactor.core.publisher.SynchronousSink;
-import reactor.util.concurrent.Queues;
+import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
 
 /**
  * One round of an operation: asks replicas and counts what they say, and is over as soon
  * as that decides, never waiting for the slowest.
+ * <p>
+ * It subscribes to the replicas itself: composed of Reactor's operators for merging it
+ * cost as much as the rest of an operation.
  */
-final class Round {
+abstract class Round {
 
-	private Round() {
+	private final IntFunction<Mono<Reply>> ask;
+
+	private final MonoSink<Tally> sink;
+
+	private Tally tally;
+
+	private Round(IntFunction<Mono<Reply>> ask, Tally start, MonoSink<Tally> sink) {
+		this.ask = ask;
+		this.tally = start;
+		this.sink = sink;
 	}
 
 	/**
 	 * Asks all replicas that have not replied, each by its position. Reaching a decision
-	 * answers the caller and does not stop the others: the entry goes to all of them.
+	 * answers the caller and does not stop the others, nor does cancelling: the entry
+	 * goes to all of them.
 	 * @param missed told of each that failed, by its position, also after the decision
 	 */
 	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
 			BiConsumer<Integer, Failed> missed) {
 		if (set.size() == 1) {
-			return vote(0, ask, missed).map(vote -> start.add(0, vote.reply));
+			return ask.apply(0).map(reply -> {
+				if (reply instanceof Failed failed) {
+					missed.accept(0, failed);
+				}
+				return start.add(0, reply);
+			});
 		}
-		Flux<Vote> votes = Flux.fromArray(toAsk(set, start))
-			.flatMap(position -> vote(position, ask, missed), set.size())
-			// Nobody can cancel what is before this.
-			.publish(set.size())
-			.autoConnect();
-		return votes.handle(new Counting(start)).single();
-	}
-
-	/**
-	 * The positions that have not replied. This node's replica comes last: its work
-	 * begins when the others' is on the way.
-	 */
-	private static Integer[] toAsk(ReplicaSet set, Tally start) {
-		Integer[] positions = new Integer[set.size() - start.succeeded() - start.failed()];
-		int count = 0;
-		for (int position = set.size() - 1; position >= 0; position--) {
-			if (start.reply(position) == null) {
-				positions[count++] = position;
-			}
-		}
-		return positions;
+		return Mono.create(sink -> new Stores(ask, start, missed, sink).begin());
 	}
 
 	/**
@@ -60,111 +61,226 @@ final class Round {
 	 * @param hedging decides about that
 	 */
 	static Mono<Tally> ofReads(ReplicaSet set, int required, IntFunction<Mono<Reply>> ask, Hedging hedging) {
-		if (set.size() == 1) {
-			return ask.apply(0).map(reply -> Tally.awaiting(1, 1).add(0, reply));
-		}
 		Tally start = Tally.awaiting(required, set.size());
-		if (set.size() == required) {
-			return Flux.range(0, required)
-				.flatMap(position -> vote(position, ask), required)
-				.handle(new Counting(start))
-				.single();
+		if (set.size() == 1) {
+			return ask.apply(0).map(reply -> start.add(0, reply));
 		}
-		return Mono.defer(() -> new Reads(set, ask, start, hedging).run());
+		return Mono.create(sink -> new Reads(ask, start, hedging, sink).begin());
 	}
 
-	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask) {
-		return ask.apply(position).map(reply -> new Vote(position, reply));
+	/** Counts a reply; it may be the one that decides. */
+	private void count(int position, Reply reply) {
+		if (add(position, reply)) {
+			this.sink.success(this.tally);
+		}
 	}
 
-	private static Mono<Vote> vote(int position, IntFunction<Mono<Reply>> ask, BiConsumer<Integer, Failed> missed) {
-		return ask.apply(position).map(reply -> {
-			if (reply instanceof Failed failed) {
-				missed.accept(position, failed);
-			}
-			return new Vote(position, reply);
-		});
+	private synchronized boolean add(int position, Reply reply) {
+		boolean wasDecided = this.tally.isDecided();
+		if (!wasDecided) {
+			this.tally = this.tally.add(position, reply);
+		}
+		return !wasDecided && this.tally.isDecided();
 	}
 
-	private record Vote(int position, Reply reply) {
+	/** After each reply that was counted. */
+	abstract void replied(int position, Reply reply);
 
-		/** Not a reply: the alarm of the hedge. */
-		static final Vote ALARM = new Vote(-1, Reply.Held.nothing());
+	/** The reply of one replica. */
+	final class Vote extends BaseSubscriber<Reply> {
 
-		boolean isAlarm() {
-			return this.position < 0;
+		private final int position;
+
+		private boolean hasReplied;
+
+		Vote(int position) {
+			this.position = position;
 		}
 
-	}
-
-	/** Counts votes up to the decision. Begins when it is made: for one subscriber. */
-	private static class Counting implements BiConsumer<Vote, SynchronousSink<Tally>> {
-
-		Tally tally;
-
-		Counting(Tally start) {
-			this.tally = start;
+		void ask() {
+			Round.this.ask.apply(this.position).subscribe(this);
 		}
 
 		@Override
-		public void accept(Vote vote, SynchronousSink<Tally> decided) {
-			this.tally = this.tally.add(vote.position, vote.reply);
-			if (this.tally.isDecided()) {
-				decided.next(this.tally);
-				decided.complete();
+		public Context currentContext() {
+			return Context.of(Round.this.sink.contextView());
+		}
+
+		@Override
+		protected void hookOnNext(Reply reply) {
+			this.hasReplied = true;
+			replied(this.position, reply);
+		}
+
+		@Override
+		protected void hookOnComplete() {
+			if (!this.hasReplied) {
+				Round.this.sink
+					.error(new IllegalStateException("replica %d ended without a reply".formatted(this.position)));
 			}
+		}
+
+		/** Replicas reply that they failed: this is none of it. */
+		@Override
+		protected void hookOnError(Throwable error) {
+			Round.this.sink.error(error);
 		}
 
 	}
 
-	/** Reads that need not ask everybody. Its signals come one after the other. */
-	private static final class Reads extends Counting {
+	private static final class Stores extends Round {
 
-		private final ReplicaSet set;
+		private final Tally start;
 
-		private final IntFunction<Mono<Reply>> ask;
+		private final BiConsumer<Integer, Failed> missed;
+
+		Stores(IntFunction<Mono<Reply>> ask, Tally start, BiConsumer<Integer, Failed> missed, MonoSink<Tally> sink) {
+			super(ask, start, sink);
+			this.start = start;
+			this.missed = missed;
+		}
+
+		/**
+		 * This node's replica, which is the first, comes last: its work begins when the
+		 * others' is on the way.
+		 */
+		void begin() {
+			for (int position = this.start.replicas() - 1; position >= 0; position--) {
+				if (this.start.reply(position) == null) {
+					new Vote(position).ask();
+				}
+			}
+		}
+
+		@Override
+		void replied(int position, Reply reply) {
+			if (reply instanceof Failed failed) {
+				this.missed.accept(position, failed);
+			}
+			super.count(position, reply);
+		}
+
+	}
+
+	/** Reads need not ask everybody. */
+	private static final class Reads extends Round implements Disposable {
 
 		private final Hedging hedging;
 
-		/** Positions to be asked beside the first ones. */
-		private final Sinks.Many<Integer> more = Sinks.many()
-			.unicast()
-			.onBackpressureBuffer(Queues.<Integer>unbounded(Queues.XS_BUFFER_SIZE).get());
+		private final int replicas;
+
+		private final List<Disposable> underWay;
 
 		private int asked;
 
 		/** How many were asked without a failure that called for it. */
 		private int hedges;
 
-		Reads(ReplicaSet set, IntFunction<Mono<Reply>> ask, Tally start, Hedging hedging) {
-			super(start);
-			this.set = set;
-			this.ask = ask;
+		private boolean disposed;
+
+		Reads(IntFunction<Mono<Reply>> ask, Tally start, Hedging hedging, MonoSink<Tally> sink) {
+			super(ask, start, sink);
 			this.hedging = hedging;
-			this.asked = start.required();
+			this.replicas = start.replicas();
+			this.underWay = new ArrayList<>(this.replicas + 1);
+			sink.onDispose(this);
 		}
 
-		Mono<Tally> run() {
-			Flux<Vote> votes = Flux.range(0, this.asked)
-				.concatWith(this.more.asFlux())
-				.flatMap(position -> vote(position, this.ask), this.set.size());
+		void begin() {
 			// Again for each further replica: two of five may be silent.
-			Flux<Vote> alarms = this.hedging.alarm().map(_ -> Vote.ALARM).repeat(this.set.size() - this.asked - 1L);
-			return Flux.merge(votes, alarms).handle(this).single();
+			int alarms = this.replicas - super.tally.required();
+			askMore();
+			if (alarms > 0 && !isDisposed()) {
+				new Alarm(alarms).set();
+			}
 		}
 
 		@Override
-		public void accept(Vote vote, SynchronousSink<Tally> decided) {
-			if (!vote.isAlarm()) {
-				super.accept(vote, decided);
+		void replied(int position, Reply reply) {
+			super.count(position, reply);
+			if (reply instanceof Failed) {
+				askMore();
 			}
-			else if (this.asked < this.set.size() && this.hedging.mayHedge()) {
-				this.hedges++;
+		}
+
+		/** As many as are still needed, and there are. */
+		private void askMore() {
+			for (Vote vote = next(); vote != null; vote = next()) {
+				vote.ask();
 			}
-			while (!this.tally.isDecided() && this.asked < this.set.size()
-					&& this.asked < this.tally.required() + this.tally.failed() + this.hedges) {
-				this.more.tryEmitNext(this.asked++).orThrow();
+		}
+
+		private synchronized @Nullable Vote next() {
+			Tally tally = super.tally;
+			int wanted = Math.min(this.replicas, tally.required() + tally.failed() + this.hedges);
+			if (tally.isDecided() || this.disposed || this.asked == wanted) {
+				return null;
 			}
+			Vote vote = new Vote(this.asked++);
+			this.underWay.add(vote);
+			return vote;
+		}
+
+		private synchronized boolean mayHedge() {
+			boolean may = this.asked < this.replicas && this.hedging.mayHedge();
+			this.hedges += may ? 1 : 0;
+			return may;
+		}
+
+		private synchronized boolean keep(Disposable underWay) {
+			if (!this.disposed) {
+				this.underWay.add(underWay);
+			}
+			return !this.disposed;
+		}
+
+		@Override
+		public synchronized boolean isDisposed() {
+			return this.disposed;
+		}
+
+		/** It is decided, or nobody wants to know any more. */
+		@Override
+		public void dispose() {
+			List<Disposable> rest;
+			synchronized (this) {
+				this.disposed = true;
+				rest = List.copyOf(this.underWay);
+				this.underWay.clear();
+			}
+			rest.forEach(Disposable::dispose);
+		}
+
+		/** Goes off when those that were asked take long. */
+		private final class Alarm extends BaseSubscriber<Long> {
+
+			private final int left;
+
+			Alarm(int left) {
+				this.left = left;
+			}
+
+			void set() {
+				if (keep(this)) {
+					Reads.this.hedging.alarm().subscribe(this);
+				}
+			}
+
+			@Override
+			protected void hookOnNext(Long value) {
+				if (mayHedge()) {
+					askMore();
+				}
+				if (this.left > 1) {
+					new Alarm(this.left - 1).set();
+				}
+			}
+
+			@Override
+			protected void hookOnError(Throwable error) {
+				Reads.super.sink.error(error);
+			}
+
 		}
 
 	}
