@@ -27,7 +27,7 @@ class EntityEndpointTest {
 	/** More than the memory of the node holds. */
 	private static final int VALUES = 150;
 
-	private final NodeClient node;
+	final NodeClient node;
 
 	private final MeterRegistry meters;
 
