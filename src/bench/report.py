@@ -8,6 +8,7 @@ import platform
 import re
 import statistics
 import subprocess
+import sys
 import time
 import zipfile
 
@@ -22,7 +23,7 @@ except ImportError:
     pyplot = None
 
 REFERENCES = pathlib.Path(__file__).resolve().parent / "references.csv"
-NO_PLOTS = "no plots: matplotlib is not there (Debian: python3-matplotlib)"
+NO_PLOTS = f"no plots: {sys.executable} has no matplotlib (Debian: python3-matplotlib, for /usr/bin/python3)"
 PERCENTS = (50, 99, 99.9, 100)
 SLICE_FIELDS = ("target", "load", "round", "offered", "answered", "good", "requests", "failed", "socket_errors", "seconds",
                 "cpu_seconds", "micros", "switches", "preemptions", "generator_cpu_seconds", "others")
@@ -156,7 +157,8 @@ class Report:
             axes.plot([point[0] for point in points], [point[1] for point in points], drawstyle="steps-pre", label=name)
         axes.set(xscale="log", yscale="log", xlabel="percentile", ylabel="ms since the request was due",
                  title=f"{load.workload}, {load.connections} connections, {per_second(load.rate)}")
-        axes.set_xlim(1.8, None)
+        axes.set_xlim(2, None)
+        axes.set_ylim(0.7 * min(piece.percentiles.get(50, 1) for piece in self.loads[load]), None)
         nines = [2, 10, 100, 1000, 10_000, 100_000, 1_000_000]
         most = axes.get_xlim()[1]
         axes.xaxis.set_major_locator(ticker.FixedLocator([each for each in nines if each <= most]))
@@ -186,10 +188,7 @@ class Report:
                                 error_kw={"elinewidth": 1, "ecolor": "#444444"})
                 axes.bar_label(bars, [f"{middle:.1f}" for middle in middles], label_type="center", color="white")
         if by_rate:
-            axes.set(xscale="log", xlabel="offered requests/s")
-            axes.xaxis.set_major_locator(ticker.FixedLocator(sorted({round(piece.offered, -1) for load in loads for piece in self.loads[load][:1]})))
-            axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-            axes.xaxis.set_minor_locator(ticker.NullLocator())
+            rates(axes)
         else:
             axes.set_xticks(range(len(loads)), [f"{load.connections} connections\n{per_second(load.rate)}" for load in loads])
             axes.grid(visible=False, axis="x")
@@ -221,19 +220,23 @@ class Report:
                                label=f"{name} p{percent}")
         ends = [min(offered_rates), max(offered_rates)]
         panels[0].plot(ends, ends, ":", color="#888888", linewidth=1, label="all that was offered")
-        panels[0].set(yscale="log", ylabel="goodput, 2xx/s", title=f"{workload}, {connections} connections")
+        panels[0].set(ylabel="goodput, 2xx/s", title=f"{workload}, {connections} connections")
+        panels[0].set_ylim(0, 1.3 * max(piece.good for load in loads for piece in self.loads[load]))
+        panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         panels[1].set(ylabel="refused or failed/s")
         panels[1].set_ylim(bottom=0)
         panels[1].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        panels[2].set(xscale="log", yscale="log", xlabel="offered requests/s",
-                      ylabel="ms of what was accepted" if probed else "ms since the request was due, refused ones too")
-        panels[2].xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        panels[2].xaxis.set_minor_formatter(lambda value, _: f"{value:,.0f}" if str(value)[0] in "25" else "")
-        plain(panels[0].yaxis)
+        panels[2].set(yscale="log", ylabel="ms of what was accepted" if probed else "ms since the request was due, refused ones too")
+        rates(panels[2])
         plain(panels[2].yaxis)
         for axes in panels:
             axes.legend(ncols=2)
         return self._save(picture, f"overload, {workload}", f"sweep-{workload}-{connections}c.svg")
+
+
+def rates(axes):
+    axes.set(xscale="log", xlabel="offered requests/s")
+    plain(axes.xaxis)
 
 
 def plain(axis):
