@@ -95,8 +95,9 @@ class Generator:
         """Sends this load for so long; offered is None for a closed loop. Returns a Slice."""
         program = [self.wrk] if offered is None else [self.wrk2, "-R", str(max(1, round(offered)))]
         # Its own limit of 2 s counts connections as failed that wait for their turn.
-        command = [*program, "--timeout", f"{seconds + GRACE_SECONDS}s", "-t", str(min(self.threads, load.connections)), "-c", str(load.connections),
-                   "-d", f"{seconds}s", "--latency", "-s", str(WORKLOADS / f"{load.workload}.lua"), target.url]
+        command = [*program, "--timeout", f"{seconds + GRACE_SECONDS}s", "-t", str(min(self.threads, load.connections)),
+                   "-c", str(load.connections), "-d", f"{seconds}s", "--latency",
+                   "-s", str(WORKLOADS / f"{load.workload}.lua"), target.url]
         probe = Probe(target, load, probe_rate, seconds)
         before = Usage(target.pids)
         with probe:

@@ -27,8 +27,15 @@ NO_PLOTS = f"no plots: {sys.executable} has no matplotlib (Debian: python3-matpl
 PERCENTS = (50, 99, 99.9, 100)
 SLICE_FIELDS = ("target", "load", "round", "offered", "answered", "good", "requests", "failed", "socket_errors", "seconds",
                 "cpu_seconds", "micros", "switches", "preemptions", "generator_cpu_seconds", "others")
+COLUMNS = ("connections", "offered/s", "target", "answered/s", "failed", "µs CPU a request", "ratio", "p50 ms", "p99 ms",
+           "p99.9 ms", "max ms", "switches, preempted")
+LEGEND = """CPU is user and system time of all threads of the server's processes, per request. In brackets: the smallest and the
+largest of the slices. *Ratio* is the CPU of a request against the first target's in the same round: the median. Latency of a
+constant rate is from the instant at which a request was due (HdrHistogram of all slices together); of a closed loop from its
+sending (the median of the slices). *Switches* are those that a thread asked for by waiting, and those that it was preempted by,
+per request."""
 STYLE = {"figure.figsize": (8, 4.5), "figure.constrained_layout.use": True, "svg.fonttype": "none",
-         "font.family": "sans-serif", "font.size": 10, "axes.grid": True, "grid.color": "#dddddd",
+         "font.family": "sans-serif", "font.size": 10, "axes.grid": True, "axes.axisbelow": True, "grid.color": "#dddddd",
          "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 11, "axes.titlelocation": "left",
          "legend.frameon": False, "lines.linewidth": 1.8, "lines.markersize": 5}
 
@@ -44,10 +51,8 @@ class Report:
             print(NO_PLOTS, flush=True)
 
     def add(self, slices):
-        load_before = os.getloadavg()[0]
         taken = list(slices)
         self.loads[taken[0].load] = taken
-        self.busy = load_before
         self._write()
 
     def _write(self):
@@ -74,47 +79,35 @@ class Report:
     def _head(self):
         options = self.options
         others = statistics.median(piece.others for piece in self._slices())
-        rounds = f"{options.rounds} slices of {options.seconds} s on each target, in turn" if options.rounds > 1 else f"{options.seconds} s on each target, one after the other"
-        lines = [f"# {', '.join(self._names())}: {options.preset}", f"{self.began}. {machine()}.",
-                 f"```\n{self.command}\n```",
-                 f"{rounds}, after {options.warm_up} s of warming up; {options.keys} keys, values of {options.value_bytes} bytes"
-                 + (f", replicas={options.replicas}" if options.replicas else "")
-                 + f". The load generator runs on the same machine; what else ran there took {others:.0%} of its CPU time.",
-                 row("target", "started", "code", "JVM"), "|---|---|---|---|"]
-        lines[-2:] = ["\n".join([*lines[-2:], *(row(*describe(target)) for target in self.targets)])]
-        lines.append("CPU is user and system time of all threads of the server's processes, per request. In brackets: the smallest and the largest of the "
-                     "slices. Latency of a constant rate is from the instant at which a request was due (HdrHistogram of all slices together); of a closed "
-                     "loop from its sending (the median of the slices). *Switches* are those that a thread asked for by waiting, and those that it was "
-                     "preempted by, per request. *Ratio* is the CPU of a request against the first target's in the same round: the median.")
-        return "\n\n".join(lines)
+        rounds = (f"{options.rounds} slices of {options.seconds} s on each target, in turn" if options.rounds > 1
+                  else f"{options.seconds} s on each target, one after the other")
+        replicas = f", replicas={options.replicas}" if options.replicas else ""
+        conditions = (f"{rounds}, after {options.warm_up} s of warming up; {options.keys} keys, values of "
+                      f"{options.value_bytes} bytes{replicas}. The load generator runs on the same machine; what else ran "
+                      f"there took {others:.0%} of its CPU time.")
+        targets = table(("target", "started", "code", "JVM"), [describe(target) for target in self.targets])
+        return "\n\n".join([f"# {', '.join(self._names())}: {options.preset}", f"{self.began}. {machine()}.",
+                            f"```\n{self.command}\n```", conditions, targets, LEGEND])
 
     def _table(self, workload):
-        lines = [f"## {workload}", ""]
-        lines += [row("connections", "offered/s", "target", "answered/s", "failed", "µs CPU a request", "ratio", "p50 ms", "p99 ms", "p99.9 ms",
-                      "max ms", "switches, preempted"), "|" + "---|" * 12]
-        for load, slices in self.loads.items():
-            if load.workload == workload:
-                lines += [self._row(load, [piece for piece in slices if piece.target == name], slices) for name in self._names()]
-        return "\n".join(lines)
+        rows = [self._row(load, [piece for piece in slices if piece.target == name], slices)
+                for load, slices in self.loads.items() if load.workload == workload for name in self._names()]
+        return f"## {workload}\n\n" + table(COLUMNS, rows)
 
     def _row(self, load, own, slices):
         requests = sum(piece.requests for piece in own)
-        offered = own[0].offered
         failed = sum(piece.failed + piece.socket_errors for piece in own)
+        multiple = f" ({load.rate})" if load.rate.endswith("x") else ""
+        offered = "closed loop" if own[0].offered is None else f"{own[0].offered:,.0f}{multiple}"
         shown = latencies(own)
-        return row(load.connections, "closed loop" if offered is None else f"{offered:,.0f}" + (f" ({load.rate})" if load.rate.endswith("x") else ""),
-                   own[0].target, f"{statistics.median(piece.answered for piece in own):,.0f}",
-                   f"{failed:,} of {requests:,}", spread([piece.micros for piece in own], 1), ratio(own, slices),
-                   *(figure(shown.get(percent)) for percent in PERCENTS),
-                   f"{sum(piece.switches for piece in own) / max(1, requests):.2f}, {sum(piece.preemptions for piece in own) / max(1, requests):.2f}")
+        switches, preemptions = (sum(getattr(piece, each) for piece in own) / max(1, requests)
+                                 for each in ("switches", "preemptions"))
+        return (load.connections, offered, own[0].target, f"{statistics.median(piece.answered for piece in own):,.0f}",
+                f"{failed:,} of {requests:,}", spread([piece.micros for piece in own], 1), ratio(own, slices),
+                *(figure(shown.get(percent)) for percent in PERCENTS), f"{switches:.2f}, {preemptions:.2f}")
 
     def _probe_table(self):
-        if not any(piece.probe for piece in self._slices()):
-            return ""
-        lines = ["## Beside it, single requests", "",
-                 f"{self.options.probe}/s on connections of their own; *accepted* are 2xx and 404, *shed* 503.", "",
-                 row("load", "target", "good/s of all", "sent", "accepted", "shed", "other, or no answer", "p50 ms of the accepted", "p99 ms"),
-                 "|" + "---|" * 9]
+        rows = []
         for load, slices in self.loads.items():
             for name in self._names():
                 own = [piece for piece in slices if piece.target == name]
@@ -122,9 +115,14 @@ class Report:
                 if answers:
                     good = accepted(answers)
                     shed = sum(status == 503 for status, _ in answers)
-                    lines.append(row(load, name, f"{statistics.median(piece.good for piece in own):,.0f}", len(answers), len(good), shed,
-                                     len(answers) - len(good) - shed, figure(percentile(good, 50)), figure(percentile(good, 99))))
-        return "\n".join(lines)
+                    goodput = f"{statistics.median(piece.good for piece in own):,.0f}"
+                    rows.append((load, name, goodput, len(answers), len(good), shed, len(answers) - len(good) - shed,
+                                 figure(percentile(good, 50)), figure(percentile(good, 99))))
+        if not rows:
+            return ""
+        return (f"## Beside it, single requests\n\n{self.options.probe}/s on connections of their own; *accepted* are 2xx and "
+                "404, *shed* 503.\n\n" + table(("load", "target", "good/s of all", "sent", "accepted", "shed",
+                                                "other, or no answer", "p50 ms of the accepted", "p99 ms"), rows))
 
     # Pictures.
 
@@ -208,29 +206,29 @@ class Report:
                             key=lambda own: own[0].offered)
             offered = [own[0].offered for own in points]
             offered_rates += offered
-            panels[0].plot(offered, [statistics.median(piece.good for piece in own) for own in points], marker="o", color=color, label=name)
-            panels[1].plot(offered, [statistics.median((piece.failed + piece.socket_errors) / piece.seconds for piece in own) for own in points],
-                           marker="o", color=color, label=name)
+            good = [statistics.median(piece.good for piece in own) for own in points]
+            bad = [statistics.median((piece.failed + piece.socket_errors) / piece.seconds for piece in own) for own in points]
+            panels[0].plot(offered, good, marker="o", color=color, label=name)
+            panels[1].plot(offered, bad, marker="o", color=color)
             for percent, line in (50, "-"), (99, "--"):
                 if probed:
                     shown = [percentile(accepted([answer for piece in own for answer in piece.probe]), percent) for own in points]
                 else:
                     shown = [latencies(own).get(percent) for own in points]
-                panels[2].plot(offered, [math.nan if value is None else value for value in shown], line, marker="o", color=color,
-                               label=f"{name} p{percent}")
-        ends = [min(offered_rates), max(offered_rates)]
-        panels[0].plot(ends, ends, ":", color="#888888", linewidth=1, label="all that was offered")
+                panels[2].plot(offered, [math.nan if value is None else value for value in shown], line, marker="o", color=color)
+        least, most = min(offered_rates), max(offered_rates)
+        diagonal = [least * (most / least) ** (step / 100) for step in range(101)]
+        panels[0].plot(diagonal, diagonal, ":", color="#888888", linewidth=1, label="all that was offered")
         panels[0].set(ylabel="goodput, 2xx/s", title=f"{workload}, {connections} connections")
         panels[0].set_ylim(0, 1.3 * max(piece.good for load in loads for piece in self.loads[load]))
         panels[0].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         panels[1].set(ylabel="refused or failed/s")
         panels[1].set_ylim(bottom=0)
         panels[1].yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-        panels[2].set(yscale="log", ylabel="ms of what was accepted" if probed else "ms since the request was due, refused ones too")
+        panels[2].set(yscale="log", ylabel=f"ms, {'accepted' if probed else 'all answers'}: p50, p99 dashed")
         rates(panels[2])
         plain(panels[2].yaxis)
-        for axes in panels:
-            axes.legend(ncols=2)
+        panels[0].legend(ncols=3, loc="lower right")
         return self._save(picture, f"overload, {workload}", f"sweep-{workload}-{connections}c.svg")
 
 
@@ -244,6 +242,11 @@ def plain(axis):
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(ticker.LogLocator(subs=(2, 5)))
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}")
+    axis.set_tick_params(which="both", length=3.5, pad=3.5)
+
+
+def table(columns, rows):
+    return "\n".join([row(*columns), "|" + "---|" * len(columns), *(row(*cells) for cells in rows)])
 
 
 def row(*cells):
@@ -323,17 +326,18 @@ def describe(target):
 def commit(jar):
     try:
         with zipfile.ZipFile(jar) as archive:
-            properties = dict(line.split("=", 1) for line in archive.read("BOOT-INF/classes/git.properties").decode().splitlines()
-                              if "=" in line)
+            lines = archive.read("BOOT-INF/classes/git.properties").decode().splitlines()
     except (OSError, zipfile.BadZipFile):
         return "not known"
     except KeyError:
         return f"src/bench at {head()}"
+    properties = dict(line.split("=", 1) for line in lines if "=" in line)
     return properties["git.commit.id.abbrev"] + (" and changes" if properties.get("git.dirty") == "true" else "")
 
 
 def head():
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REFERENCES.parent, capture_output=True, text=True)
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REFERENCES.parent,
+                          capture_output=True, text=True)
     return done.stdout.strip() or "not known"
 
 
@@ -346,5 +350,4 @@ def references(preset):
     if not rows:
         return ""
     columns = [column for column in rows[0] if column != "preset"]
-    return "\n".join(["## What the ancestors have published", "", row(*columns), "|" + "---|" * len(columns),
-                      *(row(*(each[column] for column in columns)) for each in rows)])
+    return "## What the ancestors have published\n\n" + table(columns, [[each[column] for column in columns] for each in rows])

@@ -21,7 +21,8 @@ import org.rocksdb.RocksDBException;
 
 /**
  * A store of the v0/entity family as its courses built it, to compare Kvorum with: one-nio, RocksDB with its default
- * options and its log not synced, no versions, no replicas, no limits but the queue of an executor.
+ * options and its log not synced, no versions, no replicas, no limits but the queue of an executor and
+ * one-nio's own of 64 KB for a value.
  *
  * <p>
  * The storage is called on the thread of the selector that read the request ({@code --queue=0}), or handed to a pool of
