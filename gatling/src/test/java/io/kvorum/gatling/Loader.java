@@ -1,5 +1,6 @@
 package io.kvorum.gatling;
 
+import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -9,30 +10,34 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Objects;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Semaphore;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.gatling.Settings.Replicas;
 
 /**
  * Puts keys before the users arrive, with a client of its own: that is in none of the
- * figures.
+ * figures. Nodes that are busy, with starting for example, are asked again.
  */
 final class Loader {
 
-	private static final int MAX_IN_FLIGHT = 32;
+	private static final int MAX_IN_FLIGHT = 16;
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+	private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
+
+	private static final Duration RETRY_FOR = Duration.ofSeconds(30);
+
+	private static final Duration RETRY_AFTER = Duration.ofMillis(500);
 
 	private final Settings settings;
 
 	private final Values values;
-
-	private final Semaphore permits = new Semaphore(MAX_IN_FLIGHT);
-
-	private final Queue<String> failures = new ConcurrentLinkedQueue<>();
 
 	Loader(Settings settings) {
 		this.settings = settings;
@@ -44,40 +49,59 @@ final class Loader {
 	 * @throws CannotRunException where one is not
 	 */
 	void load(KeySet set) {
-		try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()) {
-			for (int number = 0; number < this.settings.keys() && this.failures.isEmpty(); number++) {
-				this.permits.acquireUninterruptibly();
-				HttpRequest put = put(set.key(number), number);
-				client.sendAsync(put, BodyHandlers.ofString())
-					.whenComplete((response, failure) -> record(put, response, failure));
+		AtomicInteger next = new AtomicInteger();
+		try (HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+				ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+			Callable<Void> some = () -> putSome(client, set, next);
+			for (Future<Void> done : threads.invokeAll(Collections.nCopies(MAX_IN_FLIGHT, some))) {
+				done.get();
 			}
-			this.permits.acquireUninterruptibly(MAX_IN_FLIGHT);
-			this.permits.release(MAX_IN_FLIGHT);
 		}
-		if (!this.failures.isEmpty()) {
-			throw new CannotRunException("loading keys: " + this.failures.peek());
+		catch (ExecutionException | InterruptedException ex) {
+			throw new CannotRunException("loading keys at %s: %s".formatted(this.settings.nodes(), ex.getCause()));
 		}
 	}
 
-	private HttpRequest put(String key, int number) {
+	/** Where it fails, the others end as well. */
+	private Void putSome(HttpClient client, KeySet set, AtomicInteger next) throws IOException, InterruptedException {
+		int number = next.getAndIncrement();
+		while (number < this.settings.keys()) {
+			try {
+				put(client, request(set.key(number), number));
+			}
+			catch (IOException ex) {
+				next.set(this.settings.keys());
+				throw ex;
+			}
+			number = next.getAndIncrement();
+		}
+		return null;
+	}
+
+	private static void put(HttpClient client, HttpRequest put) throws IOException, InterruptedException {
+		Instant end = Instant.now().plus(RETRY_FOR);
+		HttpResponse<String> response = client.send(put, BodyHandlers.ofString());
+		while (isBusy(response) && Instant.now().isBefore(end)) {
+			Thread.sleep(RETRY_AFTER);
+			response = client.send(put, BodyHandlers.ofString());
+		}
+		if (response.statusCode() != 201) {
+			throw new IOException("PUT %s: %d %s".formatted(put.uri(), response.statusCode(), response.body()));
+		}
+	}
+
+	private static boolean isBusy(HttpResponse<String> response) {
+		return response.statusCode() == 503 || response.statusCode() == 504;
+	}
+
+	private HttpRequest request(String key, int number) {
 		String node = this.settings.nodes().get(number % this.settings.nodes().size());
 		String replicas = this.settings.replicas().map(Replicas::all).map(all -> "&replicas=" + all).orElse("");
 		URI uri = URI.create(node + Entities.PATH + "?id=" + URLEncoder.encode(key, StandardCharsets.UTF_8) + replicas);
 		return HttpRequest.newBuilder(uri)
-			.timeout(TIMEOUT)
+			.timeout(REQUEST_TIMEOUT)
 			.PUT(BodyPublishers.ofByteArray(this.values.of(key, 0)))
 			.build();
-	}
-
-	private void record(HttpRequest put, HttpResponse<String> response, Throwable failure) {
-		if (failure != null) {
-			this.failures
-				.add("no answer to PUT " + put.uri() + ": " + Objects.requireNonNullElse(failure.getCause(), failure));
-		}
-		else if (response.statusCode() != 201) {
-			this.failures.add("PUT " + put.uri() + ": " + response.statusCode() + " " + response.body());
-		}
-		this.permits.release();
 	}
 
 }

@@ -10,7 +10,7 @@ import java.util.Map;
 public class Smoke extends KvorumSimulation {
 
 	public Smoke() {
-		super(Settings.read(Map.of("rate", "10", "ramp", "2s", "duration", "5s", "keys", "1000")),
+		super(Settings.read(Map.of("rate", "5", "ramp", "2s", "duration", "5s", "keys", "1000")),
 				List.of(Put::workload, Get::workload, Delete::workload, Mixed::workload, Zipfian::workload,
 						Ranges::workload, Ttl::workload, Cluster::workload));
 	}
