@@ -1,0 +1,49 @@
+package io.kvorum.gatling;
+
+import java.time.Duration;
+
+import io.gatling.javaapi.core.Session;
+
+import static io.gatling.javaapi.core.CoreDsl.exitHereIfFailed;
+import static io.gatling.javaapi.core.CoreDsl.pause;
+import static io.gatling.javaapi.core.CoreDsl.scenario;
+import static io.gatling.javaapi.http.HttpDsl.status;
+
+/** Puts a value that expires, sees it, waits, and finds it gone. */
+public class Ttl extends KvorumSimulation {
+
+	private static final Duration TTL = Duration.ofSeconds(4);
+
+	/** For clocks of nodes that differ. */
+	private static final Duration MARGIN = Duration.ofSeconds(1);
+
+	public Ttl() {
+		super(Ttl::workload);
+	}
+
+	static Workload workload(Settings settings) {
+		settings.requireReadsToSeeWrites("Ttl");
+		Entities entities = new Entities(settings);
+		return Workload.of(scenario("Ttl").feed(KeySet.fresh("ttl"))
+			.exec(session -> session.set("sent", System.nanoTime()))
+			.exec(entities.put("ttl: put").queryParam("ttl", TTL.toSeconds() + "s"))
+			.exec(exitHereIfFailed())
+			.exec(entities.getWritten("ttl: get, not expired", status().validate("200", Ttl::unlessTooSlow)))
+			.exec(pause(TTL.plus(MARGIN)))
+			.exec(entities.getAbsent("ttl: get, expired")));
+	}
+
+	/**
+	 * Where the PUT and the GET took so long that the value may have expired meanwhile,
+	 * its absence is no fault.
+	 */
+	private static Integer unlessTooSlow(Integer status, Session session) {
+		Duration elapsed = Duration.ofNanos(System.nanoTime() - session.getLong("sent"));
+		boolean mayHaveExpired = elapsed.plus(MARGIN).compareTo(TTL) > 0;
+		if (status == 200 || (status == 404 && mayHaveExpired)) {
+			return status;
+		}
+		throw new IllegalStateException("found " + status);
+	}
+
+}
