@@ -1,0 +1,155 @@
+package io.kvorum.bench;
+
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.storage.Durability;
+import io.kvorum.storage.StorageEvents;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * A read of an entry by one caller, which waits for it; values of 1 KiB, keys in an order
+ * that nothing can guess. An iteration fails whose reads did not find their answer where
+ * its {@link Place} says.
+ */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@State(Scope.Thread)
+@SuppressWarnings("NullAway.Init")
+public class StorageReadBenchmark {
+
+	/** As a node has it that is not told otherwise. */
+	private static final long CACHE_BYTES = 64 << 20;
+
+	private static final int VALUE_BYTES = 1024;
+
+	private static final int IN_FLIGHT = 512;
+
+	@Param
+	Place place;
+
+	private final Paths paths = new Paths();
+
+	Keys keys;
+
+	Store store;
+
+	@Setup
+	public void load() throws InterruptedException {
+		this.store = new Store(Durability.OS, CACHE_BYTES, VALUE_BYTES, this.paths);
+		Keys stored = new Keys("read", this.place.stored);
+		for (int i = 0; i < stored.count(); i++) {
+			this.store.store(stored.next(), IN_FLIGHT);
+		}
+		this.store.await(0);
+		if (this.place != Place.MEMTABLE) {
+			this.store.reopen();
+		}
+		this.keys = new Keys((this.place == Place.ABSENT) ? "none" : "read", this.place.stored, this.place.step);
+		for (int i = 0; i < this.keys.count(); i++) {
+			check(this.store.read(this.keys.next()));
+		}
+	}
+
+	private void check(@Nullable Entry entry) {
+		if ((entry == null) != (this.place == Place.ABSENT)) {
+			throw new IllegalStateException("a key is %s where it is to be %s".formatted(entry, this.place));
+		}
+	}
+
+	@Setup(Level.Iteration)
+	public void countPaths() {
+		this.paths.reset();
+	}
+
+	@Benchmark
+	public @Nullable Entry read() throws InterruptedException {
+		return this.store.read(this.keys.next());
+	}
+
+	@TearDown(Level.Iteration)
+	public void checkPaths() {
+		double fromDisk = this.paths.shareFromDisk();
+		if (Math.abs(fromDisk - this.place.shareFromDisk) > 0.1) {
+			throw new IllegalStateException("of the reads %.0f %% went to the scheduler".formatted(100 * fromDisk));
+		}
+	}
+
+	@TearDown
+	public void close() {
+		this.store.close();
+	}
+
+	/** Where a read finds its answer. */
+	public enum Place {
+
+		/** On the calling thread, in what is not in tables yet. */
+		MEMTABLE(10_000, 1, 0),
+
+		/** On the calling thread, in the block cache. */
+		CACHE(10_000, 1, 0),
+
+		/** On the calling thread: the filters of the tables say that it is not there. */
+		ABSENT(10_000, 1, 0),
+
+		/**
+		 * By a thread of the storage scheduler: each read is of another block until all
+		 * have had their turn, and these are more than the block cache has room for. The
+		 * page cache of the operating system has them, as a rule: no disk is waited for.
+		 */
+		SCHEDULER(130_000, 5, 1);
+
+		private final int stored;
+
+		/** Which of those that are stored are read: a block has four. */
+		private final int step;
+
+		private final double shareFromDisk;
+
+		Place(int stored, int step, double shareFromDisk) {
+			this.stored = stored;
+			this.step = step;
+			this.shareFromDisk = shareFromDisk;
+		}
+
+	}
+
+	/** Counts ways of reads, of which there is one at a time. */
+	private static final class Paths implements StorageEvents {
+
+		private long fromMemory;
+
+		private long fromDisk;
+
+		@Override
+		public void readFromMemory() {
+			this.fromMemory++;
+		}
+
+		@Override
+		public void readFromDisk(long nanos) {
+			this.fromDisk++;
+		}
+
+		void reset() {
+			this.fromMemory = 0;
+			this.fromDisk = 0;
+		}
+
+		double shareFromDisk() {
+			return (double) this.fromDisk / (this.fromMemory + this.fromDisk);
+		}
+
+	}
+
+}

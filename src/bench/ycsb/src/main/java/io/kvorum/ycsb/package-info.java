@@ -1,0 +1,2 @@
+/** Kvorum as a database of YCSB. */
+package io.kvorum.ycsb;
