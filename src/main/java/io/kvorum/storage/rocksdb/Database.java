@@ -38,6 +38,15 @@ import org.rocksdb.WriteOptions;
  */
 final class Database implements AutoCloseable {
 
+	/** Of the cache: RocksDB chooses how many. */
+	private static final int SHARDS_BY_SIZE = -1;
+
+	/**
+	 * The part of the cache that indexes and filters may fill before data pushes them
+	 * out.
+	 */
+	private static final double FOR_INDEXES_AND_FILTERS = 0.5;
+
 	private static final int BLOOM_BITS_PER_KEY = 10;
 
 	/** RocksDB's own log: files kept, and the size of each. */
@@ -113,7 +122,7 @@ final class Database implements AutoCloseable {
 			if (this.damaged) {
 				marker.warn();
 			}
-			this.cache = own(new LRUCache(settings.cacheBytes()));
+			this.cache = own(new LRUCache(settings.cacheBytes(), SHARDS_BY_SIZE, false, FOR_INDEXES_AND_FILTERS));
 			this.statistics = own(new Statistics());
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
 			DBOptions options = options(settings);
