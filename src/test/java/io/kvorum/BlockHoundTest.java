@@ -45,6 +45,7 @@ class BlockHoundTest {
 	}
 
 	private static String sleep() throws InterruptedException {
+		// What BlockHound has to find: it waits for nothing.
 		Thread.sleep(1);
 		return "slept";
 	}

@@ -7,6 +7,8 @@ import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.Ranges;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.server.WebFilter;
@@ -32,9 +34,14 @@ public class ApiConfiguration {
 		return new EntityMapping(entities, new RangeHandler(ranges, settings, problems));
 	}
 
+	/**
+	 * Not by a bean that is a route: those are taken over by the server of the management
+	 * port, where it is another one, and nothing of this API may be there.
+	 */
 	@Bean
-	EntityRoute entityRoute(EntityHandler entities, ObjectProvider<WebFilter> filters) {
-		return new EntityRoute(entities, filters.orderedStream().toList());
+	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> entityRoute(EntityHandler entities,
+			ObjectProvider<WebFilter> filters) {
+		return factory -> factory.addRouteProviders(new EntityRoute(entities, filters.orderedStream().toList()));
 	}
 
 	@Bean

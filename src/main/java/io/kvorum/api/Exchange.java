@@ -26,7 +26,7 @@ interface Exchange {
 	/** Sets the status of the answer, which is 200 before. */
 	void status(int status);
 
-	/** The status of the answer; 0 before there is one. */
+	/** The status of the answer. */
 	int status();
 
 	/** Sets a header of the answer. */

@@ -9,6 +9,7 @@ import reactor.core.publisher.Mono;
 
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
@@ -54,7 +55,7 @@ final class SpringExchange implements Exchange {
 	@Override
 	public int status() {
 		HttpStatusCode status = this.response.getStatusCode();
-		return (status != null) ? status.value() : 0;
+		return (status != null) ? status.value() : HttpStatus.OK.value();
 	}
 
 	@Override
