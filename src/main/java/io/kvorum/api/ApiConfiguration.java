@@ -9,6 +9,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.server.WebFilter;
@@ -30,8 +31,9 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	EntityMapping entityMapping(EntityHandler entities, Ranges ranges, ApiSettings settings, ProblemWriter problems) {
-		return new EntityMapping(entities, new RangeHandler(ranges, settings, problems));
+	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, ApiSettings settings,
+			ProblemWriter problems) {
+		return new EntityMapping(context, entities, new RangeHandler(ranges, settings, problems));
 	}
 
 	/**

@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
@@ -11,17 +12,27 @@ import reactor.core.publisher.Mono;
  */
 final class EntityMapping implements HandlerMapping, Ordered {
 
+	private final ApplicationContext context;
+
 	private final Mono<Object> entities;
 
 	private final Mono<Object> ranges;
 
-	EntityMapping(EntityHandler entities, RangeHandler ranges) {
+	/**
+	 * @param context whose server this is for: that of a management port of its own asks
+	 * the mappings of this one too
+	 */
+	EntityMapping(ApplicationContext context, EntityHandler entities, RangeHandler ranges) {
+		this.context = context;
 		this.entities = Mono.just(entities);
 		this.ranges = Mono.just(ranges);
 	}
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
+		if (!this.context.equals(exchange.getApplicationContext())) {
+			return Mono.empty();
+		}
 		String path = exchange.getRequest().getURI().getRawPath();
 		if (EntityHandler.PATH.equals(path)) {
 			return this.entities;
