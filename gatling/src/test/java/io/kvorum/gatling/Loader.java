@@ -82,7 +82,8 @@ final class Loader {
 		Instant end = Instant.now().plus(RETRY_FOR);
 		HttpResponse<String> response = client.send(put, BodyHandlers.ofString());
 		while (isBusy(response) && Instant.now().isBefore(end)) {
-			// A virtual thread of the loader, before any user arrives: no figure waits with it.
+			// A virtual thread of the loader, before any user arrives: no figure waits
+			// with it.
 			Thread.sleep(RETRY_AFTER);
 			response = client.send(put, BodyHandlers.ofString());
 		}
