@@ -73,6 +73,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * and filters count towards it
 	 * @param memtableSize memory for writes that are not in tables yet, part of
 	 * cache-size; at most half of it
+	 * @param rowCacheSize memory for entries that were written lately, in the heap; 0 for
+	 * none
 	 * @param maxOpenFiles table files held open at the same time
 	 * @param minFreeSpace writes are refused while the disk has less than this free, so
 	 * that the store can still tidy up
@@ -90,6 +92,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
 			@NotNull @SizeAtLeast("8MB") @DefaultValue("64MB") DataSize cacheSize,
 			@NotNull @SizeAtLeast("4MB") @DefaultValue("32MB") DataSize memtableSize,
+			@NotNull @SizeAtLeast("0B") @SizeAtMost("1GB") @DefaultValue("16MB") DataSize rowCacheSize,
 			@Min(64) @DefaultValue("512") int maxOpenFiles,
 			@NotNull @SizeAtLeast("0B") @DefaultValue("64MB") DataSize minFreeSpace,
 			@Min(1) @Max(1024) @DefaultValue("4") int readThreads,

@@ -102,11 +102,11 @@ class NodeConfiguration {
 		Storage storage = properties.storage();
 		Replication replication = properties.replication();
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
-				storage.memtableSize().toBytes(), storage.maxOpenFiles(), storage.minFreeSpace().toBytes(),
-				storage.readThreads(), storage.readQueueLength(), properties.range().queueLength(),
-				storage.writeQueueLength(), storage.writeQueueSize().toBytes(), storage.writeQueueTime(),
-				replication.readTimeout(), replication.writeTimeout(), storage.collectInterval(),
-				!properties.cluster().isAlone());
+				storage.memtableSize().toBytes(), storage.rowCacheSize().toBytes(), storage.maxOpenFiles(),
+				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
+				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
+				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
+				storage.collectInterval(), !properties.cluster().isAlone());
 	}
 
 	@Bean

@@ -11,6 +11,8 @@ import io.micrometer.core.instrument.Timer;
 /** What happens in the storage engine. */
 final class StorageMeters implements StorageEvents {
 
+	private final Counter fromRowCache;
+
 	private final Counter fromMemory;
 
 	private final Timer fromDisk;
@@ -30,8 +32,11 @@ final class StorageMeters implements StorageEvents {
 	private final Counter collected;
 
 	StorageMeters(MeterRegistry registry) {
+		this.fromRowCache = Counter.builder("kvorum.storage.row.cache.reads")
+			.description("Reads of entries that were written lately, without a call into the database")
+			.register(registry);
 		this.fromMemory = Counter.builder("kvorum.storage.memory.reads")
-			.description("Reads that memory answered, without a change of threads")
+			.description("Reads that the memory of the database answered, without a change of threads")
 			.register(registry);
 		this.fromDisk = Timer.builder("kvorum.storage.disk.reads")
 			.description("Reads that went to the storage scheduler, waiting included")
@@ -60,6 +65,11 @@ final class StorageMeters implements StorageEvents {
 		this.collected = Counter.builder("kvorum.storage.expired.collected")
 			.description("Expired entries removed from the disk")
 			.register(registry);
+	}
+
+	@Override
+	public void readFromRowCache() {
+		this.fromRowCache.increment();
 	}
 
 	@Override

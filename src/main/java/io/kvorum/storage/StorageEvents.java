@@ -7,7 +7,11 @@ public interface StorageEvents {
 	StorageEvents NONE = new StorageEvents() {
 	};
 
-	/** A read was answered from memory on the calling thread. */
+	/** A read was answered from what was written lately, on the calling thread. */
+	default void readFromRowCache() {
+	}
+
+	/** A read was answered from other memory, on the calling thread. */
 	default void readFromMemory() {
 	}
 

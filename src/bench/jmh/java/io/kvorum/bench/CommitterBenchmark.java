@@ -30,6 +30,8 @@ public class CommitterBenchmark {
 
 	private static final int KEYS = 10_000;
 
+	private static final long ROW_CACHE_BYTES = 16 << 20;
+
 	private static final int VALUE_BYTES = 32;
 
 	private static final long CACHE_BYTES = 64 << 20;
@@ -47,7 +49,7 @@ public class CommitterBenchmark {
 	@Setup
 	public void open() {
 		this.keys = new Keys("store", KEYS);
-		this.store = new Store(this.durability, CACHE_BYTES, VALUE_BYTES, StorageEvents.NONE);
+		this.store = new Store(this.durability, CACHE_BYTES, ROW_CACHE_BYTES, VALUE_BYTES, StorageEvents.NONE);
 	}
 
 	@Benchmark

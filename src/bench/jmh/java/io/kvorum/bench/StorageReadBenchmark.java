@@ -31,6 +31,9 @@ public class StorageReadBenchmark {
 	/** As a node has it that is not told otherwise. */
 	private static final long CACHE_BYTES = 64 << 20;
 
+	/** Likewise. */
+	private static final long ROW_CACHE_BYTES = 16 << 20;
+
 	private static final int VALUE_BYTES = 1024;
 
 	private static final int IN_FLIGHT = 512;
@@ -46,13 +49,14 @@ public class StorageReadBenchmark {
 
 	@Setup
 	public void load() throws InterruptedException {
-		this.store = new Store(Durability.OS, CACHE_BYTES, VALUE_BYTES, this.paths);
+		this.store = new Store(Durability.OS, CACHE_BYTES, (this.place == Place.ROW_CACHE) ? ROW_CACHE_BYTES : 0,
+				VALUE_BYTES, this.paths);
 		Keys stored = new Keys("read", this.place.stored);
 		for (int i = 0; i < stored.count(); i++) {
 			this.store.store(stored.next(), IN_FLIGHT);
 		}
 		this.store.await(0);
-		if (this.place != Place.MEMTABLE) {
+		if (this.place.isInTables) {
 			this.store.reopen();
 		}
 		this.keys = new Keys((this.place == Place.ABSENT) ? "none" : "read", this.place.stored, this.place.step);
@@ -93,21 +97,24 @@ public class StorageReadBenchmark {
 	/** Where a read finds its answer. */
 	public enum Place {
 
+		/** On the calling thread, in what was written lately. */
+		ROW_CACHE(10_000, 1, 0, false),
+
 		/** On the calling thread, in what is not in tables yet. */
-		MEMTABLE(10_000, 1, 0),
+		MEMTABLE(10_000, 1, 0, false),
 
 		/** On the calling thread, in the block cache. */
-		CACHE(10_000, 1, 0),
+		CACHE(10_000, 1, 0, true),
 
 		/** On the calling thread: the filters of the tables say that it is not there. */
-		ABSENT(10_000, 1, 0),
+		ABSENT(10_000, 1, 0, true),
 
 		/**
 		 * By a thread of the storage scheduler: each read is of another block until all
 		 * have had their turn, and these are more than the block cache has room for. The
 		 * page cache of the operating system has them, as a rule: no disk is waited for.
 		 */
-		SCHEDULER(130_000, 5, 1);
+		SCHEDULER(130_000, 5, 1, true);
 
 		private final int stored;
 
@@ -116,10 +123,13 @@ public class StorageReadBenchmark {
 
 		private final double shareFromDisk;
 
-		Place(int stored, int step, double shareFromDisk) {
+		private final boolean isInTables;
+
+		Place(int stored, int step, double shareFromDisk, boolean isInTables) {
 			this.stored = stored;
 			this.step = step;
 			this.shareFromDisk = shareFromDisk;
+			this.isInTables = isInTables;
 		}
 
 	}
@@ -130,6 +140,11 @@ public class StorageReadBenchmark {
 		private long fromMemory;
 
 		private long fromDisk;
+
+		@Override
+		public void readFromRowCache() {
+			this.fromMemory++;
+		}
 
 		@Override
 		public void readFromMemory() {

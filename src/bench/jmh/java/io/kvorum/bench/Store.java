@@ -56,6 +56,8 @@ final class Store implements AutoCloseable {
 
 	private final long cacheBytes;
 
+	private final long rowCacheBytes;
+
 	private final StorageEvents events;
 
 	private final Scheduler reads = scheduler("reads", READ_THREADS, READ_QUEUE);
@@ -82,11 +84,12 @@ final class Store implements AutoCloseable {
 	private RocksStorage engine;
 
 	/** A new one; its cache has at least twice what is unwritten in memtables. */
-	Store(Durability durability, long cacheBytes, int valueBytes, StorageEvents events) {
+	Store(Durability durability, long cacheBytes, long rowCacheBytes, int valueBytes, StorageEvents events) {
 		new Random(valueBytes).nextBytes(this.random);
 		this.valueBytes = valueBytes;
 		this.durability = durability;
 		this.cacheBytes = cacheBytes;
+		this.rowCacheBytes = rowCacheBytes;
 		this.events = events;
 		try {
 			this.directory = Files.createTempDirectory(Files.createDirectories(BELOW), "store-");
@@ -103,7 +106,7 @@ final class Store implements AutoCloseable {
 
 	private RocksStorage open() {
 		RocksSettings settings = new RocksSettings(this.directory, this.durability, this.cacheBytes,
-				this.cacheBytes / 2, 512, 0, READ_THREADS, READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES,
+				this.cacheBytes / 2, this.rowCacheBytes, 512, 0, READ_THREADS, READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES,
 				Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofDays(1), true);
 		RocksStorage opened = new RocksStorage(settings, TimeSource.SYSTEM, RendezvousPlacement::hashOf, () -> 1,
 				new RocksSchedulers(this.reads, this.ranges, this.repairs), this.loop, this.events, this::fail);

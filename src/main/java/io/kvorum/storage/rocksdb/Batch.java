@@ -12,6 +12,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
@@ -30,6 +31,8 @@ final class Batch implements AutoCloseable {
 
 	private final Database database;
 
+	private final RowCache rows;
+
 	private final TimeSource time;
 
 	private final WriteBatch writes = new WriteBatch();
@@ -45,8 +48,9 @@ final class Batch implements AutoCloseable {
 
 	private boolean synced;
 
-	Batch(Database database, TimeSource time) {
+	Batch(Database database, RowCache rows, TimeSource time) {
 		this.database = database;
+		this.rows = rows;
 		this.time = time;
 		this.hints = new HintBatch(database, this.writes);
 	}
@@ -69,6 +73,11 @@ final class Batch implements AutoCloseable {
 	}
 
 	private Change stored(IndexedKey key) throws RocksDBException {
+		byte[] row = this.rows.get(key.key());
+		if (row != null) {
+			return new Change(key.hash(), EntryFormat.versionOf(row, row.length),
+					EntryFormat.copiesOf(row, row.length));
+		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
@@ -77,7 +86,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
-		changeOf(key).to(entry.version(), entry.copies());
+		changeOf(key).to(entry.version(), entry.copies(), entry.bytes());
 		this.writes.put(this.database.entries, key.bytes(), entry.bytes());
 		this.writes.put(this.database.index, key.row(), entry.indexValue());
 		if (entry.isTombstone()) {
@@ -92,7 +101,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void delete(IndexedKey key) throws RocksDBException {
-		changeOf(key).to(Version.ABSENT, 0);
+		changeOf(key).to(Version.ABSENT, 0, null);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
 	}
@@ -143,9 +152,14 @@ final class Batch implements AutoCloseable {
 
 	/** Brings up to date what is kept in memory, after it was written. */
 	void applyTo(Derived derived) {
-		this.changes.values().forEach(change -> change.applyTo(derived.digests()));
+		this.changes.forEach((key, change) -> change.applyTo(derived.digests(), key, this.rows));
 		this.hints.applyTo(derived.hints());
 		this.whenWritten.forEach(Runnable::run);
+	}
+
+	/** Where it is not known whether it was written: what is in memory says nothing. */
+	void failed() {
+		this.changes.keySet().forEach(this.rows::remove);
 	}
 
 	void clear() {
@@ -174,6 +188,10 @@ final class Batch implements AutoCloseable {
 
 		private int copies;
 
+		private boolean isWritten;
+
+		private byte @Nullable [] row;
+
 		Change(long keyHash, Version version, int copies) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
@@ -182,12 +200,34 @@ final class Batch implements AutoCloseable {
 			this.copies = copies;
 		}
 
-		void to(Version version, int copies) {
+		/**
+		 * Changes it.
+		 * @param row as {@link EntryFormat} has it; null where there is none any more
+		 */
+		void to(Version version, int copies, byte @Nullable [] row) {
 			this.version = version;
 			this.copies = copies;
+			this.isWritten = true;
+			this.row = row;
 		}
 
-		void applyTo(Digests digests) {
+		void applyTo(Digests digests, Key key, RowCache rows) {
+			if (this.isWritten) {
+				applyTo(rows, key);
+				applyTo(digests);
+			}
+		}
+
+		private void applyTo(RowCache rows, Key key) {
+			if (this.row != null) {
+				rows.put(key, this.row);
+			}
+			else {
+				rows.remove(key);
+			}
+		}
+
+		private void applyTo(Digests digests) {
 			if (this.version.equals(this.versionBefore)) {
 				return;
 			}

@@ -179,7 +179,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	private void run() {
-		try (Batch batch = new Batch(this.database, this.time)) {
+		try (Batch batch = new Batch(this.database, this.derived.rows(), this.time)) {
 			while (this.refusal == null && awaitWork()) {
 				this.taken = take();
 				commit(this.taken, batch);
@@ -247,6 +247,7 @@ final class Committer implements AutoCloseable {
 		catch (RocksDBException ex) {
 			StorageException failure = failureOf(ex);
 			taken.forEach(write -> write.failUnlessFailed(failure));
+			batch.failed();
 			return;
 		}
 		batch.applyTo(this.derived);

@@ -6,5 +6,5 @@ import io.kvorum.storage.Digests;
  * What is kept in memory of what is stored. Changed by the committer's thread only, after
  * a batch has been written and before its callers are told.
  */
-record Derived(Digests digests, HintCounts hints) {
+record Derived(Digests digests, HintCounts hints, RowCache rows) {
 }

@@ -24,7 +24,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Reads single entries: memory first, on the calling thread, and only where that cannot
- * tell from disk.
+ * tell from disk. What was written lately is in the {@link RowCache}.
  */
 final class EntryReads {
 
@@ -58,6 +58,16 @@ final class EntryReads {
 	}
 
 	Mono<Entry> read(Key key, Deadline deadline) {
+		Opened opened = this.door.openedOrNull();
+		byte[] row = (opened != null) ? opened.derived().rows().get(key) : null;
+		if (row != null) {
+			this.events.readFromRowCache();
+			return decode(key, row);
+		}
+		return readFromDatabase(key, deadline);
+	}
+
+	private Mono<Entry> readFromDatabase(Key key, Deadline deadline) {
 		if (!this.door.enter()) {
 			return Mono.error(Door.notOpen());
 		}

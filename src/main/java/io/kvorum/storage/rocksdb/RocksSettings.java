@@ -13,6 +13,8 @@ import io.kvorum.storage.Durability;
  * @param cacheBytes memory of the block cache; memtables, indexes and filters are charged
  * to it
  * @param memtableBytes memory of all memtables, part of {@code cacheBytes}
+ * @param rowCacheBytes memory of the rows that were written lately, in the heap; 0: none
+ * are kept
  * @param maxOpenFiles table files held open
  * @param minFreeBytes writes are refused while the disk has less than this free
  * @param readThreads threads for reads that memory cannot answer
@@ -27,8 +29,8 @@ import io.kvorum.storage.Durability;
  * @param leavesTombstones whether an expired entry leaves a tombstone: wherever there are
  * other replicas
  */
-public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, int maxOpenFiles,
-		long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength, int writeQueueLength,
-		long writeQueueBytes, Duration writeQueueTime, Duration readTimeout, Duration writeTimeout,
-		Duration collectInterval, boolean leavesTombstones) {
+public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, long rowCacheBytes,
+		int maxOpenFiles, long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength,
+		int writeQueueLength, long writeQueueBytes, Duration writeQueueTime, Duration readTimeout,
+		Duration writeTimeout, Duration collectInterval, boolean leavesTombstones) {
 }

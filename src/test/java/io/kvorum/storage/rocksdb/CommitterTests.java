@@ -58,8 +58,8 @@ class CommitterTests {
 	void open() {
 		RocksSettings settings = TestSettings.of(this.directory);
 		this.opened = Database.open(settings);
-		this.started = new Committer(this.opened, new Derived(this.digests, hints(this.opened)), settings,
-				new SteeredTime(), this.events, this::failed);
+		this.started = new Committer(this.opened, new Derived(this.digests, hints(this.opened), new RowCache(0)),
+				settings, new SteeredTime(), this.events, this::failed);
 	}
 
 	private static HintCounts hints(Database database) {

@@ -27,8 +27,34 @@ class ReadPathTests {
 	private Path directory;
 
 	@Test
-	void whatAMemtableHoldsIsReadOnTheCallingThread() {
+	void whatWasWrittenLatelyIsReadWithoutTheDatabase() {
 		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, ENTRY);
+
+			assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			assertThat(threadOfRead(store)).isEqualTo(Thread.currentThread().getName());
+			assertThat(store.events.readsFromRowCache).hasValue(2);
+			assertThat(store.events.readsFromMemory).hasValue(0);
+			assertThat(store.events.readsFromDisk).hasValue(0);
+		}
+	}
+
+	@Test
+	void anEntryTooLongForTheRowCacheIsReadFromTheMemtable() {
+		Entry large = Generator.live(new Version(2, 1), "x".repeat(2000));
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, ENTRY);
+			store.store(KEY, large);
+
+			assertThat(store.read(KEY)).isEqualTo(large);
+			assertThat(store.events.readsFromRowCache).hasValue(0);
+			assertThat(store.events.readsFromMemory).hasValue(1);
+		}
+	}
+
+	@Test
+	void whatAMemtableHoldsIsReadOnTheCallingThread() {
+		try (TestStore store = new TestStore(TestSettings.withoutRowCache(this.directory))) {
 			store.store(KEY, ENTRY);
 
 			assertThat(threadOfRead(store)).isEqualTo(Thread.currentThread().getName());

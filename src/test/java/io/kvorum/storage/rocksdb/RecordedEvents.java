@@ -9,6 +9,8 @@ import io.kvorum.storage.StorageEvents;
 /** Counts what happens. */
 final class RecordedEvents implements StorageEvents {
 
+	final AtomicInteger readsFromRowCache = new AtomicInteger();
+
 	final AtomicInteger readsFromMemory = new AtomicInteger();
 
 	final AtomicInteger readsFromDisk = new AtomicInteger();
@@ -23,6 +25,11 @@ final class RecordedEvents implements StorageEvents {
 
 	/** The writes in each batch. */
 	final List<Integer> batches = new CopyOnWriteArrayList<>();
+
+	@Override
+	public void readFromRowCache() {
+		this.readsFromRowCache.incrementAndGet();
+	}
 
 	@Override
 	public void readFromMemory() {

@@ -20,8 +20,8 @@ class RocksStorageContractTests {
 
 		private final TestStore store;
 
-		OnRocks(Path directory, Durability durability) {
-			this.store = new TestStore(TestSettings.of(directory, durability));
+		OnRocks(RocksSettings settings) {
+			this.store = new TestStore(settings);
 		}
 
 		@Override
@@ -40,7 +40,7 @@ class RocksStorageContractTests {
 	class Synced extends OnRocks {
 
 		Synced(@TempDir Path directory) {
-			super(directory, Durability.FSYNC);
+			super(TestSettings.of(directory, Durability.FSYNC));
 		}
 
 	}
@@ -49,7 +49,16 @@ class RocksStorageContractTests {
 	class LeftToTheOperatingSystem extends OnRocks {
 
 		LeftToTheOperatingSystem(@TempDir Path directory) {
-			super(directory, Durability.OS);
+			super(TestSettings.of(directory, Durability.OS));
+		}
+
+	}
+
+	@Nested
+	class WithoutRowCache extends OnRocks {
+
+		WithoutRowCache(@TempDir Path directory) {
+			super(TestSettings.withoutRowCache(directory));
 		}
 
 	}

@@ -12,6 +12,9 @@ final class TestSettings {
 
 	private static final int MEMTABLE_BYTES = 8 << 20;
 
+	/** Little, so that rows are overwritten all the time. */
+	private static final int ROW_CACHE_BYTES = 64 << 10;
+
 	private static final int READ_QUEUE = 100;
 
 	private static final int RANGE_QUEUE = 10;
@@ -31,30 +34,40 @@ final class TestSettings {
 	}
 
 	static RocksSettings of(Path path, Durability durability) {
-		return new RocksSettings(path, durability, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, RANGE_QUEUE,
-				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
+		return new RocksSettings(path, durability, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2, READ_QUEUE,
+				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
+				NEVER, false);
 	}
 
 	/** Of a store beside which there are other replicas. */
 	static RocksSettings ofReplica(Path path) {
-		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, RANGE_QUEUE,
-				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, true);
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
+				READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30),
+				Duration.ofSeconds(30), NEVER, true);
+	}
+
+	static RocksSettings withoutRowCache(Path path) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 0, 64, 0, 2, READ_QUEUE,
+				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
+				NEVER, false);
 	}
 
 	static RocksSettings withWriteQueue(Path path, int length, long bytes, Duration time) {
-		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 2, READ_QUEUE, RANGE_QUEUE,
-				length, bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
+				READ_QUEUE, RANGE_QUEUE, length, bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER,
+				false);
 	}
 
 	static RocksSettings withReadQueue(Path path, int length) {
-		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, 0, 1, length, RANGE_QUEUE,
-				WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER, false);
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 1, length,
+				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
+				NEVER, false);
 	}
 
 	static RocksSettings withMinFreeBytes(Path path, long bytes) {
-		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 64, bytes, 2, READ_QUEUE,
-				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
-				NEVER, false);
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, bytes, 2,
+				READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30),
+				Duration.ofSeconds(30), NEVER, false);
 	}
 
 }

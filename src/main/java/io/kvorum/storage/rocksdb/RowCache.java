@@ -1,0 +1,189 @@
+package io.kvorum.storage.rocksdb;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicLongArray;
+
+import io.kvorum.kv.Key;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rows that were written lately, so that a read finds them without a call into RocksDB,
+ * whose memtable holds each of them as often as it was written: a row that is here is the
+ * newest.
+ * <p>
+ * It is a lossy index over a circular log, as in MICA (Lim and others, "MICA: A Holistic
+ * Approach to Fast In-Memory Key-Value Storage", NSDI 2014). Rows are appended to one
+ * array, and at its end again from its beginning, over the oldest. The index has two
+ * places for each key, of which a new one takes that of the older row. So it takes the
+ * same memory from the first row to the last, and makes no work for the garbage
+ * collector.
+ * <p>
+ * One thread writes, any thread reads. A reader copies a row, and then looks whether the
+ * writer has come near it meanwhile.
+ */
+final class RowCache {
+
+	/** The longest row that is kept, in bytes: more would push out too many others. */
+	private static final int MAX_ROW_BYTES = 16 << 10;
+
+	/** The part of the memory that one row may take. */
+	private static final int MAX_ROW_PART = 64;
+
+	/** What a row is expected to take, for the size of the index. */
+	private static final int USUAL_ROW_BYTES = 128;
+
+	/** The places of the index for a key, one behind the other. */
+	private static final int WAYS = 2;
+
+	/** The position of a row that is not there. */
+	private static final long NOWHERE = Long.MIN_VALUE / 2;
+
+	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
+
+	/** Before each row: the length of its key, and its own. */
+	private static final int HEAD_BYTES = 2 * Integer.BYTES;
+
+	/** Spreads the hashes of keys that differ in little (Fibonacci hashing). */
+	private static final int SPREAD = 0x9e3779b9;
+
+	private final byte[] log;
+
+	private final int maxRowBytes;
+
+	/**
+	 * Where rows begin: positions that grow for ever. Modulo its length they are those in
+	 * the log.
+	 */
+	private final AtomicLongArray index;
+
+	private final int shift;
+
+	/**
+	 * The end of what has been written, or is just being written. What is further back
+	 * than the length of the log has been overwritten, or is just being.
+	 */
+	private volatile long end;
+
+	/**
+	 * An empty one.
+	 * @param bytes the memory for rows; 0 keeps none
+	 */
+	RowCache(int bytes) {
+		this.log = new byte[bytes];
+		this.maxRowBytes = Math.min(MAX_ROW_BYTES, bytes / MAX_ROW_PART);
+		int keys = Integer.highestOneBit(Math.max(2, bytes / USUAL_ROW_BYTES / WAYS));
+		this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(keys);
+		long[] nowhere = new long[WAYS * keys];
+		Arrays.fill(nowhere, NOWHERE);
+		this.index = new AtomicLongArray(nowhere);
+	}
+
+	/** The newest row of the key; null where it is not here. By any thread. */
+	byte @Nullable [] get(Key key) {
+		int place = placeOf(key);
+		byte[] row = copy(this.index.getAcquire(place), key);
+		return (row != null) ? row : copy(this.index.getAcquire(place + 1), key);
+	}
+
+	private int placeOf(Key key) {
+		return ((key.hashCode() * SPREAD) >>> this.shift) * WAYS;
+	}
+
+	private byte @Nullable [] copy(long position, Key key) {
+		if (!isThere(position)) {
+			return null;
+		}
+		int at = at(position);
+		int keyLength = (int) INT.get(this.log, at);
+		int rowLength = (int) INT.get(this.log, at + Integer.BYTES);
+		// Only then are these lengths, and not bytes of another row.
+		if (!isThere(position) || !isKey(key, at + HEAD_BYTES, keyLength)) {
+			return null;
+		}
+		int from = at + HEAD_BYTES + keyLength;
+		byte[] row = Arrays.copyOfRange(this.log, from, from + rowLength);
+		return isThere(position) ? row : null;
+	}
+
+	/** Whether all that was read from there until now was of that row. */
+	private boolean isThere(long position) {
+		VarHandle.loadLoadFence();
+		return this.end - position <= this.log.length;
+	}
+
+	private int at(long position) {
+		return (int) (position % this.log.length);
+	}
+
+	private boolean isKey(Key key, int from, int length) {
+		byte[] bytes = key.bytes();
+		return length == bytes.length && Arrays.equals(bytes, 0, length, this.log, from, from + length);
+	}
+
+	/** Keeps a row, if it is not too long, in the place of any other of the key. */
+	void put(Key key, byte[] row) {
+		int keyLength = key.bytes().length;
+		int length = HEAD_BYTES + keyLength + row.length;
+		if (length > this.maxRowBytes) {
+			remove(key);
+			return;
+		}
+		int place = placeFor(key);
+		long position = reserve(length);
+		int at = at(position);
+		INT.set(this.log, at, keyLength);
+		INT.set(this.log, at + Integer.BYTES, row.length);
+		System.arraycopy(key.bytes(), 0, this.log, at + HEAD_BYTES, keyLength);
+		System.arraycopy(row, 0, this.log, at + HEAD_BYTES + keyLength, row.length);
+		this.index.setRelease(place, position);
+	}
+
+	/** The place that the key has, else that of the older of the two rows. */
+	private int placeFor(Key key) {
+		int place = placeOf(key);
+		if (isAt(place, key)) {
+			return place;
+		}
+		if (isAt(place + 1, key)) {
+			return place + 1;
+		}
+		return (this.index.getPlain(place) <= this.index.getPlain(place + 1)) ? place : place + 1;
+	}
+
+	/** By the writer, whom nobody overtakes. */
+	private boolean isAt(int place, Key key) {
+		long position = this.index.getPlain(place);
+		if (!isThere(position)) {
+			return false;
+		}
+		int at = at(position);
+		return isKey(key, at + HEAD_BYTES, (int) INT.get(this.log, at));
+	}
+
+	/** Tells readers what is about to be overwritten; where a row of this length goes. */
+	private long reserve(int length) {
+		long position = this.end;
+		int left = this.log.length - at(position);
+		if (left < length) {
+			// A row is in one piece.
+			position += left;
+		}
+		this.end = position + length;
+		VarHandle.storeStoreFence();
+		return position;
+	}
+
+	/** Forgets the row of a key. */
+	void remove(Key key) {
+		int place = placeOf(key);
+		for (int way = 0; way < WAYS; way++) {
+			if (isAt(place + way, key)) {
+				this.index.setRelease(place + way, NOWHERE);
+			}
+		}
+	}
+
+}
