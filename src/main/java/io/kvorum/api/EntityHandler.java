@@ -127,9 +127,9 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
 		return this.coordinator.get(request.key(), request.replicas())
-			.map(live -> found(live, request, exchange, withBody))
-			.defaultIfEmpty(notFound(request, exchange))
-			.flatMap(answer -> answer);
+			.singleOptional()
+			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
+					: notFound(request, exchange));
 	}
 
 	private Mono<Void> found(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
@@ -158,10 +158,8 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {
-		return Mono.defer(() -> {
-			consistency(request, exchange);
-			return this.problems.writeNotFound(exchange);
-		});
+		consistency(request, exchange);
+		return this.problems.writeNotFound(exchange);
 	}
 
 	private Mono<Void> put(EntityRequest request, Exchange exchange) {

@@ -115,12 +115,11 @@ public final class Coordinator {
 	 * @param asked how many replicas must have answered, of how many
 	 */
 	public Mono<Live> get(Key key, Replicas asked) {
-		return Mono.defer(() -> {
-			Read read = new Read(key, asked);
-			return read.run()
-				.filter(held -> held.entry() != null && held.entry().isVisibleAt(this.time.millis()))
-				.map(held -> (Live) held.entry());
-		});
+		return Mono.defer(() -> new Read(key, asked).run().mapNotNull(this::visible));
+	}
+
+	private @Nullable Live visible(Held held) {
+		return (held.entry() instanceof Live live && live.isVisibleAt(this.time.millis())) ? live : null;
 	}
 
 	/**
@@ -180,16 +179,16 @@ public final class Coordinator {
 
 		/** What the key holds, to be told to the client. */
 		Mono<Held> run() {
-			return ask(this::readOrVersion).flatMap(this::withEntry)
-				.flatMap(this::complete)
-				.doOnError(_ -> tell(Outcome.NOT_APPLIED));
+			return ask(this::readOrVersion).flatMap(this::withEntry).doOnError(_ -> tell(Outcome.NOT_APPLIED));
 		}
 
 		private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
 			long started = Coordinator.this.time.nanos();
-			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging)
-				.map(tally -> reached(tally, this.set, OperationFailedException::ofReads))
-				.doOnNext(_ -> Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started));
+			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging).map(tally -> {
+				reached(tally, this.set, OperationFailedException::ofReads);
+				Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started);
+				return tally;
+			});
 		}
 
 		/**
@@ -205,8 +204,8 @@ public final class Coordinator {
 		}
 
 		/** Where only the version of the newest is known all are asked again, for all. */
-		private Mono<Tally> withEntry(Tally tally) {
-			return tally.newest().lacksEntry() ? ask(this::read) : Mono.just(tally);
+		private Mono<Held> withEntry(Tally tally) {
+			return tally.newest().lacksEntry() ? ask(this::read).flatMap(this::complete) : complete(tally);
 		}
 
 		private Mono<Held> complete(Tally tally) {
@@ -283,7 +282,6 @@ public final class Coordinator {
 
 		Mono<Version> run() {
 			return version().flatMap(this::store)
-				.doOnNext(_ -> tell(Outcome.REACHED))
 				.doOnError(OperationFailedException.class,
 						ex -> tell(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED));
 		}
@@ -338,6 +336,7 @@ public final class Coordinator {
 				.map(tally -> {
 					missed.decided(tally.decision() == Decision.REACHED || mayHaveHappened(tally));
 					reached(tally, this.set, OperationFailedException::ofStores);
+					tell(Outcome.REACHED);
 					return version;
 				});
 		}

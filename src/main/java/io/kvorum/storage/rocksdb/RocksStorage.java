@@ -42,9 +42,10 @@ import reactor.core.publisher.MonoSink;
  * The storage engine on RocksDB.
  * <p>
  * <b>Reads</b> look into memory on the calling thread, which may be an event loop: the
- * memtables and the block cache answer within microseconds. Only where they cannot tell
- * does a read go to the storage scheduler. Rejected: {@code keyMayExist}, which is faster
- * where memory cannot tell, but calls any error "absent".
+ * {@link RowCache}, the memtables and the block cache answer within microseconds. Only
+ * where they cannot tell does a read go to the storage scheduler. Rejected:
+ * {@code keyMayExist}, which is faster where memory cannot tell, but calls any error
+ * "absent".
  * <p>
  * <b>Pages of ranges</b> are read on threads of their own, so that a read of one entry
  * never waits behind them; so is what repair asks for.
