@@ -61,7 +61,7 @@ final class PreparedJar {
 		}
 		catch (IOException | AssertionError ex) {
 			System.out.printf("Nodes run %s itself, which takes twice the time, since it could not be prepared: %s%n",
-					JAR, ex.getMessage());
+					JAR, ex);
 			return optionsOfTheJar();
 		}
 		catch (InterruptedException ex) {
