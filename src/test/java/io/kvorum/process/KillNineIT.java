@@ -15,6 +15,7 @@ import io.kvorum.testing.Clients;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Ledger;
 import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -99,7 +100,8 @@ class KillNineIT {
 	@Test
 	@DisplayName("and the temporary directory is as empty as before")
 	void leavesNothingBehind(@TempDir Path temporary) throws InterruptedException, IOException {
-		NodeProcess node = this.nodes.start(this.nodes.spec().withJvm("-Djava.io.tmpdir=" + temporary));
+		NodeProcess node = this.nodes
+			.start(NodeSpec.ofTheJarOn(this.nodes.spec().data()).withJvm("-Djava.io.tmpdir=" + temporary));
 		node.client().put("key", "value");
 		node.kill9();
 

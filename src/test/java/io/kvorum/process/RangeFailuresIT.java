@@ -17,6 +17,7 @@ import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SortedEntries;
 import io.kvorum.testing.Together;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,9 @@ class RangeFailuresIT {
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=paranoid");
 
+	/** Ranges of this test of which the first entries have been read. */
+	private final List<RangeReader> begun = new ArrayList<>();
+
 	@BeforeAll
 	static void putOnAll() {
 		Generator generator = new Generator(1);
@@ -71,28 +75,35 @@ class RangeFailuresIT {
 		});
 	}
 
+	private List<RangeReader> begin(int node, RangeRequest... requests) {
+		List<RangeReader> readers = new ArrayList<>();
+		for (RangeRequest request : requests) {
+			RangeReader reader = request.open(cluster.node(node).port());
+			this.begun.add(reader);
+			readers.add(reader.read(20));
+		}
+		return readers;
+	}
+
+	@AfterEach
+	void close() {
+		this.begun.forEach(RangeReader::close);
+	}
+
 	@Test
 	@DisplayName("kill -9 of the node that is read: its range is broken off, of node and cluster, in both formats")
 	void killedNode() throws InterruptedException {
-		for (RangeRequest request : List.of(ALL, ALL.lines(), ALL.atNode(), ALL.atNode().lines())) {
-			try (RangeReader reader = request.open(cluster.node(3).port()).read(20)) {
-				cluster.kill9(3);
-				assertBrokenOff(reader.rest());
-			}
-			cluster.heal();
-		}
+		begin(3, ALL, ALL.lines(), ALL.atNode(), ALL.atNode().lines());
+		cluster.kill9(3);
+		this.begun.forEach(reader -> assertBrokenOff(reader.rest()));
 	}
 
 	@Test
 	@DisplayName("kill -9 of another node: the range of the cluster is whole")
 	void killedReplica() throws InterruptedException {
-		for (RangeRequest request : List.of(ALL, ALL.lines())) {
-			try (RangeReader reader = request.open(cluster.node(1).port()).read(20)) {
-				cluster.kill9(3);
-				assertWhole(reader.rest());
-			}
-			cluster.heal();
-		}
+		begin(1, ALL, ALL.lines());
+		cluster.kill9(3);
+		this.begun.forEach(reader -> assertWhole(reader.rest()));
 	}
 
 	@Test
@@ -107,16 +118,12 @@ class RangeFailuresIT {
 	@Test
 	@DisplayName("kill -9 of both other nodes: the range of the cluster is broken off, that of the node is whole")
 	void killedMajority() throws InterruptedException {
-		for (RangeRequest request : List.of(ALL, ALL.lines())) {
-			try (RangeReader ofCluster = request.open(cluster.node(1).port()).read(20);
-					RangeReader ofNode = request.atNode().open(cluster.node(1).port()).read(20)) {
-				cluster.kill9(2);
-				cluster.kill9(3);
-				assertBrokenOff(ofCluster.rest());
-				assertWhole(ofNode.rest());
-			}
-			cluster.heal();
-		}
+		List<RangeReader> ofCluster = begin(1, ALL, ALL.lines());
+		List<RangeReader> ofNode = begin(1, ALL.atNode(), ALL.atNode().lines());
+		cluster.kill9(2);
+		cluster.kill9(3);
+		ofCluster.forEach(reader -> assertBrokenOff(reader.rest()));
+		ofNode.forEach(reader -> assertWhole(reader.rest()));
 	}
 
 	@Test

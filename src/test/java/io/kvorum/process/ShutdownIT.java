@@ -11,6 +11,7 @@ import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Ledger;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeProcess.Exit;
+import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
 import io.kvorum.testing.RawRequest;
 import org.junit.jupiter.api.DisplayName;
@@ -19,13 +20,13 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@DisplayName("Start and stop")
+@DisplayName("Start and stop, of the jar as users run it")
 class ShutdownIT {
 
 	private static final int ENDED_BY_SIGTERM = 143;
 
 	@RegisterExtension
-	final Nodes nodes = new Nodes();
+	final Nodes nodes = new Nodes(NodeSpec::ofTheJarOn);
 
 	@Test
 	@DisplayName("an empty directory, no other settings: the log has no warning, and one line names directory, durability and port")

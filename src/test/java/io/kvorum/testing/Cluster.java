@@ -376,7 +376,7 @@ public final class Cluster
 
 		NodeSpec spec() {
 			return NodeSpec.on(data())
-				.withJvm("-Xmx128m", "-XX:TieredStopAtLevel=1", "-Dreactor.netty.ioWorkerCount=" + EVENT_LOOPS)
+				.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=" + EVENT_LOOPS)
 				.with(this.properties.toArray(String[]::new));
 		}
 

@@ -10,7 +10,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One node: the jar in a process of its own, as a user starts it. Whatever waits here
+ * One node: a process of its own, started as a user may start it. Whatever waits here
  * waits for an event (a line, an answer, an exit) and has a deadline that is far beyond
  * what a healthy node needs.
  */
@@ -120,7 +120,7 @@ public final class NodeProcess implements AutoCloseable {
 	 * By its handle, since a {@link Process} that is destroyed closes its output before
 	 * its last words are read.
 	 */
-	private void terminate() {
+	void terminate() {
 		this.process.toHandle().destroy();
 	}
 

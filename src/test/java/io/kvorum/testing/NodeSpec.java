@@ -11,20 +11,31 @@ import java.util.stream.Stream;
  * @param data its directory, {@code kvorum.storage.path}
  * @param properties further properties, each {@code name=value}; one given again wins
  * @param jvm options of its JVM
+ * @param program what the JVM runs, {@code -jar …}
  * @param launcher what runs the JVM, {@code strace …} for example; usually empty
  */
-public record NodeSpec(Path data, List<String> properties, List<String> jvm, List<String> launcher) {
+public record NodeSpec(Path data, List<String> properties, List<String> jvm, List<String> program,
+		List<String> launcher) {
 
-	private static final String JAR = System.getProperty("kvorum.it.jar", "target/kvorum.jar");
+	static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
 	/**
 	 * A node that lives for seconds starts in half the time without the last compiler.
 	 */
-	private static final List<String> JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1");
+	static final List<String> JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1");
 
 	/** A node on any free port with the memory of a small container. */
 	public static NodeSpec on(Path data) {
-		return new NodeSpec(data, List.of("server.port=0"), JVM, List.of());
+		return running(PreparedJar.options(), data);
+	}
+
+	/** The same, of the jar as it was built: what users run. */
+	public static NodeSpec ofTheJarOn(Path data) {
+		return running(PreparedJar.optionsOfTheJar(), data);
+	}
+
+	static NodeSpec running(List<String> program, Path data) {
+		return new NodeSpec(data, List.of("server.port=0"), JVM, program, List.of());
 	}
 
 	public NodeSpec with(String... more) {
@@ -32,27 +43,28 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 		for (String property : more) {
 			others = others.without(nameOf(property));
 		}
-		return new NodeSpec(this.data, join(others.properties, more), this.jvm, this.launcher);
+		return new NodeSpec(this.data, join(others.properties, more), this.jvm, this.program, this.launcher);
 	}
 
 	public NodeSpec without(String name) {
 		List<String> others = this.properties.stream().filter(property -> !nameOf(property).equals(name)).toList();
-		return new NodeSpec(this.data, others, this.jvm, this.launcher);
+		return new NodeSpec(this.data, others, this.jvm, this.program, this.launcher);
 	}
 
 	public NodeSpec withJvm(String... more) {
-		return new NodeSpec(this.data, this.properties, join(this.jvm, more), this.launcher);
+		return new NodeSpec(this.data, this.properties, join(this.jvm, more), this.program, this.launcher);
 	}
 
 	public NodeSpec under(String... command) {
-		return new NodeSpec(this.data, this.properties, this.jvm, List.of(command));
+		return new NodeSpec(this.data, this.properties, this.jvm, this.program, List.of(command));
 	}
 
 	List<String> command() {
 		List<String> command = new ArrayList<>(this.launcher);
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.add(JAVA);
 		command.addAll(this.jvm);
-		command.addAll(List.of("-jar", JAR, "--kvorum.storage.path=" + this.data));
+		command.addAll(this.program);
+		command.add("--kvorum.storage.path=" + this.data);
 		this.properties.forEach((property) -> command.add("--" + property));
 		return command;
 	}
