@@ -19,6 +19,9 @@ final class BodyReader {
 	 */
 	private static final int FIRST_BYTES = 16 << 10;
 
+	/** The length of a body that comes in chunks. */
+	static final int UNDECLARED = -1;
+
 	private final ApiSettings settings;
 
 	private final InFlightBytes inFlight;
@@ -29,27 +32,37 @@ final class BodyReader {
 	}
 
 	/**
-	 * Reads a body.
-	 * @param request whose {@code Content-Length}, if there is one, the network layer
-	 * holds the body to
-	 * @return the reading; {@link Body#release()} is due however it ends
-	 * @throws ValueTooLargeException if it says that it is too long: nothing was read
-	 * @throws NotAcceptedException if there is no memory for it: nothing was read
+	 * The length that a request says its body has, which the network layer holds it to;
+	 * {@link #UNDECLARED} where it does not say.
+	 * @throws ValueTooLargeException if that is too long: nothing was read
 	 */
-	Body begin(Exchange request) {
+	int declaredBytes(Exchange request) {
 		String length = request.header(HttpHeaderNames.CONTENT_LENGTH);
 		if (length == null) {
-			return new Body(request, 0);
+			return UNDECLARED;
 		}
 		// Digits only: others have been refused before they got here.
 		long declared = Long.parseLong(length);
 		if (declared > this.settings.maxValueBytes()) {
 			throw new ValueTooLargeException();
 		}
+		return (int) declared;
+	}
+
+	/**
+	 * Reads a body.
+	 * @param declared its {@link #declaredBytes}
+	 * @return the reading; {@link Body#release()} is due however it ends
+	 * @throws NotAcceptedException if there is no memory for it: nothing was read
+	 */
+	Body begin(Exchange request, int declared) {
+		if (declared == UNDECLARED) {
+			return new Body(request, 0);
+		}
 		if (!this.inFlight.hasRoomFor(declared)) {
 			throw this.inFlight.exhausted();
 		}
-		return new Body(request, (int) Math.min(declared, FIRST_BYTES));
+		return new Body(request, Math.min(declared, FIRST_BYTES));
 	}
 
 	/** One body: memory that is reserved, and filled by one request's buffers. */

@@ -12,10 +12,12 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.OperationFailedException;
+import io.kvorum.replication.ReplicationEvents.Operation;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -164,12 +166,23 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> put(EntityRequest request, Exchange exchange) {
 		String contentType = contentType(exchange);
-		Body body = this.bodies.begin(exchange);
+		int declared = this.bodies.declaredBytes(exchange);
+		// After a body of unknown length that nobody has read the connection would end.
+		OperationFailedException refused = (declared != BodyReader.UNDECLARED)
+				? refuse(Operation.PUT, request, declared) : null;
+		if (refused != null) {
+			return this.problems.write(exchange, refused);
+		}
+		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
 			.flatMap(
 					value -> this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl()))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
+	}
+
+	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
+		return this.coordinator.refuseWrite(operation, request.key(), request.replicas(), valueBytes);
 	}
 
 	private static String contentType(Exchange exchange) {
@@ -186,6 +199,10 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> delete(EntityRequest request, Exchange exchange) {
+		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
+		if (refused != null) {
+			return this.problems.write(exchange, refused);
+		}
 		return this.coordinator.delete(request.key(), request.replicas())
 			.flatMap(version -> done(202, request, exchange, version));
 	}
@@ -219,11 +236,13 @@ final class EntityHandler implements WebHandler {
 		if (exchange.isCommitted()) {
 			return Mono.error(error);
 		}
+		if (error instanceof OperationFailedException failed) {
+			return this.problems.write(exchange, failed);
+		}
 		return this.problems.write(exchange, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case ValueTooLargeException _ -> Problem.valueTooLarge(this.settings.maxValueBytes());
 			case NotAcceptedException ex -> Problem.notAccepted(String.valueOf(ex.getMessage()));
-			case OperationFailedException ex -> Problem.of(ex);
 			case AbortedException _ -> Problem.incompleteBody("The connection ended before the body did.");
 			case RequestBodyTimeoutException ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
 			case RequestBodyException ex -> Problem.incompleteBody(String.valueOf(ex.getMessage()));

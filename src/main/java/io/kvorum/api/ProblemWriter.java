@@ -1,42 +1,112 @@
 package io.kvorum.api;
 
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+import io.kvorum.replication.OperationFailedException;
+import io.kvorum.replication.OperationFailedException.Kind;
+import io.kvorum.replication.OperationFailedException.ReplicaFailure;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Answers with problems. */
+/**
+ * Answers with problems.
+ * <p>
+ * Operations fail by the thousand when a limit is reached or a node is away, and all for
+ * the same reason: what was said of one is kept for the others. To say it anew cost as
+ * much as to store a value, and what was refused kept the node from what it had accepted.
+ */
 final class ProblemWriter {
+
+	/** More than there are reasons at a time; a power of two. */
+	private static final int KEPT = 32;
 
 	private final JsonMapper json;
 
-	private final byte[] notFound;
+	private final Rendered notFound;
+
+	/** By the hash of the failure. What falls on the same place takes it over. */
+	private final AtomicReferenceArray<@Nullable Known> known = new AtomicReferenceArray<>(KEPT);
 
 	ProblemWriter(JsonMapper json) {
 		this.json = json;
-		this.notFound = toBytes(Problem.NOT_FOUND);
+		this.notFound = render(Problem.NOT_FOUND);
 	}
 
 	/** Answers with {@link Problem#NOT_FOUND}, which is common and always the same. */
 	Mono<Void> writeNotFound(Exchange exchange) {
-		return write(exchange, Problem.NOT_FOUND, this.notFound);
+		return this.notFound.writeTo(exchange);
+	}
+
+	Mono<Void> write(Exchange exchange, OperationFailedException failed) {
+		return rendered(failed).writeTo(exchange);
 	}
 
 	Mono<Void> write(Exchange exchange, Problem problem) {
-		return write(exchange, problem, toBytes(problem));
+		return render(problem).writeTo(exchange);
 	}
 
-	private static Mono<Void> write(Exchange exchange, Problem problem, byte[] body) {
-		exchange.status(problem.status());
-		exchange.set(HttpHeaderNames.CONTENT_TYPE, Problem.MEDIA_TYPE);
-		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
-		if (problem.retryAfterSeconds() != null) {
-			exchange.set(HttpHeaderNames.RETRY_AFTER, problem.retryAfterSeconds().toString());
+	private Rendered rendered(OperationFailedException failed) {
+		Failure failure = Failure.of(failed);
+		int place = failure.hashCode() & (KEPT - 1);
+		Known kept = this.known.get(place);
+		if (kept != null && kept.failure().equals(failure)) {
+			return kept.problem();
 		}
-		return exchange.send(body, 0, body.length);
+		Rendered rendered = render(Problem.of(failed));
+		this.known.set(place, new Known(failure, rendered));
+		return rendered;
 	}
 
-	private byte[] toBytes(Problem problem) {
-		return this.json.writeValueAsBytes(problem.toJson());
+	private Rendered render(Problem problem) {
+		return new Rendered(problem, this.json.writeValueAsBytes(problem.toJson()));
+	}
+
+	/** A problem as it is sent. */
+	private static final class Rendered {
+
+		private final int status;
+
+		private final byte[] body;
+
+		private final String length;
+
+		private final @Nullable String retryAfter;
+
+		Rendered(Problem problem, byte[] body) {
+			Integer retryAfter = problem.retryAfterSeconds();
+			this.status = problem.status();
+			this.body = body;
+			this.length = Integer.toString(body.length);
+			this.retryAfter = (retryAfter != null) ? retryAfter.toString() : null;
+		}
+
+		Mono<Void> writeTo(Exchange exchange) {
+			exchange.status(this.status);
+			exchange.set(HttpHeaderNames.CONTENT_TYPE, Problem.MEDIA_TYPE);
+			exchange.set(HttpHeaderNames.CONTENT_LENGTH, this.length);
+			if (this.retryAfter != null) {
+				exchange.set(HttpHeaderNames.RETRY_AFTER, this.retryAfter);
+			}
+			return exchange.send(this.body, 0, this.body.length);
+		}
+
+	}
+
+	/** All that a problem says of a failed operation. */
+	private record Failure(Kind kind, @Nullable String message, int required, int acknowledged, boolean mayHaveHappened,
+			boolean mayRetry, List<ReplicaFailure> replicas) {
+
+		static Failure of(OperationFailedException failed) {
+			return new Failure(failed.kind(), failed.getMessage(), failed.required(), failed.acknowledged(),
+					failed.mayHaveHappened(), failed.mayRetry(), failed.replicas());
+		}
+
+	}
+
+	private record Known(Failure failure, Rendered problem) {
 	}
 
 }

@@ -134,6 +134,43 @@ public final class Coordinator {
 				version -> new Live(version, asked.from(), expiresAt, contentType, value));
 	}
 
+	/**
+	 * Refuses a write that is about to begin, where that depends on this node's own
+	 * replica, which has no room. Ask before the value is read; null where the write is
+	 * to be tried, which may fail all the same.
+	 * <p>
+	 * Where enough others are there the write is tried, whatever this node's replica
+	 * says: a node whose disk hangs takes writes as long as its peers do. Where the
+	 * others do not suffice, only to refuse before they are asked is to refuse: by the
+	 * time that this node's replica had said no they would have stored the entry, and the
+	 * outcome would be unknown.
+	 * @param valueBytes how long its value will be
+	 */
+	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
+			int valueBytes) {
+		Failed why = isUpToSelf(key, asked) ? this.replicas[this.self.index()].refuseStore(valueBytes) : null;
+		if (why == null) {
+			return null;
+		}
+		this.events.decided(operation, this.policy.consistencyOf(asked), Outcome.NOT_APPLIED);
+		return OperationFailedException.notBegun(asked.ack(), this.self, why);
+	}
+
+	/** Whether the acknowledgements suffice with this node's, and not without it. */
+	private boolean isUpToSelf(Key key, Replicas asked) {
+		boolean isOwn = false;
+		int others = 0;
+		for (Member member : this.placement.replicasOf(key, asked.from())) {
+			if (member.index() == this.self.index()) {
+				isOwn = true;
+			}
+			else if (this.replicas[member.index()].isThere()) {
+				others++;
+			}
+		}
+		return isOwn && others == asked.ack() - 1;
+	}
+
 	/** Removes the value of a key, if it has one; returns the version of the removal. */
 	public Mono<Version> delete(Key key, Replicas asked) {
 		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.from()));

@@ -23,6 +23,7 @@ import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.StorageException.WriteFailed;
 import io.kvorum.storage.StorageException.WriteTimedOut;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -108,6 +109,12 @@ public final class LocalReplica implements Replica {
 		return this.storage.store(key, entry, deadline)
 			.<Reply>map(_ -> Acknowledged.INSTANCE)
 			.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	@Override
+	public @Nullable Failed refuseStore(int valueBytes) {
+		Overloaded refused = this.storage.refuseWrite(valueBytes);
+		return (refused != null) ? failure(refused) : null;
 	}
 
 	/**

@@ -6,7 +6,9 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.storage.Page;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -34,6 +36,15 @@ public interface Replica {
 	 * not held against this one's clock
 	 */
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+
+	/**
+	 * Refuses a store that is about to be made, where it would be refused for want of
+	 * room, and nobody need be asked to know that; null where it is to be tried.
+	 * @param valueBytes how long the value will be
+	 */
+	default @Nullable Failed refuseStore(int valueBytes) {
+		return null;
+	}
 
 	/**
 	 * The first entries that it holds of a range: {@link Listed}, where it does not fail.

@@ -4,6 +4,8 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.StorageException.Overloaded;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -33,6 +35,17 @@ public interface StorageEngine {
 	 * what had begun before may be stored later.
 	 */
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
+
+	/**
+	 * Refuses a write that is about to be made, where {@link #store} would refuse it for
+	 * want of room, and counts that as one of its refusals; null where there is room. Ask
+	 * before its value is read: then a write costs next to nothing where there is none.
+	 * Reserves nothing: {@code store} decides, and may find it otherwise.
+	 * @param valueBytes how long its value will be
+	 */
+	default @Nullable Overloaded refuseWrite(int valueBytes) {
+		return null;
+	}
 
 	/** With no deadline but the engine's own. */
 	default Mono<StoreOutcome> store(Key key, Entry entry) {

@@ -8,6 +8,9 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -23,6 +26,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.OperationFailedException.Kind;
 import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.replication.ReplicationEvents.Operation;
 import io.kvorum.replication.ScriptedReplica.Asked;
 import io.kvorum.replication.ScriptedReplica.Call;
 import io.kvorum.testing.Generator;
@@ -33,6 +37,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -80,6 +85,68 @@ class CoordinatedWriteTests {
 
 	private List<Call> stores() {
 		return this.cluster.replicas.stream().flatMap(replica -> replica.stores().stream()).toList();
+	}
+
+	private @Nullable OperationFailedException refusal(int ack, int from) {
+		return this.cluster.coordinator.refuseWrite(Operation.PUT, KEY, new Replicas(ack, from), VALUE.length());
+	}
+
+	@ParameterizedTest(name = "{0}/{1}, {2} of the others away")
+	@CsvSource({ "1, 1, 0", "2, 2, 0", "3, 3, 0", "2, 3, 1", "1, 3, 2" })
+	void aWriteIsRefusedBeforehandWhereThisNodesReplicaIsFullAndTheOthersDoNotSufficeWithoutIt(int ack, int from,
+			int away) {
+		this.cluster.replica(0).isFull();
+		for (int other = 1; other <= away; other++) {
+			this.cluster.replica(other).isAway();
+		}
+
+		assertThat(refusal(ack, from)).isInstanceOfSatisfying(OperationFailedException.class, refused -> {
+			assertThat(refused).hasMessage("full");
+			assertThat(refused.kind()).isEqualTo(Kind.NOT_ACCEPTED);
+			assertThat(refused.mayHaveHappened()).isFalse();
+			assertThat(refused.mayRetry()).isTrue();
+			assertThat(refused.required()).isEqualTo(ack);
+			assertThat(refused.acknowledged()).isZero();
+			assertThat(refused.replicas())
+				.containsExactly(new ReplicaFailure("http://node-0", "overloaded", false, true));
+		});
+		assertThat(this.cluster.replicas).allSatisfy(replica -> assertThat(replica.asked()).isEmpty());
+		assertThat(this.cluster.events).singleElement().asString().startsWith("PUT ").endsWith(" NOT_APPLIED");
+	}
+
+	@ParameterizedTest(name = "{0}/{1}, {2} of the others away")
+	@CsvSource({ "1, 2, 0", "2, 3, 0", "1, 3, 1", "3, 3, 1", "2, 3, 2" })
+	void aWriteIsTriedWhereThisNodesReplicaIsFullAndTheOthersSufficeOrDoNotEvenWithIt(int ack, int from, int away) {
+		this.cluster.replica(0).isFull();
+		for (int other = 1; other <= away; other++) {
+			this.cluster.replica(other).isAway();
+		}
+
+		assertThat(refusal(ack, from)).isNull();
+		assertThat(this.cluster.events).isEmpty();
+	}
+
+	@Test
+	void aWriteIsTriedWhereThisNodesReplicaHasRoomWhoeverElseIsFullOrAway() {
+		this.cluster.replica(1).isFull();
+		this.cluster.replica(2).isAway();
+
+		assertThat(refusal(3, 3)).isNull();
+	}
+
+	@Test
+	void ofAKeyWithOneCopyOnlyTheNodeThatHoldsItRefusesBeforehand() {
+		Topology topology = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
+		List<ScriptedReplica> replicas = topology.members().stream().map(ScriptedReplica::new).toList();
+		replicas.forEach(ScriptedReplica::isFull);
+		Member holder = new RendezvousPlacement(topology).replicasOf(KEY, 1).getFirst();
+
+		assertThat(topology.members()).allSatisfy(self -> {
+			Coordinator coordinator = Coordinators.of(topology, self, replicas, this.cluster.clock, this.cluster.time,
+					_ -> Mono.never());
+			assertThat(coordinator.refuseWrite(Operation.DELETE, KEY, new Replicas(1, 1), 0) != null)
+				.isEqualTo(self.equals(holder));
+		});
 	}
 
 	@Test

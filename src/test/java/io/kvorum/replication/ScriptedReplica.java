@@ -90,6 +90,8 @@ final class ScriptedReplica implements Replica {
 
 	private long expectedNanos;
 
+	private boolean isFull;
+
 	/** Says what to answer at once; null for nothing yet. */
 	private Function<Call, @Nullable Reply> script = _ -> null;
 
@@ -135,6 +137,16 @@ final class ScriptedReplica implements Replica {
 	void isAway() {
 		isExpectedToTake(AWAY);
 		fails(Reason.AWAY);
+	}
+
+	/** It has no room, and says so before it is asked. */
+	void isFull() {
+		this.isFull = true;
+	}
+
+	@Override
+	public @Nullable Failed refuseStore(int valueBytes) {
+		return this.isFull ? Failed.notDone(Reason.OVERLOADED, "full") : null;
 	}
 
 	/** All it was asked so far. */

@@ -79,6 +79,11 @@ final class Committer implements AutoCloseable {
 
 	private final Space space;
 
+	/** Made once: under overload they are given by the thousand, and say the same. */
+	private final Overloaded tooMany;
+
+	private final Overloaded tooLarge;
+
 	private final Queue<Write<?>> queue = new ConcurrentLinkedQueue<>();
 
 	private final AtomicInteger queuedWrites = new AtomicInteger();
@@ -109,6 +114,8 @@ final class Committer implements AutoCloseable {
 		this.whenFailed = whenFailed;
 		this.damage = new DamageMarker(settings.path());
 		this.space = new Space(settings.path(), settings.minFreeBytes(), time);
+		this.tooMany = new Overloaded("kvorum.storage.write-queue-length", settings.writeQueueLength());
+		this.tooLarge = new Overloaded("kvorum.storage.write-queue-size", settings.writeQueueBytes());
 		this.thread.setDaemon(true);
 	}
 
@@ -140,21 +147,32 @@ final class Committer implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * The limit that a write with so many bytes would meet now; null where it has room.
+	 */
+	@Nullable Overloaded limitFor(int bytes) {
+		if (this.queuedWrites.get() >= this.settings.writeQueueLength()) {
+			return this.tooMany;
+		}
+		long weight = (long) Write.OVERHEAD_BYTES + bytes;
+		return (this.queuedBytes.get() + weight > this.settings.writeQueueBytes()) ? this.tooLarge : null;
+	}
+
 	private void reserve(int weight) {
 		if (this.queuedWrites.incrementAndGet() > this.settings.writeQueueLength()) {
 			this.queuedWrites.decrementAndGet();
-			throw overloaded("kvorum.storage.write-queue-length", this.settings.writeQueueLength());
+			throw overloaded(this.tooMany);
 		}
 		if (this.queuedBytes.addAndGet(weight) > this.settings.writeQueueBytes()) {
 			this.queuedWrites.decrementAndGet();
 			this.queuedBytes.addAndGet(-weight);
-			throw overloaded("kvorum.storage.write-queue-size", this.settings.writeQueueBytes());
+			throw overloaded(this.tooLarge);
 		}
 	}
 
-	private Overloaded overloaded(String limit, Object value) {
+	private Overloaded overloaded(Overloaded limit) {
 		this.events.overloaded();
-		return new Overloaded(limit, value);
+		return limit;
 	}
 
 	private @Nullable Write<?> poll() {
@@ -279,7 +297,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	private Overloaded waitedTooLong() {
-		return overloaded("kvorum.storage.write-queue-time", this.settings.writeQueueTime());
+		return overloaded(new Overloaded("kvorum.storage.write-queue-time", this.settings.writeQueueTime()));
 	}
 
 	/** Fails writes whose time is over while the disk hangs. By any thread. */

@@ -175,6 +175,16 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
+	public @Nullable Overloaded refuseWrite(int valueBytes) {
+		Opened opened = this.door.openedOrNull();
+		Overloaded limit = (opened != null) ? opened.committer().limitFor(valueBytes) : null;
+		if (limit != null) {
+			this.events.overloaded();
+		}
+		return limit;
+	}
+
+	@Override
 	public long silentNanos() {
 		return this.entries.silentNanos();
 	}

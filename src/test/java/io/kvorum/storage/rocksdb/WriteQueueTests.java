@@ -101,6 +101,43 @@ class WriteQueueTests {
 	}
 
 	@Test
+	void whoAsksBeforehandIsRefusedWhileTheQueueIsFullAndCountedAndNotBeforeOrAfter() {
+		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 2, LARGE, LONG))) {
+			keepCommitterBusy(store);
+			assertThat(store.engine.refuseWrite(0)).isNull();
+			var _ = submit(store, "a", "value");
+			assertThat(store.engine.refuseWrite(0)).isNull();
+			CompletableFuture<@Nullable StoreOutcome> last = submit(store, "b", "value");
+			assertThat(store.events.overloaded).hasValue(0);
+
+			assertThat(store.engine.refuseWrite(0)).hasMessage("kvorum.storage.write-queue-length of 2 is reached");
+			assertThat(store.events.overloaded).hasValue(1);
+			store.callers.release();
+			last.join();
+			assertThat(store.engine.refuseWrite(0)).isNull();
+			assertThat(store.events.overloaded).hasValue(1);
+			store.engine.close();
+			assertThat(store.engine.refuseWrite(0)).isNull();
+		}
+	}
+
+	@Test
+	void whoAsksBeforehandIsRefusedWhereItsValueHasNoRoomAndASmallerOneIsNot() {
+		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 100, 10_000, LONG))) {
+			keepCommitterBusy(store);
+			CompletableFuture<@Nullable StoreOutcome> large = submit(store, "large", "x".repeat(9000));
+
+			assertThat(store.engine.refuseWrite(2000))
+				.hasMessage("kvorum.storage.write-queue-size of 10000 is reached");
+			assertThat(store.engine.refuseWrite(100)).isNull();
+			assertThat(store.events.overloaded).hasValue(1);
+			store.callers.release();
+			large.join();
+			assertThat(store.engine.refuseWrite(9000)).isNull();
+		}
+	}
+
+	@Test
 	void aWriteThatHasWaitedTooLongIsRefusedWithTheNameOfTheLimitAndNeverStored() {
 		Duration limit = Duration.ofSeconds(1);
 		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 100, LARGE, limit))) {

@@ -1,0 +1,94 @@
+package io.kvorum.api;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.kvorum.api.wire.WireEvents;
+import io.kvorum.api.wire.WireGuard;
+import io.kvorum.api.wire.WireLimits;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
+import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.MissedStores;
+import io.kvorum.replication.Questions;
+import io.kvorum.replication.ReadRepair;
+import io.kvorum.replication.ReplicationEvents;
+import io.kvorum.replication.ReplicationPolicy;
+import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.replication.ReplicationSettings;
+import io.kvorum.replication.Standing;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.SteeredTime;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The handler of entities behind the guard of the port, as in a node that is alone, on a
+ * storage that a test steers; and what they count.
+ */
+final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEvents {
+
+	static final int MAX_VALUE_BYTES = 1 << 20;
+
+	final FullStorage storage = new FullStorage();
+
+	/** What became of operations and requests. */
+	final List<String> events = new CopyOnWriteArrayList<>();
+
+	final Coordinator coordinator;
+
+	private final DisposableServer server;
+
+	EntityServer() {
+		SteeredTime time = new SteeredTime();
+		HybridLogicalClock clock = new HybridLogicalClock(time);
+		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
+		Topology topology = Topology.alone();
+		Member self = topology.members().getFirst();
+		Duration timeout = Duration.ofSeconds(1);
+		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self,
+				List.of(new LocalReplica(self, this.storage, clock, time, Standing.TRUSTED, Questions.NONE)), clock,
+				time, new ReplicationPolicy(1, 1), new ReplicationSettings(timeout, timeout, timeout),
+				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
+		EntityHandler handler = new EntityHandler(this.coordinator,
+				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), new ProblemWriter(new JsonMapper()),
+				time, this);
+		this.server = new WireGuard(WireLimits.defaults(), WireEvents.none())
+			.apply(HttpServer.create().host("127.0.0.1").port(0))
+			.handle(handler::handle)
+			.bindNow();
+	}
+
+	RawHttp connect() {
+		return RawHttp.connect(this.server.port());
+	}
+
+	boolean holds(Key key) {
+		return this.storage.stored.read(key).blockOptional().isPresent();
+	}
+
+	@Override
+	public void decided(Operation operation, Consistency consistency, Outcome outcome) {
+		this.events.add("%s %s".formatted(operation, outcome));
+	}
+
+	@Override
+	public void answered(String method, int status, long nanos) {
+		this.events.add("%s %d".formatted(method, status));
+	}
+
+	@Override
+	public void close() {
+		this.server.disposeNow();
+	}
+
+}

@@ -1,0 +1,53 @@
+package io.kvorum.api;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.testing.InMemoryStorage;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** A storage that has no room for writes while a test says so. */
+final class FullStorage implements StorageEngine {
+
+	final InMemoryStorage stored = new InMemoryStorage();
+
+	/** Refuses what is about to be made; null while there is room. */
+	volatile @Nullable Overloaded early;
+
+	/** Refuses what was made all the same; null while there is room. */
+	volatile @Nullable Overloaded late;
+
+	@Override
+	public @Nullable Overloaded refuseWrite(int valueBytes) {
+		return this.early;
+	}
+
+	@Override
+	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
+		return Mono.defer(() -> {
+			Overloaded refused = this.late;
+			return (refused != null) ? Mono.error(refused) : this.stored.store(key, entry, deadline);
+		});
+	}
+
+	@Override
+	public Mono<Entry> read(Key key, Deadline deadline) {
+		return this.stored.read(key, deadline);
+	}
+
+	@Override
+	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.stored.scan(range, limit, deadline);
+	}
+
+	@Override
+	public Mono<Void> probe() {
+		return this.stored.probe();
+	}
+
+}
