@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.kvorum.testing.Answer;
 import io.kvorum.testing.Clients;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Ledger;
@@ -13,7 +12,7 @@ import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeProcess.Exit;
 import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
-import io.kvorum.testing.RawRequest;
+import io.kvorum.testing.RawHttp;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -75,11 +74,15 @@ class ShutdownIT {
 	void requestInFlight() throws InterruptedException {
 		NodeProcess node = this.nodes.start();
 		String head = "PUT " + KvorumClient.entity("in flight")
-				+ " HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234";
+				+ " HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n";
 
-		Answer answer = RawRequest.send(node.port(), head, () -> node.terminateAndAwait("graceful shutdown"), "56789");
+		try (RawHttp connection = RawHttp.connect(node.port())) {
+			assertThat(connection.send(head).readStatus().status()).isEqualTo(100);
+			connection.send("01234");
+			node.terminateAndAwait("graceful shutdown");
+			assertThat(connection.send("56789").readStatus().status()).isEqualTo(201);
+		}
 
-		assertThat(answer.status()).isEqualTo(201);
 		assertThat(node.awaitExit()).isIn(0, ENDED_BY_SIGTERM);
 		assertThat(this.nodes.start().client().get("in flight").text()).isEqualTo("0123456789");
 	}

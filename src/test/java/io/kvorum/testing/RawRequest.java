@@ -30,15 +30,6 @@ public final class RawRequest {
 		}
 	}
 
-	/** Sends a head, does something meanwhile, sends the rest, and reads the answer. */
-	public static Answer send(int port, String head, Runnable meanwhile, String rest) {
-		try (RawHttp connection = RawHttp.connect(port)) {
-			connection.send(head);
-			meanwhile.run();
-			return answer(connection.send(rest));
-		}
-	}
-
 	private static Answer answer(RawHttp connection) {
 		Response response = connection.read();
 		if (response == null) {
