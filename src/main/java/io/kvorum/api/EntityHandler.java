@@ -175,10 +175,16 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(
-					value -> this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl()))
+			.flatMap(value -> put(request, contentType, value))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
+	}
+
+	private Mono<Version> put(EntityRequest request, String contentType, Value value) {
+		// Again: it may have taken its time, and one in chunks is not asked about before.
+		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
+		return (refused != null) ? Mono.error(refused)
+				: this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl());
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {

@@ -40,6 +40,9 @@ final class PropertyRelations {
 	private void checkMemory(Storage storage, Api api) {
 		check(2 * storage.memtableSize().toBytes() <= storage.cacheSize().toBytes(), "storage.memtable-size",
 				storage.memtableSize(), "at most half of kvorum.storage.cache-size", storage.cacheSize());
+		DataSize heap = DataSize.ofBytes(Runtime.getRuntime().maxMemory());
+		check(2 * storage.rowCacheSize().toBytes() <= heap.toBytes(), "storage.row-cache-size", storage.rowCacheSize(),
+				"at most half of the heap", heap);
 		check(api.maxValueSize().compareTo(api.maxInFlightSize()) <= 0, "api.max-value-size", api.maxValueSize(),
 				"at most kvorum.api.max-in-flight-size", api.maxInFlightSize());
 		check(api.maxValueSize().toBytes() + BESIDE_THE_VALUE.toBytes() <= storage.writeQueueSize().toBytes(),

@@ -63,6 +63,7 @@ class PropertiesTest {
 	@CsvSource(delimiter = '|',
 			textBlock = """
 					kvorum.storage.cache-size=32MB                | kvorum.storage.memtable-size = 32MB: must be at most half of kvorum.storage.cache-size, which is 32MB
+					kvorum.storage.row-cache-size=1GB             | kvorum.storage.row-cache-size = 1024MB: must be at most half of the heap, which is
 					kvorum.storage.write-queue-time=2s            | kvorum.storage.write-queue-time = 2000ms: must be less than kvorum.replication.write-timeout, which is 2000ms
 					kvorum.api.body-stall-timeout=61s             | kvorum.api.body-stall-timeout = 61000ms: must be at most kvorum.api.body-timeout, which is 60000ms
 					kvorum.api.max-in-flight-size=1MB;kvorum.api.max-value-size=2MB | kvorum.api.max-value-size = 2MB: must be at most kvorum.api.max-in-flight-size, which is 1MB

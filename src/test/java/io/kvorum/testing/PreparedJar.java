@@ -1,6 +1,7 @@
 package io.kvorum.testing;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
@@ -59,7 +60,7 @@ final class PreparedJar {
 		try {
 			return prepare();
 		}
-		catch (IOException | AssertionError ex) {
+		catch (IOException | UncheckedIOException | AssertionError ex) {
 			System.out.printf("Nodes run %s itself, which takes twice the time, since it could not be prepared: %s%n",
 					JAR, ex);
 			return optionsOfTheJar();
@@ -83,7 +84,7 @@ final class PreparedJar {
 				make(unfinished);
 				Files.move(unfinished, prepared, StandardCopyOption.ATOMIC_MOVE);
 			}
-			assertIsTaken(prepared);
+			removeUnlessTaken(prepared);
 			return Stream.concat(Stream.of(cacheOption("AOTCache", prepared)), jarOptions(prepared).stream()).toList();
 		}
 	}
@@ -132,13 +133,22 @@ final class PreparedJar {
 		client.exchange("GET", "/actuator/prometheus");
 	}
 
-	/** A JVM that is not told to insist goes on without a cache that it does not like. */
-	private static void assertIsTaken(Path directory) throws IOException, InterruptedException {
+	/**
+	 * A JVM that is not told to insist goes on without a cache that it does not like;
+	 * such a one is of another JVM or machine, and made again by the next tests.
+	 */
+	private static void removeUnlessTaken(Path directory) throws IOException, InterruptedException {
 		List<String> trial = new ArrayList<>(List.of(NodeSpec.JAVA));
 		trial.addAll(NodeSpec.JVM);
 		trial.addAll(List.of("-XX:AOTMode=on", cacheOption("AOTCache", directory), "-cp", jarIn(directory).toString(),
 				"-version"));
-		run(trial.toArray(String[]::new));
+		try {
+			run(trial.toArray(String[]::new));
+		}
+		catch (IOException ex) {
+			FileSystemUtils.deleteRecursively(directory);
+			throw ex;
+		}
 	}
 
 	private static void run(String... command) throws IOException, InterruptedException {

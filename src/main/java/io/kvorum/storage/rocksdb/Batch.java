@@ -86,7 +86,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
-		changeOf(key).to(entry.version(), entry.copies(), entry.bytes());
+		Change change = changeOf(key);
 		this.writes.put(this.database.entries, key.bytes(), entry.bytes());
 		this.writes.put(this.database.index, key.row(), entry.indexValue());
 		if (entry.isTombstone()) {
@@ -98,12 +98,14 @@ final class Batch implements AutoCloseable {
 			Expiry expiry = new Expiry(expiresAtMillis, key.key(), entry.version());
 			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 		}
+		change.to(entry.version(), entry.copies(), entry.bytes());
 	}
 
 	void delete(IndexedKey key) throws RocksDBException {
-		changeOf(key).to(Version.ABSENT, 0, null);
+		Change change = changeOf(key);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
+		change.to(Version.ABSENT, 0, null);
 	}
 
 	/** Puts a tombstone of the same version in the place of the entry that is there. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -16,6 +17,8 @@ import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unreadable;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -73,8 +76,7 @@ final class EntryReads {
 		}
 		byte[] bytes;
 		try {
-			Database database = this.door.opened().database();
-			bytes = database.db.get(database.entries, database.fromMemory, key.bytes());
+			bytes = look(key, database -> database.fromMemory);
 		}
 		catch (RocksDBException ex) {
 			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
@@ -84,6 +86,19 @@ final class EntryReads {
 		}
 		this.events.readFromMemory();
 		return (bytes != null) ? decode(key, bytes) : Mono.empty();
+	}
+
+	/**
+	 * Looks into the database, which has a batch a moment before the row cache has it.
+	 * What has come into the cache meanwhile is what others are told, also where the
+	 * database is ahead of it: else who asks after this read might get what is older.
+	 */
+	private byte @Nullable [] look(Key key, Function<Database, ReadOptions> how) throws RocksDBException {
+		Opened opened = this.door.opened();
+		Database database = opened.database();
+		byte[] found = database.db.get(database.entries, how.apply(database), key.bytes());
+		byte[] row = opened.derived().rows().get(key);
+		return (row != null) ? row : found;
 	}
 
 	private Mono<Entry> readFromDisk(Key key, Deadline deadline) {
@@ -110,8 +125,7 @@ final class EntryReads {
 		this.silence.asked(this.time.nanos());
 		byte[] bytes;
 		try {
-			Database database = this.door.opened().database();
-			bytes = database.db.get(database.entries, database.fromAnywhere, key.bytes());
+			bytes = look(key, database -> database.fromAnywhere);
 		}
 		catch (RocksDBException ex) {
 			sink.error(unreadable(ex));

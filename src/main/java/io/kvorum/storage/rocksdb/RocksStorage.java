@@ -329,6 +329,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 		this.door.opened().collector().collect();
 	}
 
+	/**
+	 * What was written lately; for tests, which write into it what the committer would.
+	 */
+	RowCache rows() {
+		return this.door.opened().derived().rows();
+	}
+
 	/** Whether writes are refused, or failed just now, because the disk is full. */
 	boolean isOutOfSpace() {
 		Opened now = this.door.openedOrNull();

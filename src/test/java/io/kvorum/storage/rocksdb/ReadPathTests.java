@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
@@ -102,6 +103,29 @@ class ReadPathTests {
 			assertThat(store.events.overloaded).hasValue(1);
 			busy.countDown();
 			assertThat(queued.join()).isEqualTo(ENTRY);
+		}
+	}
+
+	/**
+	 * The database has a batch before the row cache does. Who has waited for the disk
+	 * meanwhile must not be told of it before all others are.
+	 */
+	@Test
+	void aReadThatWaitedForTheDiskIsNotAheadOfTheRowCache() {
+		closedWith(ENTRY);
+		Entry applied = Generator.live(new Version(2, 1), "applied");
+		Entry written = Generator.live(new Version(3, 1), "written");
+		CountDownLatch busy = new CountDownLatch(1);
+		try (TestStore store = new TestStore(TestSettings.withReadQueue(this.directory, 2))) {
+			store.reads.schedule(() -> await(busy));
+			CompletableFuture<@Nullable Entry> waiting = store.engine.read(KEY).toFuture();
+			store.store(KEY, written);
+			store.engine.rows().put(KEY, EntryFormat.encode(KEY, applied));
+
+			busy.countDown();
+
+			assertThat(waiting.join()).isEqualTo(applied);
+			assertThat(store.read(KEY)).isEqualTo(applied);
 		}
 	}
 
