@@ -12,7 +12,7 @@ import java.util.Set;
  * the same after a restart: below those that the kernel gives to outgoing connections,
  * one of which would take the port of a node that is away.
  */
-final class Ports {
+public final class Ports {
 
 	private static final int FIRST = 15_000;
 
@@ -26,7 +26,7 @@ final class Ports {
 	}
 
 	/** A port that nobody listens on, and that is given once. */
-	static synchronized int free() {
+	public static synchronized int free() {
 		int port = RANDOM.nextInt(FIRST, END);
 		while (!isFree(port) || !GIVEN.add(port)) {
 			port = RANDOM.nextInt(FIRST, END);

@@ -1,10 +1,6 @@
 package io.kvorum.transport;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +16,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
+import io.kvorum.testing.Ports;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import org.jspecify.annotations.Nullable;
@@ -61,19 +58,8 @@ final class TransportNodes implements AutoCloseable {
 	private final List<ReplicaTransport> transports = new ArrayList<>();
 
 	TransportNodes(int nodes) {
-		List<ServerSocket> sockets = new ArrayList<>();
-		try {
-			for (int i = 0; i < nodes; i++) {
-				ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-				sockets.add(socket);
-				this.addresses.add("http://127.0.0.1:" + socket.getLocalPort());
-			}
-			for (ServerSocket socket : sockets) {
-				socket.close();
-			}
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+		for (int i = 0; i < nodes; i++) {
+			this.addresses.add("http://127.0.0.1:" + Ports.free());
 		}
 		this.topology = Topology.of(this.addresses, nodes);
 	}
