@@ -124,7 +124,7 @@ public final class Handoff implements MissedStores {
 			return;
 		}
 		long nanos = target.awayNanos(this.time.nanos());
-		Waiting waiting = this.log.waiting(target.number);
+		Waiting waiting = waitingFor(target);
 		Missed missed = new Missed(target, key, entry);
 		if (nanos > this.settings.window().toNanos()) {
 			drop(missed, Cause.WINDOW);
@@ -134,6 +134,16 @@ public final class Handoff implements MissedStores {
 		}
 		else if (!enqueue(missed)) {
 			drop(missed, Cause.OVERLOAD);
+		}
+	}
+
+	private Waiting waitingFor(Target target) {
+		try {
+			return this.log.waiting(target.number);
+		}
+		catch (StorageException _) {
+			// The node stops, its last writes go on: they do not fail for a hint.
+			return Waiting.NONE;
 		}
 	}
 
