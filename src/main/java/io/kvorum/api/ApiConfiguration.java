@@ -47,9 +47,9 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	UnknownPathMapping unknownPathMapping(@Value("${management.endpoints.web.base-path:/actuator}") String management,
-			ProblemWriter problems) {
-		return new UnknownPathMapping(management, problems);
+	UnknownPathMapping unknownPathMapping(ApplicationContext context,
+			@Value("${management.endpoints.web.base-path:/actuator}") String management, ProblemWriter problems) {
+		return new UnknownPathMapping(context, management, problems);
 	}
 
 	@Bean

@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
@@ -8,9 +9,12 @@ import reactor.core.publisher.Mono;
 
 /**
  * Answers what no other mapping knows: with 400, since in this protocol 404 means that
- * there is no such entity. The management endpoints keep their own 404.
+ * there is no such entity. The management endpoints keep their own 404, at a port of
+ * their own too.
  */
 final class UnknownPathMapping implements HandlerMapping, Ordered {
+
+	private final ApplicationContext context;
 
 	private final String managementPath;
 
@@ -19,16 +23,18 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 	private final Mono<Object> handler = Mono.just((WebHandler) this::answer);
 
 	/**
+	 * @param context whose server this is for, see {@link EntityMapping}
 	 * @param managementPath where the management endpoints are, such as {@code /actuator}
 	 */
-	UnknownPathMapping(String managementPath, ProblemWriter problems) {
+	UnknownPathMapping(ApplicationContext context, String managementPath, ProblemWriter problems) {
+		this.context = context;
 		this.managementPath = managementPath;
 		this.problems = problems;
 	}
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
-		return this.handler;
+		return this.context.equals(exchange.getApplicationContext()) ? this.handler : Mono.empty();
 	}
 
 	private Mono<Void> answer(ServerWebExchange webExchange) {
