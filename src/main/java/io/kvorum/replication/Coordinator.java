@@ -148,7 +148,11 @@ public final class Coordinator {
 	 */
 	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
 			int valueBytes) {
-		Failed why = isUpToSelf(key, asked) ? this.replicas[this.self.index()].refuseStore(valueBytes) : null;
+		Replica own = this.replicas[this.self.index()];
+		if (own.hasRoomFor(valueBytes) || !isUpToSelf(key, asked)) {
+			return null;
+		}
+		Failed why = own.refuseStore(valueBytes);
 		if (why == null) {
 			return null;
 		}

@@ -112,6 +112,11 @@ public final class LocalReplica implements Replica {
 	}
 
 	@Override
+	public boolean hasRoomFor(int valueBytes) {
+		return this.storage.hasRoomFor(valueBytes);
+	}
+
+	@Override
 	public @Nullable Failed refuseStore(int valueBytes) {
 		Overloaded refused = this.storage.refuseWrite(valueBytes);
 		return (refused != null) ? failure(refused) : null;

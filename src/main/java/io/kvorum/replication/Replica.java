@@ -38,6 +38,14 @@ public interface Replica {
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
 
 	/**
+	 * Whether a store would find room, as far as is known without asking anybody.
+	 * @param valueBytes how long the value will be
+	 */
+	default boolean hasRoomFor(int valueBytes) {
+		return true;
+	}
+
+	/**
 	 * Refuses a store that is about to be made, where it would be refused for want of
 	 * room, and nobody need be asked to know that; null where it is to be tried.
 	 * @param valueBytes how long the value will be

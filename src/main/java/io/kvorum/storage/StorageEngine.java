@@ -37,10 +37,17 @@ public interface StorageEngine {
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
 
 	/**
+	 * Whether {@link #store} would find room for a write now. Asked before the value is
+	 * read: then a write costs next to nothing where there is none. Reserves nothing.
+	 * @param valueBytes how long its value will be
+	 */
+	default boolean hasRoomFor(int valueBytes) {
+		return true;
+	}
+
+	/**
 	 * Refuses a write that is about to be made, where {@link #store} would refuse it for
-	 * want of room, and counts that as one of its refusals; null where there is room. Ask
-	 * before its value is read: then a write costs next to nothing where there is none.
-	 * Reserves nothing: {@code store} decides, and may find it otherwise.
+	 * want of room, and counts that as one of its refusals; null where there is room.
 	 * @param valueBytes how long its value will be
 	 */
 	default @Nullable Overloaded refuseWrite(int valueBytes) {

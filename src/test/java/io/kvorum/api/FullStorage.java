@@ -23,6 +23,11 @@ final class FullStorage implements StorageEngine {
 	volatile @Nullable Overloaded late;
 
 	@Override
+	public boolean hasRoomFor(int valueBytes) {
+		return this.early == null;
+	}
+
+	@Override
 	public @Nullable Overloaded refuseWrite(int valueBytes) {
 		return this.early;
 	}

@@ -145,6 +145,11 @@ final class ScriptedReplica implements Replica {
 	}
 
 	@Override
+	public boolean hasRoomFor(int valueBytes) {
+		return !this.isFull;
+	}
+
+	@Override
 	public @Nullable Failed refuseStore(int valueBytes) {
 		return this.isFull ? Failed.notDone(Reason.OVERLOADED, "full") : null;
 	}

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -76,7 +75,8 @@ final class EntryReads {
 		}
 		byte[] bytes;
 		try {
-			bytes = look(key, database -> database.fromMemory);
+			Opened opened = this.door.opened();
+			bytes = look(key, opened, opened.database().fromMemory);
 		}
 		catch (RocksDBException ex) {
 			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
@@ -93,10 +93,9 @@ final class EntryReads {
 	 * What has come into the cache meanwhile is what others are told, also where the
 	 * database is ahead of it: else who asks after this read might get what is older.
 	 */
-	private byte @Nullable [] look(Key key, Function<Database, ReadOptions> how) throws RocksDBException {
-		Opened opened = this.door.opened();
+	private static byte @Nullable [] look(Key key, Opened opened, ReadOptions from) throws RocksDBException {
 		Database database = opened.database();
-		byte[] found = database.db.get(database.entries, how.apply(database), key.bytes());
+		byte[] found = database.db.get(database.entries, from, key.bytes());
 		byte[] row = opened.derived().rows().get(key);
 		return (row != null) ? row : found;
 	}
@@ -125,7 +124,8 @@ final class EntryReads {
 		this.silence.asked(this.time.nanos());
 		byte[] bytes;
 		try {
-			bytes = look(key, database -> database.fromAnywhere);
+			Opened opened = this.door.opened();
+			bytes = look(key, opened, opened.database().fromAnywhere);
 		}
 		catch (RocksDBException ex) {
 			sink.error(unreadable(ex));

@@ -175,13 +175,22 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
+	public boolean hasRoomFor(int valueBytes) {
+		return limitFor(valueBytes) == null;
+	}
+
+	@Override
 	public @Nullable Overloaded refuseWrite(int valueBytes) {
-		Opened opened = this.door.openedOrNull();
-		Overloaded limit = (opened != null) ? opened.committer().limitFor(valueBytes) : null;
+		Overloaded limit = limitFor(valueBytes);
 		if (limit != null) {
 			this.events.overloaded();
 		}
 		return limit;
+	}
+
+	private @Nullable Overloaded limitFor(int valueBytes) {
+		Opened opened = this.door.openedOrNull();
+		return (opened != null) ? opened.committer().limitFor(valueBytes) : null;
 	}
 
 	@Override

@@ -108,15 +108,18 @@ class WriteQueueTests {
 			var _ = submit(store, "a", "value");
 			assertThat(store.engine.refuseWrite(0)).isNull();
 			CompletableFuture<@Nullable StoreOutcome> last = submit(store, "b", "value");
+			assertThat(store.engine.hasRoomFor(0)).isFalse();
 			assertThat(store.events.overloaded).hasValue(0);
 
 			assertThat(store.engine.refuseWrite(0)).hasMessage("kvorum.storage.write-queue-length of 2 is reached");
 			assertThat(store.events.overloaded).hasValue(1);
 			store.callers.release();
 			last.join();
+			assertThat(store.engine.hasRoomFor(0)).isTrue();
 			assertThat(store.engine.refuseWrite(0)).isNull();
 			assertThat(store.events.overloaded).hasValue(1);
 			store.engine.close();
+			assertThat(store.engine.hasRoomFor(0)).isTrue();
 			assertThat(store.engine.refuseWrite(0)).isNull();
 		}
 	}
@@ -129,7 +132,9 @@ class WriteQueueTests {
 
 			assertThat(store.engine.refuseWrite(2000))
 				.hasMessage("kvorum.storage.write-queue-size of 10000 is reached");
+			assertThat(store.engine.hasRoomFor(2000)).isFalse();
 			assertThat(store.engine.refuseWrite(100)).isNull();
+			assertThat(store.engine.hasRoomFor(100)).isTrue();
 			assertThat(store.events.overloaded).hasValue(1);
 			store.callers.release();
 			large.join();
