@@ -18,7 +18,7 @@ import io.kvorum.storage.HintLog;
 import reactor.core.publisher.Mono;
 
 /** Hints without a disk. */
-public final class InMemoryHints implements HintLog {
+public class InMemoryHints implements HintLog {
 
 	private static final Comparator<Hint> BY_VERSION = Comparator.comparing((Hint hint) -> hint.entry().version())
 		.thenComparing(Hint::key);

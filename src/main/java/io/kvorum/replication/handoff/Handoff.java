@@ -142,7 +142,7 @@ public final class Handoff implements MissedStores {
 			return this.log.waiting(target.number);
 		}
 		catch (StorageException _) {
-			// The node stops, its last writes go on: they do not fail for a hint.
+			// The node stops, and its last writes go on: they do not fail for a hint.
 			return Waiting.NONE;
 		}
 	}
@@ -206,7 +206,7 @@ public final class Handoff implements MissedStores {
 
 	private Mono<Void> replayAll() {
 		return Flux.fromIterable(this.targets.values())
-			.filter(target -> this.log.waiting(target.number).hints() > 0)
+			.filter(target -> waitingFor(target).hints() > 0)
 			.flatMap(target -> new Replay(target).run(), Math.max(1, this.targets.size()))
 			.then();
 	}

@@ -16,8 +16,9 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.testing.Generator;
-import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.InMemoryHints;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -40,7 +41,7 @@ class HandoffTests {
 
 	private final SteeredTime time = new SteeredTime();
 
-	private final InMemoryStorage storage = new InMemoryStorage();
+	private final ClosableHints log = new ClosableHints();
 
 	private final Target target = new Target();
 
@@ -48,7 +49,7 @@ class HandoffTests {
 
 	private final List<MonoSink<Long>> alarms = new ArrayList<>();
 
-	private final Handoff handoff = new Handoff(this.storage, List.of(this.target), 2,
+	private final Handoff handoff = new Handoff(this.log, List.of(this.target), 2,
 			new HandoffSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, Duration.ofSeconds(2)),
 			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), HandoffEvents.NONE);
 
@@ -165,6 +166,36 @@ class HandoffTests {
 		this.handoff.missed(self, KEY, entry("value"));
 
 		assertThat(this.inNeed).containsExactly(self);
+	}
+
+	@Test
+	void aWriteThatEndsWhileTheNodeStopsDoesNotFailForAHint() {
+		this.target.isThere = false;
+		this.log.isClosed = true;
+		miss(KEY, entry("value"));
+		ring();
+
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	/** Says that it is closed, once it is. */
+	private static final class ClosableHints extends InMemoryHints {
+
+		private boolean isClosed;
+
+		@Override
+		public Mono<Boolean> add(long target, Key key, Entry entry) {
+			return this.isClosed ? Mono.error(new Unavailable("closed")) : super.add(target, key, entry);
+		}
+
+		@Override
+		public synchronized Waiting waiting(long target) {
+			if (this.isClosed) {
+				throw new Unavailable("closed");
+			}
+			return super.waiting(target);
+		}
+
 	}
 
 	/** The replica of the other node. */
