@@ -120,7 +120,7 @@ public final class NodeProcess implements AutoCloseable {
 	 * By its handle, since a {@link Process} that is destroyed closes its output before
 	 * its last words are read.
 	 */
-	void terminate() {
+	private void terminate() {
 		this.process.toHandle().destroy();
 	}
 

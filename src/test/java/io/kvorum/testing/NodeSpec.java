@@ -34,7 +34,7 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 		return running(PreparedJar.optionsOfTheJar(), data);
 	}
 
-	static NodeSpec running(List<String> program, Path data) {
+	private static NodeSpec running(List<String> program, Path data) {
 		return new NodeSpec(data, List.of("server.port=0"), JVM, program, List.of());
 	}
 
