@@ -19,11 +19,12 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationSettings;
 import io.kvorum.replication.Standing;
 import io.kvorum.storage.CallerThreads;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.SteeredTime;
 import reactor.core.publisher.Mono;
@@ -73,7 +74,7 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 	}
 
 	boolean holds(Key key) {
-		return this.storage.stored.read(key).blockOptional().isPresent();
+		return Now.of(this.storage.stored.read(key)) != null;
 	}
 
 	@Override

@@ -13,6 +13,7 @@ import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.ReplicationEvents.Operation;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.SeededTest;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +44,7 @@ class ProblemWriterTests {
 
 		assertThat(failures).allSatisfy(failed -> {
 			Answered answer = new Answered();
-			this.problems.write(answer, failed).block();
+			Now.of(this.problems.write(answer, failed));
 			Problem problem = Problem.of(failed);
 			assertThat(answer.body).isEqualTo(this.json.writeValueAsString(problem.toJson()));
 			assertThat(answer.status()).isEqualTo(503);
@@ -55,7 +56,7 @@ class ProblemWriterTests {
 	@Test
 	void aFailureThatIsNotToBeTriedAgainSaysNotWhen() {
 		Answered answer = new Answered();
-		this.problems.writeNotFound(answer).block();
+		Now.of(this.problems.writeNotFound(answer));
 
 		assertThat(answer.status()).isEqualTo(404);
 		assertThat(answer.body).isEqualTo(this.json.writeValueAsString(Problem.NOT_FOUND.toJson()));

@@ -15,6 +15,7 @@ import io.kvorum.replication.OperationFailedException.Kind;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -49,14 +50,14 @@ class CoordinatorTests {
 
 	@Test
 	void aKeyThatWasNeverPutHasNoValue() {
-		assertThat(now(this.coordinator.get(KEY, ONE))).isNull();
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isNull();
 	}
 
 	@Test
 	void whatWasPutIsReadWithItsTypeItsCopiesAndTheVersionThatThePutReturned() {
 		Version version = put("value");
 
-		assertThat(now(this.coordinator.get(KEY, ONE)))
+		assertThat(Now.of(this.coordinator.get(KEY, ONE)))
 			.isEqualTo(new Live(version(version), 1, Live.NEVER, "text/plain", value("value")));
 	}
 
@@ -76,24 +77,24 @@ class CoordinatorTests {
 		this.time.jump(Duration.ofHours(-1));
 
 		Key other = Generator.key("new");
-		Version version = version(now(this.coordinator.put(other, ONE, "text/plain", value("value"), null)));
+		Version version = version(Now.of(this.coordinator.put(other, ONE, "text/plain", value("value"), null)));
 
-		assertThat(now(this.coordinator.get(other, ONE))).extracting(Live::version).isEqualTo(version);
+		assertThat(Now.of(this.coordinator.get(other, ONE))).extracting(Live::version).isEqualTo(version);
 	}
 
 	@Test
 	void whatWasDeletedIsGoneAndItsTombstoneIsKept() {
 		Version put = put("value");
-		Version deleted = version(now(this.coordinator.delete(KEY, ONE)));
+		Version deleted = version(Now.of(this.coordinator.delete(KEY, ONE)));
 
-		assertThat(now(this.coordinator.get(KEY, ONE))).isNull();
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isNull();
 		assertThat(deleted.isNewerThan(put)).isTrue();
-		assertThat(now(this.storage.read(KEY))).isEqualTo(new Tombstone(deleted, 1));
+		assertThat(Now.of(this.storage.read(KEY))).isEqualTo(new Tombstone(deleted, 1));
 	}
 
 	@Test
 	void aKeyThatIsAbsentCanBeDeletedAndAPutAfterADeleteIsSeen() {
-		now(this.coordinator.delete(KEY, ONE));
+		Now.of(this.coordinator.delete(KEY, ONE));
 		put("again");
 
 		assertThat(valueRead()).isEqualTo(value("again"));
@@ -101,17 +102,17 @@ class CoordinatorTests {
 
 	@Test
 	void aValueWithATtlIsGoneAtTheInstantCountedFromThePut() {
-		now(this.coordinator.put(KEY, ONE, "text/plain", value("value"), Ttl.parse("30s")));
+		Now.of(this.coordinator.put(KEY, ONE, "text/plain", value("value"), Ttl.parse("30s")));
 		this.time.pass(Duration.ofSeconds(30).minusMillis(1));
 		assertThat(valueRead()).isEqualTo(value("value"));
 
 		this.time.pass(Duration.ofMillis(1));
-		assertThat(now(this.coordinator.get(KEY, ONE))).isNull();
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isNull();
 	}
 
 	@Test
 	void aPutWithoutATtlOverOneWithATtlStays() {
-		now(this.coordinator.put(KEY, ONE, "text/plain", value("for a while"), Ttl.parse("1s")));
+		Now.of(this.coordinator.put(KEY, ONE, "text/plain", value("for a while"), Ttl.parse("1s")));
 		put("for ever");
 		this.time.pass(Duration.ofDays(400));
 
@@ -124,7 +125,7 @@ class CoordinatorTests {
 		this.boundStored = new CompletableFuture<>();
 		CompletableFuture<?> put = this.coordinator.put(KEY, ONE, "text/plain", value("value"), null).toFuture();
 		assertThat(put).isNotDone();
-		assertThat(now(this.coordinator.get(KEY, ONE))).isNull();
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isNull();
 
 		this.boundStored.complete(null);
 		assertThat(put).isCompletedWithValueMatching(
@@ -152,7 +153,7 @@ class CoordinatorTests {
 
 		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> put("value"))
 			.matches(ex -> ex.kind() == Kind.NOT_ACCEPTED && !ex.mayHaveHappened() && ex.mayRetry());
-		assertThat(now(this.storage.read(KEY))).isNull();
+		assertThat(Now.of(this.storage.read(KEY))).isNull();
 	}
 
 	@Test
@@ -174,25 +175,15 @@ class CoordinatorTests {
 	}
 
 	private Version put(String text) {
-		return version(now(this.coordinator.put(KEY, ONE, "text/plain", value(text), null)));
+		return version(Now.of(this.coordinator.put(KEY, ONE, "text/plain", value(text), null)));
 	}
 
 	private Value valueRead() {
-		Live live = now(this.coordinator.get(KEY, ONE));
+		Live live = Now.of(this.coordinator.get(KEY, ONE));
 		if (live == null) {
 			throw new AssertionError("there is no value");
 		}
 		return live.value();
-	}
-
-	/** Nothing here waits for anything: what it gives is there when it is asked for. */
-	private static <T> @Nullable T now(Mono<T> mono) {
-		CompletableFuture<@Nullable T> future = mono.toFuture();
-		assertThat(future).isDone();
-		if (future.isCompletedExceptionally() && future.exceptionNow() instanceof RuntimeException ex) {
-			throw ex;
-		}
-		return future.getNow(null);
 	}
 
 	private static Version version(@Nullable Version version) {

@@ -8,19 +8,20 @@ import java.util.concurrent.CompletableFuture;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
-import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -51,7 +52,7 @@ class LocalReplicaTests {
 	}
 
 	private static Reply reply(Mono<Reply> mono) {
-		Reply reply = mono.block();
+		Reply reply = Now.of(mono);
 		if (reply == null) {
 			throw new AssertionError("there is no reply");
 		}
@@ -63,7 +64,7 @@ class LocalReplicaTests {
 	}
 
 	private @Nullable Entry stored() {
-		return this.storage.read(KEY).block();
+		return Now.of(this.storage.read(KEY));
 	}
 
 	private Entry ahead(long millis) {
@@ -160,7 +161,7 @@ class LocalReplicaTests {
 		stored.put(Generator.key("a"), Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1));
 		stored.put(Generator.key("b"), new Tombstone(ahead(0).version(), 3));
 		stored.put(Generator.key("c"), ahead(0));
-		stored.forEach((key, entry) -> this.replica.store(key, entry, false, this.deadline).block());
+		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, false, this.deadline)));
 
 		assertThat(scan(Page.Limit.of(10_000, 10))).isInstanceOfSatisfying(Listed.class, listed -> {
 			assertThat(listed.page().isLast()).isTrue();
