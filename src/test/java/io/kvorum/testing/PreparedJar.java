@@ -63,12 +63,13 @@ final class PreparedJar {
 	}
 
 	private static List<String> prepare() throws IOException, InterruptedException {
-		Files.createDirectories(HOME);
-		try (FileChannel file = FileChannel.open(HOME.resolve("lock"), StandardOpenOption.CREATE,
+		Files.createDirectories(HOME.getParent());
+		try (FileChannel file = FileChannel.open(HOME.resolveSibling("it-jar.lock"), StandardOpenOption.CREATE,
 				StandardOpenOption.WRITE); FileLock _ = file.lock()) {
 			Path prepared = HOME.resolve("%s-%x-%x".formatted(Runtime.version(), Files.size(JAR),
 					Files.getLastModifiedTime(JAR).toMillis()));
 			if (!Files.exists(prepared)) {
+				FileSystemUtils.deleteRecursively(HOME);
 				run(Map.of("JAVA_HOME", System.getProperty("java.home"), "JAVA_OPTIONS",
 						String.join(" ", NodeSpec.JVM)), List.of("config/aot-cache", prepared.toString()));
 			}
