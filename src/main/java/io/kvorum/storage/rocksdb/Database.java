@@ -20,6 +20,7 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
 import org.rocksdb.FlushOptions;
+import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.ReadOptions;
@@ -38,8 +39,15 @@ import org.rocksdb.WriteOptions;
  */
 final class Database implements AutoCloseable {
 
-	/** Of the cache: RocksDB chooses how many. */
-	private static final int SHARDS_BY_SIZE = -1;
+	/**
+	 * Of the cache, each with its own lock, 2^6 at most. What memtables take is charged
+	 * to them at random in pieces of 256 KB, and a block that is as large as a shard is
+	 * never kept: those of RocksDB's choice, from 512 KB on, are too small for a small
+	 * cache.
+	 */
+	private static final long MIN_SHARD_BYTES = 4 << 20;
+
+	private static final int MAX_SHARD_BITS = 6;
 
 	/**
 	 * The part of the cache that indexes and filters may fill before data pushes them
@@ -122,7 +130,8 @@ final class Database implements AutoCloseable {
 			if (this.damaged) {
 				marker.warn();
 			}
-			this.cache = own(new LRUCache(settings.cacheBytes(), SHARDS_BY_SIZE, false, FOR_INDEXES_AND_FILTERS));
+			this.cache = own(new LRUCache(settings.cacheBytes(), shardBits(settings.cacheBytes()), false,
+					FOR_INDEXES_AND_FILTERS));
 			this.statistics = own(new Statistics());
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
 			DBOptions options = options(settings);
@@ -152,6 +161,11 @@ final class Database implements AutoCloseable {
 			close();
 			throw ex;
 		}
+	}
+
+	private static int shardBits(long cacheBytes) {
+		long shards = Math.max(1, cacheBytes / MIN_SHARD_BYTES);
+		return Math.min(MAX_SHARD_BITS, Long.SIZE - 1 - Long.numberOfLeadingZeros(shards));
 	}
 
 	private DBOptions options(RocksSettings settings) {
@@ -195,8 +209,15 @@ final class Database implements AutoCloseable {
 		return columns(settings, table());
 	}
 
+	/**
+	 * With indexes and filters in parts of a block's size. Whole, those of a large table
+	 * have more than a megabyte, which is read for each key where they are not cached.
+	 */
 	private BlockBasedTableConfig table() {
 		return new BlockBasedTableConfig().setBlockCache(this.cache)
+			.setIndexType(IndexType.kTwoLevelIndexSearch)
+			.setPartitionFilters(true)
+			.setPinTopLevelIndexAndFilter(true)
 			.setCacheIndexAndFilterBlocks(true)
 			.setCacheIndexAndFilterBlocksWithHighPriority(true)
 			.setPinL0FilterAndIndexBlocksInCache(true);

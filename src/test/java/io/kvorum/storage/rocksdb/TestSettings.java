@@ -52,6 +52,12 @@ final class TestSettings {
 				NEVER, false);
 	}
 
+	static RocksSettings withCache(Path path, int bytes) {
+		return new RocksSettings(path, Durability.FSYNC, bytes, bytes / 2, ROW_CACHE_BYTES, 64, 0, 2, READ_QUEUE,
+				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
+				NEVER, false);
+	}
+
 	static RocksSettings withWriteQueue(Path path, int length, long bytes, Duration time) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
 				READ_QUEUE, RANGE_QUEUE, length, bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER,

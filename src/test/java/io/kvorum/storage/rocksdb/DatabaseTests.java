@@ -1,0 +1,79 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.TickerType;
+import org.rocksdb.WriteBatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DatabaseTests {
+
+	/** Their filter alone is larger than a part of a small cache. */
+	private static final int ENTRIES = 600_000;
+
+	private static final int LOOKS = 2000;
+
+	@TempDir
+	private Path directory;
+
+	/** One after another they are all over the table. */
+	private static byte[] key(long number) {
+		return ByteBuffer.allocate(Long.BYTES).putLong(number * 0x9E37_79B9_7F4A_7C15L).array();
+	}
+
+	private static void fill(Database database) throws RocksDBException {
+		try (WriteBatch batch = new WriteBatch()) {
+			for (long i = 0; i < ENTRIES; i++) {
+				batch.put(database.entries, key(i), new byte[0]);
+				if (i % 10_000 == 9999) {
+					database.db.write(database.unsynced, batch);
+					batch.clear();
+				}
+			}
+		}
+		database.flush();
+		database.db.compactRange(database.entries);
+	}
+
+	@Test
+	void theFilterOfALargeTableStaysInASmallCache() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			fill(database);
+			look(database, 0);
+			long before = database.statistics.getTickerCount(TickerType.BLOCK_CACHE_MISS);
+
+			look(database, 1);
+
+			assertThat(database.statistics.getTickerCount(TickerType.BLOCK_CACHE_MISS) - before).isLessThan(LOOKS / 20);
+			assertThat(database.statistics.getTickerCount(TickerType.BLOOM_FILTER_USEFUL))
+				.isGreaterThan(2 * LOOKS * 9 / 10);
+		}
+	}
+
+	@Test
+	void whereFiltersDoNotFitIntoTheCacheALookBringsAPartOfOne() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.withCache(this.directory, 512 << 10))) {
+			fill(database);
+			long before = database.statistics.getTickerCount(TickerType.BLOCK_CACHE_FILTER_BYTES_INSERT);
+
+			look(database, 0);
+
+			assertThat(database.statistics.getTickerCount(TickerType.BLOCK_CACHE_FILTER_BYTES_INSERT) - before)
+				.isLessThan(LOOKS * 10_000L);
+		}
+	}
+
+	/** Looks for keys that are absent, others at each time. */
+	private static void look(Database database, int time) throws RocksDBException {
+		long first = ENTRIES + (long) time * LOOKS;
+		for (long i = first; i < first + LOOKS; i++) {
+			assertThat(database.db.get(database.entries, database.fromAnywhere, key(i))).isNull();
+		}
+	}
+
+}
