@@ -80,9 +80,9 @@ class Generator:
         self.threads = threads
         self.environment = {**os.environ, **environment}
 
-    def check(self, rates):
+    def check(self, rates, warms_up):
         """Ends the script where a program that these rates need is not there."""
-        if any(rate == CLOSED or rate.endswith("x") for rate in rates):
+        if warms_up or any(rate == CLOSED or rate.endswith("x") for rate in rates):
             kvorum.need(self.wrk)
         if any(rate != CLOSED for rate in rates):
             if not self.wrk2 or not shutil.which(self.wrk2):

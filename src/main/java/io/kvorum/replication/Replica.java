@@ -38,7 +38,8 @@ public interface Replica {
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
 
 	/**
-	 * Whether a store would find room, as far as is known without asking anybody.
+	 * Whether a store would find room, as far as is known without asking anybody. Where
+	 * it says no {@link #refuseStore} says why.
 	 * @param valueBytes how long the value will be
 	 */
 	default boolean hasRoomFor(int valueBytes) {

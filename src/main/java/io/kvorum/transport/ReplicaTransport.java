@@ -188,29 +188,33 @@ public final class ReplicaTransport implements SmartLifecycle {
 		});
 	}
 
-	/** Lets peers finish what they have asked for, but not for long. */
+	/**
+	 * Lets peers finish what they have asked for, but not for long. When the callback is
+	 * called the port is free.
+	 */
 	@Override
 	public void stop(Runnable callback) {
 		this.endpoint.leave();
 		Mono.defer(() -> this.endpoint.hasStreams() ? Mono.<Boolean>empty() : Mono.just(true))
 			.repeatWhenEmpty(again -> again.delayElements(LEAVE_CHECK_INTERVAL))
 			.timeout(LEAVE_TIMEOUT, Mono.just(false))
-			.doFinally(_ -> {
-				end();
-				callback.run();
-			})
+			.then(Mono.defer(this::end))
+			.onErrorComplete()
+			.doFinally(_ -> callback.run())
 			.subscribe();
 	}
 
-	private void end() {
+	private Mono<Void> end() {
 		this.states.forEach(state -> state.stopping(true));
 		this.running.dispose();
 		this.endpoint.end();
 		DisposableServer bound = this.server;
-		if (bound != null) {
-			bound.dispose();
-			this.server = null;
+		if (bound == null) {
+			return Mono.empty();
 		}
+		this.server = null;
+		bound.dispose();
+		return bound.onDispose();
 	}
 
 	@Override

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -26,6 +27,9 @@ final class PreparedJar {
 	private static final Path JAR = Path.of("target", "kvorum.jar");
 
 	private static final Path HOME = Path.of("target", "it-jar").toAbsolutePath();
+
+	/** It is the JVM that makes the cache, when the node ends. */
+	private static final Duration DEADLINE = Duration.ofMinutes(5);
 
 	/** Made by whoever asks first. */
 	private static final class Made {
@@ -100,13 +104,18 @@ final class PreparedJar {
 
 	private static void run(Map<String, String> environment, List<String> command)
 			throws IOException, InterruptedException {
-		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+		Path output = HOME.resolveSibling("it-jar.log");
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
 		builder.environment().putAll(environment);
 		Process process = builder.start();
-		String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-		int code = process.waitFor();
-		if (code != 0) {
-			throw new IOException("%s ended with %d: %s".formatted(command, code, said));
+		if (!process.waitFor(DEADLINE.toSeconds(), TimeUnit.SECONDS)) {
+			process.descendants().forEach(ProcessHandle::destroyForcibly);
+			process.destroyForcibly();
+			throw new IOException("%s has not ended after %s".formatted(command, DEADLINE));
+		}
+		if (process.exitValue() != 0) {
+			throw new IOException(
+					"%s ended with %d: %s".formatted(command, process.exitValue(), Files.readString(output)));
 		}
 	}
 

@@ -195,7 +195,7 @@ public final class Handoff implements MissedStores {
 
 	/** Hints for nodes that have left the cluster are for nobody. */
 	private Mono<Void> forgetStrangers() {
-		return Flux.fromIterable(this.log.targets())
+		return Flux.defer(() -> Flux.fromIterable(this.log.targets()))
 			.filter(number -> !this.targets.containsKey(number))
 			.doOnNext(number -> logger.info("{} hints are for a node that is none of this cluster any more",
 					this.log.waiting(number).hints()))

@@ -176,6 +176,7 @@ class HandoffTests {
 		ring();
 
 		assertThat(this.inNeed).containsExactly(this.target.member());
+		assertThat(this.running.isDisposed()).as("handing over goes on until it is stopped").isFalse();
 	}
 
 	/** Says that it is closed, once it is. */
