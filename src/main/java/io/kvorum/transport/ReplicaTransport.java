@@ -199,7 +199,6 @@ public final class ReplicaTransport implements SmartLifecycle {
 			.repeatWhenEmpty(again -> again.delayElements(LEAVE_CHECK_INTERVAL))
 			.timeout(LEAVE_TIMEOUT, Mono.just(false))
 			.then(Mono.defer(this::end))
-			.onErrorComplete()
 			.doFinally(_ -> callback.run())
 			.subscribe();
 	}

@@ -8,18 +8,17 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.HintLog.Waiting;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,8 +37,8 @@ public abstract class HintLogContract {
 		assertThat(log().targets()).isEmpty();
 		assertThat(log().waiting(NODE)).isEqualTo(Waiting.NONE);
 		assertThat(oldest(NODE)).isEmpty();
-		waitFor(log().removeAll(NODE));
-		waitFor(log().remove(new Hint(NODE, KEY, live(1))));
+		Awaited.of(log().removeAll(NODE));
+		Awaited.of(log().remove(new Hint(NODE, KEY, live(1))));
 		assertThat(log().waiting(NODE)).isEqualTo(Waiting.NONE);
 	}
 
@@ -63,7 +62,7 @@ public abstract class HintLogContract {
 		assertThat(log().targets()).containsExactlyInAnyOrderElementsOf(nodes);
 		for (int i = 0; i < nodes.size(); i++) {
 			assertThat(oldest(nodes.get(i))).containsExactly(new Hint(nodes.get(i), KEY, live(1)));
-			waitFor(log().removeAll(nodes.get(i)));
+			Awaited.of(log().removeAll(nodes.get(i)));
 			assertThat(oldest(nodes.get(i))).isEmpty();
 			assertThat(log().targets()).containsExactlyInAnyOrderElementsOf(nodes.subList(i + 1, nodes.size()));
 		}
@@ -78,20 +77,20 @@ public abstract class HintLogContract {
 
 		assertThat(oldest(NODE)).extracting(hint -> hint.entry().version().millis())
 			.containsExactly(1L, 2L, 3L, 4L, 5L, 6L, 7L, 8L, 9L);
-		assertThat(waitFor(log().oldest(NODE, Integer.MAX_VALUE, 4, Deadline.NONE))).hasSize(4);
-		assertThat(waitFor(log().oldest(NODE, 1, 100, Deadline.NONE))).hasSize(1);
-		assertThat(waitFor(log().oldest(NODE, each, 100, Deadline.NONE))).hasSize(1);
-		assertThat(waitFor(log().oldest(NODE, each + 1, 100, Deadline.NONE))).hasSize(2);
+		assertThat(Awaited.of(log().oldest(NODE, Integer.MAX_VALUE, 4, Deadline.NONE))).hasSize(4);
+		assertThat(Awaited.of(log().oldest(NODE, 1, 100, Deadline.NONE))).hasSize(1);
+		assertThat(Awaited.of(log().oldest(NODE, each, 100, Deadline.NONE))).hasSize(1);
+		assertThat(Awaited.of(log().oldest(NODE, each + 1, 100, Deadline.NONE))).hasSize(2);
 	}
 
 	@Test
 	void theRemovalOfASupersededHintLeavesTheNewerOne() {
 		add(NODE, KEY, live(1));
 		add(NODE, KEY, live(2));
-		waitFor(log().remove(new Hint(NODE, KEY, live(1))));
+		Awaited.of(log().remove(new Hint(NODE, KEY, live(1))));
 
 		assertThat(oldest(NODE)).containsExactly(new Hint(NODE, KEY, live(2)));
-		waitFor(log().remove(new Hint(NODE, KEY, live(2))));
+		Awaited.of(log().remove(new Hint(NODE, KEY, live(2))));
 		assertThat(oldest(NODE)).isEmpty();
 		assertThat(log().waiting(NODE)).isEqualTo(Waiting.NONE);
 		assertThat(add(NODE, KEY, live(1))).isTrue();
@@ -100,7 +99,7 @@ public abstract class HintLogContract {
 	@Test
 	void hintsForANodeComeAgainAfterAllWereRemoved() {
 		add(NODE, KEY, live(2));
-		waitFor(log().removeAll(NODE));
+		Awaited.of(log().removeAll(NODE));
 
 		assertThat(add(NODE, KEY, live(1))).isTrue();
 		assertThat(oldest(NODE)).containsExactly(new Hint(NODE, KEY, live(1)));
@@ -139,13 +138,13 @@ public abstract class HintLogContract {
 		Key key = random.oneOf(keys);
 		Entry there = of.get(key);
 		if (random.chance(2)) {
-			waitFor(log().removeAll(node));
+			Awaited.of(log().removeAll(node));
 			of.clear();
 		}
 		else if (random.chance(50)) {
-			List<Hint> oldest = Objects.requireNonNull(waitFor(log().oldest(node, 1, 1, Deadline.NONE)));
+			List<Hint> oldest = Objects.requireNonNull(Awaited.of(log().oldest(node, 1, 1, Deadline.NONE)));
 			oldest.forEach(hint -> {
-				waitFor(log().remove(hint));
+				Awaited.of(log().remove(hint));
 				assertThat(of.remove(hint.key())).isEqualTo(hint.entry());
 			});
 		}
@@ -165,7 +164,7 @@ public abstract class HintLogContract {
 			assertThat(log.waiting(node)).isEqualTo(waiting(of));
 			List<Hint> expected = new ArrayList<>();
 			of.forEach((key, entry) -> expected.add(new Hint(node, key, entry)));
-			assertThat(waitFor(log.oldest(node, Integer.MAX_VALUE, Integer.MAX_VALUE, Deadline.NONE)))
+			assertThat(Awaited.of(log.oldest(node, Integer.MAX_VALUE, Integer.MAX_VALUE, Deadline.NONE)))
 				.containsExactlyInAnyOrderElementsOf(expected)
 				.isSortedAccordingTo((one, other) -> one.entry().version().compareTo(other.entry().version()));
 			assertThat(log.targets().contains(node)).isEqualTo(!of.isEmpty());
@@ -194,17 +193,12 @@ public abstract class HintLogContract {
 		return Generator.live(version(millis), "value");
 	}
 
-	/** A store on a disk answers by another thread. */
-	private static <T> @Nullable T waitFor(Mono<T> answer) {
-		return answer.block();
-	}
-
 	private boolean add(long target, Key key, Entry entry) {
-		return Boolean.TRUE.equals(waitFor(log().add(target, key, entry)));
+		return Boolean.TRUE.equals(Awaited.of(log().add(target, key, entry)));
 	}
 
 	private List<Hint> oldest(long target) {
-		return Objects.requireNonNull(waitFor(log().oldest(target, Integer.MAX_VALUE, 1000, Deadline.NONE)));
+		return Objects.requireNonNull(Awaited.of(log().oldest(target, Integer.MAX_VALUE, 1000, Deadline.NONE)));
 	}
 
 }

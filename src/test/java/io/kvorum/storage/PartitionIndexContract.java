@@ -10,14 +10,15 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.SeededTest;
@@ -83,7 +84,7 @@ public abstract class PartitionIndexContract {
 		assertThat(remove(KEY, OLD)).isFalse();
 		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, NEW, 3, true));
 		assertThat(remove(KEY, NEW)).isTrue();
-		assertThat(engine().read(KEY).block()).isNull();
+		assertThat(Awaited.of(engine().read(KEY))).isNull();
 		assertThat(stubs(partitionOf(KEY))).isEmpty();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
 		assertThat(completeDigests(index()).of(partitionOf(KEY), 1)).isZero();
@@ -108,7 +109,7 @@ public abstract class PartitionIndexContract {
 
 		assertThat(remove(KEY, OLD)).isFalse();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
-		assertThat(engine().read(KEY).block()).isEqualTo(newer);
+		assertThat(Awaited.of(engine().read(KEY))).isEqualTo(newer);
 		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, NEW, 1, false));
 	}
 
@@ -226,7 +227,7 @@ public abstract class PartitionIndexContract {
 			.forEach((key, entry) -> stubs.computeIfAbsent(partitionOf(index, key), _ -> new ArrayList<>())
 				.add(new Stub(key, entry.version(), entry.copies(), entry instanceof Tombstone)));
 		stubs.forEach((partition, expected) -> {
-			assertThat(index.stubs(partition, Deadline.NONE).block()).isEqualTo(expected);
+			assertThat(Awaited.of(index.stubs(partition, Deadline.NONE))).isEqualTo(expected);
 			for (int copies : new int[] { 1, 2, 100, Entry.MAX_COPIES }) {
 				assertThat(digests.of(partition, copies)).as("digest of %d, copies %d", partition, copies)
 					.isEqualTo(digest(index, expected, copies));
@@ -239,7 +240,7 @@ public abstract class PartitionIndexContract {
 		}
 		Map<Key, Stub> tombstones = new HashMap<>();
 		stubs.values().forEach(of -> of.stream().filter(Stub::tombstone).forEach(it -> tombstones.put(it.key(), it)));
-		assertThat(stubs(index.graves(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE).block()))
+		assertThat(stubs(Awaited.of(index.graves(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE))))
 			.containsAll(tombstones.values().stream().filter(it -> it.version().millis() < (1L << 48) - 1).toList());
 	}
 
@@ -265,20 +266,20 @@ public abstract class PartitionIndexContract {
 	}
 
 	private @Nullable StoreOutcome store(Key key, Entry entry) {
-		return engine().store(key, entry).block();
+		return Awaited.of(engine().store(key, entry));
 	}
 
 	private boolean remove(Key key, Version version) {
-		return Boolean.TRUE.equals(index().remove(key, version).block());
+		return Boolean.TRUE.equals(Awaited.of(index().remove(key, version)));
 	}
 
 	private List<Stub> stubs(int partition) {
-		return Objects.requireNonNull(index().stubs(partition, Deadline.NONE).block());
+		return Objects.requireNonNull(Awaited.of(index().stubs(partition, Deadline.NONE)));
 	}
 
 	private List<Stub> tombstones(@Nullable Stub after, long beforeMillis, int limit) {
 		@Nullable Grave grave = (after != null) ? new Grave(after, 0) : null;
-		return stubs(index().graves(grave, beforeMillis, limit, Deadline.NONE).block());
+		return stubs(Awaited.of(index().graves(grave, beforeMillis, limit, Deadline.NONE)));
 	}
 
 	private static List<Stub> stubs(@Nullable List<Grave> graves) {
@@ -286,7 +287,7 @@ public abstract class PartitionIndexContract {
 	}
 
 	private Page fetch(List<Key> keys, Page.Limit limit) {
-		return Objects.requireNonNull(index().fetch(keys, limit, Deadline.NONE).block());
+		return Objects.requireNonNull(Awaited.of(index().fetch(keys, limit, Deadline.NONE)));
 	}
 
 	private static List<Entry> entries(Page page) {

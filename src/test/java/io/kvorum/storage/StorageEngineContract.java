@@ -11,14 +11,15 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.Together;
@@ -143,7 +144,8 @@ public abstract class StorageEngineContract {
 
 	@Test
 	void theProbeOfAnEngineThatWorksCompletes() {
-		assertThat(engine().probe().materialize().block()).matches(signal -> signal != null && signal.isOnComplete());
+		assertThat(Awaited.of(engine().probe().materialize()))
+			.matches(signal -> signal != null && signal.isOnComplete());
 	}
 
 	@Test
@@ -151,8 +153,8 @@ public abstract class StorageEngineContract {
 		Mono<StoreOutcome> notYet = engine().store(KEY, Generator.live(OLD, "value"));
 		assertThat(read(KEY)).isNull();
 
-		assertThat(notYet.block()).isEqualTo(StoreOutcome.STORED);
-		assertThat(notYet.block()).isEqualTo(StoreOutcome.SUPERSEDED);
+		assertThat(Awaited.of(notYet)).isEqualTo(StoreOutcome.STORED);
+		assertThat(Awaited.of(notYet)).isEqualTo(StoreOutcome.SUPERSEDED);
 	}
 
 	@SeededTest
@@ -313,7 +315,7 @@ public abstract class StorageEngineContract {
 		Mono<Page> notYet = engine().scan(KeyRange.all(), ROOMY, Deadline.NONE);
 		storeOnly(KEY, Generator.live(OLD, "value"));
 
-		assertThat(notYet.map(page -> page.cursor().advance()).block()).isTrue();
+		assertThat(Awaited.<Boolean>of(notYet.map(page -> page.cursor().advance()))).isTrue();
 	}
 
 	@SeededTest
@@ -365,7 +367,7 @@ public abstract class StorageEngineContract {
 	}
 
 	private Page scan(KeyRange range, Page.Limit limit) {
-		Page page = engine().scan(range, limit, Deadline.NONE).block();
+		Page page = Awaited.of(engine().scan(range, limit, Deadline.NONE));
 		if (page == null) {
 			throw new AssertionError("there is no page");
 		}
@@ -381,11 +383,11 @@ public abstract class StorageEngineContract {
 	}
 
 	private @Nullable Entry read(Key key) {
-		return engine().read(key).block();
+		return Awaited.of(engine().read(key));
 	}
 
 	private @Nullable StoreOutcome store(Key key, Entry entry) {
-		return engine().store(key, entry).block();
+		return Awaited.of(engine().store(key, entry));
 	}
 
 	private void storeOnly(Key key, Entry entry) {

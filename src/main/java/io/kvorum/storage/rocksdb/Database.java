@@ -217,7 +217,6 @@ final class Database implements AutoCloseable {
 		return new BlockBasedTableConfig().setBlockCache(this.cache)
 			.setIndexType(IndexType.kTwoLevelIndexSearch)
 			.setPartitionFilters(true)
-			.setPinTopLevelIndexAndFilter(true)
 			.setCacheIndexAndFilterBlocks(true)
 			.setCacheIndexAndFilterBlocksWithHighPriority(true)
 			.setPinL0FilterAndIndexBlocksInCache(true);

@@ -52,6 +52,16 @@ class DamageTests {
 		}
 	}
 
+	@Test
+	void aDamagedFilterIsMetAtTheStartAndToldAndNothingIsServedWithoutIt() throws RocksDBException {
+		Path path = this.directory.resolve("store");
+		fill(path, new Generator(1));
+		Tables.damageFilters(path);
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(path))
+			.withMessageStartingWith("The data directory " + path + " is damaged");
+	}
+
 	private static boolean isDamaged(TestStore store, int i, Entry expected) {
 		@Nullable Entry read;
 		try {
