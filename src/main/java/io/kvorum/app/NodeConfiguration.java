@@ -31,6 +31,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.http.client.ReactorResourceFactory;
 import reactor.core.observability.micrometer.Micrometer;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
@@ -143,8 +144,8 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StartReport startReport(KvorumProperties properties, Environment environment) {
-		return new StartReport(properties, environment);
+	StartReport startReport(KvorumProperties properties, Environment environment, ReactorResourceFactory resources) {
+		return new StartReport(properties, environment, resources.getLoopResources());
 	}
 
 }

@@ -3,8 +3,12 @@ package io.kvorum.app;
 import java.util.Locale;
 
 import io.kvorum.cluster.Topology;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.netty.resources.LoopResources;
+
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
@@ -21,19 +25,28 @@ final class StartReport {
 
 	private final Environment environment;
 
-	StartReport(KvorumProperties properties, Environment environment) {
+	private final LoopResources loops;
+
+	StartReport(KvorumProperties properties, Environment environment, LoopResources loops) {
 		this.properties = properties;
 		this.environment = environment;
+		this.loops = loops;
 	}
 
 	@EventListener
 	void ready(ApplicationReadyEvent ready) {
 		String port = this.environment.getProperty("local.server.port", "none");
-		logger.info("Ready: HTTP on port {}, management on port {}, data in {}, durability {}, {}", port,
-				this.environment.getProperty("local.management.port", port),
+		logger.info("Ready: HTTP on port {}, management on port {}, sockets by {}, data in {}, durability {}, {}", port,
+				this.environment.getProperty("local.management.port", port), transport(),
 				this.properties.storage().path().toAbsolutePath().normalize(),
 				this.properties.storage().durability().name().toLowerCase(Locale.ROOT), cluster());
 		warnOfAnOpenPort();
+	}
+
+	/** IoUring, Epoll or Nio: what reactor-netty has found. */
+	private String transport() {
+		EventLoopGroup group = this.loops.onServer(LoopResources.DEFAULT_NATIVE);
+		return this.loops.onChannelClass(SocketChannel.class, group).getSimpleName().replace("SocketChannel", "");
 	}
 
 	private String cluster() {
