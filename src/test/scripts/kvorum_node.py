@@ -142,15 +142,23 @@ class Node:
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-40:])
 
 
-def start_cluster(jar, directory, count, **properties):
-    """Nodes that know each other, on free ports; returns them when each has found all others and is believed."""
+def free_ports(count):
     with contextlib.ExitStack() as sockets:
         bound = [sockets.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        addresses = [f"http://127.0.0.1:{each.getsockname()[1]}" for each in bound]
+        return [each.getsockname()[1] for each in bound]
+
+
+def start_cluster(jar, directory, count, fixed_ports=False, **properties):
+    """Nodes that know each other, on free ports, the same ones after a restart if so wanted; returns them when each has found
+    all others and is believed."""
+    ports = free_ports(2 * count)
+    addresses = [f"http://127.0.0.1:{port}" for port in ports[:count]]
     nodes = []
     try:
-        for number, address in enumerate(addresses, 1):
+        for number, (address, port) in enumerate(zip(addresses, ports[count:]), 1):
             cluster = {"kvorum.cluster.self": address, "kvorum.cluster.nodes": ",".join(addresses)}
+            if fixed_ports:
+                cluster["server.port"] = port
             nodes.append(Node(jar, directory / f"data-{number}", directory / f"node-{number}.log", wait=False,
                               **cluster, **properties))
         for node in nodes:

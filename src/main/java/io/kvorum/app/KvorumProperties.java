@@ -118,6 +118,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param bodyTimeout how long a value may take in all; 408 after that
 	 * @param writeStallTimeout how long a client may pause while it receives an answer
 	 * before it is cut off
+	 * @param drainTime how long a node that stops keeps connections open that have no
+	 * request, so that the next one is answered; part of the time that a stop takes
 	 */
 	record Api(@NotNull @SizeAtLeast("1B") @SizeAtMost("64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
@@ -126,7 +128,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration headerTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration bodyStallTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout) {
+			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout,
+			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime) {
 	}
 
 	/**

@@ -7,6 +7,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.api.ApiSettings;
 import io.kvorum.api.NodeStatus;
+import io.kvorum.api.wire.Drain;
 import io.kvorum.api.wire.WireEvents;
 import io.kvorum.api.wire.WireGuard;
 import io.kvorum.api.wire.WireLimits;
@@ -27,6 +28,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -124,6 +127,17 @@ class NodeConfiguration {
 				defaults.maxHeaderSize(), defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(),
 				api.headerTimeout(), api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(),
 				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
+	}
+
+	@Bean
+	Drain drain(KvorumProperties properties) {
+		return new Drain(properties.api().drainTime());
+	}
+
+	/** Not that of a management port: it tells that this node is not ready any more. */
+	@Bean
+	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> drainOfTheApi(Drain drain) {
+		return factory -> factory.addServerCustomizers(drain::applyTo);
 	}
 
 	@Bean

@@ -11,8 +11,12 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Which peers are there. Always up: a node whose peers are away is not to be restarted,
- * nor taken out of service, since it serves all that it can.
+ * Which peers are there. Up with peers that are away, too: such a node is not to be taken
+ * out of service, since it serves all that it can.
+ * <p>
+ * Not in service is one that peers refuse and that none has taken since it started: it is
+ * of another version, list of nodes or secret. With it not ready, whoever restarts one
+ * node after the other stops at this one, while the others still are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
 
@@ -25,10 +29,15 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	@Override
 	public Mono<Health> health() {
 		return Mono.fromSupplier(() -> {
+			List<PeerStatus> statuses = this.peers.get();
 			Map<String, String> details = new LinkedHashMap<>();
-			this.peers.get().forEach(peer -> details.put(peer.address(), peer.describe()));
-			return Health.up().withDetail("peers", details).build();
+			statuses.forEach(peer -> details.put(peer.address(), peer.describe()));
+			return (isRefused(statuses) ? Health.outOfService() : Health.up()).withDetail("peers", details).build();
 		});
+	}
+
+	private static boolean isRefused(List<PeerStatus> peers) {
+		return peers.stream().anyMatch(PeerStatus::refused) && peers.stream().noneMatch(PeerStatus::taken);
 	}
 
 }

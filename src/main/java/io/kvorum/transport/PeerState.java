@@ -37,6 +37,12 @@ final class PeerState {
 	/** Whether this node stops, and so ends its streams itself: no news of the peer. */
 	private volatile boolean stopping;
 
+	/** Whether it ever took a stream since this node started. */
+	private volatile boolean taken;
+
+	/** Whether it refused the last one. */
+	private volatile boolean refused;
+
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
@@ -57,6 +63,8 @@ final class PeerState {
 
 	synchronized void opened() {
 		this.events.opened(this.peer);
+		this.taken = true;
+		this.refused = false;
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
 			this.toldNanos.clear();
@@ -75,6 +83,7 @@ final class PeerState {
 
 	/** A stream could not be opened, which is tried again and again. */
 	synchronized void notOpened(Reason kind, String why) {
+		this.refused = kind == Reason.REFUSED;
 		this.tried.countDown();
 		if (this.open.get() == 0) {
 			tell(kind, why);
@@ -101,7 +110,8 @@ final class PeerState {
 	}
 
 	PeerStatus status() {
-		return new PeerStatus(this.peer.address(), this.open.get(), this.streams, this.reason);
+		return new PeerStatus(this.peer.address(), this.open.get(), this.streams, this.reason, this.taken,
+				this.refused);
 	}
 
 }

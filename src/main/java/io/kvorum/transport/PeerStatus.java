@@ -8,8 +8,10 @@ package io.kvorum.transport;
  * @param streams how many are open; 0 where it is away
  * @param wanted how many there are to be
  * @param reason why it is away
+ * @param taken whether it ever took a stream since this node started
+ * @param refused whether it refused the last one
  */
-public record PeerStatus(String address, int streams, int wanted, String reason) {
+public record PeerStatus(String address, int streams, int wanted, String reason, boolean taken, boolean refused) {
 
 	/** For people. */
 	public String describe() {

@@ -267,10 +267,12 @@ final class PeerStream {
 	}
 
 	private Mono<Void> listen(ClientResponse response, FrameReader<ReplyFrame> reader) {
-		if (response.statusCode().value() != HttpStatus.OK.value()) {
+		int status = response.statusCode().value();
+		if (status != HttpStatus.OK.value()) {
+			Reason reason = (status == HttpStatus.SERVICE_UNAVAILABLE.value()) ? Reason.AWAY : Reason.REFUSED;
 			return response.bodyToMono(String.class)
-				.defaultIfEmpty("status " + response.statusCode().value())
-				.flatMap(words -> Mono.error(new StreamEndedException(Reason.REFUSED, printable(words))));
+				.defaultIfEmpty("status " + status)
+				.flatMap(words -> Mono.error(new StreamEndedException(reason, printable(words))));
 		}
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();

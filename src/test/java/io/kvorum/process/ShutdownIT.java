@@ -79,7 +79,7 @@ class ShutdownIT {
 		try (RawHttp connection = RawHttp.connect(node.port())) {
 			assertThat(connection.send(head).readStatus().status()).isEqualTo(100);
 			connection.send("01234");
-			node.terminateAndAwait("graceful shutdown");
+			node.terminateAndAwait("takes no more connections");
 			assertThat(connection.send("56789").readStatus().status()).isEqualTo(201);
 		}
 

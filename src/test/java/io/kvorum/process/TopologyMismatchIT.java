@@ -35,7 +35,7 @@ class TopologyMismatchIT {
 	@DisplayName("another factor: both sides say so, the others go on, and nothing passes through the one that differs")
 	void anotherFactor() throws InterruptedException {
 		putOnAll("factor");
-		cluster.restartWith(3, "kvorum.replication.factor=2");
+		cluster.restartAsStranger(3, cluster.spec(3).with("kvorum.replication.factor=2"));
 
 		awaitSaid(3, cluster.address(1) + " is away: " + cluster.address(1) + " has another topology");
 		awaitSaid(1, "A stream from " + cluster.address(3) + " was refused: " + cluster.address(1)
@@ -49,7 +49,7 @@ class TopologyMismatchIT {
 	@DisplayName("another list of nodes: both sides say so, the others go on, and nothing passes through the one that differs")
 	void anotherList() throws InterruptedException {
 		putOnAll("list");
-		cluster.restartWith(3, "kvorum.cluster.nodes=" + cluster.addresses(List.of(1, 3)));
+		cluster.restartAsStranger(3, cluster.spec(3).with("kvorum.cluster.nodes=" + cluster.addresses(List.of(1, 3))));
 
 		awaitSaid(3, cluster.address(1) + " is away: " + cluster.address(1) + " has another topology");
 		awaitSaid(3, "A stream from " + cluster.address(1) + " was refused: " + cluster.address(3)
@@ -64,7 +64,7 @@ class TopologyMismatchIT {
 	@DisplayName("another secret: both sides say so, the others go on, nothing passes through; no log has a secret")
 	void anotherSecret() throws InterruptedException {
 		putOnAll("secret");
-		cluster.restartWith(3, "kvorum.cluster.secret=" + OTHER_SECRET);
+		cluster.restartAsStranger(3, cluster.spec(3).with("kvorum.cluster.secret=" + OTHER_SECRET));
 
 		awaitSaid(3, cluster.address(1) + " is away: " + cluster.address(1) + " has another kvorum.cluster.secret");
 		awaitSaid(1, "A stream from " + cluster.address(3) + " was refused: " + cluster.address(1)
@@ -80,7 +80,7 @@ class TopologyMismatchIT {
 	@DisplayName("no secret where the others have one: both sides say so, and nothing passes through it")
 	void noSecret() throws InterruptedException {
 		putOnAll("none");
-		cluster.restartAs(3, cluster.spec(3).without("kvorum.cluster.secret"));
+		cluster.restartAsStranger(3, cluster.spec(3).without("kvorum.cluster.secret"));
 
 		awaitSaid(3, cluster.address(1) + " is away: " + cluster.address(1) + " has another kvorum.cluster.secret");
 		awaitSaid(1, "A stream from " + cluster.address(3) + " was refused: " + cluster.address(1)
@@ -155,8 +155,14 @@ class TopologyMismatchIT {
 		assertUnchanged(key);
 	}
 
+	/**
+	 * It is not ready, so that nobody is led to it; whoever comes all the same is told.
+	 */
 	private static void assertRefused(int node, String key) {
 		KvorumClient client = cluster.client(node);
+		Answer readiness = client.exchange("GET", "/actuator/health/readiness");
+		assertThat(readiness.status()).as(readiness.toString()).isEqualTo(503);
+		assertThat(String.valueOf(readiness.json())).contains("cluster={", "OUT_OF_SERVICE", "away: ");
 		for (Answer answer : List.of(client.get(key), client.put(key, "mixed"), client.delete(key))) {
 			EntityApiIT.assertProblem(answer, 504);
 			Map<String, Object> problem = answer.json();
@@ -167,6 +173,7 @@ class TopologyMismatchIT {
 
 	private static void assertWorks(int node) {
 		KvorumClient client = cluster.client(node);
+		assertThat(client.exchange("GET", "/actuator/health/readiness").status()).isEqualTo(200);
 		String key = "works at " + node;
 		assertThat(client.put(key, "value").status()).isEqualTo(201);
 		assertThat(client.get(key).text()).isEqualTo("value");

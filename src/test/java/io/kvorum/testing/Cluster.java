@@ -204,6 +204,15 @@ public final class Cluster
 		seat(node).launchAs(spec).awaitReady();
 	}
 
+	/**
+	 * Kills a node and starts it in a way that makes the others refuse it, until the test
+	 * is over: it answers, and does not get ready.
+	 */
+	public void restartAsStranger(int node, NodeSpec spec) throws InterruptedException {
+		kill9(node);
+		seat(node).launchAs(spec).awaitAnswers();
+	}
+
 	/** Kills a node and takes its data away; the next test starts it with none. */
 	public void wipe(int node) {
 		kill9(node);

@@ -100,8 +100,16 @@ public final class KvorumClient {
 	}
 
 	boolean isReady() {
+		return isOk("/actuator/health/readiness");
+	}
+
+	boolean isAnswering() {
+		return isOk("/v0/status");
+	}
+
+	private boolean isOk(String target) {
 		try {
-			return exchange("GET", "/actuator/health/readiness").status() == 200;
+			return exchange("GET", target).status() == 200;
 		}
 		catch (UncheckedIOException ex) {
 			return false;

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -55,15 +56,27 @@ public final class NodeProcess implements AutoCloseable {
 		return this;
 	}
 
+	/** Waits until it answers, ready or not. */
+	NodeProcess awaitAnswers() throws InterruptedException {
+		if (!becomes(KvorumClient::isAnswering)) {
+			throw new AssertionError("The node does not answer. " + this.log.tail());
+		}
+		return this;
+	}
+
 	/** Waits until readiness is UP, or the process ends before that. */
 	public boolean becomesReady() throws InterruptedException {
+		return becomes(KvorumClient::isReady);
+	}
+
+	private boolean becomes(Predicate<KvorumClient> state) throws InterruptedException {
 		long deadline = System.nanoTime() + START_DEADLINE.toNanos();
 		Matcher line = this.log.await(PORT, START_DEADLINE);
 		if (line == null) {
 			return false;
 		}
 		this.port = Integer.parseInt(line.group(1));
-		while (!client().isReady()) {
+		while (!state.test(client())) {
 			if (this.process.waitFor(20, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
 				return false;
 			}

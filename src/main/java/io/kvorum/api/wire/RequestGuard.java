@@ -41,6 +41,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private @Nullable ConnectionTimer timer;
 
+	/** Null where nobody says goodbye. */
+	private @Nullable Drain drain;
+
 	private @Nullable HttpRequest current;
 
 	private boolean responding;
@@ -48,6 +51,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	private boolean answered;
 
 	private boolean closesAfterResponse;
+
+	/** Whether it stays open for what is under way, and no longer. */
+	private boolean leaving;
 
 	private boolean ended;
 
@@ -181,7 +187,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 	public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
 		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
 			this.responding = true;
-			if (this.decoder.isBodyOutstanding() && !isRestSmall()) {
+			if (isLastResponse()) {
 				this.closesAfterResponse = true;
 				HttpUtil.setKeepAlive(response, false);
 			}
@@ -189,12 +195,19 @@ final class RequestGuard extends ChannelDuplexHandler {
 		if (this.responding && msg instanceof LastHttpContent) {
 			this.responding = false;
 			this.answered = true;
-			if (this.closesAfterResponse) {
+			if (this.closesAfterResponse || (this.leaving && !this.decoder.holdsBytes())) {
 				ctx.write(msg, promise.unvoid()).addListener((written) -> close(ctx, ctx.newPromise()));
 				return;
 			}
 		}
 		ctx.write(msg, promise);
+	}
+
+	/** What a client has sent ahead is answered, too, before the port is left. */
+	private boolean isLastResponse() {
+		Drain drain = this.drain;
+		return (this.decoder.isBodyOutstanding() && !isRestSmall())
+				|| (drain != null && drain.isUnderWay() && !this.decoder.holdsBytes());
 	}
 
 	/**
@@ -235,6 +248,22 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 		else {
 			ctx.close(promise);
+		}
+	}
+
+	/** Who knows whether the port is being left. */
+	void leaveBy(Drain drain) {
+		this.drain = drain;
+	}
+
+	/**
+	 * Closes the connection, when what is under way is answered. An answer that had begun
+	 * before could not say so.
+	 */
+	void leave(ChannelHandlerContext ctx) {
+		this.leaving = true;
+		if (!this.decoder.isBusy() && !this.decoder.isHeadBegun()) {
+			ctx.close();
 		}
 	}
 

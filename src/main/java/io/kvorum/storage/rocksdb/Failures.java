@@ -47,6 +47,13 @@ final class Failures {
 					not start with less than it had. Restore the directory from a backup, or keep it aside and \
 					start with an empty one: what it held is then lost on this node.""", ex);
 		}
+		if (isOfAnotherVersion(message)) {
+			return new StoreOpenException(
+					"The data directory %s was written by a newer version of Kvorum: %s".formatted(path, message), """
+							Nothing was changed. Start that version again. To go back to this one, start it with a \
+							backup that it has written, or in a cluster with an empty directory: the node is then \
+							rebuilt from the others.""", ex);
+		}
 		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
 				"Check that its file system is mounted, writable for this user, and has space.", ex);
 	}
@@ -54,6 +61,11 @@ final class Failures {
 	/** As RocksDB words it, for another process and for this one; there is no code. */
 	private static boolean isLocked(String message) {
 		return message.startsWith("While lock file") || message.startsWith("lock hold by current process");
+	}
+
+	/** It keeps something that this version does not know. */
+	private static boolean isOfAnotherVersion(String message) {
+		return message.contains("Column families not opened");
 	}
 
 	private static Status.@Nullable Code code(RocksDBException ex) {

@@ -45,10 +45,15 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	private final WireLimits limits;
 
 	GuardedServer(WireLimits limits) {
+		this(limits, new Drain(Duration.ZERO));
+	}
+
+	GuardedServer(WireLimits limits, Drain drain) {
 		this.limits = limits;
-		this.server = new WireGuard(limits, this).apply(HttpServer.create().host("127.0.0.1").port(0))
+		this.server = drain.applyTo(new WireGuard(limits, this).apply(HttpServer.create().host("127.0.0.1").port(0)))
 			.handle(this::handle)
 			.bindNow();
+		drain.start();
 	}
 
 	/** Limits that no test meets, but for what it changes. */

@@ -1,15 +1,20 @@
 package io.kvorum.storage.rocksdb;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
+import io.kvorum.storage.StoreOpenException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.TickerType;
 import org.rocksdb.WriteBatch;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class DatabaseTests {
 
@@ -66,6 +71,23 @@ class DatabaseTests {
 			assertThat(database.statistics.getTickerCount(TickerType.BLOCK_CACHE_FILTER_BYTES_INSERT) - before)
 				.isBetween(LOOKS * 1000L, LOOKS * 10_000L);
 		}
+	}
+
+	/** A newer version keeps something more. */
+	@Test
+	void aStoreOfANewerVersionIsNotOpenedAndSaidToBeOne() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory));
+				ColumnFamilyHandle _ = database.db
+					.createColumnFamily(new ColumnFamilyDescriptor("leases".getBytes(StandardCharsets.US_ASCII)))) {
+			assertThat(database.damaged).isFalse();
+		}
+
+		assertThatExceptionOfType(StoreOpenException.class)
+			.isThrownBy(() -> Database.open(TestSettings.of(this.directory)))
+			.withMessageContainingAll("was written by a newer version of Kvorum", "leases", this.directory.toString())
+			.extracting(StoreOpenException::action)
+			.asString()
+			.contains("Start that version again");
 	}
 
 	/** Looks for keys that are absent, others at each time. */
