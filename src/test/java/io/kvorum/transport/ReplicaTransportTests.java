@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -229,6 +230,26 @@ class ReplicaTransportTests {
 			TransportNodes.stop(peer);
 			this.nodes.awaitAway(transport, 1);
 		}
+	}
+
+	@Test
+	void aNodeKnowsWhoReachesItHoweverItReachesThem() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		peer(true, (_, _) -> {
+		});
+		connected(transport);
+		assertThat(transport.reachedBy()).as("by one that takes streams and opens none").isEmpty();
+	}
+
+	@Test
+	void aNodeKnowsWhoReachesItAndWhoDoesNoMore() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		ReplicaTransport peer = this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		TransportNodes.await("a stream from the peer", () -> transport.reachedBy().equals(Set.of(address)));
+
+		TransportNodes.stop(peer);
+		TransportNodes.await("no stream", () -> transport.reachedBy().isEmpty());
 	}
 
 	@Test
