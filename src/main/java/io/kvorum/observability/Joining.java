@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.observability.ConvergenceState.Peer;
@@ -16,8 +17,8 @@ import org.jspecify.annotations.Nullable;
  * this node, and lacks nothing that this node has, nor the other way round. Once seen is
  * enough: what happens to peers later is no news of this node.
  * <p>
- * A peer is not waited for any longer than {@link #PATIENCE} where it is away, or a
- * repair with it was tried and is not under way: one that is lost must not keep the
+ * A peer is not waited for that is away for {@link #PATIENCE}, nor after that time a
+ * repair with it that was tried and is not under way: one that is lost must not keep the
  * others from serving. One that is there and cannot reach this node is waited for,
  * however long: to the others this node is away.
  */
@@ -31,6 +32,9 @@ final class Joining {
 	private final long startedMillis;
 
 	private final long startedNanos;
+
+	/** When a peer was there last, by its address. */
+	private final Map<String, Long> thereNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean hasMetAll;
 
@@ -58,10 +62,9 @@ final class Joining {
 	}
 
 	private Map<String, String> notMet(ConvergenceState state, Set<String> reachedBy) {
-		boolean late = this.time.nanos() - this.startedNanos > PATIENCE.toNanos();
 		Map<String, String> waits = new LinkedHashMap<>();
 		state.peers().forEach((address, peer) -> {
-			String lack = lackOf(peer, reachedBy.contains(address), late);
+			String lack = lackOf(address, peer, reachedBy.contains(address));
 			if (lack != null) {
 				waits.put(address, lack);
 			}
@@ -69,21 +72,27 @@ final class Joining {
 		return waits;
 	}
 
-	private @Nullable String lackOf(Peer peer, boolean reaches, boolean late) {
+	private @Nullable String lackOf(String address, Peer peer, boolean reaches) {
 		if (!peer.there()) {
-			return late ? null : "it is away";
+			long lastNanos = this.thereNanos.getOrDefault(address, this.startedNanos);
+			return isLongAgo(lastNanos) ? null : "it is away";
 		}
+		this.thereNanos.put(address, this.time.nanos());
 		if (!reaches) {
 			return "it does not reach this node";
 		}
 		Repair repair = peer.repair();
-		if (late && repair.finished() != null && !repair.active()) {
+		if (isLongAgo(this.startedNanos) && repair.finished() != null && !repair.active()) {
 			return null;
 		}
 		if (!isEqual(repair)) {
 			return "not found equal since the start";
 		}
 		return peer.lacksNothing() ? null : "hints wait for it";
+	}
+
+	private boolean isLongAgo(long nanos) {
+		return this.time.nanos() - nanos > PATIENCE.toNanos();
 	}
 
 	private boolean isEqual(Repair repair) {

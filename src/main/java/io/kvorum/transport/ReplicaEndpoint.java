@@ -1,9 +1,11 @@
 package io.kvorum.transport;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -180,9 +182,13 @@ final class ReplicaEndpoint {
 		return !this.streams.isEmpty();
 	}
 
-	/** The addresses of those that have a stream to this node. */
+	/** The addresses of those that have a stream to this node, and use it. */
 	Set<String> reachedBy() {
-		return Set.copyOf(this.streams.values());
+		return this.streams.entrySet()
+			.stream()
+			.filter(stream -> stream.getKey().isOpen())
+			.map(Map.Entry::getValue)
+			.collect(Collectors.toSet());
 	}
 
 	/** Ends the streams of those that did not. */

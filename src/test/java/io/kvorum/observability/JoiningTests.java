@@ -82,6 +82,20 @@ class JoiningTests {
 	}
 
 	@Test
+	void aPeerThatComesAndGoesIsWaitedForFromThenOn() {
+		repaired(B, false, RepairLog.NEVER);
+		this.time.pass(Duration.ofSeconds(50));
+		assertThat(waitsFor()).containsOnlyKeys(B.address());
+
+		this.node.there = Set.of(C.address());
+		this.time.pass(Duration.ofSeconds(50));
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), "it is away"));
+
+		this.time.pass(Duration.ofSeconds(11));
+		assertThat(waitsFor()).isEmpty();
+	}
+
+	@Test
 	void whereAllPeersAreAwayTheNodeServesInTheEnd() {
 		this.node.there = Set.of();
 		this.node.reachedBy = Set.of();

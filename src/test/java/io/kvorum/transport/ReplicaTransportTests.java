@@ -42,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -477,6 +478,29 @@ class ReplicaTransportTests {
 
 		assertThat(answered).isEqualTo(status);
 		assertThat(this.second.asked).isEmpty();
+	}
+
+	@Test
+	void aStreamThatIsNotUsedIsNoSignThatItsPeerTakesItForOpen() {
+		ReplicaTransport transport = this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		CompletableFuture<byte[]> hello = new CompletableFuture<>();
+		Disposable stream = HttpClient.newConnection()
+			.headers(headers -> headers.set(ReplicaProtocol.SECRET_HEADER, "the secret")
+				.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION)
+				.set(ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()))
+				.set(ReplicaProtocol.FROM_HEADER, this.nodes.addresses.get(0))
+				.set(ReplicaProtocol.TO_HEADER, address))
+			.post()
+			.uri(address + ReplicaProtocol.PATH)
+			.send(Flux.never())
+			.responseContent()
+			.asByteArray()
+			.subscribe(hello::complete, hello::completeExceptionally);
+
+		assertThat(hello).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(transport.reachedBy()).isEmpty();
+		stream.dispose();
 	}
 
 	private static void set(HttpHeaders headers, String name, @Nullable String value) {
