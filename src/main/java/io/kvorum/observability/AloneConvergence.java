@@ -23,6 +23,11 @@ final class AloneConvergence implements ConvergenceSource {
 	}
 
 	@Override
+	public Set<String> reachedBy() {
+		return Set.of();
+	}
+
+	@Override
 	public RejoinProgress rejoin() {
 		return new RejoinProgress("alone", "", 0, 0);
 	}

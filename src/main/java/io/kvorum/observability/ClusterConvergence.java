@@ -22,6 +22,8 @@ final class ClusterConvergence implements ConvergenceSource {
 
 	private final Supplier<List<PeerStatus>> statuses;
 
+	private final Supplier<Set<String>> reachedBy;
+
 	private final Rejoin rejoin;
 
 	private final AntiEntropy antiEntropy;
@@ -30,10 +32,11 @@ final class ClusterConvergence implements ConvergenceSource {
 
 	private final Handoff handoff;
 
-	ClusterConvergence(List<Member> peers, Supplier<List<PeerStatus>> statuses, Rejoin rejoin, AntiEntropy antiEntropy,
-			RepairLog log, Handoff handoff) {
+	ClusterConvergence(List<Member> peers, Supplier<List<PeerStatus>> statuses, Supplier<Set<String>> reachedBy,
+			Rejoin rejoin, AntiEntropy antiEntropy, RepairLog log, Handoff handoff) {
 		this.peers = List.copyOf(peers);
 		this.statuses = statuses;
+		this.reachedBy = reachedBy;
 		this.rejoin = rejoin;
 		this.antiEntropy = antiEntropy;
 		this.log = log;
@@ -52,6 +55,11 @@ final class ClusterConvergence implements ConvergenceSource {
 			.filter(peer -> peer.streams() > 0)
 			.map(PeerStatus::address)
 			.collect(Collectors.toSet());
+	}
+
+	@Override
+	public Set<String> reachedBy() {
+		return this.reachedBy.get();
 	}
 
 	@Override

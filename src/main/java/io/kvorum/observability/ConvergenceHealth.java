@@ -4,7 +4,6 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.observability.ConvergenceState.Hints;
@@ -13,33 +12,44 @@ import io.kvorum.observability.ConvergenceState.Peer;
 import io.kvorum.observability.ConvergenceState.Repair;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import org.springframework.boot.health.contributor.Status;
 import reactor.core.publisher.Mono;
 
 /**
- * How far this node has converged with its peers. Always up: a node that is in quarantine
- * or behind is not to be restarted, which would only make it begin again.
+ * How far this node has converged with its peers. Never down: a node that is in
+ * quarantine or behind is not to be restarted, which would only make it begin again.
+ * Unknown until it has joined them, which by itself is no worse than up: the group
+ * "joined" makes something of it.
  */
 final class ConvergenceHealth implements ReactiveHealthIndicator {
 
-	private final Supplier<ConvergenceState> states;
+	private final ConvergenceSource source;
+
+	private final Joining joining;
 
 	private final TimeSource time;
 
-	ConvergenceHealth(Supplier<ConvergenceState> states, TimeSource time) {
-		this.states = states;
+	ConvergenceHealth(ConvergenceSource source, Joining joining, TimeSource time) {
+		this.source = source;
+		this.joining = joining;
 		this.time = time;
 	}
 
 	@Override
 	public Mono<Health> health() {
-		return Mono.fromSupplier(() -> healthOf(this.states.get()));
+		return Mono.fromSupplier(() -> healthOf(ConvergenceState.of(this.source)));
 	}
 
 	private Health healthOf(ConvergenceState state) {
 		Membership membership = state.membership();
-		Health.Builder health = Health.up()
+		Map<String, String> waitsFor = this.joining.waitsFor(state, this.source.reachedBy());
+		Health.Builder health = Health.status(waitsFor.isEmpty() ? Status.UP : Status.UNKNOWN)
 			.withDetail("converged", state.converged())
+			.withDetail("joined", waitsFor.isEmpty())
 			.withDetail("membership", membership.state());
+		if (!waitsFor.isEmpty()) {
+			health.withDetail("waitsFor", waitsFor);
+		}
 		if (membership.doubt() != null) {
 			health.withDetail("doubt", membership.doubt());
 		}

@@ -36,8 +36,9 @@ class ConvergenceObservability {
 			return new AloneConvergence();
 		}
 		List<Member> peers = topology.members().stream().filter(member -> !member.equals(local.member())).toList();
-		return new ClusterConvergence(peers, transport.getObject()::peers, rejoin.getObject(), ofPeers, log.getObject(),
-				handoff.getObject());
+		ReplicaTransport replicas = transport.getObject();
+		return new ClusterConvergence(peers, replicas::peers, replicas::reachedBy, rejoin.getObject(), ofPeers,
+				log.getObject(), handoff.getObject());
 	}
 
 	@Bean
@@ -47,7 +48,7 @@ class ConvergenceObservability {
 
 	@Bean
 	ReactiveHealthIndicator convergenceHealthIndicator(ConvergenceSource source, TimeSource time) {
-		return new ConvergenceHealth(() -> ConvergenceState.of(source), time);
+		return new ConvergenceHealth(source, new Joining(time), time);
 	}
 
 	@Bean

@@ -17,6 +17,9 @@ interface ConvergenceSource {
 	/** The addresses of those that are there. */
 	Set<String> there();
 
+	/** The addresses of those that have a stream to this node. */
+	Set<String> reachedBy();
+
 	RejoinProgress rejoin();
 
 	/** Whether nothing is known to differ from any peer. */

@@ -64,7 +64,7 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 			return new Membership(progress.state(), text(progress.doubt()), progress.partsToDo(), progress.partsDone());
 		}
 
-		private boolean isBelieved() {
+		boolean isBelieved() {
 			return this.doubt == null;
 		}
 
@@ -77,7 +77,7 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	 */
 	record Peer(boolean there, Hints hints, Repair repair) {
 
-		private boolean lacksNothing() {
+		boolean lacksNothing() {
 			return this.there && this.hints.waiting == 0;
 		}
 

@@ -1,9 +1,11 @@
 package io.kvorum.transport;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -59,7 +61,8 @@ final class ReplicaEndpoint {
 
 	private final Strangers strangers;
 
-	private final Set<ReplicaStream> streams = ConcurrentHashMap.newKeySet();
+	/** And who it comes from. */
+	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
 	/** When the log was told, by the address and the status. */
 	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
@@ -100,7 +103,7 @@ final class ReplicaEndpoint {
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.body((response,
 					_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
-						.doFirst(() -> register(stream))
+						.doFirst(() -> register(stream, header(request, ReplicaProtocol.FROM_HEADER).orElse("")))
 						.doFinally(_ -> this.streams.remove(stream))));
 	}
 
@@ -109,8 +112,8 @@ final class ReplicaEndpoint {
 		return connection.channel();
 	}
 
-	private void register(ReplicaStream stream) {
-		this.streams.add(stream);
+	private void register(ReplicaStream stream, String from) {
+		this.streams.put(stream, from);
 		if (this.stopping) {
 			stream.leave();
 		}
@@ -172,21 +175,30 @@ final class ReplicaEndpoint {
 	/** Asks all peers to end their streams. */
 	void leave() {
 		this.stopping = true;
-		this.streams.forEach(ReplicaStream::leave);
+		this.streams.keySet().forEach(ReplicaStream::leave);
 	}
 
 	boolean hasStreams() {
 		return !this.streams.isEmpty();
 	}
 
+	/** The addresses of those that have a stream to this node, and use it. */
+	Set<String> reachedBy() {
+		return this.streams.entrySet()
+			.stream()
+			.filter(stream -> stream.getKey().isOpen())
+			.map(Map.Entry::getValue)
+			.collect(Collectors.toSet());
+	}
+
 	/** Ends the streams of those that did not. */
 	void end() {
-		this.streams.forEach(ReplicaStream::end);
+		this.streams.keySet().forEach(ReplicaStream::end);
 	}
 
 	/** Ends the streams of peers that have not been heard for long. */
 	void endSilent() {
-		this.streams.forEach(ReplicaStream::endIfSilent);
+		this.streams.keySet().forEach(ReplicaStream::endIfSilent);
 	}
 
 	private record Refusal(HttpStatus status, String words) {

@@ -66,6 +66,9 @@ final class ReplicaStream {
 
 	private volatile long heardNanos;
 
+	/** Whether the peer has taken it for open: it asks nothing before that. */
+	private volatile boolean isOpen;
+
 	private int underWay;
 
 	private boolean noMoreOperations;
@@ -95,7 +98,13 @@ final class ReplicaStream {
 
 	private void receive(DataBuffer buffer) {
 		this.heardNanos = this.time.nanos();
+		this.isOpen = true;
 		this.reader.read(buffer, this::carryOut);
+	}
+
+	/** Whether the peer has used it, be it for a ping. From any thread. */
+	boolean isOpen() {
+		return this.isOpen;
 	}
 
 	private void carryOut(OperationFrame operation) {

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 import io.kvorum.clock.TimeSource;
@@ -51,6 +52,13 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private static final Duration STRANGER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
+
+	/**
+	 * How long an address is remembered, whatever DNS allows: one that restarts may come
+	 * back with another, and is away until that is known. Names that are not found are
+	 * not remembered at all.
+	 */
+	private static final Duration ADDRESS_LIFETIME = Duration.ofSeconds(1);
 
 	private final InetSocketAddress address;
 
@@ -126,6 +134,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private WebClient client(WebClient.Builder clients, EventLoop loop) {
 		HttpClient http = HttpClient.create(ConnectionProvider.newConnection())
 			.runOn(loop)
+			.resolver(names -> names.cacheMaxTimeToLive(ADDRESS_LIFETIME))
 			.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) this.settings.connectTimeout().toMillis())
 			.doOnChannelInit((_, channel, _) -> this.onConnection.accept(channel.eventLoop()))
 			.disableRetry(true);
@@ -140,6 +149,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/** Whether each of the peers is there, in the order of the topology. */
 	public List<PeerStatus> peers() {
 		return this.states.stream().map(PeerState::status).toList();
+	}
+
+	/** The addresses of the peers that have a stream to this node. */
+	public Set<String> reachedBy() {
+		return this.endpoint.reachedBy();
 	}
 
 	@Override

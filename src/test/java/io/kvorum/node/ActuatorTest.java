@@ -32,7 +32,8 @@ class ActuatorTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness",
-			"/actuator/info", "/actuator/metrics", "/actuator/metrics/kvorum.clock.drift", "/actuator/prometheus" })
+			"/actuator/health/joined", "/actuator/info", "/actuator/metrics", "/actuator/metrics/kvorum.clock.drift",
+			"/actuator/prometheus" })
 	void theyAnswer(String path) throws Exception {
 		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(200);
 	}
@@ -55,6 +56,14 @@ class ActuatorTest {
 		JsonNode readiness = this.node.json("/actuator/health/readiness");
 		assertThat(readiness.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage");
 		assertThat(readiness.at("/components/storage/details/writes").asString()).isEqualTo("accepted");
+	}
+
+	@Test
+	void aNodeAloneHasNobodyToJoin() throws Exception {
+		JsonNode joined = this.node.json("/actuator/health/joined");
+		assertThat(joined.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage",
+				"convergence");
+		assertThat(joined.at("/components/convergence/details/joined").asBoolean()).isTrue();
 	}
 
 	@Test

@@ -28,28 +28,55 @@ class ConvergenceHealthTests {
 
 	private final SteeredTime time = new SteeredTime();
 
+	private final Joining joining = startedTwoMinutesAgo();
+
+	private Joining startedTwoMinutesAgo() {
+		this.time.jump(Duration.ofMinutes(-2));
+		Joining started = new Joining(this.time);
+		this.time.jump(Duration.ofMinutes(2));
+		return started;
+	}
+
 	private Map<String, Object> details() {
 		return details(this.node);
 	}
 
 	private Map<String, Object> details(ConvergenceSource source) {
+		Health told = health(source);
+		assertThat(told.getStatus()).as("whatever happens").isIn(Status.UP, Status.UNKNOWN);
+		return told.getDetails();
+	}
+
+	private Health health(ConvergenceSource source) {
 		Health[] told = new Health[1];
-		StepVerifier.create(new ConvergenceHealth(() -> ConvergenceState.of(source), this.time).health())
+		StepVerifier.create(new ConvergenceHealth(source, this.joining, this.time).health())
 			.assertNext(health -> told[0] = health)
 			.verifyComplete();
-		assertThat(told[0].getStatus()).as("whatever happens").isEqualTo(Status.UP);
-		return told[0].getDetails();
+		return told[0];
 	}
 
 	@Test
 	void aMemberThatIsEqualToAllPeersHasConverged() {
-		assertThat(details()).isEqualTo(Map.of("converged", true, "membership", "member", "hints",
+		assertThat(details()).isEqualTo(Map.of("converged", true, "joined", true, "membership", "member", "hints",
 				Map.of(B.address(), "0", C.address(), "0"), "repairs", Map.of(B.address(), EQUAL, C.address(), EQUAL)));
 	}
 
 	@Test
 	void aNodeAloneHasConverged() {
-		assertThat(details(new AloneConvergence())).isEqualTo(Map.of("converged", true, "membership", "alone"));
+		assertThat(details(new AloneConvergence()))
+			.isEqualTo(Map.of("converged", true, "joined", true, "membership", "alone"));
+	}
+
+	@Test
+	void untilItHasJoinedItIsUnknownAndSaysWhatItWaitsFor() {
+		this.node.there = Set.of(C.address());
+		assertThat(health(this.node).getStatus()).isEqualTo(Status.UNKNOWN);
+		assertThat(details()).containsEntry("joined", false)
+			.containsEntry("waitsFor", Map.of(B.address(), "it is away"));
+
+		this.node.there = Set.of(B.address(), C.address());
+		assertThat(health(this.node).getStatus()).isEqualTo(Status.UP);
+		assertThat(details()).containsEntry("joined", true).doesNotContainKey("waitsFor");
 	}
 
 	@Test

@@ -28,6 +28,8 @@ final class SteeredConvergence implements ConvergenceSource {
 
 	Set<String> there = Set.of(B.address(), C.address());
 
+	Set<String> reachedBy = this.there;
+
 	RejoinProgress rejoin = new RejoinProgress("member", "", 0, 0);
 
 	boolean equal = true;
@@ -61,6 +63,11 @@ final class SteeredConvergence implements ConvergenceSource {
 	@Override
 	public Set<String> there() {
 		return this.there;
+	}
+
+	@Override
+	public Set<String> reachedBy() {
+		return this.reachedBy;
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -229,6 +231,26 @@ class ReplicaTransportTests {
 			TransportNodes.stop(peer);
 			this.nodes.awaitAway(transport, 1);
 		}
+	}
+
+	@Test
+	void aNodeKnowsWhoReachesItHoweverItReachesThem() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		peer(true, (_, _) -> {
+		});
+		connected(transport);
+		assertThat(transport.reachedBy()).as("by one that takes streams and opens none").isEmpty();
+	}
+
+	@Test
+	void aNodeKnowsWhoReachesItAndWhoDoesNoMore() {
+		ReplicaTransport transport = this.nodes.start(this.first);
+		ReplicaTransport peer = this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		TransportNodes.await("a stream from the peer", () -> transport.reachedBy().equals(Set.of(address)));
+
+		TransportNodes.stop(peer);
+		TransportNodes.await("no stream", () -> transport.reachedBy().isEmpty());
 	}
 
 	@Test
@@ -456,6 +478,29 @@ class ReplicaTransportTests {
 
 		assertThat(answered).isEqualTo(status);
 		assertThat(this.second.asked).isEmpty();
+	}
+
+	@Test
+	void aStreamThatIsNotUsedIsNoSignThatItsPeerTakesItForOpen() {
+		ReplicaTransport transport = this.nodes.start(this.second);
+		String address = this.nodes.addresses.get(1);
+		CompletableFuture<byte[]> hello = new CompletableFuture<>();
+		Disposable stream = HttpClient.newConnection()
+			.headers(headers -> headers.set(ReplicaProtocol.SECRET_HEADER, "the secret")
+				.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION)
+				.set(ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()))
+				.set(ReplicaProtocol.FROM_HEADER, this.nodes.addresses.get(0))
+				.set(ReplicaProtocol.TO_HEADER, address))
+			.post()
+			.uri(address + ReplicaProtocol.PATH)
+			.send(Flux.never())
+			.responseContent()
+			.asByteArray()
+			.subscribe(hello::complete, hello::completeExceptionally);
+
+		assertThat(hello).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(transport.reachedBy()).isEmpty();
+		stream.dispose();
 	}
 
 	private static void set(HttpHeaders headers, String name, @Nullable String value) {

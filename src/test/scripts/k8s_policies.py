@@ -1,0 +1,632 @@
+"""What the manifests below k8s/ have to be, beyond what the API server asks for; and violations, to show that each is found.
+
+A policy is a function of a Deployment that yields what is wrong, one sentence each. A plant is a change of manifests that
+one policy has to notice.
+"""
+
+import copy
+import functools
+import re
+
+import yaml
+
+MIB = 1 << 20
+JVM_BYTES = 150 * MIB  # README, "Memory"
+STOP_SECONDS = 10  # README, "Stopping": a node ends in under 10 s
+HALT_SECONDS = 15  # StorageFailure: of one whose disk hangs
+HEALTH = "/actuator/health/"
+SIZES = {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "KB": 1 << 10, "Ki": 1 << 10, "m": MIB, "M": MIB, "MB": MIB, "Mi": MIB,
+         "g": 1 << 30, "G": 1 << 30, "GB": 1 << 30, "Gi": 1 << 30}
+
+policies = {}
+plants = []
+
+
+class Deployment:
+    """The manifests of one overlay, the node in the middle."""
+
+    def __init__(self, overlay, manifests, metadata):
+        self.overlay = overlay
+        self.manifests = manifests
+        self.metadata = metadata
+        [self.set] = self.of("StatefulSet")
+        self.template = self.set["spec"]["template"]
+        self.pod = self.template["spec"]
+        self.containers = self.pod["containers"] + self.pod.get("initContainers", [])
+        self.node = self.pod["containers"][0]
+        self.labels = self.template["metadata"]["labels"]
+        self.ports = {port.get("name"): port["containerPort"] for port in self.node.get("ports", [])}
+        self.env = {variable["name"]: variable.get("value") for variable in self.node.get("env", [])}
+
+    def of(self, kind):
+        return [manifest for manifest in self.manifests if manifest["kind"] == kind]
+
+    @property
+    def selecting(self):
+        """The Services of the nodes."""
+        return [service for service in self.of("Service") if matches(service["spec"].get("selector"), self.labels)]
+
+    @functools.cached_property
+    def properties(self):
+        """Of a node: the files of its configuration, then its environment."""
+        found = {}
+        for volume in self.pod["volumes"]:
+            for config in self.of("ConfigMap"):
+                if volume.get("configMap", {}).get("name") == config["metadata"]["name"]:
+                    for text in config["data"].values():
+                        found.update(flat(yaml.safe_load(text)))
+        for variable, value in self.env.items():
+            if variable.startswith("KVORUM_"):
+                # In the environment an underscore is a dot or a dash.
+                bare = {name.replace(".", "").replace("-", ""): name for name in self.metadata}
+                found[bare.get(variable.replace("_", "").lower(), variable)] = value
+        return found
+
+    def size(self, name):
+        return bytes_of(self.properties.get(name, self.metadata.get(name, {}).get("defaultValue")))
+
+    def jvm(self, option):
+        """A size among the options of the JVM; the last one counts."""
+        found = re.findall(option + r"(\w+)", self.env.get("JDK_JAVA_OPTIONS") or "")
+        return bytes_of(found[-1]) if found else None
+
+
+def flat(tree, prefix=""):
+    if not isinstance(tree, dict):
+        return {prefix[:-1]: tree}
+    return {name: value for key, branch in tree.items() for name, value in flat(branch, f"{prefix}{key}.").items()}
+
+
+def bytes_of(text):
+    number, unit = re.fullmatch(r"(\d+)\s*(\w*)", str(text)).groups()
+    return int(number) * SIZES[unit]
+
+
+def matches(selector, labels):
+    return bool(selector) and selector.items() <= labels.items()
+
+
+def at(tree, path, default=None):
+    for key in path.split("."):
+        tree = tree.get(key) if isinstance(tree, dict) else None
+    return default if tree is None else tree
+
+
+def policy(function):
+    policies[function.__name__] = function
+    return function
+
+
+def plant(of, only=None):
+    """Marks a function that damages a Deployment in a way that the policy with this name has to notice."""
+
+    def mark(function):
+        plants.append((function.__name__, of, only, function))
+        return function
+
+    return mark
+
+
+def damaged(deployment, damage):
+    """A copy of it with the damage done."""
+    other = Deployment(deployment.overlay, copy.deepcopy(deployment.manifests), deployment.metadata)
+    damage(other)
+    return Deployment(other.overlay, other.manifests, other.metadata)
+
+
+# What each pod has to be.
+
+
+@policy
+def images_are_pinned(deployment):
+    for container in deployment.containers:
+        name, _, tag = container["image"].rpartition(":")
+        if "@sha256:" not in container["image"] and (not name or tag in ("", "latest")):
+            yield f"{container['name']}: the image {container['image']} has no version"
+
+
+@policy
+def memory_and_processors_are_limited(deployment):
+    for container in deployment.containers:
+        for kind in "requests", "limits":
+            for resource in "cpu", "memory":
+                if at(container, f"resources.{kind}.{resource}") is None:
+                    yield f"{container['name']}: no {kind} of {resource}"
+        if at(container, "resources.requests.memory") != at(container, "resources.limits.memory"):
+            yield f"{container['name']}: memory is promised that may not be there: requests and limits differ"
+
+
+@policy
+def pods_are_restricted(deployment):
+    pod = deployment.pod
+    asked = {"runAsNonRoot": True, "fsGroup": 10001, "runAsUser": 10001, "runAsGroup": 10001,
+             "seccompProfile": {"type": "RuntimeDefault"}}
+    for name, value in asked.items():
+        if at(pod, f"securityContext.{name}") != value:
+            yield f"the pod's {name} is {at(pod, f'securityContext.{name}')}, not {value}"
+    for name in "hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace":
+        if pod.get(name):
+            yield f"{name} is on"
+    for container in deployment.containers:
+        context = container.get("securityContext", {})
+        for name, value in {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True,
+                            "capabilities": {"drop": ["ALL"]}}.items():
+            if context.get(name) != value:
+                yield f"{container['name']}: {name} is {context.get(name)}, not {value}"
+        for name in context.keys() & {"privileged", "runAsUser", "runAsNonRoot", "seccompProfile", "procMount"}:
+            yield f"{container['name']}: {name} overrides what is said for the pod"
+
+
+@policy
+def nothing_of_kubernetes_is_given_to_a_pod(deployment):
+    if deployment.pod.get("automountServiceAccountToken") is not False:
+        yield "the pod gets a token of its service account"
+    if deployment.pod.get("enableServiceLinks") is not False:
+        yield "Services get into the environment, where properties come from"
+    accounts = {account["metadata"]["name"]: account for account in deployment.of("ServiceAccount")}
+    account = accounts.get(deployment.pod.get("serviceAccountName"))
+    if account is None or account.get("automountServiceAccountToken") is not False:
+        yield "the pod has no service account of its own without a token"
+    for kind in "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding":
+        if deployment.of(kind):
+            yield f"there is a {kind}, though a node asks nothing of the API server"
+
+
+@policy
+def probes_are_right(deployment):
+    paths = {"startupProbe": "liveness", "livenessProbe": "liveness", "readinessProbe": "joined"}
+    for name, group in paths.items():
+        probe = deployment.node.get(name, {})
+        if at(probe, "httpGet.path") != HEALTH + group:
+            yield f"the {name} asks {at(probe, 'httpGet.path')}, not {HEALTH}{group}"
+        if at(probe, "httpGet.port") != "management":
+            yield f"the {name} asks the port {at(probe, 'httpGet.port')}, not management"
+    startup = deployment.node.get("startupProbe", {})
+    if startup.get("periodSeconds", 10) * startup.get("failureThreshold", 3) < 300:
+        yield "a node that reads its log gets less than five minutes to start"
+    if deployment.node.get("readinessProbe", {}).get("timeoutSeconds", 1) <= 5:
+        yield "the probe of the disk may take 5 s, and the readinessProbe does not wait for it"
+
+
+@policy
+def a_node_gets_the_time_to_stop(deployment):
+    asleep = at(deployment.node, "lifecycle.preStop.sleep.seconds", 0)
+    if asleep < 5:
+        yield "a node stops before everybody has heard of it: no preStop of 5 s or more"
+    needed = asleep + STOP_SECONDS + HALT_SECONDS
+    if deployment.pod.get("terminationGracePeriodSeconds", 30) < needed:
+        yield f"a node may need {needed} s to end, and is killed before"
+
+
+@policy
+def volumes_are_what_they_are_for(deployment):
+    volumes = {volume["name"]: volume for volume in deployment.pod.get("volumes", [])}
+    claims = {claim["metadata"]["name"] for claim in deployment.set["spec"].get("volumeClaimTemplates", [])}
+    mounts = {mount["mountPath"]: mount for mount in deployment.node.get("volumeMounts", [])}
+    for path, mount in mounts.items():
+        if mount["name"] not in volumes.keys() | claims:
+            yield f"{path} is to be {mount['name']}, which is no volume"
+    config_maps = {config["metadata"]["name"] for config in deployment.of("ConfigMap")}
+    for name, volume in volumes.items():
+        if "emptyDir" in volume and "sizeLimit" not in (volume["emptyDir"] or {}):
+            yield f"the volume {name} may fill the disk of the machine"
+        if "hostPath" in volume:
+            yield f"the volume {name} is a part of the machine"
+        if "configMap" in volume and volume["configMap"]["name"] not in config_maps:
+            yield f"the volume {name} is the ConfigMap {volume['configMap']['name']}, which is not there"
+        if "secret" in volume and not volume["secret"].get("items"):
+            yield f"the volume {name} takes a Secret as it is: a missing key would go unnoticed"
+    path = str(deployment.properties.get("kvorum.storage.path"))
+    if not any(path.startswith(mount + "/") and mounts[mount]["name"] in claims for mount in mounts):
+        yield f"kvorum.storage.path {path} is not below a volume of a claim"
+    if "/tmp" not in mounts or "emptyDir" not in volumes.get(mounts["/tmp"]["name"], {}):
+        yield "/tmp is not writable"
+
+
+@policy
+def secrets_are_files_made_by_somebody_else(deployment):
+    for secret in deployment.of("Secret"):
+        yield f"the Secret {secret['metadata']['name']} is in the manifests"
+    for container in deployment.containers:
+        for variable in container.get("env", []):
+            if at(variable, "valueFrom.secretKeyRef") or re.search("SECRET|PASSWORD|TOKEN", variable["name"]):
+                yield f"{container['name']}: {variable['name']} is a secret in the environment"
+    for name in deployment.properties:
+        if "secret" in name:
+            yield f"{name} is in a ConfigMap or in the environment"
+
+
+# What the pods are to each other and to the rest.
+
+
+@policy
+def the_set_does_not_lose_data_nor_wait_for_itself(deployment):
+    spec = deployment.set["spec"]
+    asked = {"podManagementPolicy": "Parallel", "updateStrategy": {"type": "RollingUpdate"},
+             "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain", "whenScaled": "Retain"}}
+    for name, value in asked.items():
+        if spec.get(name) != value:
+            yield f"{name} is {spec.get(name)}, not {value}"
+    if not matches(at(spec, "selector.matchLabels"), deployment.labels):
+        yield "the StatefulSet does not select its own pods"
+
+
+@policy
+def one_node_may_be_away_for_maintenance(deployment):
+    budgets = [budget["spec"] for budget in deployment.of("PodDisruptionBudget")
+               if matches(at(budget, "spec.selector.matchLabels"), deployment.labels)]
+    if [budget.get("maxUnavailable") for budget in budgets] != [1]:
+        yield "the pods have no PodDisruptionBudget with maxUnavailable 1, or several"
+
+
+@policy
+def each_port_is_closed_but_to_whom_it_is_for(deployment):
+    networks = [network["spec"] for network in deployment.of("NetworkPolicy")
+                if matches(at(network, "spec.podSelector.matchLabels"), deployment.labels)]
+    if not any("Ingress" in network.get("policyTypes", []) for network in networks):
+        yield "no NetworkPolicy selects the pods"
+    open_to = {}
+    for rule in (rule for network in networks for rule in network.get("ingress", [])):
+        peers = rule.get("from", [])
+        if not rule.get("ports"):
+            yield "a rule opens all ports"
+        if not peers or any(peer in ({}, {"namespaceSelector": {}}, {"podSelector": {}, "namespaceSelector": {}}) or
+                            "ipBlock" in peer for peer in peers):
+            yield "a rule lets in everybody"
+        for port in rule.get("ports", []):
+            open_to.setdefault(port["port"], []).extend(peers)
+    for port in deployment.ports.keys() - open_to.keys():
+        yield f"the port {port} is open to nobody"
+    for port in open_to.keys() - deployment.ports.keys():
+        yield f"the port {port} is no port of the node"
+    if open_to.get("replica") != [{"podSelector": {"matchLabels": deployment.labels}}]:
+        yield "the replica port is open to others than the nodes"
+    for peer in open_to.get("management", []):
+        if "namespaceSelector" not in peer:
+            yield "the management port is open to pods of the same namespace"
+
+
+@policy
+def ports_are_the_same_everywhere(deployment):
+    if deployment.ports.keys() != {"api", "management", "replica"}:
+        yield f"the ports are {sorted(map(str, deployment.ports))}, not api, management and replica"
+    for name, of in {"server.port": "api", "management.server.port": "management"}.items():
+        if deployment.properties.get(name) != deployment.ports.get(of):
+            yield f"{name} is {deployment.properties.get(name)}, the port {of} is {deployment.ports.get(of)}"
+    for service in deployment.selecting:
+        for port in service["spec"]["ports"]:
+            if port.get("name") not in deployment.ports or port.get("targetPort") != port.get("name"):
+                yield f"the port {port.get('name')} of {service['metadata']['name']} is no port of the node by that name"
+            elif port["port"] != deployment.ports[port["name"]]:
+                yield f"the port {port['name']} of {service['metadata']['name']} has another number than the node's"
+
+
+@policy
+def services_are_one_for_clients_and_one_for_names(deployment):
+    services = {service["metadata"]["name"]: service["spec"] for service in deployment.selecting}
+    nodes = services.pop(deployment.set["spec"]["serviceName"], {})
+    if nodes.get("clusterIP") != "None" or not nodes.get("publishNotReadyAddresses"):
+        yield "the Service of the StatefulSet is not headless, or has no names for nodes that are not ready"
+    for name, service in services.items():
+        if [port.get("name") for port in service["ports"]] != ["api"] or service.get("publishNotReadyAddresses"):
+            yield f"the Service {name} has more than the API of the nodes that are ready"
+        if service.get("type", "ClusterIP") != "ClusterIP":
+            yield f"the Service {name} is a {service['type']}: the API is open to the world"
+    if not services:
+        yield "there is no Service for clients"
+
+
+@policy
+def nodes_know_each_other(deployment):
+    name, service = deployment.set["metadata"]["name"], deployment.set["spec"]["serviceName"]
+    replicas = deployment.set["spec"]["replicas"]
+    port = deployment.ports.get("replica")
+    expected = [f"http://{name}-{i}.{service}:{port}" for i in range(replicas)] if replicas > 1 else []
+    listed = deployment.properties.get("kvorum.cluster.nodes") or []
+    if listed != expected:
+        yield f"kvorum.cluster.nodes is {listed}, the pods are {expected}"
+    self = f"http://$(POD_NAME).{service}:{port}" if replicas > 1 else None
+    if deployment.env.get("KVORUM_CLUSTER_SELF") != self:
+        yield f"KVORUM_CLUSTER_SELF is {deployment.env.get('KVORUM_CLUSTER_SELF')}, not {self}"
+    names = list(deployment.env)
+    if self and ("POD_NAME" not in names or names.index("POD_NAME") > names.index("KVORUM_CLUSTER_SELF")):
+        yield "POD_NAME is not said before it is used"
+    secrets = [item["key"] for volume in deployment.pod["volumes"] for item in at(volume, "secret.items", [])]
+    if self and "kvorum.cluster.secret" not in secrets:
+        yield "the nodes share no secret"
+
+
+@policy
+def memory_fits(deployment):
+    heap, direct = deployment.jvm("-Xmx"), deployment.jvm("-XX:MaxDirectMemorySize=")
+    limit = at(deployment.node, "resources.limits.memory")
+    if not heap or not direct or deployment.jvm("-Xms") != heap:
+        yield "JDK_JAVA_OPTIONS has no -Xms equal to -Xmx, or no -XX:MaxDirectMemorySize"
+    elif limit:
+        cache = deployment.size("kvorum.storage.cache-size")
+        needed = heap + direct + cache + JVM_BYTES
+        if needed > bytes_of(limit):
+            yield (f"a node takes {needed // MIB} MiB (heap {heap // MIB}, direct {direct // MIB}, cache {cache // MIB}, "
+                   f"JVM {JVM_BYTES // MIB}) and the limit is {limit}")
+        if 2 * deployment.size("kvorum.storage.memtable-size") > cache:
+            yield "kvorum.storage.memtable-size is more than half of cache-size"
+        if 2 * deployment.size("kvorum.storage.row-cache-size") > heap:
+            yield "kvorum.storage.row-cache-size is more than half of the heap"
+
+
+@policy
+def properties_are_known(deployment):
+    """Spring Boot ignores a variable of the environment that has a slip in its name."""
+    for name in deployment.properties:
+        if name.startswith("KVORUM_") or (name.startswith("kvorum.") and name not in deployment.metadata):
+            yield f"there is no property {name}"
+
+
+@policy
+def prometheus_finds_the_nodes(deployment):
+    for monitor in deployment.of("ServiceMonitor"):
+        found = [service for service in deployment.selecting
+                 if matches(at(monitor, "spec.selector.matchLabels"), service["metadata"]["labels"])]
+        if len(found) != 1:
+            yield f"the ServiceMonitor selects {len(found)} Services: each node is to be scraped once"
+        for endpoint in monitor["spec"]["endpoints"]:
+            ports = [port["name"] for service in found for port in service["spec"]["ports"]]
+            if endpoint.get("port") not in ports or endpoint.get("path") != "/actuator/prometheus":
+                yield "the ServiceMonitor does not scrape /actuator/prometheus of a port of that Service"
+
+
+@policy
+def production_is_on_machines_of_its_own(deployment):
+    if deployment.overlay != "production":
+        return
+    if not any(spread["topologyKey"] == "kubernetes.io/hostname" and spread["whenUnsatisfiable"] == "DoNotSchedule"
+               and matches(at(spread, "labelSelector.matchLabels"), deployment.labels)
+               for spread in deployment.pod.get("topologySpreadConstraints", [])):
+        yield "two nodes may be on one machine"
+    for container in deployment.containers:
+        if at(container, "resources.requests") != at(container, "resources.limits"):
+            yield f"{container['name']}: requests and limits differ: it is killed for memory before others"
+    namespaces = {space["metadata"]["name"]: space["metadata"].get("labels", {}) for space in deployment.of("Namespace")}
+    space = namespaces.get(deployment.set["metadata"].get("namespace"), {})
+    if space.get("pod-security.kubernetes.io/enforce") != "restricted":
+        yield "the namespace admits pods that are not restricted"
+    if not any("Egress" in at(network, "spec.policyTypes", []) for network in deployment.of("NetworkPolicy")):
+        yield "nodes may connect to anywhere"
+
+
+# Violations, one or more of each policy.
+
+
+@plant(images_are_pinned)
+def an_image_without_a_tag(deployment):
+    deployment.node["image"] = "kvorum"
+
+
+@plant(images_are_pinned)
+def the_latest_image(deployment):
+    deployment.node["image"] = "kvorum:latest"
+
+
+@plant(memory_and_processors_are_limited)
+def a_sidecar_without_limits(deployment):
+    sidecar = copy.deepcopy(deployment.node) | {"name": "sidecar"}
+    del sidecar["resources"]["limits"]["memory"]
+    deployment.pod["containers"].append(sidecar)
+
+
+@plant(memory_and_processors_are_limited)
+def less_memory_requested_than_used(deployment):
+    deployment.node["resources"]["requests"]["memory"] = "64Mi"
+
+
+@plant(pods_are_restricted)
+def a_writable_root(deployment):
+    deployment.node["securityContext"]["readOnlyRootFilesystem"] = False
+
+
+@plant(pods_are_restricted)
+def a_capability(deployment):
+    deployment.node["securityContext"]["capabilities"]["add"] = ["NET_ADMIN"]
+
+
+@plant(pods_are_restricted)
+def no_seccomp(deployment):
+    del deployment.pod["securityContext"]["seccompProfile"]
+
+
+@plant(pods_are_restricted)
+def a_container_that_runs_as_root_after_all(deployment):
+    deployment.node["securityContext"]["runAsUser"] = 0
+
+
+@plant(nothing_of_kubernetes_is_given_to_a_pod)
+def a_token(deployment):
+    del deployment.pod["automountServiceAccountToken"]
+
+
+@plant(nothing_of_kubernetes_is_given_to_a_pod)
+def the_default_account(deployment):
+    del deployment.pod["serviceAccountName"]
+
+
+@plant(nothing_of_kubernetes_is_given_to_a_pod)
+def service_links(deployment):
+    deployment.pod["enableServiceLinks"] = True
+
+
+@plant(probes_are_right)
+def no_liveness_probe(deployment):
+    del deployment.node["livenessProbe"]
+
+
+@plant(probes_are_right)
+def a_probe_of_the_api_port(deployment):
+    deployment.node["readinessProbe"]["httpGet"]["port"] = "api"
+
+
+@plant(probes_are_right)
+def liveness_that_depends_on_peers(deployment):
+    deployment.node["livenessProbe"]["httpGet"]["path"] = HEALTH + "joined"
+
+
+@plant(probes_are_right)
+def a_hasty_startup_probe(deployment):
+    deployment.node["startupProbe"]["failureThreshold"] = 3
+
+
+@plant(a_node_gets_the_time_to_stop)
+def a_grace_period_that_is_too_short(deployment):
+    deployment.pod["terminationGracePeriodSeconds"] = 30
+
+
+@plant(a_node_gets_the_time_to_stop)
+def no_pre_stop(deployment):
+    del deployment.node["lifecycle"]
+
+
+@plant(volumes_are_what_they_are_for)
+def data_outside_the_claim(deployment):
+    deployment.of("ConfigMap")[0]["data"]["application.yml"] = "kvorum.storage.path: /tmp/data"
+
+
+@plant(volumes_are_what_they_are_for)
+def a_temporary_directory_without_a_limit(deployment):
+    [tmp] = [volume for volume in deployment.pod["volumes"] if volume["name"] == "tmp"]
+    tmp["emptyDir"] = {}
+
+
+@plant(volumes_are_what_they_are_for, only=("three-nodes", "production"))
+def a_secret_as_it_is(deployment):
+    [secrets] = [volume for volume in deployment.pod["volumes"] if volume["name"] == "secrets"]
+    del secrets["secret"]["items"]
+
+
+@plant(secrets_are_files_made_by_somebody_else)
+def a_secret_in_the_environment(deployment):
+    deployment.node["env"].append({"name": "KVORUM_CLUSTER_SECRET", "value": "correct horse battery"})
+
+
+@plant(secrets_are_files_made_by_somebody_else)
+def a_secret_in_the_manifests(deployment):
+    deployment.manifests.append({"kind": "Secret", "metadata": {"name": "kvorum-cluster"}})
+
+
+@plant(the_set_does_not_lose_data_nor_wait_for_itself)
+def nodes_that_wait_for_each_other(deployment):
+    deployment.set["spec"]["podManagementPolicy"] = "OrderedReady"
+
+
+@plant(the_set_does_not_lose_data_nor_wait_for_itself)
+def claims_that_go_with_the_set(deployment):
+    deployment.set["spec"]["persistentVolumeClaimRetentionPolicy"]["whenDeleted"] = "Delete"
+
+
+@plant(one_node_may_be_away_for_maintenance)
+def a_budget_of_other_pods(deployment):
+    deployment.of("PodDisruptionBudget")[0]["spec"]["selector"]["matchLabels"] = {"app": "kvorum"}
+
+
+@plant(one_node_may_be_away_for_maintenance)
+def a_budget_of_two(deployment):
+    deployment.of("PodDisruptionBudget")[0]["spec"]["maxUnavailable"] = 2
+
+
+@plant(each_port_is_closed_but_to_whom_it_is_for)
+def a_network_policy_of_other_pods(deployment):
+    deployment.of("NetworkPolicy")[0]["spec"]["podSelector"]["matchLabels"] = {"app": "kvorum"}
+
+
+@plant(each_port_is_closed_but_to_whom_it_is_for)
+def a_replica_port_for_clients(deployment):
+    deployment.of("NetworkPolicy")[0]["spec"]["ingress"][0]["ports"].append({"port": "replica"})
+
+
+@plant(each_port_is_closed_but_to_whom_it_is_for)
+def a_rule_for_everybody(deployment):
+    del deployment.of("NetworkPolicy")[0]["spec"]["ingress"][2]["from"]
+
+
+@plant(each_port_is_closed_but_to_whom_it_is_for)
+def management_for_all_namespaces(deployment):
+    deployment.of("NetworkPolicy")[0]["spec"]["ingress"][2]["from"] = [{"namespaceSelector": {}}]
+
+
+@plant(ports_are_the_same_everywhere)
+def another_management_port(deployment):
+    config = deployment.of("ConfigMap")[0]["data"]
+    config["application.yml"] = config["application.yml"].replace("8081", "8082")
+
+
+@plant(ports_are_the_same_everywhere)
+def a_service_of_a_port_that_is_not_there(deployment):
+    deployment.selecting[0]["spec"]["ports"][0]["targetPort"] = "http"
+
+
+@plant(services_are_one_for_clients_and_one_for_names)
+def names_for_ready_nodes_only(deployment):
+    for service in deployment.selecting:
+        service["spec"].pop("publishNotReadyAddresses", None)
+
+
+@plant(services_are_one_for_clients_and_one_for_names)
+def clients_at_the_management_port(deployment):
+    [service] = [service for service in deployment.selecting if service["spec"].get("clusterIP") != "None"]
+    service["spec"]["ports"].append({"name": "management", "port": 8081, "targetPort": "management"})
+
+
+@plant(nodes_know_each_other)
+def more_pods_than_nodes(deployment):
+    deployment.set["spec"]["replicas"] += 2
+
+
+@plant(nodes_know_each_other, only=("three-nodes", "production"))
+def another_service_name(deployment):
+    config = deployment.of("ConfigMap")[0]["data"]
+    config["cluster.yml"] = config["cluster.yml"].replace("kvorum-nodes", "kvorum")
+
+
+@plant(nodes_know_each_other, only=("three-nodes", "production"))
+def no_list_of_nodes(deployment):
+    del deployment.of("ConfigMap")[0]["data"]["cluster.yml"]
+
+
+@plant(nodes_know_each_other, only=("three-nodes", "production"))
+def a_name_that_is_used_before_it_is_said(deployment):
+    deployment.node["env"].reverse()
+
+
+@plant(memory_fits)
+def a_cache_that_does_not_fit(deployment):
+    deployment.node["env"].append({"name": "KVORUM_STORAGE_CACHE_SIZE", "value": "8GB"})
+
+
+@plant(memory_fits)
+def a_heap_without_a_size(deployment):
+    deployment.node["env"] = [variable for variable in deployment.node["env"] if variable["name"] != "JDK_JAVA_OPTIONS"]
+
+
+@plant(memory_fits)
+def a_limit_that_leaves_nothing_for_the_jvm(deployment):
+    limit = deployment.size("kvorum.storage.cache-size") + deployment.jvm("-Xmx") + deployment.jvm(
+        "-XX:MaxDirectMemorySize=")
+    deployment.node["resources"]["limits"]["memory"] = f"{limit // MIB}Mi"
+
+
+@plant(properties_are_known)
+def a_slip_in_a_variable(deployment):
+    deployment.node["env"].append({"name": "KVORUM_STORAGE_CACHE_SIZ", "value": "64MB"})
+
+
+@plant(prometheus_finds_the_nodes, only=("production",))
+def a_monitor_of_both_services(deployment):
+    del deployment.of("ServiceMonitor")[0]["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]
+
+
+@plant(production_is_on_machines_of_its_own, only=("production",))
+def two_nodes_on_one_machine(deployment):
+    deployment.pod["topologySpreadConstraints"][0]["whenUnsatisfiable"] = "ScheduleAnyway"
+
+
+@plant(production_is_on_machines_of_its_own, only=("production",))
+def a_namespace_for_anything(deployment):
+    deployment.of("Namespace")[0]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "baseline"
