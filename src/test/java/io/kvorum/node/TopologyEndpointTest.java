@@ -74,9 +74,9 @@ class TopologyEndpointTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "?id=", "?id", "?id=secretkey&id=b", "?id=secretkey%ff", "?id=secretkey%C0%80",
-			"?id=secretkey%ED%A0%80", "?id=secretkey%EF%BF%BD", "?id=secretkey&hex=00", "?hex=0",
-			"?hex=0g", "?hex=", "?hex=00&hex=01" })
+	@ValueSource(strings = { "?id=", "?id=secretkey&id=b", "?id=secretkey%ff", "?id=secretkey%C0%80",
+			"?id=secretkey%ED%A0%80", "?id=secretkey%EF%BF%BD", "?id=secretkey&hex=00", "?hex=0", "?hex=0g", "?hex=",
+			"?hex=00&hex=01" })
 	void whatIsNotExactlyOneKeyIsRefusedAndNotLogged(String query, CapturedOutput output) throws Exception {
 		HttpResponse<byte[]> answer = this.node.send("GET", ENDPOINT + query);
 		assertThat(answer.statusCode()).as(new String(answer.body(), UTF_8)).isEqualTo(400);
@@ -91,7 +91,8 @@ class TopologyEndpointTest {
 	}
 
 	private String put(String id, String more) throws Exception {
-		HttpResponse<byte[]> answer = this.node.send("PUT", "/v0/entity?id=" + id.replace(' ', '+') + "&replicas=1/2" + more,
+		HttpResponse<byte[]> answer = this.node.send("PUT",
+				"/v0/entity?id=" + id.replace(' ', '+') + "&replicas=1/2" + more,
 				"a value that is longer than the head of an entry".getBytes(UTF_8));
 		assertThat(answer.statusCode()).as(new String(answer.body(), UTF_8)).isEqualTo(201);
 		return answer.headers().firstValue("ETag").orElseThrow();
@@ -110,7 +111,11 @@ class TopologyEndpointTest {
 			assertThat(replica.get("state").asString()).isEqualTo(isSelf ? state : "away");
 			assertThat(replica.get("replica").asBoolean()).isTrue();
 		}
-		return found.get("replicas").valueStream().filter(replica -> replica.get("node").asString().equals(self)).findFirst().orElseThrow();
+		return found.get("replicas")
+			.valueStream()
+			.filter(replica -> replica.get("node").asString().equals(self))
+			.findFirst()
+			.orElseThrow();
 	}
 
 }
