@@ -9,7 +9,6 @@ import io.kvorum.backup.BackupManifest;
 import io.kvorum.backup.BackupName;
 import io.kvorum.backup.BackupService;
 import io.kvorum.backup.BackupService.Described;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
@@ -37,11 +36,16 @@ final class BackupEndpoint {
 		return answer(this.backups.list().map(BackupEndpoint::listOf));
 	}
 
-	/** Makes one, and answers when it is made and verified. */
+	/** Makes one named after the time, and answers when it is made and verified. */
 	@WriteOperation
-	Mono<WebEndpointResponse<Object>> create(@Nullable String name) {
-		return answer(Mono.defer(() -> this.backups.create((name != null) ? BackupName.of(name) : null))
-			.map(BackupEndpoint::of));
+	Mono<WebEndpointResponse<Object>> create() {
+		return answer(this.backups.create(null).map(BackupEndpoint::of));
+	}
+
+	/** Makes one of this name. */
+	@WriteOperation
+	Mono<WebEndpointResponse<Object>> create(@Selector String name) {
+		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
 	}
 
 	/** Reads every file of one again, and answers when that is done. */

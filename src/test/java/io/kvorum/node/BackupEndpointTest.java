@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -41,7 +40,7 @@ class BackupEndpointTest {
 	void aBackupIsMadeListedCheckedAndRemoved() throws Exception {
 		this.node.send("PUT", "/v0/entity?id=a", "value".getBytes(UTF_8));
 
-		JsonNode made = answer(200, this.node.sendJson("POST", ENDPOINT, "{\"name\":\"one\"}"));
+		JsonNode made = answer(200, this.node.send("POST", ENDPOINT + "/one"));
 		assertThat(made.propertyNames()).containsExactly("name", "made", "bytes", "files", "node", "converged",
 				"verified");
 		assertThat(made.get("name").asString()).isEqualTo("one");
@@ -49,7 +48,7 @@ class BackupEndpointTest {
 		assertThat(made.get("verified").asBoolean()).isTrue();
 		assertThat(this.node.json(ENDPOINT).get("backups")).contains(made);
 		assertThat(this.node.json(ENDPOINT + "/one")).isEqualTo(made);
-		assertThat(answer(409, this.node.sendJson("POST", ENDPOINT, "{\"name\":\"one\"}")).get("type").asString())
+		assertThat(answer(409, this.node.send("POST", ENDPOINT + "/one")).get("type").asString())
 			.isEqualTo("urn:kvorum:problem:backup-exists");
 
 		Path table = tableOf("one");
@@ -69,28 +68,23 @@ class BackupEndpointTest {
 
 	@Test
 	void withoutANameItIsNamedAfterTheTimeAndTheOldestGo() throws Exception {
-		String first = answer(200, this.node.sendJson("POST", ENDPOINT, "")).get("name").asString();
+		String first = answer(200, this.node.send("POST", ENDPOINT)).get("name").asString();
 		assertThat(first).matches("\\d{4}-\\d\\d-\\d\\d-\\d{6}-\\d{3}");
-		this.node.sendJson("POST", ENDPOINT, "{}");
-		this.node.sendJson("POST", ENDPOINT, "");
+		this.node.send("POST", ENDPOINT);
+		this.node.send("POST", ENDPOINT);
 		assertThat(this.node.json(ENDPOINT).get("backups")).hasSize(2)
 			.noneMatch(backup -> backup.get("name").asString().equals(first));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "..", "../../x", "/etc/passwd", "a/b", ".lock", "one.partial", "A", "" })
-	void pathTricksAreRefusedAndTouchNothing(String name) throws Exception {
-		JsonNode problem = answer(400,
-				this.node.sendJson("POST", ENDPOINT, JsonMapper.shared().writeValueAsString(Map.of("name", name))));
-		assertThat(problem.get("type").asString()).isEqualTo("urn:kvorum:problem:backup-bad-name");
-		assertThat(this.node.json(ENDPOINT).get("backups").toString()).doesNotContain("passwd", "partial", "lock");
-	}
-
-	@ParameterizedTest
 	@ValueSource(strings = { "..%2f..%2fx", "%2e%2e", ".lock", "one.partial", "A", "a%00", "%2fetc" })
-	void pathTricksInThePathAreRefusedToo(String name) throws Exception {
-		assertThat(statusOf("DELETE", ENDPOINT + "/" + name)).isIn(400, 404);
-		assertThat(statusOf("GET", ENDPOINT + "/" + name)).isIn(400, 404);
+	void pathTricksAreRefusedAndTouchNothing(String name) throws Exception {
+		Path outside = Files.createDirectories(this.directory.resolveSibling("x"));
+		for (String method : new String[] { "POST", "DELETE", "GET" }) {
+			assertThat(statusOf(method, ENDPOINT + "/" + name)).as(method).isEqualTo(400);
+		}
+		assertThat(outside).isEmptyDirectory();
+		assertThat(this.node.json(ENDPOINT).get("backups").toString()).doesNotContain("etc", "partial", "lock");
 	}
 
 	private static JsonNode answer(int status, HttpResponse<byte[]> response) {

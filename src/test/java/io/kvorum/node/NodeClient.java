@@ -33,14 +33,6 @@ final class NodeClient {
 		return this.client.send(request, BodyHandlers.ofByteArray());
 	}
 
-	HttpResponse<byte[]> sendJson(String method, String path, String body) throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path))
-			.method(method, body.isEmpty() ? BodyPublishers.noBody() : BodyPublishers.ofString(body))
-			.header("Content-Type", "application/json")
-			.build();
-		return this.client.send(request, BodyHandlers.ofByteArray());
-	}
-
 	JsonNode json(String path) throws IOException, InterruptedException {
 		return JsonMapper.shared().readTree(send("GET", path).body());
 	}

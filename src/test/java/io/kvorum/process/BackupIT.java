@@ -180,7 +180,7 @@ class BackupIT {
 
 	private static Path backup(int node, String name) {
 		KvorumClient client = cluster.client(node).withPatience(Duration.ofMinutes(2));
-		Answer answer = client.post(BACKUP, "{\"name\":\"" + name + "\"}");
+		Answer answer = client.exchange("POST", BACKUP + "/" + name);
 		assertThat(answer.status()).as(answer.toString()).isEqualTo(200);
 		assertThat(answer.json()).as(answer.toString()).containsEntry("verified", true);
 		Path data = cluster.spec(node).data();

@@ -79,11 +79,6 @@ public final class KvorumClient {
 		return exchange(method, target, BodyPublishers.noBody(), headers);
 	}
 
-	/** A POST of JSON. */
-	public Answer post(String target, String json) {
-		return exchange("POST", target, BodyPublishers.ofString(json), "Content-Type", "application/json");
-	}
-
 	private Answer exchange(String method, String target, BodyPublisher body, String... headers) {
 		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(this.base + target))
 			.timeout(this.patience)
