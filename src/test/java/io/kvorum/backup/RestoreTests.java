@@ -232,6 +232,29 @@ class RestoreTests {
 		assertThat(store().resolve(".restore")).doesNotExist();
 	}
 
+	/** Whichever of them cannot be moved: the next start goes on. */
+	@Test
+	void withoutAllOtherFilesInTheirPlacesThereIsNoStore() throws IOException {
+		restore(backup());
+		Map<String, String> whole = contentOf(store());
+		Path staging = store().resolve(".restore").resolve("store");
+		for (String blocked : whole.keySet().stream().filter(name -> !name.equals("CURRENT")).toList()) {
+			Files.createDirectories(staging);
+			for (String name : whole.keySet()) {
+				Files.move(store().resolve(name), staging.resolve(name));
+			}
+			Files.createFile(staging.resolveSibling("COMPLETE"));
+			Path inTheWay = Files.createFile(Files.createDirectory(store().resolve(blocked)).resolve("x"));
+
+			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(null));
+			assertThat(store().resolve("CURRENT")).as("without %s", blocked).doesNotExist();
+			Files.delete(inTheWay);
+			Files.delete(inTheWay.getParent());
+			restore(null);
+			assertThat(contentOf(store())).isEqualTo(whole);
+		}
+	}
+
 	private void assertRefused(String why) {
 		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(backup()))
 			.withMessageContaining(why);
