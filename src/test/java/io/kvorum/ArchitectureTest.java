@@ -69,6 +69,8 @@ class ArchitectureTest {
 		.definedBy("io.kvorum.transport..")
 		.layer("api")
 		.definedBy("io.kvorum.api..")
+		.layer("backup")
+		.definedBy("io.kvorum.backup..")
 		.layer("observability")
 		.definedBy("io.kvorum.observability..")
 		.layer("app")
@@ -91,8 +93,10 @@ class ArchitectureTest {
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("api")
 		.mayOnlyAccessLayers("kv", "clock", "replication")
+		.whereLayer("backup")
+		.mayOnlyAccessLayers("kv", "clock", "storage")
 		.whereLayer("observability")
-		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication", "transport", "api")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication", "transport", "api", "backup")
 		.ensureAllClassesAreContainedInArchitecture()
 		.because("each package can be read, tested and replaced knowing only those above it in the table");
 

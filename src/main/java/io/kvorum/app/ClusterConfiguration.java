@@ -12,6 +12,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Coordinator;
+import io.kvorum.replication.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeSettings;
@@ -101,6 +102,14 @@ class ClusterConfiguration {
 	private static MissedStores missedStores(ObjectProvider<Handoff> handoff) {
 		Handoff ofPeers = handoff.getIfAvailable();
 		return (ofPeers != null) ? ofPeers : MissedStores.NONE;
+	}
+
+	/** For operators; within the time of a read, as for clients. */
+	@Bean
+	Inspection inspection(Topology topology, RendezvousPlacement placement, LocalReplica local,
+			ObjectProvider<ReplicaTransport> transport, TimeSource time, KvorumProperties properties) {
+		return new Inspection(topology, placement, replicas(local, transport), time,
+				properties.replication().readTimeout());
 	}
 
 	@Bean

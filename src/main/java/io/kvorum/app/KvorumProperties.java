@@ -33,6 +33,7 @@ import org.springframework.validation.annotation.Validated;
  * @param antiEntropy how replicas are compared
  * @param gcGrace how long a deleted key is remembered at least: a node that was away for
  * nearly as long, or gets back a disk of that age, is rebuilt
+ * @param backup backups of this node, and what it is restored from
  */
 @Validated
 @ConfigurationProperties("kvorum")
@@ -40,7 +41,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
 		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy,
-		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace) {
+		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
+		@Valid @DefaultValue Backup backup) {
 
 	/** What absences and hints must stay below gc-grace by, at most. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
@@ -256,6 +258,37 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			return "Cluster[self=%s, nodes=%s, secret=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s]"
 				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.silenceTimeout,
 						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay, this.acceptLoss);
+		}
+
+	}
+
+	/**
+	 * Backups of this node, and what it is restored from.
+	 *
+	 * @param directory where they are made, one directory for each node, outside of
+	 * kvorum.storage.path; on its file system they are links and take no space at first.
+	 * Without it there are none
+	 * @param keep good backups that are kept: after each one the oldest beyond them are
+	 * removed
+	 * @param maxRate how fast the files of a backup are read to be verified, and copied
+	 * to be restored, each second
+	 * @param restoreFrom the directory of one backup of this node, for a start with an
+	 * empty kvorum.storage.path; ignored once it is restored
+	 * @param restoreWholeCluster whether all nodes are restored from their backups, and
+	 * none of them has gone on; without it the node is rebuilt from the others
+	 */
+	record Backup(@Nullable Path directory, @Min(1) @Max(10_000) @DefaultValue("7") int keep,
+			@NotNull @SizeAtLeast("1MB") @DefaultValue("64MB") DataSize maxRate, @Nullable Path restoreFrom,
+			@DefaultValue("false") boolean restoreWholeCluster) {
+
+		Backup {
+			directory = orNull(directory);
+			restoreFrom = orNull(restoreFrom);
+		}
+
+		/** An empty path is none, as for other properties. */
+		private static @Nullable Path orNull(@Nullable Path path) {
+			return (path == null || path.toString().isBlank()) ? null : path;
 		}
 
 	}

@@ -14,6 +14,7 @@ import io.kvorum.api.wire.WireLimits;
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
+import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -114,9 +115,9 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time,
+	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
 			ObjectProvider<Roster> roster) {
-		return new StorageLifecycle(storage, clock, time, roster);
+		return new StorageLifecycle(storage, clock, time, restore, roster);
 	}
 
 	@Bean

@@ -1,10 +1,12 @@
 package io.kvorum.app;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Api;
+import io.kvorum.app.KvorumProperties.Backup;
 import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
@@ -30,6 +32,7 @@ final class PropertyRelations {
 		relations.checkMemory(properties.storage(), properties.api());
 		relations.checkTime(properties);
 		relations.checkRange(properties);
+		relations.checkBackup(properties.backup(), properties.storage());
 		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
 		if (!properties.cluster().isAlone()) {
 			relations.checkPeers(properties.cluster(), properties.replication());
@@ -59,6 +62,17 @@ final class PropertyRelations {
 		DataSize needed = DataSize.ofKilobytes(Math.ceilDiv(bytes, BYTES_OF_A_KILOBYTE));
 		check(needed.compareTo(range.maxInFlightSize()) <= 0, "range.max-in-flight-size", range.maxInFlightSize(),
 				"at least what one range over all nodes takes", needed);
+	}
+
+	/** What is removed from one of the two must not be of the other. */
+	private void checkBackup(Backup backup, Storage storage) {
+		Path directory = backup.directory();
+		if (directory != null) {
+			Path backups = directory.toAbsolutePath().normalize();
+			Path store = storage.path().toAbsolutePath().normalize();
+			check(!backups.startsWith(store) && !store.startsWith(backups), "backup.directory", directory,
+					"neither in kvorum.storage.path nor around it", storage.path());
+		}
 	}
 
 	private void checkTime(KvorumProperties properties) {

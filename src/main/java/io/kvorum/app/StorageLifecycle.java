@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.time.Duration;
 
+import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.rejoin.Roster;
@@ -28,13 +29,17 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private final TimeSource time;
 
+	private final Restore restore;
+
 	private volatile boolean running;
 
 	/** What this node remembers of itself, which is read before anybody can ask. */
 	private final ObjectProvider<Roster> roster;
 
-	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, ObjectProvider<Roster> roster) {
+	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
+			ObjectProvider<Roster> roster) {
 		this.storage = storage;
+		this.restore = restore;
 		this.clock = clock;
 		this.time = time;
 		this.roster = roster;
@@ -42,6 +47,7 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	@Override
 	public void start() {
+		this.restore.run();
 		this.storage.open();
 		letTimePass();
 		this.clock.start(this.storage.identity(), this.storage.clockBoundMillis(), this.storage::storeClockBound)

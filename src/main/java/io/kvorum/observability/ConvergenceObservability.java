@@ -42,6 +42,11 @@ class ConvergenceObservability {
 	}
 
 	@Bean
+	Converged converged(ConvergenceSource source) {
+		return new Converged(source);
+	}
+
+	@Bean
 	MeterBinder convergenceGauges(ConvergenceSource source, TimeSource time) {
 		return new ConvergenceGauges(source, time);
 	}

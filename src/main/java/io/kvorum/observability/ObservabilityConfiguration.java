@@ -1,7 +1,10 @@
 package io.kvorum.observability;
 
+import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
+import io.kvorum.replication.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.StorageEngine;
@@ -49,6 +52,23 @@ class ObservabilityConfiguration {
 	@Bean
 	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local) {
 		return new TransportMeters(registry, topology, local.member());
+	}
+
+	@Bean
+	BackupMeters backupMeters(MeterRegistry registry, TimeSource time) {
+		return new BackupMeters(registry, time);
+	}
+
+	@Bean
+	BackupEndpoint backupEndpoint(BackupService backups) {
+		return new BackupEndpoint(backups);
+	}
+
+	@Bean
+	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport,
+			Inspection inspection) {
+		return new TopologyEndpoint(topology, local.member(),
+				() -> transport.stream().flatMap(replicas -> replicas.peers().stream()).toList(), inspection);
 	}
 
 	@Bean

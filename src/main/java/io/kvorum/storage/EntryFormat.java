@@ -215,7 +215,12 @@ public final class EntryFormat {
 	 */
 	public static int copiesOf(byte[] bytes, int length) {
 		requireFormat(bytes, 0, length, COPIES_END, "its copies");
-		return bytes[COPIES] & 0xff;
+		return copies(bytes, 0);
+	}
+
+	/** The copies that the entry asks for that begins there, without any check. */
+	static int copies(byte[] bytes, int from) {
+		return bytes[from + COPIES] & 0xff;
 	}
 
 	/**
@@ -225,7 +230,12 @@ public final class EntryFormat {
 	 */
 	public static boolean isTombstone(byte[] bytes, int length) {
 		requireFormat(bytes, 0, length, COPIES_END, "its copies");
-		return bytes[FLAGS] == TOMBSTONE;
+		return isTombstoneAt(bytes, 0);
+	}
+
+	/** Whether the entry that begins there is a tombstone, without any check. */
+	static boolean isTombstoneAt(byte[] bytes, int from) {
+		return bytes[from + FLAGS] == TOMBSTONE;
 	}
 
 	private static void requireFormat(byte[] bytes, int from, int to, int needed, String what) {

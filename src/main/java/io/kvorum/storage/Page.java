@@ -237,6 +237,15 @@ public final class Page {
 			return EntryFormat.version(Page.this.bytes, this.keyTo);
 		}
 
+		/** The replicas that the write of the entry asked for. */
+		public int copies() {
+			return EntryFormat.copies(Page.this.bytes, this.keyTo);
+		}
+
+		public boolean isTombstone() {
+			return EntryFormat.isTombstoneAt(Page.this.bytes, this.keyTo);
+		}
+
 		/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 		public boolean isVisibleAt(long millis) {
 			return EntryFormat.isVisibleAt(Page.this.bytes, this.keyTo, millis);

@@ -12,6 +12,11 @@ public final class StoreOpenException extends RuntimeException {
 		this.action = action;
 	}
 
+	public StoreOpenException(String what, String action) {
+		super(what);
+		this.action = action;
+	}
+
 	/** What an operator should do, in sentences. */
 	public String action() {
 		return this.action;

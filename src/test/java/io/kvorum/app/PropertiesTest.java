@@ -70,6 +70,10 @@ class PropertiesTest {
 					kvorum.storage.write-queue-size=1MB           | kvorum.api.max-value-size = 1MB: must be at least 4KB less than kvorum.storage.write-queue-size, which is 1MB
 					kvorum.api.max-value-size=65MB;kvorum.api.max-in-flight-size=1GB;kvorum.storage.write-queue-size=1GB | kvorum.api.max-value-size = 65MB: must be at most 64MB
 					kvorum.storage.cache-size=7MB;kvorum.storage.memtable-size=3MB | kvorum.storage.cache-size = 7MB: must be at least 8MB
+					kvorum.backup.directory=./data/backups        | must be neither in kvorum.storage.path nor around it, which is
+					kvorum.backup.directory=./a;kvorum.storage.path=./a/b | must be neither in kvorum.storage.path nor around it, which is
+					kvorum.backup.keep=0                          | kvorum.backup.keep = 0: must be greater than or equal to 1
+					kvorum.backup.max-rate=1KB                    | kvorum.backup.max-rate = 1KB: must be at least 1MB
 					kvorum.storage.read-threads=many              | kvorum.storage.read-threads = many: must be a whole number
 					""")
 	void whatIsWrongIsToldWithTheValueAndWhatIsAllowed(String given, String told) {

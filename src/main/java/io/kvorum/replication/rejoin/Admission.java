@@ -9,7 +9,8 @@ import io.kvorum.replication.rejoin.Membership.State;
  * <p>
  * A cluster is new when all of its nodes have empty disks: each says so to all others
  * before the first one becomes a member, so that one that finds a member while its own
- * disk is empty knows that it has lost something, or has come later.
+ * disk is empty knows that it has lost something, or has come later. A cluster all of
+ * whose nodes were restored from backups begins in the same way.
  *
  * @param own what it is so far
  * @param identity of its disk
@@ -32,6 +33,8 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 			case NEW -> ofNew(met, all);
 			case READY -> (all && met.stream().noneMatch(other -> other.membership().state() == State.NEW))
 					? State.MEMBER : State.READY;
+			case RESTORED -> ofRestored(met, all);
+			case REUNITED -> (all && met.stream().allMatch(Admission::isReunited)) ? State.MEMBER : State.REUNITED;
 			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : State.MEMBER;
 			case BLANK, LOST, ABSENT, OLD -> this.own.state();
 		};
@@ -47,6 +50,27 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 		boolean isNewCluster = met.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
 		return isNewCluster ? State.READY : State.BLANK;
+	}
+
+	/**
+	 * Nobody of a cluster that was restored is a member before all know that it was: who
+	 * meets a member was restored alone, and has an old disk among others.
+	 */
+	private static State ofRestored(Collection<Introduction> met, boolean all) {
+		if (met.stream().anyMatch(other -> other.membership().isMember())) {
+			return State.OLD;
+		}
+		return (all
+				&& met.stream().allMatch(other -> other.membership().state() == State.RESTORED || isReunited(other)))
+						? State.REUNITED : State.RESTORED;
+	}
+
+	/** Also one for which there was no backup: it gets what the others have. */
+	private static boolean isReunited(Introduction other) {
+		return switch (other.membership().state()) {
+			case REUNITED, MEMBER, BLANK -> true;
+			case NEW, READY, LOST, ABSENT, OLD, RESTORED -> false;
+		};
 	}
 
 	private boolean remembersALaterDisk(Introduction other) {

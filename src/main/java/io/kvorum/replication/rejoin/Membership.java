@@ -59,7 +59,16 @@ record Membership(State state, long admittedMillis) {
 		 * It has an older copy of its disk: it may have what others have collected, and
 		 * lacks what it acknowledged since.
 		 */
-		OLD(7, "it has an older disk than its peers remember");
+		OLD(7, "it has an older disk than its peers remember"),
+
+		/**
+		 * It was restored from a backup, as one of a cluster of which all nodes are to
+		 * be: alone it lacks what it acknowledged since.
+		 */
+		RESTORED(8, "it was restored from a backup together with all others"),
+
+		/** It was restored, and so were all others. */
+		REUNITED(9, "it was restored from a backup, and so were all others");
 
 		private final byte code;
 

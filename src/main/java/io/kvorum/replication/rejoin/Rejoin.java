@@ -173,9 +173,11 @@ public final class Rejoin {
 	}
 
 	private List<String> thoseWithoutAWord() {
+		boolean isRestored = this.roster.state() == State.RESTORED;
 		return this.others.stream().map(Replica::member).filter(member -> {
 			Introduction said = this.roster.met(member);
-			return said == null || said.membership().state() == State.NEW;
+			return said == null || said.membership().state() == State.NEW
+					|| (isRestored && said.membership().state().isToBeRebuilt());
 		}).map(Member::address).toList();
 	}
 

@@ -32,9 +32,9 @@ public final class Roster implements Standing, Questions {
 
 	private static final Logger logger = LoggerFactory.getLogger(Roster.class);
 
-	private static final String MEMBERSHIP = "membership";
+	static final String MEMBERSHIP = "membership";
 
-	private static final String ALIVE = "alive";
+	static final String ALIVE = "alive";
 
 	private final Topology topology;
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 
 import io.kvorum.storage.StoreOpenException;
 import org.rocksdb.BlockBasedTableConfig;
@@ -61,6 +62,13 @@ final class Database implements AutoCloseable {
 	private static final int INFO_LOG_FILES = 3;
 
 	private static final long INFO_LOG_BYTES = 4 << 20;
+
+	/** All of them, in the order of their numbers. */
+	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
+			"hints");
+
+	/** Those whose rows are never asked for one by one. */
+	private static final Set<String> WALKED = Set.of("index", "tombstones");
 
 	private final Deque<AutoCloseable> handles = new ArrayDeque<>();
 
@@ -139,9 +147,7 @@ final class Database implements AutoCloseable {
 			ColumnFamilyOptions walked = walkedColumns(settings);
 			List<ColumnFamilyHandle> opened = new ArrayList<>();
 			this.db = RocksDB.open(options, settings.path().toString(),
-					List.of(column("default", columns), column("entries", columns), column("expiries", columns),
-							column("meta", columns), column("index", walked), column("tombstones", walked),
-							column("hints", columns)),
+					COLUMNS.stream().map(name -> column(name, WALKED.contains(name) ? walked : columns)).toList(),
 					opened);
 			own(this.db);
 			opened.forEach(this::own);
@@ -190,7 +196,7 @@ final class Database implements AutoCloseable {
 	}
 
 	/** Options that only the native side knows. */
-	private static Properties notInJava() {
+	static Properties notInJava() {
 		Properties properties = new Properties();
 		// A synced log that has gone missing stops the start instead of shortening
 		// history.

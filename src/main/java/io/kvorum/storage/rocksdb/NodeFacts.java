@@ -22,7 +22,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 
 	static final byte[] PROBE = bytes("probe");
 
-	private static final byte[] IDENTITY = bytes("identity");
+	static final byte[] IDENTITY = bytes("identity");
 
 	private static final String RECORD = "record:";
 

@@ -33,4 +33,13 @@ public record RocksSettings(Path path, Durability durability, long cacheBytes, l
 		int maxOpenFiles, long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength,
 		int writeQueueLength, long writeQueueBytes, Duration writeQueueTime, Duration readTimeout,
 		Duration writeTimeout, Duration collectInterval, boolean leavesTombstones) {
+
+	/** The same for another directory. */
+	RocksSettings on(Path other) {
+		return new RocksSettings(other, this.durability, this.cacheBytes, this.memtableBytes, this.rowCacheBytes,
+				this.maxOpenFiles, this.minFreeBytes, this.readThreads, this.readQueueLength, this.rangeQueueLength,
+				this.writeQueueLength, this.writeQueueBytes, this.writeQueueTime, this.readTimeout, this.writeTimeout,
+				this.collectInterval, this.leavesTombstones);
+	}
+
 }

@@ -16,6 +16,7 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.CallerThreads;
+import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
@@ -331,6 +332,11 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	@Override
 	public Mono<Void> record(String name, byte[] value) {
 		return writeMeta(NodeFacts.rowOf(name), value, facts -> facts.records().put(name, value));
+	}
+
+	/** Copies of this store, and of others that are not open. */
+	public Checkpoints checkpoints() {
+		return new RocksCheckpoints(this.door, this.settings, this.identities);
 	}
 
 	/** Collects what has expired by now; for tests, beside the schedule. */

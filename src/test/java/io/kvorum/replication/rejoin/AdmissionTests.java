@@ -1,6 +1,8 @@
 package io.kvorum.replication.rejoin;
 
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.replication.rejoin.Membership.State;
 import org.junit.jupiter.api.Test;
@@ -15,6 +17,10 @@ class AdmissionTests {
 	private static final Introduction NEW_ONE = said(State.NEW, 0, 0, 0);
 
 	private static final Introduction READY_ONE = said(State.READY, 0, 0, 0);
+
+	private static final Introduction RESTORED_ONE = said(State.RESTORED, 0, 0, 0);
+
+	private static final Introduction REUNITED_ONE = said(State.REUNITED, 0, 0, 0);
 
 	private static final Introduction MEMBER_THAT_KNOWS_NOTHING = said(State.MEMBER, 5_000, 0, 0);
 
@@ -71,6 +77,53 @@ class AdmissionTests {
 		for (State state : List.of(State.LOST, State.BLANK, State.ABSENT, State.OLD)) {
 			assertThat(decide(state, 0, MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(state);
 		}
+	}
+
+	@Test
+	void nobodyOfARestoredClusterIsAMemberBeforeAllKnowThatAllWereRestored() {
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE)).isEqualTo(State.RESTORED);
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, RESTORED_ONE)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.RESTORED, 0, REUNITED_ONE, RESTORED_ONE)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, RESTORED_ONE)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, REUNITED_ONE)).isEqualTo(State.MEMBER);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void whoIsRestoredAmongOthersThatWereNotHasAnOldDisk() {
+		assertThat(decide(State.RESTORED, 0, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.OLD);
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.OLD);
+		for (State state : List.of(State.NEW, State.LOST, State.ABSENT, State.OLD)) {
+			assertThat(decide(State.RESTORED, 0, RESTORED_ONE, said(state, 0, 0, 0)))
+				.as("waits for one that is %s", state)
+				.isEqualTo(State.RESTORED);
+		}
+	}
+
+	@Test
+	void aNodeOfARestoredClusterThatHadNoBackupIsNewThere() {
+		Introduction blank = said(State.BLANK, 0, 0, 0);
+
+		assertThat(ofNew(RESTORED_ONE, RESTORED_ONE)).isEqualTo(State.BLANK);
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, blank)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, blank)).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void whoWasRestoredAloneSaysItselfThatItsDiskIsOldAndWhen() {
+		byte[] member = new Membership(State.MEMBER, 5).toBytes();
+		Map<String, byte[]> recorded = Map.of("membership", member, "disk of b", new byte[] { 1 }, "repaired b",
+				new byte[] { 2 });
+
+		Map<String, byte[]> alone = Restored.alone(recorded, Instant.ofEpochMilli(99));
+		assertThat(Membership.of(alone.getOrDefault("membership", new byte[0])))
+			.isEqualTo(new Membership(State.OLD, 5));
+		assertThat(alone).containsOnlyKeys("membership", "alive", "disk of b", "repaired b");
+		Map<String, byte[]> together = Restored.withAllOthers(Instant.ofEpochMilli(99));
+		assertThat(Membership.of(together.getOrDefault("membership", new byte[0])).state()).isEqualTo(State.RESTORED);
+		assertThat(together).as("neither disks nor repairs of a life that nobody remembers")
+			.containsOnlyKeys("membership", "alive");
 	}
 
 	@Test

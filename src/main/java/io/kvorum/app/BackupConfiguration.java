@@ -1,0 +1,113 @@
+package io.kvorum.app;
+
+import java.util.List;
+
+import io.kvorum.backup.BackedUpNode;
+import io.kvorum.backup.BackupEvents;
+import io.kvorum.backup.BackupService;
+import io.kvorum.backup.BackupSettings;
+import io.kvorum.backup.Origin;
+import io.kvorum.backup.Restore;
+import io.kvorum.backup.Restore.Remembering;
+import io.kvorum.backup.RestoreSettings;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.observability.Converged;
+import io.kvorum.replication.rejoin.Restored;
+import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.rocksdb.RocksStorage;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.info.BuildProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** Puts together what makes backups of a node, and restores it from one. */
+@Configuration(proxyBeanMethods = false)
+class BackupConfiguration {
+
+	private static final int IDLE_THREAD_SECONDS = 60;
+
+	@Bean
+	Origin origin(Topology topology, Member self, ObjectProvider<BuildProperties> build) {
+		BuildProperties info = build.getIfAvailable();
+		String version = (info != null) ? String.valueOf(info.getVersion()) : "unknown";
+		return new Origin(self.address(), topology.members().stream().map(Member::address).toList(), topology.factor(),
+				version);
+	}
+
+	/** Threads for backups alone: they read all that there is. */
+	@Bean(destroyMethod = "dispose")
+	Scheduler backupScheduler() {
+		return Schedulers.newBoundedElastic(BackupService.THREADS, BackupService.QUEUE_LENGTH, "kvorum-backup",
+				IDLE_THREAD_SECONDS, true);
+	}
+
+	@Bean
+	BackedUpNode backedUpNode(Origin origin, RocksStorage storage, ObjectProvider<Roster> roster, Converged converged) {
+		return new BackedUpNode() {
+
+			@Override
+			public Origin origin() {
+				return origin;
+			}
+
+			@Override
+			public long identity() {
+				return storage.identity();
+			}
+
+			@Override
+			public @Nullable String doubt() {
+				Roster ofPeers = roster.getIfAvailable();
+				return (ofPeers != null) ? ofPeers.doubt() : null;
+			}
+
+			@Override
+			public boolean isConverged() {
+				return converged.get();
+			}
+
+		};
+	}
+
+	@Bean
+	BackupService backupService(KvorumProperties properties, RocksStorage storage, BackedUpNode node, TimeSource time,
+			BackupEvents events, @Qualifier("backupScheduler") Scheduler scheduler) {
+		return new BackupService(settings(properties), storage.checkpoints(), node, time, events, scheduler);
+	}
+
+	private static @Nullable BackupSettings settings(KvorumProperties properties) {
+		KvorumProperties.Backup backup = properties.backup();
+		return (backup.directory() == null) ? null : new BackupSettings(backup.directory(), properties.storage().path(),
+				backup.keep(), properties.storage().minFreeSpace().toBytes(), backup.maxRate().toBytes());
+	}
+
+	/** What is left of backups that were cut short goes when the store is open. */
+	@Bean
+	BackgroundWork backupTidying(BackupService backups) {
+		return new BackgroundWork(List.of(backups.tidy()));
+	}
+
+	@Bean
+	Restore restore(KvorumProperties properties, Origin origin, RocksStorage storage, TimeSource time) {
+		KvorumProperties.Backup backup = properties.backup();
+		return new Restore(
+				new RestoreSettings(properties.storage().path(), backup.restoreFrom(),
+						properties.storage().minFreeSpace().toBytes(), backup.maxRate().toBytes()),
+				origin, storage.checkpoints(), remembering(properties), time);
+	}
+
+	/** A node without others has nobody to tell it anything. */
+	private static Remembering remembering(KvorumProperties properties) {
+		if (properties.cluster().isAlone()) {
+			return (recorded, _) -> recorded;
+		}
+		return properties.backup().restoreWholeCluster() ? (_, made) -> Restored.withAllOthers(made) : Restored::alone;
+	}
+
+}

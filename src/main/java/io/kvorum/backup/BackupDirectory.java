@@ -1,0 +1,195 @@
+package io.kvorum.backup;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.backup.BackupException.Kind;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directory of a node's backups.
+ * <p>
+ * A backup is a directory {@code <name>} with a {@code manifest.json} and the files of
+ * the store in {@code store}. It comes to be, and ceases to be, by renaming from and to
+ * {@code <name>.partial}: what has that name is no backup and is removed. Symbolic links
+ * are never followed: the directory itself may be one, but one in it is no backup.
+ */
+final class BackupDirectory {
+
+	/** Of a backup: the files of its store. */
+	static final String STORE = "store";
+
+	private static final Logger logger = LoggerFactory.getLogger(BackupDirectory.class);
+
+	private static final String LOCK = ".lock";
+
+	private final Path path;
+
+	BackupDirectory(Path path) {
+		this.path = path.toAbsolutePath().normalize();
+	}
+
+	/** The directory of a backup. */
+	Path of(BackupName name) {
+		return this.path.resolve(name.text());
+	}
+
+	/** The directory of a backup that is being made, or removed. */
+	Path partial(BackupName name) {
+		return this.path.resolve(name.text() + BackupName.PARTIAL);
+	}
+
+	/**
+	 * Keeps other processes out, until it is closed.
+	 * @throws BackupException if one is in
+	 */
+	FileChannel lock() throws IOException {
+		Files.createDirectories(this.path);
+		FileChannel channel = FileChannel.open(this.path.resolve(LOCK), StandardOpenOption.CREATE,
+				StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
+		if (!isLockedBy(channel)) {
+			channel.close();
+			throw new BackupException(Kind.BUSY,
+					"The directory %s is in use by another process. Give each node a directory of its own by kvorum.backup.directory."
+						.formatted(this.path));
+		}
+		return channel;
+	}
+
+	private static boolean isLockedBy(FileChannel channel) throws IOException {
+		try {
+			FileLock lock = channel.tryLock();
+			return lock != null;
+		}
+		catch (OverlappingFileLockException _) {
+			return false;
+		}
+	}
+
+	/** Whether something has the name of a backup, or of one that is being made. */
+	boolean isTaken(BackupName name) {
+		return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS)
+				|| Files.exists(partial(name), LinkOption.NOFOLLOW_LINKS);
+	}
+
+	boolean isBackup(BackupName name) {
+		return isBackup(of(name));
+	}
+
+	private static boolean isBackup(Path backup) {
+		return Files.isDirectory(backup, LinkOption.NOFOLLOW_LINKS)
+				&& Files.isRegularFile(backup.resolve(BackupManifest.FILE), LinkOption.NOFOLLOW_LINKS);
+	}
+
+	/** The names of all backups, readable or not, in no order. */
+	List<BackupName> names() throws IOException {
+		List<BackupName> names = new ArrayList<>();
+		for (Path each : children()) {
+			String name = nameOf(each);
+			if (BackupName.isOne(name) && isBackup(each)) {
+				names.add(new BackupName(name));
+			}
+		}
+		return names;
+	}
+
+	private List<Path> children() throws IOException {
+		List<Path> children = new ArrayList<>();
+		if (Files.isDirectory(this.path)) {
+			try (DirectoryStream<Path> stream = Files.newDirectoryStream(this.path)) {
+				stream.forEach(children::add);
+			}
+		}
+		return children;
+	}
+
+	/** Makes a backup of one that is complete and on the disk. */
+	void publish(BackupName name) throws IOException {
+		Files.move(partial(name), of(name), StandardCopyOption.ATOMIC_MOVE);
+		sync(this.path);
+	}
+
+	/** Removes a backup, at once, and then its files. */
+	void remove(BackupName name) throws IOException {
+		deleteTree(partial(name));
+		Files.move(of(name), partial(name), StandardCopyOption.ATOMIC_MOVE);
+		sync(this.path);
+		deleteTree(partial(name));
+	}
+
+	/** Removes what crashes have left, with the directory locked. */
+	void removeLeftovers() throws IOException {
+		for (Path each : children()) {
+			String name = nameOf(each);
+			if (name.endsWith(BackupName.PARTIAL)
+					&& BackupName.isOne(name.substring(0, name.length() - BackupName.PARTIAL.length()))) {
+				logger.info("Removing {}: it is what an end in the middle of a backup, or of its removal, has left",
+						each);
+				deleteTree(each);
+			}
+		}
+	}
+
+	private static String nameOf(Path path) {
+		return String.valueOf(path.getFileName());
+	}
+
+	/** What is written in a directory stays there. */
+	static void sync(Path directory) throws IOException {
+		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+			channel.force(true);
+		}
+	}
+
+	/**
+	 * Removes a file, a link, or a directory with all that is in it; nothing if it is not
+	 * there.
+	 */
+	static void deleteTree(Path root) throws IOException {
+		if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {
+			return;
+		}
+		Files.walkFileTree(root, new SimpleFileVisitor<>() {
+
+			@Override
+			public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+				Files.delete(file);
+				return FileVisitResult.CONTINUE;
+			}
+
+			@Override
+			public FileVisitResult visitFileFailed(Path file, IOException ex) throws IOException {
+				if (ex instanceof NoSuchFileException) {
+					return FileVisitResult.CONTINUE;
+				}
+				throw ex;
+			}
+
+			@Override
+			public FileVisitResult postVisitDirectory(Path directory, @Nullable IOException ex) throws IOException {
+				if (ex != null) {
+					throw ex;
+				}
+				Files.delete(directory);
+				return FileVisitResult.CONTINUE;
+			}
+		});
+	}
+
+}

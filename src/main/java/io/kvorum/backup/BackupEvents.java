@@ -1,0 +1,22 @@
+package io.kvorum.backup;
+
+/** What happens to the backups of a node, told by the thread that does it. */
+public interface BackupEvents {
+
+	/** Nobody listens. */
+	BackupEvents NONE = new BackupEvents() {
+	};
+
+	/** There is a good backup that was made at this instant, with so many bytes. */
+	default void found(long madeMillis, long bytes) {
+	}
+
+	/** A backup was made, and how long that took. */
+	default void made(long madeMillis, long bytes, long nanos) {
+	}
+
+	/** A backup that was asked for was not made. */
+	default void failed() {
+	}
+
+}

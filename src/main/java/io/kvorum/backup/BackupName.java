@@ -1,0 +1,50 @@
+package io.kvorum.backup;
+
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.regex.Pattern;
+
+import io.kvorum.backup.BackupException.Kind;
+
+/**
+ * The name of a backup, which is that of its directory: nothing in it means anything to a
+ * file system.
+ */
+public record BackupName(String text) {
+
+	/** Of a backup that is not complete. Never a name, for its dot. */
+	static final String PARTIAL = ".partial";
+
+	private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
+
+	private static final DateTimeFormatter BY_TIME = DateTimeFormatter.ofPattern("uuuu-MM-dd-HHmmss-SSS")
+		.withZone(ZoneOffset.UTC);
+
+	/**
+	 * The name with these characters.
+	 * @throws BackupException if there can be no such name; does not tell it
+	 */
+	public static BackupName of(String text) {
+		if (!isOne(text)) {
+			throw new BackupException(Kind.BAD_NAME,
+					"The name of a backup has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.");
+		}
+		return new BackupName(text);
+	}
+
+	static boolean isOne(String text) {
+		return FORM.matcher(text).matches();
+	}
+
+	/** After the time, in UTC. */
+	static BackupName at(Instant instant) {
+		return new BackupName(BY_TIME.format(instant));
+	}
+
+	@Override
+	public String toString() {
+		return this.text;
+	}
+
+}

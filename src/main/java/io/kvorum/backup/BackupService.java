@@ -1,0 +1,135 @@
+package io.kvorum.backup;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import io.kvorum.backup.BackupException.Kind;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.storage.Checkpoints;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * What an operator asks of the backups of a node. The work is done by threads of its own,
+ * one piece at a time, and goes on where whoever asked for it goes away. Errors are
+ * {@link BackupException}s.
+ */
+public final class BackupService {
+
+	/** Threads: one for work, one for lists, which do not wait for it. */
+	public static final int THREADS = 2;
+
+	/** What may wait for each of these threads. */
+	public static final int QUEUE_LENGTH = 16;
+
+	private final @Nullable Backups backups;
+
+	private final Scheduler scheduler;
+
+	private final AtomicBoolean isWorking = new AtomicBoolean();
+
+	/**
+	 * The service of a node.
+	 * @param settings null where no directory is set: everything is refused
+	 * @param scheduler with {@value #THREADS} threads; disposed of by its owner
+	 */
+	public BackupService(@Nullable BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time,
+			BackupEvents events, Scheduler scheduler) {
+		this.backups = (settings != null) ? new Backups(settings, checkpoints, node, time, events) : null;
+		this.scheduler = scheduler;
+	}
+
+	/**
+	 * A backup.
+	 *
+	 * @param manifest null where it cannot be read
+	 * @param problem why it cannot be used, as far as was looked; null where it can
+	 */
+	public record Described(BackupName name, @Nullable BackupManifest manifest, @Nullable String problem) {
+
+		private static Described of(Backups.Listed listed) {
+			return new Described(listed.name(), listed.manifest(), listed.problem());
+		}
+
+	}
+
+	/** Makes a backup; of a name after the time where that is null. */
+	public Mono<BackupManifest> create(@Nullable BackupName name) {
+		return alone(() -> backups().create(name));
+	}
+
+	/** All of them, the newest first, by their manifests. */
+	public Mono<List<Described>> list() {
+		return work(() -> backups().list().stream().map(Described::of).toList(), () -> {
+		});
+	}
+
+	/** Reads every file of a backup again. */
+	public Mono<Described> verify(BackupName name) {
+		return alone(() -> Described.of(backups().verify(name)));
+	}
+
+	/** Removes a backup. */
+	public Mono<BackupName> remove(BackupName name) {
+		return alone(() -> {
+			backups().remove(name);
+			return name;
+		});
+	}
+
+	/** Removes what an end in the middle has left, at the start of the node. */
+	public Mono<Boolean> tidy() {
+		Backups configured = this.backups;
+		return (configured == null) ? Mono.empty() : alone(() -> {
+			configured.tidy();
+			return true;
+		});
+	}
+
+	private Backups backups() {
+		if (this.backups == null) {
+			throw new BackupException(Kind.NOT_CONFIGURED,
+					"Backups have no directory: set kvorum.backup.directory and restart the node.");
+		}
+		return this.backups;
+	}
+
+	private <T> Mono<T> alone(Supplier<T> work) {
+		return Mono.defer(() -> {
+			if (!this.isWorking.compareAndSet(false, true)) {
+				return Mono.error(new BackupException(Kind.BUSY,
+						"Another backup, check or removal is under way: only one is at a time. Try again when it is over."));
+			}
+			return work(() -> {
+				try {
+					return work.get();
+				}
+				finally {
+					this.isWorking.set(false);
+				}
+			}, () -> this.isWorking.set(false));
+		});
+	}
+
+	/**
+	 * As a future, which no cancellation reaches.
+	 * @param whenRejected what to do where it does not begin
+	 */
+	private <T> Mono<T> work(Supplier<T> work, Runnable whenRejected) {
+		return Mono.defer(() -> {
+			try {
+				return Mono.fromFuture(CompletableFuture.supplyAsync(work, this.scheduler::schedule), true);
+			}
+			catch (RejectedExecutionException ex) {
+				whenRejected.run();
+				return Mono.error(new BackupException(Kind.BUSY,
+						"Too much is asked of the backups of this node at the same time. Try again later.", ex));
+			}
+		});
+	}
+
+}

@@ -1,0 +1,340 @@
+package io.kvorum.backup;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.kvorum.backup.BackupException.Kind;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.storage.Checkpoints;
+import io.kvorum.storage.Checkpoints.CheckpointException;
+import io.kvorum.storage.StorageException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The backups of a node. Of one thread at a time, except for {@link #list()}.
+ * <p>
+ * A backup is made in this order, so that whatever a crash leaves is either a whole one
+ * or none: the copy of the store, that it can be opened and every block read, the
+ * checksum of each file while it is synced, the manifest, and in the end the name.
+ */
+final class Backups {
+
+	private static final Logger logger = LoggerFactory.getLogger(Backups.class);
+
+	/** What the engine writes of itself, beside the data. */
+	private static final String ENGINE_LOG = "LOG";
+
+	private final BackupSettings settings;
+
+	private final BackupDirectory directory;
+
+	private final Checkpoints checkpoints;
+
+	private final BackedUpNode node;
+
+	private final TimeSource time;
+
+	private final BackupEvents events;
+
+	Backups(BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time, BackupEvents events) {
+		this.settings = settings;
+		this.directory = new BackupDirectory(settings.directory());
+		this.checkpoints = checkpoints;
+		this.node = node;
+		this.time = time;
+		this.events = events;
+	}
+
+	/**
+	 * A backup as a list of them has it: with what is wrong with its manifest, if
+	 * anything is.
+	 */
+	record Listed(BackupName name, @Nullable BackupManifest manifest, @Nullable String problem) {
+	}
+
+	/**
+	 * Makes a backup, and then removes the oldest that are too many.
+	 * @param wanted its name; null for one after the time
+	 */
+	BackupManifest create(@Nullable BackupName wanted) {
+		long startedNanos = this.time.nanos();
+		try {
+			BackupManifest made = locked(() -> {
+				this.directory.removeLeftovers();
+				BackupManifest manifest = make(wanted);
+				retain();
+				return manifest;
+			});
+			this.events.made(made.instant().toEpochMilli(), made.bytes(), this.time.nanos() - startedNanos);
+			logger.info("Backup {} is made and verified: {} files, {} bytes", made.name(), made.files().size(),
+					made.bytes());
+			return made;
+		}
+		catch (BackupException ex) {
+			this.events.failed();
+			logger.warn("No backup was made: {}", ex.getMessage());
+			throw ex;
+		}
+	}
+
+	private BackupManifest make(@Nullable BackupName wanted) throws IOException {
+		Instant now = Instant.ofEpochMilli(this.time.millis());
+		BackupName name = (wanted != null) ? wanted : BackupName.at(now);
+		requireBelieved();
+		if (this.directory.isTaken(name)) {
+			throw new BackupException(Kind.EXISTS, "There is something of this name in %s already. Nothing was changed."
+				.formatted(this.settings.directory()));
+		}
+		requireSpace();
+		boolean converged = this.node.isConverged();
+		Path partial = this.directory.partial(name);
+		Files.createDirectory(partial);
+		try {
+			Path store = partial.resolve(BackupDirectory.STORE);
+			this.checkpoints.checkpoint(store);
+			long sequence = this.checkpoints.verify(store);
+			Origin origin = this.node.origin();
+			BackupManifest manifest = new BackupManifest(BackupManifest.FORMAT, name.text(), now.toString(),
+					origin.version(), HexFormat.of().toHexDigits(this.node.identity()), origin.self(), origin.nodes(),
+					origin.factor(), converged, sequence, filesOf(store), "")
+				.sealed();
+			BackupDirectory.sync(store);
+			write(partial.resolve(BackupManifest.FILE), manifest.toJson());
+			BackupDirectory.sync(partial);
+			this.directory.publish(name);
+			return manifest;
+		}
+		catch (IOException | RuntimeException ex) {
+			discard(partial);
+			throw ex;
+		}
+	}
+
+	private void requireBelieved() {
+		String doubt = this.node.doubt();
+		if (doubt != null) {
+			throw new BackupException(Kind.NOT_BELIEVED,
+					"A backup of this node now would lack what it has acknowledged: %s. Wait until it is believed, or back up another node."
+						.formatted(doubt));
+		}
+	}
+
+	/** Links take nothing by themselves; copies as much as the store. */
+	private void requireSpace() throws IOException {
+		FileStore target = Files.getFileStore(this.settings.directory());
+		boolean isLinked = target.equals(Files.getFileStore(this.settings.store()));
+		long needed = (isLinked ? 0 : sizeOf(this.settings.store())) + this.settings.minFreeBytes();
+		long free = target.getUsableSpace();
+		if (free < needed) {
+			throw new BackupException(Kind.NO_SPACE,
+					"%d bytes are free for %s, a backup needs %d: %s and kvorum.storage.min-free-space of %d. Free some, or lower kvorum.backup.keep."
+						.formatted(free, this.settings.directory(), needed,
+								isLinked ? "nothing for files that are linked" : "a copy of the store",
+								this.settings.minFreeBytes()));
+		}
+	}
+
+	private static long sizeOf(Path store) throws IOException {
+		long bytes = 0;
+		for (Path file : filesIn(store)) {
+			// A compaction may have removed it.
+			bytes += Files.exists(file) ? file.toFile().length() : 0;
+		}
+		return bytes;
+	}
+
+	private static List<Path> filesIn(Path store) throws IOException {
+		try (Stream<Path> files = Files.list(store)) {
+			return files.sorted().toList();
+		}
+	}
+
+	/** What they are, once they are on the disk. */
+	private List<BackedUpFile> filesOf(Path store) throws IOException {
+		Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
+		List<BackedUpFile> files = new ArrayList<>();
+		for (Path file : filesIn(store)) {
+			String name = String.valueOf(file.getFileName());
+			if (name.startsWith(ENGINE_LOG)) {
+				Files.delete(file);
+				continue;
+			}
+			files.add(new BackedUpFile(name, Files.size(file), checksums.of(file, true)));
+		}
+		return files;
+	}
+
+	private static void write(Path file, byte[] bytes) throws IOException {
+		Files.write(file, bytes, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
+	}
+
+	private static void discard(Path partial) {
+		try {
+			BackupDirectory.deleteTree(partial);
+		}
+		catch (IOException ex) {
+			logger.warn("{} could not be removed, the next backup will try again: {}", partial, ex.toString());
+		}
+	}
+
+	/** Removes the oldest good ones of this node that are too many. */
+	private void retain() throws IOException {
+		List<BackupManifest> own = list().stream()
+			.map(Listed::manifest)
+			.filter(manifest -> manifest != null && manifest.self().equals(this.node.origin().self()))
+			.sorted(Comparator.comparing(BackupManifest::instant).reversed())
+			.toList();
+		for (BackupManifest each : own.subList(Math.min(own.size(), this.settings.keep()), own.size())) {
+			logger.info("Removing backup {} of {}: kvorum.backup.keep is {}", each.name(), each.made(),
+					this.settings.keep());
+			try {
+				this.directory.remove(BackupName.of(each.name()));
+			}
+			catch (IOException ex) {
+				logger.warn("Backup {} could not be removed, the next backup will try again: {}", each.name(),
+						ex.toString());
+			}
+		}
+	}
+
+	/** All of them, the newest first; those that cannot be used at the end. */
+	List<Listed> list() {
+		try {
+			return this.directory.names()
+				.stream()
+				.map(this::listed)
+				.sorted(Comparator.comparing(Backups::age).reversed().thenComparing(listed -> listed.name().text()))
+				.toList();
+		}
+		catch (IOException ex) {
+			throw failed("The directory %s cannot be read".formatted(this.settings.directory()), ex);
+		}
+	}
+
+	private static Instant age(Listed listed) {
+		return (listed.manifest() != null) ? listed.manifest().instant() : Instant.EPOCH;
+	}
+
+	private Listed listed(BackupName name) {
+		try {
+			return new Listed(name, manifestOf(name), null);
+		}
+		catch (BackupException ex) {
+			return new Listed(name, null, ex.getMessage());
+		}
+	}
+
+	private BackupManifest manifestOf(BackupName name) {
+		BackupManifest manifest = BackupManifest.read(this.directory.of(name));
+		if (!manifest.name().equals(name.text())) {
+			throw new BackupException(Kind.DAMAGED, "The backup in %s is that of another name, %s. Rename it."
+				.formatted(this.directory.of(name), manifest.name()));
+		}
+		return manifest;
+	}
+
+	/** Reads every file of a backup again. */
+	Listed verify(BackupName name) {
+		requireBackup(name);
+		try {
+			BackupManifest manifest = manifestOf(name);
+			String problem = problemOf(name, manifest);
+			return new Listed(name, manifest, problem);
+		}
+		catch (BackupException ex) {
+			return new Listed(name, null, ex.getMessage());
+		}
+	}
+
+	private @Nullable String problemOf(BackupName name, BackupManifest manifest) {
+		Path store = this.directory.of(name).resolve(BackupDirectory.STORE);
+		Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
+		for (BackedUpFile file : manifest.files()) {
+			try {
+				Path path = store.resolve(file.name());
+				if (!Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)) {
+					return "The file %s is missing.".formatted(path);
+				}
+				if (Files.size(path) != file.bytes() || !checksums.of(path, false).equals(file.sha256())) {
+					return "The file %s is not what was written.".formatted(path);
+				}
+			}
+			catch (IOException ex) {
+				return "The file %s cannot be read: %s.".formatted(file.name(), ex);
+			}
+		}
+		return null;
+	}
+
+	void remove(BackupName name) {
+		locked(() -> {
+			requireBackup(name);
+			this.directory.remove(name);
+			logger.info("Backup {} was removed, as was asked for", name);
+			return name;
+		});
+	}
+
+	private void requireBackup(BackupName name) {
+		if (!this.directory.isBackup(name)) {
+			throw new BackupException(Kind.NOT_FOUND,
+					"There is no backup of this name in %s.".formatted(this.settings.directory()));
+		}
+	}
+
+	/** At the start of a node: removes what a crash has left, and tells of the newest. */
+	void tidy() {
+		try {
+			locked(() -> {
+				this.directory.removeLeftovers();
+				return true;
+			});
+			tellNewest();
+		}
+		catch (BackupException ex) {
+			logger.warn("The directory of backups could not be looked at, backups will fail: {}", ex.getMessage());
+		}
+	}
+
+	private void tellNewest() {
+		list().stream()
+			.map(Listed::manifest)
+			.filter(manifest -> manifest != null && manifest.self().equals(this.node.origin().self()))
+			.findFirst()
+			.ifPresent(newest -> this.events.found(newest.instant().toEpochMilli(), newest.bytes()));
+	}
+
+	private <T> T locked(Work<T> work) {
+		try (FileChannel _ = this.directory.lock()) {
+			return work.run();
+		}
+		catch (IOException | CheckpointException | StorageException ex) {
+			throw failed("The work in %s was given up".formatted(this.settings.directory()), ex);
+		}
+	}
+
+	private static BackupException failed(String what, Exception ex) {
+		return new BackupException(Kind.FAILED, "%s: %s.".formatted(what,
+				(ex instanceof IOException) ? ex.toString() : String.valueOf(ex.getMessage())), ex);
+	}
+
+	private interface Work<T> {
+
+		T run() throws IOException;
+
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.kvorum.backup;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.kvorum.clock.TimeSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads files for their checksums, no faster than it may: SHA-256, which
+ * {@code sha256sum} tells too. Links are not followed. Of one thread at a time.
+ */
+final class Checksums {
+
+	private static final int BUFFER_BYTES = 256 << 10;
+
+	private final TimeSource time;
+
+	private final long bytesPerSecond;
+
+	private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
+
+	/** When what was read so far may have been read. */
+	private long dueNanos;
+
+	Checksums(TimeSource time, long bytesPerSecond) {
+		this.time = time;
+		this.bytesPerSecond = bytesPerSecond;
+		this.dueNanos = time.nanos();
+	}
+
+	static String of(byte[] bytes) {
+		return HexFormat.of().formatHex(sha256().digest(bytes));
+	}
+
+	/**
+	 * The checksum of a file.
+	 * @param sync whether the file is to be on the disk then
+	 */
+	String of(Path file, boolean sync) throws IOException {
+		try (FileChannel in = open(file)) {
+			String checksum = read(in, null);
+			if (sync) {
+				in.force(true);
+			}
+			return checksum;
+		}
+	}
+
+	/** Copies a file to one that is not there yet, onto the disk; its checksum. */
+	String copy(Path from, Path to) throws IOException {
+		try (FileChannel in = open(from);
+				FileChannel out = FileChannel.open(to, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+			String checksum = read(in, out);
+			out.force(true);
+			return checksum;
+		}
+	}
+
+	private static FileChannel open(Path file) throws IOException {
+		return FileChannel.open(file, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+	}
+
+	private String read(FileChannel in, @Nullable FileChannel out) throws IOException {
+		MessageDigest digest = sha256();
+		while (in.read(this.buffer.clear()) >= 0) {
+			digest.update(this.buffer.flip());
+			pace(this.buffer.rewind().remaining());
+			while (out != null && this.buffer.hasRemaining()) {
+				out.write(this.buffer);
+			}
+		}
+		return HexFormat.of().formatHex(digest.digest());
+	}
+
+	/** Time in which nothing was read is not made up for. */
+	private void pace(int bytes) {
+		long now = this.time.nanos();
+		this.dueNanos = Math.max(this.dueNanos, now) + bytes * TimeUnit.SECONDS.toNanos(1) / this.bytesPerSecond;
+		long ahead = this.dueNanos - now;
+		if (ahead > TimeUnit.MILLISECONDS.toNanos(10)) {
+			LockSupport.parkNanos(ahead);
+		}
+	}
+
+	private static MessageDigest sha256() {
+		try {
+			return MessageDigest.getInstance("SHA-256");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("every Java has SHA-256", ex);
+		}
+	}
+
+}

@@ -1,0 +1,266 @@
+package io.kvorum.backup;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.storage.Checkpoints;
+import io.kvorum.storage.Checkpoints.CheckpointException;
+import io.kvorum.storage.StoreOpenException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts a backup in the place of a store, before that is opened, by the thread that starts
+ * the node.
+ * <p>
+ * The files are copied into a directory inside of that of the store, which may be a mount
+ * point and cannot be renamed; never linked, so that nothing reaches the backup. Until
+ * all of them are there, are what the manifest says, and were made the store of another
+ * life, nothing else is touched. Then a file says so, and they are moved to their places,
+ * the one without which there is no store last. An end in the middle is begun again, or
+ * gone on with, by the next start.
+ */
+public final class Restore {
+
+	private static final Logger logger = LoggerFactory.getLogger(Restore.class);
+
+	private static final String STAGING = ".restore";
+
+	/** In the staging directory: all that is beside it is whole. */
+	private static final String COMPLETE = "COMPLETE";
+
+	/** In the directory of a store: what it was restored from. */
+	private static final String MARK = "RESTORED";
+
+	/** Without it there is no store. */
+	private static final String CURRENT = "CURRENT";
+
+	/** Of a file system, at its root. */
+	private static final String LOST_AND_FOUND = "lost+found";
+
+	private final RestoreSettings settings;
+
+	private final Origin node;
+
+	private final Checkpoints checkpoints;
+
+	private final Remembering remembering;
+
+	private final TimeSource time;
+
+	private final Path store;
+
+	private final Path staging;
+
+	/**
+	 * The restore of a node.
+	 * @param node which this one is: only its own backups are taken
+	 */
+	public Restore(RestoreSettings settings, Origin node, Checkpoints checkpoints, Remembering remembering,
+			TimeSource time) {
+		this.settings = settings;
+		this.node = node;
+		this.checkpoints = checkpoints;
+		this.remembering = remembering;
+		this.time = time;
+		this.store = settings.store().toAbsolutePath().normalize();
+		this.staging = this.store.resolve(STAGING);
+	}
+
+	/** Says what a node that was restored remembers of what was recorded. */
+	@FunctionalInterface
+	public interface Remembering {
+
+		Map<String, byte[]> of(Map<String, byte[]> recorded, Instant made);
+
+	}
+
+	/**
+	 * Returns when the store is what it is to be; mostly there is nothing to do.
+	 * @throws StoreOpenException if it cannot be restored; nothing but the staging
+	 * directory was changed
+	 */
+	public void run() {
+		Path wanted = this.settings.from();
+		try {
+			if (Files.exists(this.staging.resolve(COMPLETE))) {
+				logger.info("The restore of {} had been begun and goes on", this.store);
+				moveIntoPlace();
+			}
+			if (wanted != null) {
+				restore(wanted.toAbsolutePath().normalize());
+			}
+			else if (Files.exists(this.staging.resolve(BackupDirectory.STORE))) {
+				throw new StoreOpenException(
+						"A restore of the store %s was begun and is not finished.".formatted(this.store),
+						"Set kvorum.backup.restore-from again to restore it, or remove %s to start without."
+							.formatted(this.staging));
+			}
+		}
+		catch (BackupException ex) {
+			throw new StoreOpenException("%s Nothing was restored.".formatted(ex.getMessage()),
+					"Set kvorum.backup.restore-from to another backup of this node, or remove it: the node then starts with what is in %s."
+						.formatted(this.store),
+					ex);
+		}
+		catch (IOException | CheckpointException ex) {
+			throw new StoreOpenException(
+					"The store %s could not be restored from %s: %s".formatted(this.store, wanted, ex),
+					"Start the node again when that is mended: the restore begins again.", ex);
+		}
+	}
+
+	private void restore(Path backup) throws IOException {
+		Files.createDirectories(this.store);
+		if (!isEmpty()) {
+			requireRestoredFrom(backup);
+			logger.info("The store {} was restored from {} before: kvorum.backup.restore-from is ignored", this.store,
+					backup);
+			return;
+		}
+		BackupManifest manifest = BackupManifest.read(backup);
+		requireOwn(manifest, backup);
+		requireSpace(manifest);
+		BackupDirectory.deleteTree(this.staging);
+		try {
+			stage(manifest, backup);
+		}
+		catch (BackupException ex) {
+			BackupDirectory.deleteTree(this.staging);
+			throw ex;
+		}
+		moveIntoPlace();
+		logger.info("The store {} was restored from {}, made at {}: {} files, {} bytes", this.store, backup,
+				manifest.made(), manifest.files().size(), manifest.bytes());
+		if (!manifest.converged()) {
+			logger.warn("When the backup {} was made its node lacked something, or others did: what was deleted long "
+					+ "before may come back where a whole cluster is restored from such backups", backup);
+		}
+	}
+
+	private boolean isEmpty() throws IOException {
+		try (Stream<Path> files = Files.list(this.store)) {
+			return files.map(file -> String.valueOf(file.getFileName()))
+				.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
+		}
+	}
+
+	/** By the checksum of its manifest; by its path only where that backup is gone. */
+	private void requireRestoredFrom(Path backup) throws IOException {
+		Path mark = this.store.resolve(MARK);
+		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
+		if (lines.size() != 2 || !lines.getFirst().equals(backup.toString()) || !isGoneOr(lines.getLast(), backup)) {
+			throw new StoreOpenException(
+					"The store %s has data that was not restored from %s, and a store is only restored where there is nothing."
+						.formatted(this.store, backup),
+					"Move the data away to restore the backup, or remove kvorum.backup.restore-from to start with the data that is there.");
+		}
+	}
+
+	private static boolean isGoneOr(String checksum, Path backup) {
+		try {
+			return BackupManifest.read(backup).checksum().equals(checksum);
+		}
+		catch (BackupException _) {
+			return true;
+		}
+	}
+
+	private void requireOwn(BackupManifest manifest, Path backup) {
+		if (!this.node.hasPlaceOf(manifest.origin())) {
+			throw new StoreOpenException(
+					"The backup %s is of %s, and this is %s.".formatted(backup, manifest.origin().describe(),
+							this.node.describe()),
+					"Set kvorum.backup.restore-from to a backup of this node, and kvorum.cluster.* and kvorum.replication.factor to what they were.");
+		}
+	}
+
+	private void requireSpace(BackupManifest manifest) throws IOException {
+		long free = Files.getFileStore(this.store).getUsableSpace();
+		long needed = manifest.bytes() + this.settings.minFreeBytes();
+		if (free < needed) {
+			throw new StoreOpenException(
+					"%d bytes are free for %s, the restore needs %d: the backup and kvorum.storage.min-free-space of %d."
+						.formatted(free, this.store, needed, this.settings.minFreeBytes()),
+					"Free some space, or give the node a larger disk.");
+		}
+	}
+
+	private void stage(BackupManifest manifest, Path backup) throws IOException {
+		Path copy = Files.createDirectories(this.staging.resolve(BackupDirectory.STORE));
+		Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
+		for (BackedUpFile file : manifest.files()) {
+			Path from = backup.resolve(BackupDirectory.STORE).resolve(file.name());
+			if (!Files.isRegularFile(from, LinkOption.NOFOLLOW_LINKS)) {
+				throw damaged("The file %s of the backup is missing.".formatted(from));
+			}
+			if (Files.size(from) != file.bytes()
+					|| !checksums.copy(from, copy.resolve(file.name())).equals(file.sha256())) {
+				throw damaged("The file %s of the backup is not what was written.".formatted(from));
+			}
+		}
+		this.checkpoints.adopt(copy, recorded -> this.remembering.of(recorded, manifest.instant()));
+		write(copy.resolve(MARK), "%s%n%s%n".formatted(backup, manifest.checksum()));
+		syncAll(copy);
+		write(this.staging.resolve(COMPLETE), "");
+		BackupDirectory.sync(this.staging);
+		BackupDirectory.sync(this.store);
+	}
+
+	private static BackupException damaged(String what) {
+		return new BackupException(BackupException.Kind.DAMAGED, what);
+	}
+
+	private static void write(Path file, String text) throws IOException {
+		Files.writeString(file, text, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
+	}
+
+	/** The engine syncs what it must; what is moved has to be there in any case. */
+	private static void syncAll(Path copy) throws IOException {
+		try (Stream<Path> files = Files.list(copy)) {
+			for (Path file : files.toList()) {
+				BackupDirectory.sync(file);
+			}
+		}
+		BackupDirectory.sync(copy);
+	}
+
+	/** What was moved before is not there any more, and need not be moved. */
+	private void moveIntoPlace() throws IOException {
+		Path copy = this.staging.resolve(BackupDirectory.STORE);
+		if (Files.exists(copy)) {
+			moveAll(copy);
+			BackupDirectory.deleteTree(copy);
+			BackupDirectory.sync(this.staging);
+		}
+		BackupDirectory.deleteTree(this.staging);
+		BackupDirectory.sync(this.store);
+	}
+
+	private void moveAll(Path copy) throws IOException {
+		try (Stream<Path> files = Files.list(copy)) {
+			for (Path file : files.filter(file -> !file.endsWith(CURRENT)).toList()) {
+				move(file);
+			}
+		}
+		BackupDirectory.sync(this.store);
+		if (Files.exists(copy.resolve(CURRENT))) {
+			move(copy.resolve(CURRENT));
+			BackupDirectory.sync(this.store);
+		}
+	}
+
+	private void move(Path file) throws IOException {
+		Files.move(file, this.store.resolve(String.valueOf(file.getFileName())), StandardCopyOption.ATOMIC_MOVE);
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.kvorum.observability;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.backup.BackupException;
+import io.kvorum.backup.BackupManifest;
+import io.kvorum.backup.BackupName;
+import io.kvorum.backup.BackupService;
+import io.kvorum.backup.BackupService.Described;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/**
+ * Makes, lists, checks and removes backups of this node. Not exposed unless the
+ * configuration says so.
+ */
+@WebEndpoint(id = "backup")
+final class BackupEndpoint {
+
+	private final BackupService backups;
+
+	BackupEndpoint(BackupService backups) {
+		this.backups = backups;
+	}
+
+	@ReadOperation
+	Mono<WebEndpointResponse<Object>> list() {
+		return answer(this.backups.list().map(BackupEndpoint::listOf));
+	}
+
+	/** Makes one named after the time, and answers when it is made and verified. */
+	@WriteOperation
+	Mono<WebEndpointResponse<Object>> create() {
+		return answer(this.backups.create(null).map(BackupEndpoint::of));
+	}
+
+	/** Makes one of this name. */
+	@WriteOperation
+	Mono<WebEndpointResponse<Object>> create(@Selector String name) {
+		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
+	}
+
+	/** Reads every file of one again, and answers when that is done. */
+	@ReadOperation
+	Mono<WebEndpointResponse<Object>> verify(@Selector String name) {
+		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::of));
+	}
+
+	@DeleteOperation
+	Mono<WebEndpointResponse<Object>> remove(@Selector String name) {
+		return answer(Mono.defer(() -> this.backups.remove(BackupName.of(name))).map(_ -> Map.of("removed", name)));
+	}
+
+	private static Mono<WebEndpointResponse<Object>> answer(Mono<?> work) {
+		return work.map(body -> new WebEndpointResponse<Object>(body, WebEndpointResponse.STATUS_OK))
+			.onErrorResume(BackupException.class, ex -> Mono.just(refusal(ex)));
+	}
+
+	private static WebEndpointResponse<Object> refusal(BackupException ex) {
+		int status = switch (ex.kind()) {
+			case BAD_NAME -> WebEndpointResponse.STATUS_BAD_REQUEST;
+			case NOT_FOUND -> WebEndpointResponse.STATUS_NOT_FOUND;
+			case NOT_CONFIGURED, BUSY, EXISTS, NOT_BELIEVED -> 409;
+			case NO_SPACE -> 507;
+			case DAMAGED, FAILED -> WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR;
+		};
+		return Problems.of(status, "backup-" + Problems.words(ex.kind()), "Backup refused",
+				String.valueOf(ex.getMessage()));
+	}
+
+	private static Map<String, Object> listOf(List<Described> backups) {
+		return Map.of("backups", backups.stream().map(BackupEndpoint::of).toList());
+	}
+
+	private static Map<String, Object> of(BackupManifest manifest) {
+		return of(new Described(new BackupName(manifest.name()), manifest, null));
+	}
+
+	private static Map<String, Object> of(Described backup) {
+		Map<String, Object> told = new LinkedHashMap<>();
+		told.put("name", backup.name().text());
+		BackupManifest manifest = backup.manifest();
+		if (manifest != null) {
+			told.put("made", manifest.made());
+			told.put("bytes", manifest.bytes());
+			told.put("files", manifest.files().size());
+			told.put("node", manifest.self());
+			told.put("converged", manifest.converged());
+		}
+		told.put("verified", backup.problem() == null);
+		if (backup.problem() != null) {
+			told.put("problem", backup.problem());
+		}
+		return told;
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.kvorum.observability;
+
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.backup.BackupEvents;
+import io.kvorum.clock.TimeSource;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+
+/** What becomes of the backups of a node. */
+final class BackupMeters implements BackupEvents {
+
+	private final TimeSource time;
+
+	private final Timer duration;
+
+	private final Counter failures;
+
+	private volatile Newest newest = new Newest(Double.NaN, Double.NaN);
+
+	BackupMeters(MeterRegistry registry, TimeSource time) {
+		this.time = time;
+		TimeGauge.builder("kvorum.backup.last.success", this, TimeUnit.MILLISECONDS, BackupMeters::ageMillis)
+			.description("How long ago the newest backup was made; NaN where there is none")
+			.register(registry);
+		Gauge.builder("kvorum.backup.size", this, it -> it.newest.bytes())
+			.description("The files of the newest backup; NaN where there is none")
+			.baseUnit("bytes")
+			.register(registry);
+		this.duration = Timer.builder("kvorum.backup.duration")
+			.description("Backups that were made, and how long that took")
+			.register(registry);
+		this.failures = Counter.builder("kvorum.backup.failures")
+			.description("Backups that were asked for and not made")
+			.register(registry);
+	}
+
+	private double ageMillis() {
+		return Math.max(0, this.time.millis() - this.newest.madeMillis());
+	}
+
+	@Override
+	public void found(long madeMillis, long bytes) {
+		this.newest = new Newest(madeMillis, bytes);
+	}
+
+	@Override
+	public void made(long madeMillis, long bytes, long nanos) {
+		found(madeMillis, bytes);
+		this.duration.record(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public void failed() {
+		this.failures.increment();
+	}
+
+	/** NaN where there is none. */
+	private record Newest(double madeMillis, double bytes) {
+	}
+
+}

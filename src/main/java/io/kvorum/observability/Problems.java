@@ -1,0 +1,32 @@
+package io.kvorum.observability;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.util.MimeType;
+
+/** What an endpoint of the actuator refuses, told as the API does (RFC 9457). */
+final class Problems {
+
+	private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
+
+	private Problems() {
+	}
+
+	static WebEndpointResponse<Object> of(int status, String type, String title, String detail) {
+		Map<String, Object> problem = new LinkedHashMap<>();
+		problem.put("type", "urn:kvorum:problem:" + type);
+		problem.put("title", title);
+		problem.put("status", status);
+		problem.put("detail", detail);
+		return new WebEndpointResponse<>(problem, status, PROBLEM);
+	}
+
+	/** As types of problems have it. */
+	static String words(Enum<?> kind) {
+		return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

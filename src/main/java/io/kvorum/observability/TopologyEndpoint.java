@@ -1,0 +1,155 @@
+package io.kvorum.observability;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.Inspection;
+import io.kvorum.replication.Inspection.Holding;
+import io.kvorum.replication.Inspection.Whereabouts;
+import io.kvorum.transport.PeerStatus;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/**
+ * Who belongs to the cluster, and of a key which node holds what; no values. Not exposed
+ * unless the configuration says so.
+ * <p>
+ * The server has decoded the parameters and puts U+FFFD where bytes were no UTF-8: an id
+ * that has one could be that of several keys and is refused. The bytes of any key can be
+ * given in hexadecimal digits.
+ */
+@WebEndpoint(id = "topology")
+final class TopologyEndpoint {
+
+	private static final char REPLACEMENT = '\ufffd';
+
+	private final Topology topology;
+
+	private final Member self;
+
+	private final Supplier<List<PeerStatus>> peers;
+
+	private final Inspection inspection;
+
+	TopologyEndpoint(Topology topology, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection) {
+		this.topology = topology;
+		this.self = self;
+		this.peers = peers;
+		this.inspection = inspection;
+	}
+
+	/**
+	 * The cluster, or where a key is.
+	 * @param id the key; as an object, since of one that is given twice the server makes
+	 * a list
+	 * @param hex the bytes of the key, two digits each
+	 */
+	@ReadOperation
+	Mono<WebEndpointResponse<Object>> topology(@Nullable Object id, @Nullable Object hex) {
+		if (id == null && hex == null) {
+			return Mono.fromSupplier(() -> new WebEndpointResponse<>(cluster()));
+		}
+		return Mono.defer(() -> this.inspection.of(key(id, hex)))
+			.map(found -> new WebEndpointResponse<Object>(describe(found)))
+			.onErrorResume(IllegalArgumentException.class, ex -> Mono.just(Problems
+				.of(WebEndpointResponse.STATUS_BAD_REQUEST, "bad-id", "Bad request", String.valueOf(ex.getMessage()))));
+	}
+
+	private Map<String, Object> cluster() {
+		Map<String, Object> states = new LinkedHashMap<>();
+		for (Member member : this.topology.members()) {
+			states.put(member.address(), "self");
+		}
+		this.peers.get().forEach(peer -> states.put(peer.address(), peer.describe()));
+		Map<String, Object> told = new LinkedHashMap<>();
+		told.put("self", this.self.address());
+		told.put("nodes", states);
+		told.put("replicationFactor", this.topology.factor());
+		told.put("partitions", Partitions.COUNT);
+		told.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
+		return told;
+	}
+
+	/**
+	 * The key that is asked for.
+	 * @throws IllegalArgumentException if that cannot be said; does not tell it
+	 */
+	private static Key key(@Nullable Object id, @Nullable Object hex) {
+		if (id instanceof String text && hex == null) {
+			if (text.indexOf(REPLACEMENT) >= 0) {
+				throw new IllegalArgumentException(
+						"The parameter 'id' has bytes that are no UTF-8, or U+FFFD. Give the bytes of the key as 'hex'.");
+			}
+			return keyOf(text.getBytes(StandardCharsets.UTF_8));
+		}
+		if (hex instanceof String digits && id == null) {
+			return keyOf(bytes(digits));
+		}
+		throw new IllegalArgumentException("Give the key once: as 'id', or its bytes as 'hex'.");
+	}
+
+	private static byte[] bytes(String digits) {
+		try {
+			return HexFormat.of().parseHex(digits);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("The parameter 'hex' has two hexadecimal digits for each byte.", ex);
+		}
+	}
+
+	private static Key keyOf(byte[] bytes) {
+		if (bytes.length < 1 || bytes.length > Key.MAX_LENGTH_BYTES) {
+			throw new IllegalArgumentException(
+					"A key has 1 to %d bytes, this one has %d.".formatted(Key.MAX_LENGTH_BYTES, bytes.length));
+		}
+		return Key.of(bytes);
+	}
+
+	private Map<String, Object> describe(Whereabouts found) {
+		Map<String, Object> told = new LinkedHashMap<>();
+		told.put("partition", found.partition());
+		told.put("replicas", found.holdings().stream().map(this::describe).toList());
+		return told;
+	}
+
+	private Map<String, Object> describe(Holding holding) {
+		Map<String, Object> told = new LinkedHashMap<>();
+		told.put("node", holding.member().address());
+		told.put("replica", holding.rank() < this.topology.factor());
+		told.put("state",
+				(holding.failed() != null) ? holding.failed().reason().text() : Problems.words(holding.state()));
+		if (holding.failed() != null) {
+			told.put("detail", holding.failed().detail());
+		}
+		if (!holding.version().equals(Version.ABSENT)) {
+			told.put("version", hex(holding.version()));
+			told.put("written", Instant.ofEpochMilli(holding.version().millis()).toString());
+			told.put("copies", holding.copies());
+		}
+		if (holding.expiresAtMillis() != Live.NEVER) {
+			told.put("expires", Instant.ofEpochMilli(holding.expiresAtMillis()).toString());
+		}
+		return told;
+	}
+
+	/** As the header ETag has it. */
+	private static String hex(Version version) {
+		return HexFormat.of().toHexDigits(version.timestamp()) + HexFormat.of().toHexDigits(version.node());
+	}
+
+}

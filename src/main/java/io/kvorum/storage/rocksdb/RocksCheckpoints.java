@@ -1,0 +1,123 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import java.util.function.UnaryOperator;
+
+import io.kvorum.storage.Checkpoints;
+import org.rocksdb.Checkpoint;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.DBOptions;
+import org.rocksdb.InfoLogLevel;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.WALRecoveryMode;
+import org.rocksdb.WriteBatch;
+
+/**
+ * Copies of a store by RocksDB's checkpoints. These write the memtables to tables first,
+ * so that a write which only the operating system has got is on the disk with them, and
+ * take along what has come into the log meanwhile.
+ */
+final class RocksCheckpoints implements Checkpoints {
+
+	/** Left to itself RocksDB holds all tables open, with their indexes in memory. */
+	private static final int MAX_OPEN_FILES = 64;
+
+	private final Door door;
+
+	private final RocksSettings settings;
+
+	private final LongSupplier identities;
+
+	RocksCheckpoints(Door door, RocksSettings settings, LongSupplier identities) {
+		this.door = door;
+		this.settings = settings;
+		this.identities = identities;
+	}
+
+	@Override
+	public void checkpoint(Path directory) {
+		if (!this.door.enter()) {
+			throw Door.notOpen();
+		}
+		try (Checkpoint checkpoint = Checkpoint.create(this.door.opened().database().db)) {
+			checkpoint.createCheckpoint(directory.toString());
+		}
+		catch (RocksDBException ex) {
+			throw failed("The store could not be copied to %s", directory, ex);
+		}
+		finally {
+			this.door.leave();
+		}
+	}
+
+	@Override
+	public long verify(Path directory) {
+		NativeLibrary.load();
+		List<ColumnFamilyHandle> handles = new ArrayList<>();
+		try (DBOptions options = readOnly();
+				ColumnFamilyOptions columns = new ColumnFamilyOptions();
+				RocksDB database = RocksDB.openReadOnly(options, directory.toString(), descriptors(columns), handles)) {
+			try {
+				database.verifyChecksum();
+				return database.getLatestSequenceNumber();
+			}
+			finally {
+				handles.forEach(ColumnFamilyHandle::close);
+			}
+		}
+		catch (RocksDBException ex) {
+			throw failed("The copy of the store in %s cannot be read", directory, ex);
+		}
+	}
+
+	/**
+	 * With the options of a store that are not in Java: RocksDB ends the process where it
+	 * is to open a store read-only that tracks its logs, and is not told that it does.
+	 */
+	private static DBOptions readOnly() {
+		return DBOptions.getDBOptionsFromProps(Database.notInJava())
+			.setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
+			.setParanoidChecks(true)
+			.setMaxOpenFiles(MAX_OPEN_FILES)
+			.setInfoLogLevel(InfoLogLevel.FATAL_LEVEL);
+	}
+
+	private static List<ColumnFamilyDescriptor> descriptors(ColumnFamilyOptions columns) {
+		return Database.COLUMNS.stream()
+			.map(name -> new ColumnFamilyDescriptor(name.getBytes(StandardCharsets.US_ASCII), columns))
+			.toList();
+	}
+
+	@Override
+	public void adopt(Path directory, UnaryOperator<Map<String, byte[]>> records) {
+		try (Database database = Database.open(this.settings.on(directory)); WriteBatch changes = new WriteBatch()) {
+			Map<String, byte[]> before = NodeFacts.read(database, this.identities).records();
+			for (String name : before.keySet()) {
+				changes.delete(database.meta, NodeFacts.rowOf(name));
+			}
+			for (Map.Entry<String, byte[]> record : records.apply(new HashMap<>(before)).entrySet()) {
+				changes.put(database.meta, NodeFacts.rowOf(record.getKey()), record.getValue());
+			}
+			changes.put(database.meta, NodeFacts.IDENTITY, NodeFacts.bytes(this.identities.getAsLong()));
+			database.db.write(database.synced, changes);
+			database.flush();
+		}
+		catch (RocksDBException ex) {
+			throw failed("The copy of the store in %s cannot be made a store", directory, ex);
+		}
+	}
+
+	private static CheckpointException failed(String what, Path directory, RocksDBException ex) {
+		return new CheckpointException("%s: %s".formatted(what.formatted(directory), ex.getMessage()), ex);
+	}
+
+}

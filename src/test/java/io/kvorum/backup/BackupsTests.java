@@ -1,0 +1,254 @@
+package io.kvorum.backup;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.kvorum.backup.BackupException.Kind;
+import io.kvorum.backup.Backups.Listed;
+import io.kvorum.testing.SteeredTime;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+class BackupsTests {
+
+	@TempDir
+	private Path root;
+
+	private final CopiedStore store = new CopiedStore();
+
+	private final BackupNode node = new BackupNode();
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final List<String> told = new ArrayList<>();
+
+	private final BackupEvents events = new BackupEvents() {
+
+		@Override
+		public void found(long madeMillis, long bytes) {
+			BackupsTests.this.told.add("found " + bytes);
+		}
+
+		@Override
+		public void made(long madeMillis, long bytes, long nanos) {
+			BackupsTests.this.told.add("made " + bytes);
+		}
+
+		@Override
+		public void failed() {
+			BackupsTests.this.told.add("failed");
+		}
+
+	};
+
+	@BeforeEach
+	void makeStore() throws IOException {
+		Files.writeString(Files.createDirectory(this.root.resolve("data")).resolve("000001.log"), "12345");
+	}
+
+	private Backups backups(int keep, long minFreeBytes) {
+		return new Backups(
+				new BackupSettings(directory(), this.root.resolve("data"), keep, minFreeBytes, Integer.MAX_VALUE),
+				this.store, this.node, this.time, this.events);
+	}
+
+	private Backups backups() {
+		return backups(3, 0);
+	}
+
+	private Path directory() {
+		return this.root.resolve("backups");
+	}
+
+	@Test
+	void aBackupHasTheFilesAndAManifestThatSaysWhatTheyAre() throws IOException {
+		BackupManifest made = backups().create(BackupName.of("one"));
+
+		Path backup = directory().resolve("one");
+		assertThat(namesIn(backup)).containsExactly("manifest.json", "store");
+		assertThat(namesIn(backup.resolve("store"))).as("without what the engine wrote of itself")
+			.containsExactlyElementsOf(this.store.files.keySet());
+		assertThat(BackupManifest.read(backup)).isEqualTo(made);
+		assertThat(made.made()).isEqualTo("2027-01-15T08:00:00Z");
+		assertThat(made.identity()).isEqualTo("0000000000000abc");
+		assertThat(made.sequence()).isEqualTo(42);
+		assertThat(made.files())
+			.contains(new BackedUpFile(CopiedStore.TABLE, 7, Checksums.of("a table".getBytes(StandardCharsets.UTF_8))));
+		assertThat(this.told).containsExactly("made " + made.bytes());
+	}
+
+	@Test
+	void withoutANameItIsNamedAfterTheTime() {
+		assertThat(backups().create(null).name()).isEqualTo("2027-01-15-080000-000");
+	}
+
+	@Test
+	void theListHasTheNewestFirstAndThoseThatCannotBeReadAtTheEnd() throws IOException {
+		backups().create(BackupName.of("b"));
+		this.time.pass(Duration.ofSeconds(1));
+		backups().create(BackupName.of("a"));
+		Files.writeString(Files.createDirectory(directory().resolve("c")).resolve("manifest.json"), "{}");
+		Files.createDirectory(directory().resolve("without-a-manifest"));
+
+		assertThat(backups().list()).extracting(listed -> listed.name().text()).containsExactly("a", "b", "c");
+		assertThat(backups().list().getLast().problem()).contains("is damaged");
+	}
+
+	@Test
+	void beyondTheNumberThatIsKeptTheOldestGoes() {
+		for (String name : List.of("d", "c", "b", "a")) {
+			backups(2, 0).create(BackupName.of(name));
+			this.time.pass(Duration.ofSeconds(1));
+		}
+		assertThat(names()).containsExactly("a", "b");
+	}
+
+	@Test
+	void aBackupThatFailsRemovesNoneAndLeavesNothing() throws IOException {
+		backups(1, 0).create(BackupName.of("good"));
+		this.store.damage = "a block is damaged";
+
+		assertRefused(Kind.FAILED, () -> backups(1, 0).create(BackupName.of("bad")));
+		assertThat(namesIn(directory())).containsExactly(".lock", "good");
+		assertThat(this.told).endsWith("failed");
+	}
+
+	@Test
+	void anEndInTheMiddleLeavesWhatIsNoBackupAndTheNextStartRemoves() throws IOException {
+		this.store.meanwhile = () -> {
+			try {
+				assertThat(namesIn(directory())).containsExactly(".lock", "one.partial");
+				assertThat(names()).isEmpty();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+			throw new StackOverflowError("the end of the process");
+		};
+		assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> backups().create(BackupName.of("one")));
+		assertThat(namesIn(directory())).containsExactly(".lock", "one.partial");
+
+		backups().tidy();
+		assertThat(namesIn(directory())).containsExactly(".lock");
+	}
+
+	@Test
+	void theNewestIsToldAtTheStart() {
+		backups().create(BackupName.of("one"));
+		this.told.clear();
+		backups().tidy();
+		assertThat(this.told).singleElement().asString().startsWith("found ");
+	}
+
+	@Test
+	void aLinkIsNoBackupIsNotFollowedAndItsNameIsTaken() throws IOException {
+		backups().create(BackupName.of("one"));
+		Path outside = Files.createDirectory(this.root.resolve("outside"));
+		Files.move(directory().resolve("one"), outside.resolve("one"));
+		Files.createSymbolicLink(directory().resolve("link"), outside.resolve("one"));
+		Files.createSymbolicLink(directory().resolve("left.partial"), outside);
+
+		assertThat(names()).isEmpty();
+		assertRefused(Kind.NOT_FOUND, () -> backups().verify(BackupName.of("link")));
+		assertRefused(Kind.NOT_FOUND, () -> backups().remove(BackupName.of("link")));
+		assertRefused(Kind.EXISTS, () -> backups().create(BackupName.of("link")));
+		backups().tidy();
+		assertThat(namesIn(directory())).containsExactly(".lock", "link");
+		assertThat(namesIn(outside)).containsExactly("one");
+	}
+
+	@Test
+	void aLinkInTheFilesOfABackupIsFoundAndWhatItNamesIsNotRemoved() throws IOException {
+		backups().create(BackupName.of("one"));
+		Path table = directory().resolve("one").resolve("store").resolve(CopiedStore.TABLE);
+		Path outside = Files.move(table, this.root.resolve("outside"));
+		Files.createSymbolicLink(table, outside);
+
+		assertThat(backups().verify(BackupName.of("one")).problem()).contains(CopiedStore.TABLE, "is missing");
+		backups().remove(BackupName.of("one"));
+		assertThat(outside).hasContent("a table");
+	}
+
+	@Test
+	void aByteThatIsNotWhatWasWrittenIsFound() throws IOException {
+		backups().create(BackupName.of("one"));
+		assertThat(backups().verify(BackupName.of("one")).problem()).isNull();
+
+		Files.writeString(directory().resolve("one").resolve("store").resolve(CopiedStore.TABLE), "A table");
+		Listed found = backups().verify(BackupName.of("one"));
+		assertThat(found.problem()).contains(CopiedStore.TABLE, "is not what was written");
+	}
+
+	@Test
+	void aNodeThatMayLackSomethingMakesNone() {
+		this.node.doubt = "it is being rebuilt";
+		assertRefused(Kind.NOT_BELIEVED, () -> backups().create(BackupName.of("one")));
+		assertThat(names()).isEmpty();
+	}
+
+	@Test
+	void withTooLittleSpaceThereIsNone() throws IOException {
+		assertRefused(Kind.NO_SPACE, () -> backups(3, Long.MAX_VALUE / 2).create(BackupName.of("one")));
+		assertThat(namesIn(directory())).containsExactly(".lock");
+	}
+
+	@Test
+	void aNameThatIsTakenIsRefusedAndNothingChanges() {
+		BackupManifest made = backups().create(BackupName.of("one"));
+		this.time.pass(Duration.ofSeconds(1));
+		assertRefused(Kind.EXISTS, () -> backups().create(BackupName.of("one")));
+		assertThat(BackupManifest.read(directory().resolve("one"))).isEqualTo(made);
+	}
+
+	@Test
+	void aDirectoryThatAnotherProcessUsesIsLeftAlone() throws IOException {
+		try (FileChannel _ = new BackupDirectory(directory()).lock()) {
+			assertRefused(Kind.BUSY, () -> backups().create(BackupName.of("one")));
+		}
+		assertThat(backups().create(BackupName.of("one")).name()).isEqualTo("one");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", ".", "..", "../x", "a/b", "/etc", "a\\b", "-a", "A", "a.partial", "\u00e9", "a b",
+			"a\n", "a\0", "0123456789012345678901234567890123456789012345678901234567890123" })
+	void aNameThatMeansSomethingToAFileSystemIsNone(String name) {
+		assertRefused(Kind.BAD_NAME, () -> BackupName.of(name));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "a", "0", "a-", "012345678901234567890123456789012345678901234567890123456789012" })
+	void otherNamesAre(String name) {
+		assertThat(BackupName.of(name).text()).isEqualTo(name);
+	}
+
+	private List<String> names() {
+		return backups().list().stream().map(listed -> listed.name().text()).toList();
+	}
+
+	private static List<String> namesIn(Path directory) throws IOException {
+		try (Stream<Path> files = Files.list(directory)) {
+			return files.map(file -> String.valueOf(file.getFileName())).sorted().toList();
+		}
+	}
+
+	private static void assertRefused(Kind kind, ThrowingCallable work) {
+		assertThatExceptionOfType(BackupException.class).isThrownBy(work)
+			.satisfies(ex -> assertThat(ex.kind()).isEqualTo(kind));
+	}
+
+}
