@@ -1,5 +1,6 @@
 package io.kvorum.observability;
 
+import io.kvorum.access.AccessControl;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.LocalReplica;
@@ -34,6 +35,21 @@ class ObservabilityConfiguration {
 	@Bean
 	WireMeters wireMeters(MeterRegistry registry) {
 		return new WireMeters(registry);
+	}
+
+	@Bean
+	AccessMeters accessMeters(MeterRegistry registry) {
+		return new AccessMeters(registry);
+	}
+
+	@Bean
+	MeterBinder accessGauges(AccessControl control) {
+		return new AccessGauges(control);
+	}
+
+	@Bean
+	ReactiveHealthIndicator accessHealthIndicator(AccessControl control) {
+		return new AccessHealth(control);
 	}
 
 	@Bean
