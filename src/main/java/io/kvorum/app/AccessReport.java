@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import io.kvorum.access.AccessControl;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.web.server.Ssl;
@@ -35,7 +36,7 @@ final class AccessReport {
 		}
 		logger.info("Access by API keys only: {} are in use", this.control.state().keys());
 		warn("server");
-		if (this.environment.containsProperty("local.management.port")) {
+		if (ManagementPortType.get(this.environment) == ManagementPortType.DIFFERENT) {
 			warn("management.server");
 		}
 	}
