@@ -60,7 +60,8 @@ public class AccessBenchmark {
 			String hash = HexFormat.of()
 				.formatHex(MessageDigest.getInstance("SHA-256").digest(secret(i).getBytes(StandardCharsets.UTF_8)));
 			file.append((i > 0) ? "," : "")
-				.append("{\"id\":\"client-%d\",\"sha256\":\"%s\",%s%s}".formatted(i, hash, RULES, (i % 2 == 1) ? RATE : ""));
+				.append("{\"id\":\"client-%d\",\"sha256\":\"%s\",%s%s}".formatted(i, hash, RULES,
+						(i % 2 == 1) ? RATE : ""));
 		}
 		byte[] content = file.append("]}").toString().getBytes(StandardCharsets.UTF_8);
 		this.controlled = AccessControl.by(KeysFile.read(content, TimeSource.SYSTEM.nanos()), TimeSource.SYSTEM);
