@@ -40,7 +40,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
 class ArchitectureTest {
 
 	private static final String[] PURE = { "io.kvorum.kv..", "io.kvorum.clock..", "io.kvorum.quorum..",
-			"io.kvorum.cluster.." };
+			"io.kvorum.cluster..", "io.kvorum.access.." };
 
 	private static final String[] EDGES = { "io.kvorum.api..", "io.kvorum.transport..", "io.kvorum.observability..",
 			"io.kvorum.app.." };
@@ -59,6 +59,8 @@ class ArchitectureTest {
 		.definedBy("io.kvorum.quorum..")
 		.layer("cluster")
 		.definedBy("io.kvorum.cluster..")
+		.layer("access")
+		.definedBy("io.kvorum.access..")
 		.layer("storage")
 		.definedBy("io.kvorum.storage")
 		.layer("rocksdb")
@@ -83,6 +85,8 @@ class ArchitectureTest {
 		.mayOnlyAccessLayers("kv")
 		.whereLayer("cluster")
 		.mayOnlyAccessLayers("kv")
+		.whereLayer("access")
+		.mayOnlyAccessLayers("kv", "clock")
 		.whereLayer("storage")
 		.mayOnlyAccessLayers("kv", "clock")
 		.whereLayer("rocksdb")
@@ -92,11 +96,12 @@ class ArchitectureTest {
 		.whereLayer("transport")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("api")
-		.mayOnlyAccessLayers("kv", "clock", "replication")
+		.mayOnlyAccessLayers("kv", "clock", "access", "replication")
 		.whereLayer("backup")
 		.mayOnlyAccessLayers("kv", "clock", "storage")
 		.whereLayer("observability")
-		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication", "transport", "api", "backup")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "access", "storage", "replication", "transport", "api",
+				"backup")
 		.ensureAllClassesAreContainedInArchitecture()
 		.because("each package can be read, tested and replaced knowing only those above it in the table");
 

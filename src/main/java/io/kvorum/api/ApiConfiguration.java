@@ -2,11 +2,14 @@ package io.kvorum.api;
 
 import java.util.function.Supplier;
 
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.AccessEvents;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.Ranges;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
@@ -25,15 +28,31 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	EntityHandler entityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events) {
-		return new EntityHandler(coordinator, settings, problems, time, events);
+	AccessGate accessGate(AccessControl control, ProblemWriter problems, TimeSource time, AccessEvents events) {
+		return new AccessGate(control, problems, time, events);
+	}
+
+	/**
+	 * No filter, which would send all requests the long way: the first of the mappings,
+	 * which the server of a management port of its own asks too.
+	 */
+	@Bean
+	AccessMapping accessMapping(ApplicationContext context,
+			@Value("${management.endpoints.web.base-path:/actuator}") String management, AccessGate access,
+			ProblemWriter problems, ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
+		return new AccessMapping(context, management, access, problems, health);
 	}
 
 	@Bean
-	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, ApiSettings settings,
-			ProblemWriter problems) {
-		return new EntityMapping(context, entities, new RangeHandler(ranges, settings, problems));
+	EntityHandler entityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings,
+			ProblemWriter problems, TimeSource time, RequestEvents events) {
+		return new EntityHandler(coordinator, access, settings, problems, time, events);
+	}
+
+	@Bean
+	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, AccessGate access,
+			ApiSettings settings, ProblemWriter problems) {
+		return new EntityMapping(context, entities, new RangeHandler(ranges, access, settings, problems));
 	}
 
 	/**

@@ -2,6 +2,9 @@ package io.kvorum.api;
 
 import java.util.Date;
 
+import io.kvorum.access.ApiKey;
+import io.kvorum.access.DeniedException;
+import io.kvorum.access.Right;
 import io.kvorum.api.BodyReader.Body;
 import io.kvorum.api.wire.RequestBodyException;
 import io.kvorum.api.wire.RequestBodyTimeoutException;
@@ -58,6 +61,8 @@ final class EntityHandler implements WebHandler {
 
 	private final Coordinator coordinator;
 
+	private final AccessGate access;
+
 	private final ApiSettings settings;
 
 	/**
@@ -74,9 +79,10 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
-	EntityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events) {
+	EntityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings, ProblemWriter problems,
+			TimeSource time, RequestEvents events) {
 		this.coordinator = coordinator;
+		this.access = access;
 		this.settings = settings;
 		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
 		this.bodies = new BodyReader(settings, new InFlightBytes(settings.maxInFlightBytes()));
@@ -110,11 +116,12 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> answer(Exchange exchange) {
+		ApiKey caller = this.access.admit(exchange);
 		return switch (exchange.method()) {
-			case "GET" -> get(parse(exchange), exchange, true);
-			case "HEAD" -> get(parse(exchange), exchange, false);
-			case "PUT" -> put(parse(exchange), exchange);
-			case "DELETE" -> delete(parse(exchange), exchange);
+			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, true);
+			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, false);
+			case "PUT" -> put(parse(exchange, caller, Right.WRITE), exchange);
+			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), exchange);
 			default -> {
 				exchange.set(HttpHeaderNames.ALLOW, ALLOWED);
 				yield this.problems.write(exchange, new Problem(405, "method-not-allowed", "Method not allowed",
@@ -123,8 +130,11 @@ final class EntityHandler implements WebHandler {
 		};
 	}
 
-	private EntityRequest parse(Exchange exchange) {
-		return EntityRequest.parse(exchange.rawQuery(), this.coordinator.policy());
+	/** What is asked for, which the caller may do with the key as it is stored. */
+	private EntityRequest parse(Exchange exchange, ApiKey caller, Right right) {
+		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.coordinator.policy());
+		caller.require(right, request.key());
+		return request;
 	}
 
 	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
@@ -244,6 +254,9 @@ final class EntityHandler implements WebHandler {
 		}
 		if (error instanceof OperationFailedException failed) {
 			return this.problems.write(exchange, failed);
+		}
+		if (error instanceof DeniedException denied) {
+			return this.access.refuse(exchange, denied);
 		}
 		return this.problems.write(exchange, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));

@@ -1,5 +1,8 @@
 package io.kvorum.api;
 
+import java.net.InetAddress;
+import java.util.List;
+
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -19,6 +22,12 @@ interface Exchange {
 
 	/** The first header of the request by this name. */
 	@Nullable String header(CharSequence name);
+
+	/** All headers of the request by this name, in their order. */
+	List<String> headers(CharSequence name);
+
+	/** The address of who asks; null where it is not known. */
+	@Nullable InetAddress remote();
 
 	/** The body of the request; who takes a buffer releases it. */
 	Flux<ByteBuf> body();

@@ -1,5 +1,9 @@
 package io.kvorum.api;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +39,17 @@ final class NettyExchange implements Exchange {
 	@Override
 	public @Nullable String header(CharSequence name) {
 		return this.request.requestHeaders().get(name);
+	}
+
+	@Override
+	public List<String> headers(CharSequence name) {
+		return this.request.requestHeaders().getAll(name);
+	}
+
+	@Override
+	public @Nullable InetAddress remote() {
+		InetSocketAddress remote = this.request.remoteAddress();
+		return (remote != null) ? remote.getAddress() : null;
 	}
 
 	@Override

@@ -3,7 +3,9 @@ package io.kvorum.api;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
+import io.kvorum.access.DeniedException;
 import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.OperationFailedException.ReplicaFailure;
 import org.jspecify.annotations.Nullable;
@@ -26,10 +28,31 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	private static final int RETRY_AFTER_SECONDS = 1;
 
+	private static final long NANOS_OF_A_SECOND = TimeUnit.SECONDS.toNanos(1);
+
 	private static final Map<String, Object> NOT_APPLIED = Map.of("outcome", "not-applied", "retryable", true);
 
 	static final Problem NOT_FOUND = new Problem(404, "no-such-entity", "No such entity",
 			"No value is stored under this id, or it was deleted or has expired.");
+
+	/** Says the same to all whom it does not know, whatever they have tried. */
+	static final Problem UNAUTHORIZED = new Problem(401, "unauthorized", "Unauthorized",
+			"Send 'Authorization: Bearer <id>.<secret>', once, with an API key that is good here.");
+
+	private static final Problem NO_RIGHT_TO_ENTITY = new Problem(403, "forbidden", "Forbidden",
+			"The API key may not do this with this id. Nothing was done.");
+
+	private static final Problem NO_RIGHT_TO_RANGE = new Problem(403, "forbidden", "Forbidden",
+			"A range has to lie inside one prefix for which the API key has the right 'range': 'start' must begin there or "
+					+ "behind its beginning, and 'end' is needed and must not lie behind the last id that begins with it. "
+					+ "Only a key with this right for all ids may leave 'end' out.");
+
+	private static final Problem NO_RIGHT_TO_ENDPOINT = new Problem(403, "forbidden", "Forbidden",
+			"The API key may not use this management endpoint in this way.");
+
+	/** Those that always say the same. */
+	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
+			NO_RIGHT_TO_ENDPOINT);
 
 	Problem(int status, String type, String title, String detail) {
 		this(status, type, title, detail, null, Map.of());
@@ -61,6 +84,21 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 	static Problem internal() {
 		return new Problem(500, "internal-error", "Internal error",
 				"This node met an error it did not expect; its log has the details. A write may have happened.");
+	}
+
+	static Problem of(DeniedException ex) {
+		return switch (ex.denial()) {
+			case MISSING, MALFORMED, WRONG, EXPIRED -> UNAUTHORIZED;
+			case ENTITY -> NO_RIGHT_TO_ENTITY;
+			case RANGE -> NO_RIGHT_TO_RANGE;
+			case ENDPOINT -> NO_RIGHT_TO_ENDPOINT;
+			case RATE -> tooFast(Math.ceilDiv(ex.waitNanos(), NANOS_OF_A_SECOND));
+		};
+	}
+
+	private static Problem tooFast(long seconds) {
+		return new Problem(429, "too-many-requests", "Too many requests",
+				"The API key has used up its rate on this node. Nothing was done.", (int) seconds, NOT_APPLIED);
 	}
 
 	static Problem of(OperationFailedException ex) {

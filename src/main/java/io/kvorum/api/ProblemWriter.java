@@ -1,6 +1,8 @@
 package io.kvorum.api;
 
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import io.kvorum.replication.OperationFailedException;
@@ -25,6 +27,8 @@ final class ProblemWriter {
 
 	private final JsonMapper json;
 
+	private final Map<Problem, Rendered> constant = new HashMap<>();
+
 	private final Rendered notFound;
 
 	/** By the hash of the failure. What falls on the same place takes it over. */
@@ -33,6 +37,7 @@ final class ProblemWriter {
 	ProblemWriter(JsonMapper json) {
 		this.json = json;
 		this.notFound = render(Problem.NOT_FOUND);
+		Problem.CONSTANT.forEach(problem -> this.constant.put(problem, render(problem)));
 	}
 
 	/** Answers with {@link Problem#NOT_FOUND}, which is common and always the same. */
@@ -45,7 +50,15 @@ final class ProblemWriter {
 	}
 
 	Mono<Void> write(Exchange exchange, Problem problem) {
-		return render(problem).writeTo(exchange);
+		Rendered constant = this.constant.get(problem);
+		return ((constant != null) ? constant : render(problem)).writeTo(exchange);
+	}
+
+	/** Answers with an object, and with the status that is set already. */
+	Mono<Void> writeJson(Exchange exchange, Map<String, ?> object) {
+		byte[] body = this.json.writeValueAsBytes(object);
+		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
+		return exchange.send(body, 0, body.length);
 	}
 
 	private Rendered rendered(OperationFailedException failed) {

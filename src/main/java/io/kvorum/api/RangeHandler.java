@@ -1,5 +1,7 @@
 package io.kvorum.api;
 
+import io.kvorum.access.ApiKey;
+import io.kvorum.access.DeniedException;
 import io.kvorum.api.wire.OutboundGate;
 import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.RangeRead;
@@ -41,22 +43,30 @@ final class RangeHandler implements WebHandler {
 
 	private final Ranges ranges;
 
+	private final AccessGate access;
+
 	private final ApiSettings settings;
 
 	private final ProblemWriter problems;
 
-	RangeHandler(Ranges ranges, ApiSettings settings, ProblemWriter problems) {
+	RangeHandler(Ranges ranges, AccessGate access, ApiSettings settings, ProblemWriter problems) {
 		this.ranges = ranges;
+		this.access = access;
 		this.settings = settings;
 		this.problems = problems;
 	}
 
 	@Override
 	public Mono<Void> handle(ServerWebExchange exchange) {
-		ServerHttpRequest request = exchange.getRequest();
-		ServerHttpResponse response = exchange.getResponse();
 		// For the meter of Spring's HTTP requests.
 		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
+		return Mono.defer(() -> answer(exchange)).onErrorResume(error -> explain(error, exchange));
+	}
+
+	private Mono<Void> answer(ServerWebExchange exchange) {
+		ApiKey caller = this.access.admit(new SpringExchange(exchange));
+		ServerHttpRequest request = exchange.getRequest();
+		ServerHttpResponse response = exchange.getResponse();
 		if (!request.getMethod().equals(HttpMethod.GET)) {
 			response.getHeaders().set(HttpHeaders.ALLOW, HttpMethod.GET.name());
 			return this.problems.write(new SpringExchange(exchange),
@@ -67,7 +77,7 @@ final class RangeHandler implements WebHandler {
 					new Problem(505, "http-version-not-supported", "HTTP version not supported",
 							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
 		}
-		return Mono.defer(() -> answer(exchange)).onErrorResume(error -> explain(error, exchange));
+		return answer(caller, exchange);
 	}
 
 	private static boolean isOld(ServerHttpRequest request) {
@@ -75,10 +85,11 @@ final class RangeHandler implements WebHandler {
 		return nativeRequest.version().equals(HttpVersion.HTTP_1_0);
 	}
 
-	private Mono<Void> answer(ServerWebExchange exchange) {
+	private Mono<Void> answer(ApiKey caller, ServerWebExchange exchange) {
 		ServerHttpRequest request = exchange.getRequest();
 		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
+		caller.requireRange(asked.range());
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
 			return this.problems.write(new SpringExchange(exchange), new Problem(406, "not-acceptable",
@@ -114,6 +125,9 @@ final class RangeHandler implements WebHandler {
 			return Mono.never();
 		}
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
+		if (error instanceof DeniedException denied) {
+			return this.access.refuse(new SpringExchange(exchange), denied);
+		}
 		return this.problems.write(new SpringExchange(exchange), switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);

@@ -1,6 +1,9 @@
 package io.kvorum.api;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +43,17 @@ final class SpringExchange implements Exchange {
 	@Override
 	public @Nullable String header(CharSequence name) {
 		return this.request.getHeaders().getFirst(name.toString());
+	}
+
+	@Override
+	public List<String> headers(CharSequence name) {
+		return this.request.getHeaders().getOrEmpty(name.toString());
+	}
+
+	@Override
+	public @Nullable InetAddress remote() {
+		InetSocketAddress remote = this.request.getRemoteAddress();
+		return (remote != null) ? remote.getAddress() : null;
 	}
 
 	@Override

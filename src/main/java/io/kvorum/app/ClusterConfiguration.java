@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.net.InetSocketAddress;
+import java.security.SecureRandom;
 import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Cluster;
@@ -137,7 +138,8 @@ class ClusterConfiguration {
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
 				new TransportSettings(cluster.secret(), cluster.connectTimeout(), cluster.silenceTimeout(),
 						cluster.probeInterval(), cluster.maxInFlight(), MAX_ENTRY_BYTES),
-				resources.getLoopResources(), clients, callers::learn, callers, time, events);
+				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
+				events);
 	}
 
 	/** A loopback address is listened on as it is, any other name on all interfaces. */

@@ -31,6 +31,7 @@ import org.springframework.validation.annotation.Validated;
  * @param range limits of ranges
  * @param hints what is kept for nodes that are away
  * @param antiEntropy how replicas are compared
+ * @param access who may use the HTTP API
  * @param gcGrace how long a deleted key is remembered at least: a node that was away for
  * nearly as long, or gets back a disk of that age, is rebuilt
  * @param backup backups of this node, and what it is restored from
@@ -40,7 +41,7 @@ import org.springframework.validation.annotation.Validated;
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
 		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
-		@Valid @DefaultValue AntiEntropy antiEntropy,
+		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
 
@@ -201,6 +202,17 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
 			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
 			@NotNull @SizeAtLeast("1KB") @DefaultValue("16MB") DataSize maxRate) {
+	}
+
+	/**
+	 * Who may use the HTTP API and the management endpoints.
+	 *
+	 * @param keysFile file of the API keys, in JSON; without it everybody may do
+	 * everything
+	 * @param reloadInterval how often it is looked whether that file has changed
+	 */
+	record Access(@Nullable Path keysFile,
+			@NotNull @DurationMin(millis = 100) @DurationMax(hours = 1) @DefaultValue("5s") Duration reloadInterval) {
 	}
 
 	/**

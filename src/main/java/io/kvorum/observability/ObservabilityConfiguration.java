@@ -1,6 +1,7 @@
 package io.kvorum.observability;
 
 import io.kvorum.backup.BackupService;
+import io.kvorum.access.AccessControl;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
@@ -37,6 +38,21 @@ class ObservabilityConfiguration {
 	@Bean
 	WireMeters wireMeters(MeterRegistry registry) {
 		return new WireMeters(registry);
+	}
+
+	@Bean
+	AccessMeters accessMeters(MeterRegistry registry) {
+		return new AccessMeters(registry);
+	}
+
+	@Bean
+	MeterBinder accessGauges(AccessControl control) {
+		return new AccessGauges(control);
+	}
+
+	@Bean
+	ReactiveHealthIndicator accessHealthIndicator(AccessControl control) {
+		return new AccessHealth(control);
 	}
 
 	@Bean

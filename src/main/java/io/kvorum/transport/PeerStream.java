@@ -14,6 +14,8 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.transport.Handshake.Opening;
+import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.kvorum.transport.TransportEvents.Call;
 import io.netty.channel.EventLoop;
@@ -77,6 +79,8 @@ final class PeerStream {
 
 	private final TransportSettings settings;
 
+	private final Handshake handshake;
+
 	private final TimeSource time;
 
 	private final TransportEvents events;
@@ -115,7 +119,7 @@ final class PeerStream {
 	private long takenBytes;
 
 	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint,
-			TransportSettings settings, TimeSource time, TransportEvents events, PeerState state,
+			TransportSettings settings, Handshake handshake, TimeSource time, TransportEvents events, PeerState state,
 			@Nullable PeerStream large) {
 		this.self = self;
 		this.peer = peer;
@@ -124,6 +128,7 @@ final class PeerStream {
 		this.client = client;
 		this.fingerprint = fingerprint;
 		this.settings = settings;
+		this.handshake = handshake;
 		this.time = time;
 		this.events = events;
 		this.state = state;
@@ -237,11 +242,7 @@ final class PeerStream {
 		this.heardNanos = this.time.nanos();
 		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
 				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
-		return this.client.post()
-			.uri(this.peer.address() + ReplicaProtocol.PATH)
-			.headers(this::introduce)
-			.body(BodyInserters.fromDataBuffers(this.writer.buffers()))
-			.exchangeToMono(response -> listen(response, reader))
+		return challenge().flatMap(challenge -> talk(opening(challenge), reader))
 			.or(this.broken.asMono())
 			.then(Mono.<Void>error(() -> new StreamEndedException(Reason.AWAY, "it has ended the stream")))
 			.onErrorResume(error -> {
@@ -255,24 +256,64 @@ final class PeerStream {
 			});
 	}
 
-	private void introduce(HttpHeaders headers) {
+	/** What the peer wants to have proven; without a secret nothing. */
+	private Mono<String> challenge() {
+		if (!this.handshake.isNeeded()) {
+			return Mono.just("");
+		}
+		return this.client.get()
+			.uri(this.peer.address() + ReplicaProtocol.CHALLENGE_PATH)
+			.exchangeToMono(response -> (response.statusCode().value() == HttpStatus.OK.value())
+					? response.bodyToMono(String.class) : response.releaseBody().then(Mono.<String>empty()))
+			.filter(Handshake::isChallenge)
+			.switchIfEmpty(Mono
+				.error(() -> refused("%s gives no challenge, as one does that speaks version %s of the replica protocol"
+					.formatted(this.peer.address(), ReplicaProtocol.VERSION))));
+	}
+
+	private static StreamEndedException refused(String why) {
+		return new StreamEndedException(Reason.REFUSED, why);
+	}
+
+	private Opening opening(String challenge) {
+		return new Opening(challenge, this.handshake.isNeeded() ? this.handshake.nonce() : "", this.self.address(),
+				this.peer.address(), this.lane.name(), this.fingerprint);
+	}
+
+	private Mono<Void> talk(Opening opening, FrameReader<ReplyFrame> reader) {
+		return this.client.post()
+			.uri(this.peer.address() + ReplicaProtocol.PATH)
+			.headers(headers -> introduce(headers, opening))
+			.body(BodyInserters.fromDataBuffers(this.writer.buffers()))
+			.exchangeToMono(response -> listen(response, opening, reader));
+	}
+
+	private void introduce(HttpHeaders headers, Opening opening) {
 		headers.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION);
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
 		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.fingerprint);
 		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
-		if (this.settings.secret() != null) {
-			headers.set(ReplicaProtocol.SECRET_HEADER, this.settings.secret());
+		if (this.handshake.isNeeded()) {
+			headers.set(ReplicaProtocol.CHALLENGE_HEADER, opening.challenge());
+			headers.set(ReplicaProtocol.NONCE_HEADER, opening.nonce());
+			headers.set(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLER, opening));
 		}
 	}
 
-	private Mono<Void> listen(ClientResponse response, FrameReader<ReplyFrame> reader) {
+	private Mono<Void> listen(ClientResponse response, Opening opening, FrameReader<ReplyFrame> reader) {
 		int status = response.statusCode().value();
 		if (status != HttpStatus.OK.value()) {
 			Reason reason = (status == HttpStatus.SERVICE_UNAVAILABLE.value()) ? Reason.AWAY : Reason.REFUSED;
 			return response.bodyToMono(String.class)
 				.defaultIfEmpty("status " + status)
 				.flatMap(words -> Mono.error(new StreamEndedException(reason, printable(words))));
+		}
+		String proof = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.PROOF_HEADER);
+		if (this.handshake.isNeeded() && !this.handshake.isProof(proof, Side.CALLED, opening)) {
+			// Not by an error of this flow, which would wait for the end of the answer.
+			this.broken.tryEmitError(refused(this.peer.address() + " has another kvorum.cluster.secret"));
+			return Mono.never();
 		}
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();

@@ -12,6 +12,8 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
+import io.kvorum.transport.Handshake.Opening;
+import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +63,8 @@ final class ReplicaEndpoint {
 
 	private final Strangers strangers;
 
+	private final Handshake handshake;
+
 	/** And who it comes from. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
@@ -70,7 +74,8 @@ final class ReplicaEndpoint {
 	private volatile boolean stopping;
 
 	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
-			CallerThreads callers, Strangers strangers, TransportEvents events) {
+			CallerThreads callers, Strangers strangers, Handshake handshake, TransportEvents events) {
+		this.handshake = handshake;
 		this.strangers = strangers;
 		this.topology = topology;
 		this.self = self;
@@ -82,7 +87,11 @@ final class ReplicaEndpoint {
 	}
 
 	RouterFunction<ServerResponse> routes() {
-		return RouterFunctions.route().POST(ReplicaProtocol.PATH, this::accept).build();
+		return RouterFunctions.route()
+			.GET(ReplicaProtocol.CHALLENGE_PATH,
+					_ -> ServerResponse.ok().contentType(MediaType.TEXT_PLAIN).bodyValue(this.handshake.challenge()))
+			.POST(ReplicaProtocol.PATH, this::accept)
+			.build();
 	}
 
 	private Mono<ServerResponse> accept(ServerRequest request) {
@@ -99,12 +108,14 @@ final class ReplicaEndpoint {
 		this.strangers.accepted(channel);
 		ReplicaStream stream = new ReplicaStream(this.replica, lane, this.settings, this.time, this.callers.current(),
 				() -> Strangers.close(channel), this.events);
-		return ServerResponse.ok()
-			.contentType(MediaType.APPLICATION_OCTET_STREAM)
-			.body((response,
-					_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
-						.doFirst(() -> register(stream, header(request, ReplicaProtocol.FROM_HEADER).orElse("")))
-						.doFinally(_ -> this.streams.remove(stream))));
+		ServerResponse.BodyBuilder answer = ServerResponse.ok().contentType(MediaType.APPLICATION_OCTET_STREAM);
+		if (this.handshake.isNeeded()) {
+			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
+		}
+		return answer.body((response,
+				_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
+					.doFirst(() -> register(stream, header(request, ReplicaProtocol.FROM_HEADER).orElse("")))
+					.doFinally(_ -> this.streams.remove(stream))));
 	}
 
 	private static Channel channelOf(ServerRequest request) {
@@ -120,18 +131,17 @@ final class ReplicaEndpoint {
 	}
 
 	private @Nullable Refusal refusalOf(ServerRequest request) {
-		if (!ReplicaProtocol.isSecret(header(request, ReplicaProtocol.SECRET_HEADER).orElse(null),
-				this.settings.secret())) {
+		String protocol = header(request, ReplicaProtocol.VERSION_HEADER).orElse("none");
+		if (!protocol.equals(ReplicaProtocol.VERSION)) {
+			return new Refusal(HttpStatus.UPGRADE_REQUIRED, "%s speaks version %s of the replica protocol, not %s"
+				.formatted(this.self.address(), ReplicaProtocol.VERSION, protocol));
+		}
+		if (!knowsSecret(request)) {
 			return new Refusal(HttpStatus.UNAUTHORIZED,
 					"%s has another kvorum.cluster.secret".formatted(this.self.address()));
 		}
 		if (this.stopping) {
 			return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
-		}
-		String protocol = header(request, ReplicaProtocol.VERSION_HEADER).orElse("none");
-		if (!protocol.equals(ReplicaProtocol.VERSION)) {
-			return new Refusal(HttpStatus.UPGRADE_REQUIRED, "%s speaks version %s of the replica protocol, not %s"
-				.formatted(this.self.address(), ReplicaProtocol.VERSION, protocol));
 		}
 		String to = header(request, ReplicaProtocol.TO_HEADER).orElse("none");
 		if (!to.equals(this.self.address())) {
@@ -144,6 +154,25 @@ final class ReplicaEndpoint {
 						.formatted(this.self.address(), this.topology));
 		}
 		return null;
+	}
+
+	/** A proof that was used before is none. */
+	private boolean knowsSecret(ServerRequest request) {
+		if (!this.handshake.isNeeded()) {
+			return true;
+		}
+		Opening opening = opening(request);
+		String proof = header(request, ReplicaProtocol.PROOF_HEADER).orElse(null);
+		return this.handshake.isProof(proof, Side.CALLER, opening) && this.handshake.accept(opening.challenge());
+	}
+
+	private static Opening opening(ServerRequest request) {
+		return new Opening(header(request, ReplicaProtocol.CHALLENGE_HEADER).orElse(""),
+				header(request, ReplicaProtocol.NONCE_HEADER).orElse(""),
+				header(request, ReplicaProtocol.FROM_HEADER).orElse(""),
+				header(request, ReplicaProtocol.TO_HEADER).orElse(""),
+				header(request, ReplicaProtocol.LANE_HEADER).orElse(""),
+				header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse(""));
 	}
 
 	private static Optional<String> header(ServerRequest request, String name) {

@@ -1,10 +1,5 @@
 package io.kvorum.transport;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-
-import org.jspecify.annotations.Nullable;
-
 /**
  * What both ends of the replica protocol agree on.
  * <p>
@@ -23,8 +18,11 @@ final class ReplicaProtocol {
 
 	static final String PATH = "/replica/stream";
 
+	/** Where a challenge is, for the {@link Handshake}. */
+	static final String CHALLENGE_PATH = "/replica/challenge";
+
 	/** Of the frames; sent with each stream, refused where it differs. */
-	static final String VERSION = "3";
+	static final String VERSION = "4";
 
 	static final String VERSION_HEADER = "Kvorum-Protocol";
 
@@ -37,7 +35,14 @@ final class ReplicaProtocol {
 	/** The address of the node that it wants to reach. */
 	static final String TO_HEADER = "Kvorum-To";
 
-	static final String SECRET_HEADER = "Kvorum-Secret";
+	/** The challenge that the proof is for. */
+	static final String CHALLENGE_HEADER = "Kvorum-Challenge";
+
+	/** What the node that calls has made up for this stream. */
+	static final String NONCE_HEADER = "Kvorum-Nonce";
+
+	/** That a node knows the secret; of the request and of the answer. */
+	static final String PROOF_HEADER = "Kvorum-Proof";
 
 	/** {@link Lane} of the stream. */
 	static final String LANE_HEADER = "Kvorum-Lane";
@@ -88,12 +93,6 @@ final class ReplicaProtocol {
 
 	static String fingerprint(long fingerprint) {
 		return Long.toHexString(fingerprint);
-	}
-
-	/** Takes the same time whatever was sent. */
-	static boolean isSecret(@Nullable String sent, @Nullable String secret) {
-		return secret == null || MessageDigest.isEqual(secret.getBytes(StandardCharsets.UTF_8),
-				String.valueOf(sent).getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** Large entries have a stream of their own, so that they hold up no small ones. */

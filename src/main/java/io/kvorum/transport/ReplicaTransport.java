@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -89,16 +90,19 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
 	 * @param onConnection told the event loop of each connection, on it
+	 * @param random unpredictable numbers; asked here only
 	 */
 	public ReplicaTransport(InetSocketAddress address, Topology topology, Replica local, TransportSettings settings,
 			LoopResources loops, WebClient.Builder clients, Consumer<EventLoop> onConnection, CallerThreads callers,
-			TimeSource time, TransportEvents events) {
+			TimeSource time, LongSupplier random, TransportEvents events) {
 		this.address = address;
 		this.settings = settings;
 		this.loops = loops;
 		this.onConnection = onConnection;
 		Member self = local.member();
-		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.strangers, events);
+		Handshake handshake = new Handshake(settings.secret(), random, time);
+		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.strangers, handshake,
+				events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		String fingerprint = ReplicaProtocol.fingerprint(topology.fingerprint());
@@ -110,11 +114,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 			PeerState state = new PeerState(member, eventLoops.size() + 1, time, events);
 			int loopOfLarge = member.index() % eventLoops.size();
 			PeerStream large = new PeerStream(self, member, eventLoops.get(loopOfLarge), pinned.get(loopOfLarge),
-					fingerprint, settings, time, events, state, null);
+					fingerprint, settings, handshake, time, events, state, null);
 			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
 			for (int i = 0; i < eventLoops.size(); i++) {
 				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
-						fingerprint, settings, time, events, state, large));
+						fingerprint, settings, handshake, time, events, state, large));
 			}
 			this.states.add(state);
 			this.streams.add(large);

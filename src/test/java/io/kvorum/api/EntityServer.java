@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.AccessEvents;
 import io.kvorum.api.wire.WireEvents;
 import io.kvorum.api.wire.WireGuard;
 import io.kvorum.api.wire.WireLimits;
@@ -50,7 +52,10 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 	private final DisposableServer server;
 
 	EntityServer() {
-		SteeredTime time = new SteeredTime();
+		this(AccessControl.off(new SteeredTime()), new SteeredTime());
+	}
+
+	EntityServer(AccessControl access, SteeredTime time) {
 		HybridLogicalClock clock = new HybridLogicalClock(time);
 		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
 		Topology topology = Topology.alone();
@@ -60,9 +65,10 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 				List.of(new LocalReplica(self, this.storage, clock, time, Standing.TRUSTED, Questions.NONE)), clock,
 				time, new ReplicationPolicy(1, 1), new ReplicationSettings(timeout, timeout, timeout),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
+		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(this.coordinator,
-				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), new ProblemWriter(new JsonMapper()),
-				time, this);
+				new AccessGate(access, problems, time, AccessEvents.NONE),
+				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), problems, time, this);
 		this.server = new WireGuard(WireLimits.defaults(), WireEvents.none())
 			.apply(HttpServer.create().host("127.0.0.1").port(0))
 			.handle(handler::handle)

@@ -1,5 +1,7 @@
 package io.kvorum.api;
 
+import java.util.concurrent.atomic.AtomicInteger;
+
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
@@ -22,6 +24,13 @@ final class FullStorage implements StorageEngine {
 	/** Refuses what was made all the same; null while there is room. */
 	volatile @Nullable Overloaded late;
 
+	private final AtomicInteger stores = new AtomicInteger();
+
+	/** Whether nobody has tried to store anything. */
+	boolean isEmpty() {
+		return this.stores.get() == 0;
+	}
+
 	@Override
 	public boolean hasRoomFor(int valueBytes) {
 		return this.early == null;
@@ -34,6 +43,7 @@ final class FullStorage implements StorageEngine {
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
+		this.stores.incrementAndGet();
 		return Mono.defer(() -> {
 			Overloaded refused = this.late;
 			return (refused != null) ? Mono.error(refused) : this.stored.store(key, entry, deadline);

@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -94,6 +95,16 @@ class ProblemWriterTests {
 
 		@Override
 		public @Nullable String header(CharSequence name) {
+			return null;
+		}
+
+		@Override
+		public List<String> headers(CharSequence name) {
+			return List.of();
+		}
+
+		@Override
+		public @Nullable InetAddress remote() {
 			return null;
 		}
 

@@ -22,7 +22,8 @@ class ConfigurationMetadataTest {
 
 	/** What is not given here makes a cluster of one. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
-			"kvorum.cluster.secret", "kvorum.backup.directory", "kvorum.backup.restore-from");
+			"kvorum.cluster.secret", "kvorum.access.keys-file", "kvorum.backup.directory",
+			"kvorum.backup.restore-from");
 
 	private final List<JsonNode> properties = read();
 

@@ -8,6 +8,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 
+import io.kvorum.testing.ApiKeys;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -18,8 +19,16 @@ final class NodeClient {
 
 	private final URI node;
 
+	private final String key;
+
 	NodeClient(int port) {
+		this(port, "");
+	}
+
+	/** One that comes with this key of {@link ApiKeys}; with none where it is empty. */
+	NodeClient(int port, String key) {
 		this.node = URI.create("http://localhost:" + port);
+		this.key = key;
 	}
 
 	HttpResponse<byte[]> send(String method, String path) throws IOException, InterruptedException {
@@ -27,10 +36,12 @@ final class NodeClient {
 	}
 
 	HttpResponse<byte[]> send(String method, String path, byte[] body) throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path))
-			.method(method, (body.length > 0) ? BodyPublishers.ofByteArray(body) : BodyPublishers.noBody())
-			.build();
-		return this.client.send(request, BodyHandlers.ofByteArray());
+		HttpRequest.Builder request = HttpRequest.newBuilder(this.node.resolve(path))
+			.method(method, (body.length > 0) ? BodyPublishers.ofByteArray(body) : BodyPublishers.noBody());
+		if (!this.key.isEmpty()) {
+			request.header("Authorization", ApiKeys.bearer(this.key));
+		}
+		return this.client.send(request.build(), BodyHandlers.ofByteArray());
 	}
 
 	JsonNode json(String path) throws IOException, InterruptedException {

@@ -31,6 +31,8 @@ import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
+import io.kvorum.transport.Handshake.Opening;
+import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.TransportEvents.Call;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -445,28 +447,60 @@ class ReplicaTransportTests {
 	void withoutASecretEverybodyIsLetIn() {
 		this.nodes.start(this.second, TransportNodes.settings(null, 10));
 
-		assertThat(connected(this.nodes.start(this.first)).expectedNanos()).isNotEqualTo(Replica.AWAY);
+		assertThat(connected(this.nodes.start(this.first, TransportNodes.settings(null, 10))).expectedNanos())
+			.isNotEqualTo(Replica.AWAY);
+	}
+
+	@Test
+	void aNodeWithASecretAsksNobodyWhoDoesNotShowIt() {
+		this.nodes.start(this.second, TransportNodes.settings(null, 10));
+		ReplicaTransport transport = this.nodes.start(this.first);
+
+		assertThat(this.nodes.isThere(transport, 1)).isFalse();
+		TransportNodes.await("it is told why",
+				() -> transport.peers().getFirst().reason().contains("another kvorum.cluster.secret"));
+		assertThat(this.second.asked).isEmpty();
 	}
 
 	@ParameterizedTest
-	@CsvSource(nullValues = "null",
-			value = { "the secret, right, right, right, 200", "null, right, right, right, 401",
-					"'', right, right, right, 401", "the secre, right, right, right, 401",
-					"the secret!, right, right, right, 401", "null, wrong, wrong, wrong, 401",
-					"the secret, wrong, right, right, 426", "the secret, null, right, right, 426",
-					"the secret, right, wrong, right, 409", "the secret, right, null, right, 409",
-					"the secret, right, right, wrong, 421", "the secret, right, right, null, 421" })
+	@CsvSource(nullValues = "null", value = { "the secret, right, right, right, 200", "null, right, right, right, 401",
+			"the Secret, right, right, right, 401", "the secre, right, right, right, 401",
+			"the secret!, right, right, right, 401", "null, right, wrong, wrong, 401", "null, wrong, wrong, wrong, 426",
+			"the secret, wrong, right, right, 426", "the secret, null, right, right, 426",
+			"the secret, right, wrong, right, 409", "the secret, right, null, right, 409",
+			"the secret, right, right, wrong, 421", "the secret, right, right, null, 421" })
 	void whoMayOpenAStream(@Nullable String secret, @Nullable String version, @Nullable String topology,
 			@Nullable String to, int status) {
 		this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
 		String fingerprint = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
-		int answered = HttpClient.newConnection().headers(headers -> {
-			set(headers, ReplicaProtocol.SECRET_HEADER, secret);
-			set(headers, ReplicaProtocol.VERSION_HEADER, "right".equals(version) ? ReplicaProtocol.VERSION : version);
-			set(headers, ReplicaProtocol.TOPOLOGY_HEADER, "right".equals(topology) ? fingerprint : topology);
-			set(headers, ReplicaProtocol.TO_HEADER, "right".equals(to) ? address : to);
-		})
+		Opening opening = new Opening(challengeOf(address), "nonce", "", "right".equals(to) ? address : orNone(to), "",
+				"right".equals(topology) ? fingerprint : orNone(topology));
+		int answered = open(address, opening, "right".equals(version) ? ReplicaProtocol.VERSION : version, secret);
+
+		assertThat(answered).isEqualTo(status);
+		assertThat(this.second.asked).isEmpty();
+	}
+
+	private static String orNone(@Nullable String text) {
+		return (text != null) ? text : "";
+	}
+
+	private static String challengeOf(String address) {
+		return HttpClient.newConnection()
+			.get()
+			.uri(address + ReplicaProtocol.CHALLENGE_PATH)
+			.responseContent()
+			.aggregate()
+			.asString()
+			.blockOptional(Duration.ofSeconds(10))
+			.orElseThrow();
+	}
+
+	/** Opens a stream that has no operations; returns what the node says to it. */
+	private static int open(String address, Opening opening, @Nullable String version, @Nullable String secret) {
+		return HttpClient.newConnection()
+			.headers(headers -> introduce(headers, opening, version, secret))
 			.post()
 			.uri(address + ReplicaProtocol.PATH)
 			.send(Flux.empty())
@@ -475,9 +509,18 @@ class ReplicaTransportTests {
 			.orElseThrow()
 			.status()
 			.code();
+	}
 
-		assertThat(answered).isEqualTo(status);
-		assertThat(this.second.asked).isEmpty();
+	private static void introduce(HttpHeaders headers, Opening opening, @Nullable String version,
+			@Nullable String secret) {
+		set(headers, ReplicaProtocol.CHALLENGE_HEADER, opening.challenge());
+		set(headers, ReplicaProtocol.NONCE_HEADER, opening.nonce());
+		set(headers, ReplicaProtocol.VERSION_HEADER, version);
+		set(headers, ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
+		set(headers, ReplicaProtocol.TO_HEADER, opening.to());
+		if (secret != null) {
+			headers.set(ReplicaProtocol.PROOF_HEADER, TransportNodes.handshake(secret).proof(Side.CALLER, opening));
+		}
 	}
 
 	@Test
@@ -504,9 +547,36 @@ class ReplicaTransportTests {
 	}
 
 	private static void set(HttpHeaders headers, String name, @Nullable String value) {
-		if (value != null) {
+		if (value != null && !value.isEmpty()) {
 			headers.set(name, value);
 		}
+	}
+
+	@Test
+	void aProofIsGoodForOneStreamAndForNothingElse() {
+		this.nodes.start(this.second);
+		this.nodes.start(this.first);
+		String address = this.nodes.addresses.get(1);
+		String topology = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
+		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "", topology);
+		Opening atAnother = new Opening(challengeOf(this.nodes.addresses.get(0)), "nonce", "", address, "", topology);
+
+		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).isEqualTo(200);
+		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).as("played again").isEqualTo(401);
+		assertThat(open(this.nodes.addresses.get(0), atAnother, ReplicaProtocol.VERSION, "the secret"))
+			.as("for one node, at another one")
+			.isEqualTo(421);
+		assertThat(open(address, atAnother, ReplicaProtocol.VERSION, "the secret")).as("a challenge of another node")
+			.isEqualTo(401);
+	}
+
+	@Test
+	void theSecretNeverTravels() {
+		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
+		connected(this.nodes.start(this.first));
+
+		assertThat(peer.headers).isNotEmpty()
+			.allSatisfy(headers -> assertThat(headers.toString()).doesNotContain("the secret"));
 	}
 
 	@Test
@@ -514,7 +584,10 @@ class ReplicaTransportTests {
 		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
 		connected(this.nodes.start(this.first));
 
-		assertThat(peer.headers.getFirst().get(ReplicaProtocol.SECRET_HEADER)).isEqualTo("the secret");
+		HttpHeaders headers = peer.headers.getFirst();
+		assertThat(ScriptedPeer.HANDSHAKE.isProof(headers.get(ReplicaProtocol.PROOF_HEADER), Side.CALLER,
+				ScriptedPeer.openingOf(headers)))
+			.isTrue();
 		assertThat(peer.headers.getFirst().get(ReplicaProtocol.FROM_HEADER)).isEqualTo(this.nodes.addresses.get(0));
 		assertThat(peer.headers.getFirst().get(ReplicaProtocol.TO_HEADER)).isEqualTo(this.nodes.addresses.get(1));
 		TransportNodes.await("one stream for each loop and one for large entries", () -> peer.streams.size() >= 3);
@@ -546,13 +619,10 @@ class ReplicaTransportTests {
 	void aPeerThatDoesNotHeedThatANodeLeavesHasNoStreamAfterwards() {
 		ReplicaTransport node = this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
-		CompletableFuture<@Nullable Void> ended = HttpClient.newConnection().headers(headers -> {
-			headers.set(ReplicaProtocol.SECRET_HEADER, "the secret");
-			headers.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION);
-			headers.set(ReplicaProtocol.TOPOLOGY_HEADER,
-					ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
-			headers.set(ReplicaProtocol.TO_HEADER, address);
-		})
+		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
+				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+		CompletableFuture<@Nullable Void> ended = HttpClient.newConnection()
+			.headers(headers -> introduce(headers, opening, ReplicaProtocol.VERSION, "the secret"))
 			.post()
 			.uri(address + ReplicaProtocol.PATH)
 			.send(Flux.never())

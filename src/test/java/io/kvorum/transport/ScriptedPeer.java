@@ -5,12 +5,16 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 
+import io.kvorum.transport.Handshake.Opening;
+import io.kvorum.transport.Handshake.Side;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
@@ -58,6 +62,9 @@ final class ScriptedPeer implements AutoCloseable {
 
 	}
 
+	/** It knows the secret. */
+	static final Handshake HANDSHAKE = TransportNodes.handshake("the secret");
+
 	final List<Stream> streams = new CopyOnWriteArrayList<>();
 
 	final List<HttpHeaders> headers = new CopyOnWriteArrayList<>();
@@ -77,6 +84,11 @@ final class ScriptedPeer implements AutoCloseable {
 	}
 
 	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response, boolean saysHello) {
+		if (request.method().equals(HttpMethod.GET)) {
+			return response.sendString(Mono.just(HANDSHAKE.challenge()));
+		}
+		response.header(ReplicaProtocol.PROOF_HEADER,
+				HANDSHAKE.proof(Side.CALLED, openingOf(request.requestHeaders())));
 		Stream stream = new Stream(String.valueOf(request.requestHeaders().get(ReplicaProtocol.LANE_HEADER)));
 		this.headers.add(request.requestHeaders().copy());
 		this.streams.add(stream);
@@ -94,6 +106,14 @@ final class ScriptedPeer implements AutoCloseable {
 			.doFinally(_ -> reader.close());
 		return response.send(Flux.merge(stream.out.asFlux(), reading).takeUntilOther(stream.broken.asMono()),
 				_ -> true);
+	}
+
+	/** What a stream was opened with. */
+	static Opening openingOf(HttpHeaders headers) {
+		return new Opening(headers.get(ReplicaProtocol.CHALLENGE_HEADER, ""),
+				headers.get(ReplicaProtocol.NONCE_HEADER, ""), headers.get(ReplicaProtocol.FROM_HEADER, ""),
+				headers.get(ReplicaProtocol.TO_HEADER, ""), headers.get(ReplicaProtocol.LANE_HEADER, ""),
+				headers.get(ReplicaProtocol.TOPOLOGY_HEADER, ""));
 	}
 
 	/** What an honest peer says to a ping. */

@@ -2,6 +2,7 @@ package io.kvorum.transport;
 
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -74,6 +75,10 @@ final class TransportNodes implements AutoCloseable {
 				2 << 20);
 	}
 
+	static Handshake handshake(String secret) {
+		return new Handshake(secret, new SecureRandom()::nextLong, TimeSource.SYSTEM);
+	}
+
 	TestReplica replica(int node) {
 		return new TestReplica(this.topology.member(this.addresses.get(node)));
 	}
@@ -89,7 +94,7 @@ final class TransportNodes implements AutoCloseable {
 	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view) {
 		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view, local,
 				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
-				TransportEvents.NONE);
+				new SecureRandom()::nextLong, TransportEvents.NONE);
 		this.transports.add(transport);
 		transport.start();
 		return transport;

@@ -1,0 +1,25 @@
+package io.kvorum.access;
+
+/** What happens to keys, for those who count. Called by any thread. */
+public interface AccessEvents {
+
+	/** Counts nothing. */
+	AccessEvents NONE = new AccessEvents() {
+
+		@Override
+		public void denied(Denial why) {
+		}
+
+		@Override
+		public void reloaded(boolean usable) {
+		}
+
+	};
+
+	/** A request was not let in. */
+	void denied(Denial why);
+
+	/** The file of the keys has changed and is in use, or cannot be used. */
+	void reloaded(boolean usable);
+
+}

@@ -1,0 +1,142 @@
+package io.kvorum.access;
+
+import java.security.MessageDigest;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key, which somebody calls this node by, and what it may do: the union of its rules.
+ */
+public final class ApiKey {
+
+	/** Who asks where access is not controlled. */
+	private static final ApiKey ANYONE = new ApiKey("anyone", new byte[0], Long.MAX_VALUE,
+			List.of(new Rule(Prefix.NONE, EnumSet.allOf(Right.class))), EnumSet.allOf(EndpointRight.class), null);
+
+	private final String id;
+
+	private final byte[] hash;
+
+	private final long expiresAtMillis;
+
+	private final List<Rule> rules;
+
+	private final Set<EndpointRight> endpoints;
+
+	private final @Nullable TokenBucket bucket;
+
+	/**
+	 * A key.
+	 * @param hash SHA-256 of its secret
+	 * @param expiresAtMillis the first instant at which it is no longer good
+	 * @param bucket null where its rate is not limited
+	 */
+	ApiKey(String id, byte[] hash, long expiresAtMillis, List<Rule> rules, Set<EndpointRight> endpoints,
+			@Nullable TokenBucket bucket) {
+		this.id = id;
+		this.hash = hash;
+		this.expiresAtMillis = expiresAtMillis;
+		this.rules = List.copyOf(rules);
+		this.endpoints = endpoints;
+		this.bucket = bucket;
+	}
+
+	/** Who may do everything: the caller where access is not controlled. */
+	public static ApiKey anyone() {
+		return ANYONE;
+	}
+
+	/** Its name, which is no secret. */
+	public String id() {
+		return this.id;
+	}
+
+	/** Takes the same time whatever the two have in common. */
+	boolean isHash(byte[] other) {
+		return MessageDigest.isEqual(this.hash, other);
+	}
+
+	boolean isExpired(long nowMillis) {
+		return nowMillis >= this.expiresAtMillis;
+	}
+
+	/** Whether it may do this with this entity. */
+	boolean may(Right right, Key key) {
+		for (Rule rule : this.rules) {
+			if (rule.rights().contains(right) && rule.prefix().covers(key.bytes())) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Whether all of the range lies inside one prefix that it may list. */
+	boolean mayList(KeyRange range) {
+		for (Rule rule : this.rules) {
+			if (rule.rights().contains(Right.RANGE) && rule.prefix().covers(range)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	boolean may(EndpointRight right) {
+		return this.endpoints.contains(right);
+	}
+
+	/**
+	 * Lets it do this with this entity.
+	 * @throws DeniedException if it may not
+	 */
+	public void require(Right right, Key key) {
+		if (!may(right, key)) {
+			throw DeniedException.of(Denial.ENTITY);
+		}
+	}
+
+	/**
+	 * Lets it read the range.
+	 * @throws DeniedException if it may not
+	 */
+	public void requireRange(KeyRange range) {
+		if (!mayList(range)) {
+			throw DeniedException.of(Denial.RANGE);
+		}
+	}
+
+	/**
+	 * Lets it use a management endpoint.
+	 * @throws DeniedException if it may not
+	 */
+	public void require(EndpointRight right) {
+		if (!may(right)) {
+			throw DeniedException.of(Denial.ENDPOINT);
+		}
+	}
+
+	/** What limits its rate; null where nothing does. */
+	public @Nullable TokenBucket bucket() {
+		return this.bucket;
+	}
+
+	/**
+	 * The same as this one, with the tokens that the other has left if its rate is the
+	 * same: a file that is loaded again fills no bucket.
+	 */
+	ApiKey following(@Nullable ApiKey other) {
+		TokenBucket old = (other != null) ? other.bucket : null;
+		boolean same = old != null && this.bucket != null && old.rate().equals(this.bucket.rate());
+		return same ? new ApiKey(this.id, this.hash, this.expiresAtMillis, this.rules, this.endpoints, old) : this;
+	}
+
+	@Override
+	public String toString() {
+		return "ApiKey[" + this.id + "]";
+	}
+
+}

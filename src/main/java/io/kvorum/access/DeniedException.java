@@ -1,0 +1,61 @@
+package io.kvorum.access;
+
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request is not let in; nothing was done. Without a stack trace, and made once where
+ * it always says the same: they come by the thousand from those who try.
+ */
+public final class DeniedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private static final Map<Denial, DeniedException> ALL = new EnumMap<>(Denial.class);
+
+	static {
+		for (Denial denial : Denial.values()) {
+			ALL.put(denial, new DeniedException(denial, 0, null));
+		}
+	}
+
+	private final Denial denial;
+
+	private final long waitNanos;
+
+	private final transient @Nullable TokenBucket emptied;
+
+	private DeniedException(Denial denial, long waitNanos, @Nullable TokenBucket emptied) {
+		super("denied: " + denial, null, false, false);
+		this.denial = denial;
+		this.waitNanos = waitNanos;
+		this.emptied = emptied;
+	}
+
+	static DeniedException of(Denial denial) {
+		return Objects.requireNonNull(ALL.get(denial));
+	}
+
+	/** For a key that has used up its rate and may come again after this time. */
+	static DeniedException tooFast(long waitNanos, TokenBucket emptied) {
+		return new DeniedException(Denial.RATE, waitNanos, emptied);
+	}
+
+	public Denial denial() {
+		return this.denial;
+	}
+
+	/** When to come again; 0 where waiting does not help. */
+	public long waitNanos() {
+		return this.waitNanos;
+	}
+
+	/** The rate that is used up; null where it is not that. */
+	public @Nullable TokenBucket emptied() {
+		return this.emptied;
+	}
+
+}

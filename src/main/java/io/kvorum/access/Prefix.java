@@ -1,0 +1,71 @@
+package io.kvorum.access;
+
+import java.util.Arrays;
+
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys that begin with some bytes; all keys where there are none.
+ * <p>
+ * Bytes, not characters: what a client has spelled as {@code %2e} or {@code .} has been
+ * decoded, once, before it is compared, and is what the store gets.
+ */
+final class Prefix {
+
+	/** All keys. */
+	static final Prefix NONE = new Prefix(new byte[0]);
+
+	/** The longest one that a key can begin with. */
+	static final int MAX_LENGTH_BYTES = Key.MAX_LENGTH_BYTES;
+
+	private final byte[] bytes;
+
+	/** The first key behind all that begin so; null where there is none behind them. */
+	private final byte @Nullable [] successor;
+
+	/** Of these bytes, which must not be changed afterwards. */
+	Prefix(byte[] bytes) {
+		this.bytes = bytes;
+		this.successor = successor(bytes);
+	}
+
+	/** Counts the last byte that can be counted up, and leaves out what follows it. */
+	private static byte @Nullable [] successor(byte[] bytes) {
+		int length = bytes.length;
+		while (length > 0 && bytes[length - 1] == (byte) 0xff) {
+			length--;
+		}
+		if (length == 0) {
+			return null;
+		}
+		byte[] successor = Arrays.copyOf(bytes, length);
+		successor[length - 1]++;
+		return successor;
+	}
+
+	boolean covers(byte[] key) {
+		int length = this.bytes.length;
+		return key.length >= length && Arrays.equals(key, 0, length, this.bytes, 0, length);
+	}
+
+	/**
+	 * Whether nothing outside this prefix can be in the range: decided by its bounds
+	 * alone, whatever the store holds.
+	 */
+	boolean covers(KeyRange range) {
+		byte[] end = range.end();
+		return Arrays.compareUnsigned(this.bytes, range.start()) <= 0
+				&& (this.successor == null || (end != null && Arrays.compareUnsigned(end, this.successor) <= 0));
+	}
+
+	boolean covers(Prefix longer) {
+		return covers(longer.bytes);
+	}
+
+	boolean isSame(Prefix other) {
+		return Arrays.equals(this.bytes, other.bytes);
+	}
+
+}

@@ -1,0 +1,18 @@
+package io.kvorum.access;
+
+/** What a key may do with the entries below a prefix. */
+public enum Right {
+
+	/** GET and HEAD of an entity. */
+	READ,
+
+	/** PUT of an entity. */
+	WRITE,
+
+	/** DELETE of an entity. */
+	DELETE,
+
+	/** GET of a range. */
+	RANGE
+
+}

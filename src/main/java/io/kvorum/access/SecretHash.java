@@ -1,0 +1,34 @@
+package io.kvorum.access;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/**
+ * SHA-256 of a secret. Fast on purpose: a secret is 256 bits from a generator, which
+ * nobody can try out, and not a password that somebody has made up.
+ */
+final class SecretHash {
+
+	static final int BYTES = 32;
+
+	/** One for each event loop; to look one up for each request would cost more. */
+	private static final ThreadLocal<MessageDigest> DIGESTS = ThreadLocal.withInitial(SecretHash::sha256);
+
+	private SecretHash() {
+	}
+
+	static byte[] of(String secret) {
+		return DIGESTS.get().digest(secret.getBytes(StandardCharsets.ISO_8859_1));
+	}
+
+	private static MessageDigest sha256() {
+		try {
+			return MessageDigest.getInstance("SHA-256");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("every JDK has SHA-256", ex);
+		}
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.kvorum.api;
+
+import java.util.Map;
+
+import io.kvorum.access.ApiKey;
+import io.kvorum.access.Denial;
+import io.kvorum.access.DeniedException;
+import io.kvorum.access.EndpointRight;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
+import org.springframework.boot.actuate.endpoint.ApiVersion;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.health.actuate.endpoint.HealthDescriptor;
+import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.core.Ordered;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.server.PathContainer;
+import org.springframework.web.reactive.HandlerMapping;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebHandler;
+import org.springframework.web.util.pattern.PathPattern;
+import org.springframework.web.util.pattern.PathPatternParser;
+
+/**
+ * Stands before all that WebFlux serves on either port, the handlers of entities and
+ * ranges excepted, which ask the gate themselves: leads on to the other mappings who may
+ * pass, and to a refusal who may not. What is not known needs a key too, so that nobody
+ * finds out what there is.
+ * <p>
+ * Health, liveness and readiness are told to everybody, by one word: those who probe them
+ * have no keys, and details are not for strangers.
+ */
+final class AccessMapping implements HandlerMapping, Ordered {
+
+	private final ApplicationContext context;
+
+	/** On the public server; null where management has a server of its own. */
+	private final @Nullable PathPattern endpoints;
+
+	/** What to ask for, by the path. */
+	private final Map<String, String[]> probes;
+
+	private final AccessGate access;
+
+	private final ProblemWriter problems;
+
+	private final ObjectProvider<ReactiveHealthEndpointWebExtension> health;
+
+	/**
+	 * @param context whose server is the public one: all else is for management
+	 * @param managementPath where the management endpoints are, such as {@code /actuator}
+	 */
+	AccessMapping(ApplicationContext context, String managementPath, AccessGate access, ProblemWriter problems,
+			ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
+		this.context = context;
+		this.endpoints = (ManagementPortType.get(context.getEnvironment()) == ManagementPortType.SAME)
+				? PathPatternParser.defaultInstance.parse(managementPath + "/**") : null;
+		this.probes = Map.of(managementPath + "/health", new String[0], managementPath + "/health/liveness",
+				new String[] { "liveness" }, managementPath + "/health/readiness", new String[] { "readiness" });
+		this.access = access;
+		this.problems = problems;
+		this.health = health;
+	}
+
+	@Override
+	public Mono<Object> getHandler(ServerWebExchange exchange) {
+		return this.access.isClosed() ? Mono.justOrEmpty(obstacle(exchange)) : Mono.empty();
+	}
+
+	/** What answers instead of what was asked for; null where that may. */
+	private @Nullable WebHandler obstacle(ServerWebExchange exchange) {
+		boolean isPublic = this.context.equals(exchange.getApplicationContext());
+		String path = exchange.getRequest().getURI().getRawPath();
+		if (isPublic && (EntityHandler.PATH.equals(path) || RangeHandler.PATH.equals(path))) {
+			return null;
+		}
+		PathContainer within = exchange.getRequest().getPath().pathWithinApplication();
+		boolean isEndpoint = !isPublic || (this.endpoints != null && this.endpoints.matches(within));
+		String[] probe = (isEndpoint && isRead(exchange)) ? this.probes.get(within.value()) : null;
+		try {
+			ApiKey caller = this.access.admit(new SpringExchange(exchange));
+			if (isEndpoint) {
+				caller.require(isRead(exchange) ? EndpointRight.METRICS : EndpointRight.OPERATE);
+			}
+			return null;
+		}
+		catch (DeniedException denied) {
+			boolean mayProbe = denied.denial() == Denial.MISSING || denied.denial() == Denial.ENDPOINT;
+			return (probe != null && mayProbe) ? it -> tellHealth(it, probe)
+					: it -> this.access.refuse(new SpringExchange(it), denied);
+		}
+	}
+
+	private static boolean isRead(ServerWebExchange exchange) {
+		HttpMethod method = exchange.getRequest().getMethod();
+		return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
+	}
+
+	private Mono<Void> tellHealth(ServerWebExchange webExchange, String[] path) {
+		Exchange exchange = new SpringExchange(webExchange);
+		ReactiveHealthEndpointWebExtension endpoint = this.health.getIfAvailable();
+		if (endpoint == null) {
+			return this.problems.write(exchange, Problem.UNAUTHORIZED);
+		}
+		return endpoint.health(ApiVersion.LATEST, null, SecurityContext.NONE, false, path).flatMap(answer -> {
+			HealthDescriptor health = answer.getBody();
+			String status = (health != null) ? health.getStatus().getCode() : "UNKNOWN";
+			exchange.status(answer.getStatus());
+			exchange.set(HttpHeaderNames.CONTENT_TYPE, "application/json");
+			return this.problems.writeJson(exchange, Map.of("status", status));
+		});
+	}
+
+	/** Before all others; {@link EntityMapping} leads elsewhere. */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.kvorum.app;
+
+import java.nio.file.Path;
+
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.AccessEvents;
+import io.kvorum.access.KeysFile;
+import io.kvorum.access.KeysFileException;
+import io.kvorum.clock.TimeSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+/**
+ * Puts together who is let in. By the properties as they were bound, and no condition
+ * beside them: what one takes for set and the other does not would let in everybody.
+ */
+@Configuration(proxyBeanMethods = false)
+class AccessConfiguration {
+
+	private static final String FILE = "kvorum.access.keys-file";
+
+	@Bean
+	Keys apiKeys(KvorumProperties properties, Environment environment, TimeSource time) {
+		Path path = properties.access().keysFile();
+		if (path == null) {
+			if (environment.containsProperty(FILE)) {
+				// Somebody wants keys, and a variable was not there.
+				throw new UnusableKeysException(Path.of(""), new KeysFileException("the property is there, and empty"));
+			}
+			return new Keys(null, new byte[0], AccessControl.off(time));
+		}
+		try {
+			byte[] content = KeysFiles.read(path);
+			return new Keys(path, content, AccessControl.by(KeysFile.read(content, time.nanos()), time));
+		}
+		catch (KeysFileException ex) {
+			throw new UnusableKeysException(path, ex);
+		}
+	}
+
+	@Bean
+	AccessControl accessControl(Keys keys) {
+		return keys.control();
+	}
+
+	@Bean
+	SmartLifecycle keysWatch(Keys keys, KvorumProperties properties, TimeSource time, AccessEvents events) {
+		return new KeysWatch(keys.path(), keys.content(), properties.access().reloadInterval(), keys.control(), time,
+				events);
+	}
+
+	@Bean
+	AccessReport accessReport(AccessControl control, Environment environment) {
+		return new AccessReport(control, environment);
+	}
+
+	/**
+	 * The keys of the start.
+	 *
+	 * @param path null where access is not controlled
+	 */
+	@SuppressWarnings("ArrayRecordComponent") // shared on purpose, and never compared
+	record Keys(@Nullable Path path, byte[] content, AccessControl control) {
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.kvorum.app;
+
+import java.net.InetAddress;
+
+import io.kvorum.access.AccessControl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.autoconfigure.web.server.ManagementPortType;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.web.server.Ssl;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.env.Environment;
+
+/**
+ * Says when a node is ready that it asks for keys, and warns where these would be read by
+ * whoever sees the network.
+ */
+final class AccessReport {
+
+	private static final Logger logger = LoggerFactory.getLogger(AccessReport.class);
+
+	private final AccessControl control;
+
+	private final Environment environment;
+
+	AccessReport(AccessControl control, Environment environment) {
+		this.control = control;
+		this.environment = environment;
+	}
+
+	@EventListener
+	void ready(ApplicationReadyEvent ready) {
+		if (!this.control.isControlled()) {
+			return;
+		}
+		logger.info("Access by API keys only: {} are in use", this.control.state().keys());
+		warn("server");
+		if (ManagementPortType.get(this.environment) == ManagementPortType.DIFFERENT) {
+			warn("management.server");
+		}
+	}
+
+	/** Of the server that has these properties. */
+	private void warn(String server) {
+		Binder binder = Binder.get(this.environment);
+		boolean encrypted = Ssl.isEnabled(binder.bind(server + ".ssl", Ssl.class).orElse(null));
+		boolean loopback = binder.bind(server + ".address", InetAddress.class)
+			.map(InetAddress::isLoopbackAddress)
+			.orElse(false);
+		if (!encrypted && !loopback) {
+			logger.warn("API keys cross the network in the clear, where whoever sees them can use them: set {}.ssl.*, "
+					+ "or {}.address to a loopback address behind something that encrypts", server, server);
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.kvorum.app;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.AccessEvents;
+import io.kvorum.access.KeyRing;
+import io.kvorum.access.KeysFile;
+import io.kvorum.access.KeysFileException;
+import io.kvorum.clock.TimeSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Looks now and then at what stands in the file of the API keys. At its content: a
+ * mounted secret changes by a link to another directory, and no event of the file tells.
+ * <p>
+ * On a thread of its own, since a disk, or a network, may hang.
+ */
+final class KeysWatch implements SmartLifecycle {
+
+	private static final Logger logger = LoggerFactory.getLogger(KeysWatch.class);
+
+	/** Null where there is nothing to watch. */
+	private final @Nullable Path path;
+
+	private final Duration interval;
+
+	private final AccessControl control;
+
+	private final TimeSource time;
+
+	private final AccessEvents events;
+
+	/** What was found last, usable or not. */
+	private byte[] seen;
+
+	/** Why that cannot be used; null where it is in use. */
+	private @Nullable String trouble;
+
+	private @Nullable ScheduledExecutorService thread;
+
+	/**
+	 * @param seen the content that the keys in use are from
+	 */
+	KeysWatch(@Nullable Path path, byte[] seen, Duration interval, AccessControl control, TimeSource time,
+			AccessEvents events) {
+		this.path = path;
+		this.seen = seen;
+		this.interval = interval;
+		this.control = control;
+		this.time = time;
+		this.events = events;
+	}
+
+	@Override
+	public void start() {
+		Path watched = this.path;
+		if (watched == null) {
+			return;
+		}
+		ScheduledExecutorService started = Executors
+			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("kvorum-access").daemon().factory());
+		this.thread = started;
+		var _ = started.scheduleWithFixedDelay(() -> look(watched), this.interval.toNanos(), this.interval.toNanos(),
+				TimeUnit.NANOSECONDS);
+	}
+
+	@Override
+	public void stop() {
+		ScheduledExecutorService running = this.thread;
+		if (running != null) {
+			running.shutdownNow();
+			this.thread = null;
+		}
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.thread != null;
+	}
+
+	/** Never throws: that would be the last look. */
+	void look(Path file) {
+		try {
+			byte[] content = KeysFiles.read(file);
+			if (this.trouble != null || !Arrays.equals(content, this.seen)) {
+				this.seen = content;
+				use(KeysFile.read(content, this.time.nanos()));
+			}
+		}
+		catch (KeysFileException ex) {
+			keep(String.valueOf(ex.getMessage()));
+		}
+		catch (RuntimeException ex) {
+			logger.error("Looking at the API keys in {} failed", this.path, ex);
+			keep("an error that nobody expected: " + ex.getClass().getName());
+		}
+	}
+
+	private void use(KeyRing ring) {
+		this.trouble = null;
+		this.control.use(ring);
+		this.events.reloaded(true);
+		logger.info("The API keys in {} have changed: {} are in use", this.path, this.control.state().keys());
+	}
+
+	/** Tells once what is wrong, for as long as it is the same. */
+	private void keep(String why) {
+		if (why.equals(this.trouble)) {
+			return;
+		}
+		this.trouble = why;
+		this.control.keep(why);
+		this.events.reloaded(false);
+		logger.warn("The API keys in {} cannot be used, those of before stay in use ({} keys):\n    {}", this.path,
+				this.control.state().keys(), why);
+	}
+
+}

@@ -1,0 +1,17 @@
+package io.kvorum.app;
+
+import java.nio.file.Path;
+
+import io.kvorum.access.KeysFileException;
+
+/** A node does not start, since it would not know whom to let in. */
+final class UnusableKeysException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	UnusableKeysException(Path path, KeysFileException why) {
+		super("The API keys in %s (kvorum.access.keys-file) cannot be used:\n\n    %s".formatted(path,
+				why.getMessage()));
+	}
+
+}

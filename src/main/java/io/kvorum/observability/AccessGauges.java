@@ -1,0 +1,31 @@
+package io.kvorum.observability;
+
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.access.AccessControl;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
+
+/** The keys in use, and whether they are those of the file. */
+final class AccessGauges implements MeterBinder {
+
+	private final AccessControl control;
+
+	AccessGauges(AccessControl control) {
+		this.control = control;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		Gauge.builder("kvorum.access.keys", this.control, it -> it.state().keys())
+			.description("API keys in use")
+			.baseUnit("keys")
+			.register(registry);
+		TimeGauge.builder("kvorum.access.stale", this.control, TimeUnit.SECONDS, AccessControl::staleSeconds)
+			.description("How long the file of the API keys cannot be used, so that those of before are")
+			.register(registry);
+	}
+
+}

@@ -1,0 +1,38 @@
+package io.kvorum.observability;
+
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.AccessState;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
+import reactor.core.publisher.Mono;
+
+/**
+ * Whether access is controlled, and by the keys that are in the file. Always up: with the
+ * keys of before a node serves, and one that is taken out of service serves nobody.
+ */
+final class AccessHealth implements ReactiveHealthIndicator {
+
+	private final AccessControl control;
+
+	AccessHealth(AccessControl control) {
+		this.control = control;
+	}
+
+	@Override
+	public Mono<Health> health() {
+		return Mono.fromSupplier(() -> healthOf(this.control.state()));
+	}
+
+	private static Health healthOf(AccessState state) {
+		Health.Builder health = Health.up().withDetail("controlled", state.controlled());
+		if (state.controlled()) {
+			health.withDetail("keys", state.keys());
+		}
+		String trouble = state.trouble();
+		if (trouble != null) {
+			health.withDetail("file", "cannot be used, the keys of before are: " + trouble);
+		}
+		return health.build();
+	}
+
+}

@@ -1,0 +1,189 @@
+package io.kvorum.node;
+
+import java.nio.charset.StandardCharsets;
+
+import io.kvorum.testing.ApiKeys;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.DynamicPropertyRegistry;
+import org.springframework.test.context.DynamicPropertySource;
+import org.springframework.test.context.TestPropertySource;
+import org.springframework.web.server.WebFilter;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** A node that lets in who has a key; entities take the short way. */
+@NodeTest
+@TestPropertySource(properties = { "management.endpoints.web.exposure.include=*",
+		"management.endpoint.convergence.access=unrestricted", "kvorum.cluster.secret=a-secret-of-the-cluster",
+		"logging.level.io.kvorum=debug" })
+@ExtendWith(OutputCaptureExtension.class)
+class AccessTest {
+
+	static final String REPORTS = """
+			"rules":[{"prefix":"reports/","rights":["read","write","delete","range"]}]""";
+
+	private final int port;
+
+	private final NodeClient stranger;
+
+	private final NodeClient reports;
+
+	private final NodeClient scraper;
+
+	private final NodeClient operator;
+
+	private final NodeClient all;
+
+	AccessTest(@LocalServerPort int port) {
+		this.port = port;
+		this.stranger = new NodeClient(port);
+		this.reports = new NodeClient(port, "reports");
+		this.scraper = new NodeClient(port, "scraper");
+		this.operator = new NodeClient(port, "operator");
+		this.all = new NodeClient(port, "all");
+	}
+
+	@DynamicPropertySource
+	static void keys(DynamicPropertyRegistry properties) {
+		properties.add("kvorum.access.keys-file",
+				() -> ApiKeys.file(ApiKeys.entry("reports", REPORTS),
+						ApiKeys.entry("scraper", "\"actuator\":[\"metrics\"]"),
+						ApiKeys.entry("operator", "\"actuator\":[\"operate\"]"), ApiKeys.entry("all",
+								"\"rules\":[{\"prefix\":\"\",\"rights\":[\"read\",\"write\",\"delete\",\"range\"]}]")));
+	}
+
+	@Test
+	void noFilterKeepsEntitiesFromTheShortWay(@Autowired ObjectProvider<WebFilter> filters) {
+		assertThat(filters.stream().count()).isEqualTo(filtersExpected());
+	}
+
+	int filtersExpected() {
+		return 0;
+	}
+
+	@Test
+	void anEntityIsForWhoHasTheRightToIt() throws Exception {
+		assertThat(this.reports.send("PUT", "/v0/entity?id=reports/a", new byte[1]).statusCode()).isEqualTo(201);
+		assertThat(this.reports.send("GET", "/v0/entity?id=reports/a").statusCode()).isEqualTo(200);
+		assertThat(this.reports.send("GET", "/v0/entity?id=other").statusCode()).isEqualTo(403);
+		assertThat(this.stranger.send("GET", "/v0/entity?id=reports/a").statusCode()).isEqualTo(401);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "start=reports/&end=reports0, 200", "start=reports/b&end=reports/c, 200",
+			"start=reports/&end=reports/%F4%8F%BF%BF, 200", "start=reports/, 403", "start=reports/&end=reports00, 403",
+			"start=reports/&end=reports1, 403", "start=reports&end=reports0, 403", "start=a&end=z, 403",
+			"start=reports.&end=reports0, 403", "start=%72eports/&end=reports%30, 200",
+			"start=reports/&start=reports/&end=reports0, 400", "start=reports/&end=reports0&end=z, 400",
+			"start=reports/&end=reports0&scope=node, 200", "start=a&end=z&scope=node, 403" })
+	void aRangeLiesInsideThePrefix(String query, int status) throws Exception {
+		assertThat(this.reports.send("GET", "/v0/entities?" + query).statusCode()).isEqualTo(status);
+		assertThat(this.stranger.send("GET", "/v0/entities?" + query).statusCode()).isEqualTo(401);
+	}
+
+	@Test
+	void onlyAKeyForAllIdsListsThemAll() throws Exception {
+		assertThat(this.all.send("GET", "/v0/entities?start=a").statusCode()).isEqualTo(200);
+		assertThat(new String(this.reports.send("GET", "/v0/entities?start=reports/").body(), StandardCharsets.UTF_8))
+			.contains("urn:kvorum:problem:forbidden", "'end' is needed")
+			.doesNotContain("reports");
+	}
+
+	@Test
+	void theStatusIsForWhoeverHasAKey() throws Exception {
+		assertThat(this.stranger.send("GET", "/v0/status").statusCode()).isEqualTo(401);
+		assertThat(this.scraper.send("GET", "/v0/status").statusCode()).isEqualTo(200);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/", "/v0", "/v0/entity/", "/v0/nothing", "/actuatorx", "/actuator", "/actuator/nothing",
+			"/actuator/env", "/actuator/prometheus", "/actuator/health/storage", "/actuator/health/nothing",
+			"/actuator/health/", "/actuator/metrics", "/actuator/heapdump", "/favicon.ico", "/livez" })
+	void strangersDoNotFindOutWhatThereIs(String path) throws Exception {
+		for (String method : new String[] { "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS" }) {
+			assertThat(this.stranger.send(method, path).statusCode()).as(method).isEqualTo(401);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness" })
+	void healthIsToldToEverybodyByOneWord(String path) throws Exception {
+		for (NodeClient client : new NodeClient[] { this.stranger, this.reports }) {
+			assertThat(client.send("GET", path).statusCode()).isEqualTo(200);
+			assertThat(client.json(path).toString()).isEqualTo("{\"status\":\"UP\"}");
+			assertThat(client.send("HEAD", path).statusCode()).isEqualTo(200);
+		}
+		assertThat(this.stranger.send("POST", path).statusCode()).isEqualTo(401);
+		assertThat(new NodeClient(this.port, "unknown").send("GET", path).statusCode()).isEqualTo(401);
+	}
+
+	@Test
+	void detailsOfHealthAreForWhoMayReadMetrics() throws Exception {
+		JsonNode health = this.scraper.json("/actuator/health");
+
+		assertThat(health.at("/components/storage/details/writes").asString()).isEqualTo("accepted");
+		assertThat(health.at("/components/access/details/keys").asInt()).isEqualTo(4);
+	}
+
+	@Test
+	void endpointsAreReadByOneRightAndUsedByTheOther() throws Exception {
+		assertThat(this.scraper.send("GET", "/actuator/prometheus").statusCode()).isEqualTo(200);
+		assertThat(this.scraper.send("GET", "/actuator/convergence").statusCode()).isEqualTo(200);
+		assertThat(this.scraper.send("POST", "/actuator/convergence").statusCode()).isEqualTo(403);
+		assertThat(this.operator.send("POST", "/actuator/convergence").statusCode()).isEqualTo(200);
+		assertThat(this.operator.send("GET", "/actuator/convergence").statusCode()).isEqualTo(403);
+		assertThat(this.all.send("GET", "/actuator/convergence").statusCode()).isEqualTo(403);
+		assertThat(this.all.send("POST", "/actuator/convergence").statusCode()).isEqualTo(403);
+	}
+
+	@Test
+	void aPathThatIsNotThereIsToldToWhoeverHasAKey() throws Exception {
+		assertThat(this.reports.send("GET", "/v0/nothing").statusCode()).isEqualTo(400);
+		assertThat(this.scraper.send("GET", "/actuator/nothing").statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void whatIsDeniedIsCountedByItsReason() throws Exception {
+		this.stranger.send("GET", "/v0/status");
+		this.reports.send("GET", "/v0/entity?id=other");
+
+		String meters = new String(this.scraper.send("GET", "/actuator/prometheus").body(), StandardCharsets.UTF_8);
+		assertThat(meters).containsPattern("kvorum_access_denied_total\\{reason=\"missing\"\\} [1-9]")
+			.containsPattern("kvorum_access_denied_total\\{reason=\"entity\"\\} [1-9]")
+			.contains("kvorum_access_keys 4.0", "kvorum_access_stale_seconds 0.0");
+	}
+
+	@Test
+	void secretsAreInNoEndpointAndNoLogLine(CapturedOutput output) throws Exception {
+		String secret = ApiKeys.secret("reports");
+		new NodeClient(this.port, "stolen-id").send("GET", "/v0/entity?id=reports/a");
+		this.reports.send("GET", "/v0/entity?id=other");
+		for (String endpoint : new String[] { "env", "configprops", "prometheus", "health", "info", "beans",
+				"conditions", "mappings", "loggers", "threaddump", "env/kvorum.access.keys-file",
+				"env/kvorum.cluster.secret" }) {
+			String text = new String(this.scraper.send("GET", "/actuator/" + endpoint).body(), StandardCharsets.UTF_8);
+			assertThat(text).as(endpoint)
+				.isNotEmpty()
+				.doesNotContain(secret, ApiKeys.secret("scraper"), "a-secret-of-the-cluster");
+		}
+		assertThat(output.getAll()).doesNotContain(secret, ApiKeys.secret("stolen-id"), "stolen-id",
+				"a-secret-of-the-cluster", "reports/");
+	}
+
+	@Test
+	void aStartWithoutEncryptionIsWarnedOf(CapturedOutput output) {
+		assertThat(output.getAll()).contains("Access by API keys only: 4 are in use",
+				"API keys cross the network in the clear");
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.kvorum.node;
+
+import java.util.List;
+
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.test.context.ContextConfiguration;
+import org.springframework.test.context.TestPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A stranger at the replica port. What is played again of a stream that was good is in
+ * {@code ReplicaTransportTests}.
+ */
+@NodeTest
+@ContextConfiguration(initializers = AbsentPeer.class)
+@TestPropertySource(properties = "kvorum.cluster.secret=" + ReplicaPortAttackTest.SECRET)
+@ExtendWith(OutputCaptureExtension.class)
+class ReplicaPortAttackTest {
+
+	static final String SECRET = "a-secret-of-this-cluster";
+
+	private final int port;
+
+	private final int replicaPort;
+
+	ReplicaPortAttackTest(@LocalServerPort int port, @Value("${kvorum.cluster.self}") String self) {
+		this.port = port;
+		this.replicaPort = Integer.parseInt(self.substring(self.lastIndexOf(':') + 1));
+	}
+
+	private static int status(int port, String request) {
+		try (RawHttp connection = RawHttp.connect(port)) {
+			List<Response> answers = connection.exchange(request);
+			return answers.isEmpty() ? 0 : answers.getFirst().status();
+		}
+	}
+
+	private static String stream(String... headers) {
+		return "POST /replica/stream HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n%s\r\n\r\n"
+			.formatted(String.join("\r\n", headers));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "X-A: b", "Kvorum-Secret: " + SECRET, "Kvorum-Proof: " + SECRET, "Kvorum-Proof: ",
+			"Kvorum-Proof: null", "Authorization: Bearer " + SECRET,
+			"Kvorum-Proof: 0000000000000000000000000000000000000000000000000000000000000000",
+			"Kvorum-Challenge: x\r\nKvorum-Nonce: y\r\nKvorum-Proof: z" })
+	void aStrangerOpensNoStream(String headers, CapturedOutput output) {
+		assertThat(status(this.replicaPort, stream("Kvorum-Protocol: 4", headers))).isEqualTo(401);
+		assertThat(output.getAll()).doesNotContain(SECRET);
+	}
+
+	@Test
+	void aStrangerFindsNothingElseThere() {
+		for (String path : new String[] { "/", "/v0/entity?id=a", "/v0/entities?start=a", "/v0/status",
+				"/actuator/health", "/actuator/env", "/replica", "/replica/stream/", "/replica/../v0/entity?id=a" }) {
+			assertThat(status(this.replicaPort, "GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n")).as(path)
+				.isIn(400, 404, 405);
+		}
+	}
+
+	@Test
+	void thePublicPortKnowsNothingOfTheReplicaProtocol() {
+		assertThat(status(this.port, "GET /replica/challenge HTTP/1.1\r\nHost: a\r\n\r\n")).isEqualTo(400);
+		assertThat(status(this.port, stream("Kvorum-Protocol: 4"))).isEqualTo(400);
+	}
+
+	@Test
+	void whatAStrangerSaysIsNotInTheLog(CapturedOutput output) {
+		status(this.replicaPort, stream("Kvorum-Protocol: 4", "Kvorum-From: http://forged"));
+		status(this.replicaPort, stream("Kvorum-Protocol: 4", "Kvorum-From: http://forged\nERROR forged line"));
+
+		assertThat(output.getAll()).doesNotContain("forged");
+	}
+
+}
