@@ -27,6 +27,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
+import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.Ssl;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -125,6 +129,12 @@ class NodeConfiguration {
 				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
 	}
 
+	/** The guard is of HTTP/1; TLS would offer HTTP/2 to clients, which would take it. */
+	@Bean
+	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> noHttp2() {
+		return factory -> factory.setHttp2(null);
+	}
+
 	@Bean
 	ApiSettings apiSettings(KvorumProperties properties) {
 		KvorumProperties.Api api = properties.api();
@@ -143,8 +153,8 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StartReport startReport(KvorumProperties properties, Environment environment) {
-		return new StartReport(properties, environment);
+	StartReport startReport(KvorumProperties properties, ServerProperties server, Environment environment) {
+		return new StartReport(properties, Ssl.isEnabled(server.getSsl()), environment);
 	}
 
 }
