@@ -8,18 +8,27 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 
+import javax.net.ssl.SSLContext;
+
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A client of one node. */
 final class NodeClient {
 
-	private final HttpClient client = HttpClient.newHttpClient();
+	private final HttpClient client;
 
 	private final URI node;
 
 	NodeClient(int port) {
+		this.client = HttpClient.newHttpClient();
 		this.node = URI.create("http://localhost:" + port);
+	}
+
+	/** By HTTPS, and HTTP/2 where the node would have it. */
+	NodeClient(int port, SSLContext tls) {
+		this.client = HttpClient.newBuilder().sslContext(tls).version(HttpClient.Version.HTTP_2).build();
+		this.node = URI.create("https://localhost:" + port);
 	}
 
 	HttpResponse<byte[]> send(String method, String path) throws IOException, InterruptedException {
