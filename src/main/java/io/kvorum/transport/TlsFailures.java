@@ -70,8 +70,8 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	 */
 	static @Nullable SSLException refusalIn(Throwable error) {
 		SSLException failure = in(error);
-		boolean isRefusal = failure instanceof NotSslRecordException || (failure instanceof SSLHandshakeException
-				&& !(failure instanceof SslHandshakeTimeoutException));
+		boolean isRefusal = failure instanceof NotSslRecordException
+				|| (failure instanceof SSLHandshakeException && !(failure instanceof SslHandshakeTimeoutException));
 		return isRefusal ? failure : null;
 	}
 

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import javax.net.ssl.SSLServerSocket;
@@ -150,7 +151,7 @@ class SecuredClusterIT {
 							() -> String.valueOf(cluster.peers(node).get(cluster.address(3)))
 								.startsWith("away: TLS with it has failed"));
 				}
-				assertThat(impostor.heard).isZero();
+				assertThat(impostor.heard).hasValue(0);
 				assertWork(1, 2);
 			}
 		}
@@ -207,7 +208,7 @@ class SecuredClusterIT {
 
 		private final SSLServerSocket server;
 
-		private volatile int heard;
+		private final AtomicInteger heard = new AtomicInteger();
 
 		Impostor(int port, SslBundle bundle) throws IOException {
 			this.server = (SSLServerSocket) bundle.createSslContext().getServerSocketFactory().createServerSocket();
@@ -219,7 +220,7 @@ class SecuredClusterIT {
 		private void listen() {
 			while (!this.server.isClosed()) {
 				try (SSLSocket client = (SSLSocket) this.server.accept()) {
-					this.heard += Math.max(0, client.getInputStream().read());
+					this.heard.addAndGet(Math.max(0, client.getInputStream().read()));
 				}
 				catch (IOException ex) {
 					// refused, or over
