@@ -33,6 +33,7 @@ import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -133,11 +134,12 @@ class ClusterConfiguration {
 	@Conditional(HasPeers.class)
 	ReplicaTransport replicaTransport(Topology topology, LocalReplica local, KvorumProperties properties,
 			ReactorResourceFactory resources, WebClient.Builder clients, EventLoopCallers callers, TimeSource time,
-			TransportEvents events) {
+			SslBundles bundles, TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
-				new TransportSettings(cluster.secret(), cluster.connectTimeout(), cluster.silenceTimeout(),
-						cluster.probeInterval(), cluster.maxInFlight(), MAX_ENTRY_BYTES),
+				new TransportSettings(cluster.secret(), ReplicaCertificate.follow(cluster, bundles),
+						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(),
+						cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
 				events);
 	}

@@ -18,12 +18,15 @@ final class ClusterRules {
 
 	private final List<Violation> violations = new ArrayList<>();
 
-	private ClusterRules() {
+	private final boolean isSecure;
+
+	private ClusterRules(boolean isSecure) {
+		this.isSecure = isSecure;
 	}
 
 	/** The rules that these properties violate. */
 	static List<Violation> violatedBy(Cluster cluster) {
-		ClusterRules rules = new ClusterRules();
+		ClusterRules rules = new ClusterRules(cluster.ssl().bundle() != null);
 		Set<ReplicaAddress> nodes = rules.checkNodes(cluster.nodes());
 		String self = cluster.self();
 		if (self != null) {
@@ -61,6 +64,11 @@ final class ClusterRules {
 	}
 
 	private Optional<ReplicaAddress> parse(String name, String text) {
+		if (!this.isSecure && ReplicaAddress.isSecure(text)) {
+			add(name, text, "must begin with http:// where %s is not set: nothing would be encrypted"
+				.formatted(ReplicaCertificate.PROPERTY));
+			return Optional.empty();
+		}
 		try {
 			return Optional.of(ReplicaAddress.parse(text));
 		}

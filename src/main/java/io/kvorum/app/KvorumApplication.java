@@ -11,6 +11,7 @@ public class KvorumApplication {
 
 	public static void main(String[] args) {
 		setEventLoops();
+		refuseRenegotiation();
 		Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);
 		SpringApplication.run(KvorumApplication.class, args);
 	}
@@ -24,6 +25,17 @@ public class KvorumApplication {
 		if (System.getProperty(ReactorNetty.IO_WORKER_COUNT) == null) {
 			System.setProperty(ReactorNetty.IO_WORKER_COUNT,
 					Integer.toString(Runtime.getRuntime().availableProcessors()));
+		}
+	}
+
+	/**
+	 * A client of TLS 1.2 may ask for a new handshake at any time, which costs the server
+	 * much more than the client. No property of Spring's reaches this.
+	 */
+	private static void refuseRenegotiation() {
+		String reject = "jdk.tls.rejectClientInitiatedRenegotiation";
+		if (System.getProperty(reject) == null) {
+			System.setProperty(reject, "true");
 		}
 	}
 

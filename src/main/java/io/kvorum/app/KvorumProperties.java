@@ -219,12 +219,14 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * The other nodes. Without them a node is a cluster of one and opens no second port.
 	 *
 	 * @param self replica address of this node, http://host:port: it listens there for
-	 * the other nodes; one of kvorum.cluster.nodes
+	 * the other nodes; one of kvorum.cluster.nodes. https:// is the same address, and
+	 * allowed where kvorum.cluster.ssl.bundle is set
 	 * @param nodes replica addresses of all nodes of the cluster, this one among them;
 	 * the same for all nodes, in any order
 	 * @param secret shared by all nodes, so that others cannot use their replica ports;
 	 * 16 to 256 visible ASCII characters. Without it the network of the nodes has to be
 	 * closed to others
+	 * @param ssl TLS between the nodes
 	 * @param silenceTimeout how long a node may be silent while it owes an answer before
 	 * the connections to it are given up; less than kvorum.replication.write-timeout
 	 * @param connectTimeout how long connecting to a node may take; at most
@@ -241,6 +243,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
 					message = "must be 16 to 256 visible ASCII characters") String secret,
+			@Valid @DefaultValue Ssl ssl,
 			@NotNull @DurationMin(millis = 100) @DurationMax(minutes = 10) @DefaultValue("1s") Duration silenceTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(
 					minutes = 10) @DefaultValue("500ms") Duration connectTimeout,
@@ -267,9 +270,27 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		/** Without the secret. */
 		@Override
 		public String toString() {
-			return "Cluster[self=%s, nodes=%s, secret=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s]"
-				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.silenceTimeout,
-						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay, this.acceptLoss);
+			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s]"
+				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.ssl,
+						this.silenceTimeout, this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay,
+						this.acceptLoss);
+		}
+
+	}
+
+	/**
+	 * TLS between the nodes.
+	 *
+	 * @param bundle name of the SSL bundle (spring.ssl.bundle) that has the certificate
+	 * of this node, its key, and the authorities that the certificates of all nodes come
+	 * from; the replica port speaks nothing but TLS 1.3 then, with certificates on both
+	 * sides, to nodes whose certificate names the host of their replica address. Without
+	 * it the network of the nodes has to be closed to others
+	 */
+	record Ssl(@Nullable String bundle) {
+
+		Ssl {
+			bundle = (bundle == null || bundle.isBlank()) ? null : bundle;
 		}
 
 	}

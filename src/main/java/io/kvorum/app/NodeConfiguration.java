@@ -30,7 +30,9 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
+import org.springframework.boot.web.server.Ssl;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -130,6 +132,12 @@ class NodeConfiguration {
 				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
 	}
 
+	/** The guard is of HTTP/1; TLS would offer HTTP/2 to clients, which would take it. */
+	@Bean
+	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> noHttp2() {
+		return factory -> factory.setHttp2(null);
+	}
+
 	@Bean
 	Drain drain(KvorumProperties properties) {
 		return new Drain(properties.api().drainTime());
@@ -159,8 +167,9 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StartReport startReport(KvorumProperties properties, Environment environment, ReactorResourceFactory resources) {
-		return new StartReport(properties, environment, resources.getLoopResources());
+	StartReport startReport(KvorumProperties properties, ServerProperties server, Environment environment,
+			ReactorResourceFactory resources) {
+		return new StartReport(properties, Ssl.isEnabled(server.getSsl()), environment, resources.getLoopResources());
 	}
 
 }

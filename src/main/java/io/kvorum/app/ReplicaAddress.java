@@ -7,7 +7,8 @@ import java.util.Locale;
 
 /**
  * Where a node listens for the other nodes. The name need not be known to DNS: other
- * nodes start before and after this one.
+ * nodes start before and after this one. Whether TLS is spoken there is no part of it: a
+ * node stays the same node, with the same data, when that changes.
  *
  * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
  * @param port 1 to 65535
@@ -19,8 +20,10 @@ record ReplicaAddress(String host, int port) {
 
 	private static final int MAX_PORT = 65_535;
 
+	private static final String SECURE = "https";
+
 	/**
-	 * Reads {@code http://host:port}.
+	 * Reads {@code http://host:port}, or the same with {@code https}.
 	 * @throws IllegalArgumentException if it is anything else
 	 */
 	static ReplicaAddress parse(String text) {
@@ -29,8 +32,8 @@ record ReplicaAddress(String host, int port) {
 			String host = uri.getHost();
 			boolean bare = uri.getRawUserInfo() == null && "".equals(uri.getRawPath()) && uri.getRawQuery() == null
 					&& uri.getRawFragment() == null;
-			if (!"http".equalsIgnoreCase(uri.getScheme()) || host == null || !bare || uri.getPort() < 1
-					|| uri.getPort() > MAX_PORT) {
+			boolean isHttp = "http".equalsIgnoreCase(uri.getScheme()) || SECURE.equalsIgnoreCase(uri.getScheme());
+			if (!isHttp || host == null || !bare || uri.getPort() < 1 || uri.getPort() > MAX_PORT) {
 				throw new IllegalArgumentException(FORM);
 			}
 			return new ReplicaAddress(host.toLowerCase(Locale.ROOT), uri.getPort());
@@ -38,6 +41,16 @@ record ReplicaAddress(String host, int port) {
 		catch (URISyntaxException ex) {
 			throw new IllegalArgumentException(FORM, ex);
 		}
+	}
+
+	/** Whether an address promises TLS. */
+	static boolean isSecure(String text) {
+		return text.strip().regionMatches(true, 0, SECURE + ":", 0, SECURE.length() + 1);
+	}
+
+	/** As it is in a certificate. */
+	String bareHost() {
+		return this.host.startsWith("[") ? this.host.substring(1, this.host.length() - 1) : this.host;
 	}
 
 	/** Whether only this machine reaches it. */

@@ -23,12 +23,19 @@ final class StartReport {
 
 	private final KvorumProperties properties;
 
+	private final boolean isSecure;
+
 	private final Environment environment;
 
 	private final LoopResources loops;
 
-	StartReport(KvorumProperties properties, Environment environment, LoopResources loops) {
+	/**
+	 * A report to be told.
+	 * @param isSecure whether the port of the API speaks TLS
+	 */
+	StartReport(KvorumProperties properties, boolean isSecure, Environment environment, LoopResources loops) {
 		this.properties = properties;
+		this.isSecure = isSecure;
 		this.environment = environment;
 		this.loops = loops;
 	}
@@ -36,8 +43,9 @@ final class StartReport {
 	@EventListener
 	void ready(ApplicationReadyEvent ready) {
 		String port = this.environment.getProperty("local.server.port", "none");
-		logger.info("Ready: HTTP on port {}, management on port {}, sockets by {}, data in {}, durability {}, {}", port,
-				this.environment.getProperty("local.management.port", port), transport(),
+		logger.info("Ready: {} on port {}, management on port {}, sockets by {}, data in {}, durability {}, {}",
+				this.isSecure ? "HTTPS" : "HTTP", port, this.environment.getProperty("local.management.port", port),
+				transport(),
 				this.properties.storage().path().toAbsolutePath().normalize(),
 				this.properties.storage().durability().name().toLowerCase(Locale.ROOT), cluster());
 		warnOfAnOpenPort();
@@ -52,15 +60,17 @@ final class StartReport {
 	private String cluster() {
 		Topology topology = this.properties.topology();
 		ReplicaAddress self = this.properties.cluster().address();
-		return (self == null) ? "a cluster of one node"
-				: "%s of %d nodes, %d replicas of each key".formatted(self, topology.size(), topology.factor());
+		return (self == null) ? "a cluster of one node" : "%s%s of %d nodes, %d replicas of each key".formatted(self,
+				(this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", topology.size(), topology.factor());
 	}
 
 	private void warnOfAnOpenPort() {
 		ReplicaAddress self = this.properties.cluster().address();
-		if (self != null && !self.isLoopback() && this.properties.cluster().secret() == null) {
-			logger.warn("The replica port {} is open to whoever reaches it: set kvorum.cluster.secret on all nodes, "
-					+ "or let nobody else reach it", self.port());
+		boolean isGuarded = this.properties.cluster().secret() != null
+				|| this.properties.cluster().ssl().bundle() != null;
+		if (self != null && !self.isLoopback() && !isGuarded) {
+			logger.warn("The replica port {} is open to whoever reaches it: set kvorum.cluster.ssl.bundle or "
+					+ "kvorum.cluster.secret on all nodes, or let nobody else reach it", self.port());
 		}
 	}
 

@@ -1,8 +1,10 @@
 package io.kvorum.observability;
 
 import java.time.Duration;
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -15,6 +17,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Told;
 import io.kvorum.transport.TransportEvents;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -36,6 +39,8 @@ final class TransportMeters implements TransportEvents {
 
 	private final DistributionSummary batchSize;
 
+	private final Map<Refused, Counter> refused = new EnumMap<>(Refused.class);
+
 	TransportMeters(MeterRegistry registry, Topology topology, Member self) {
 		this.registry = registry;
 		this.streams = new AtomicInteger[topology.size()];
@@ -49,6 +54,16 @@ final class TransportMeters implements TransportEvents {
 			.description("Operations and replies that left for a peer together")
 			.baseUnit("frames")
 			.register(registry);
+		for (Refused why : Refused.values()) {
+			this.refused.put(why, counter(why));
+		}
+	}
+
+	private Counter counter(Refused why) {
+		return Counter.builder("kvorum.peer.streams.refused")
+			.tag("reason", why.name().toLowerCase(Locale.ROOT))
+			.description("Streams that somebody wanted to this node and did not get")
+			.register(this.registry);
 	}
 
 	private void bind(Member peer) {
@@ -100,6 +115,11 @@ final class TransportMeters implements TransportEvents {
 	@Override
 	public void closed(Member peer) {
 		this.streams[peer.index()].decrementAndGet();
+	}
+
+	@Override
+	public void refused(Refused why) {
+		Objects.requireNonNull(this.refused.get(why)).increment();
 	}
 
 	private record Called(Member peer, Call call, String outcome) {

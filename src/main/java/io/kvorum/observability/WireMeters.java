@@ -20,6 +20,8 @@ final class WireMeters implements WireEvents {
 
 	private final Counter connectionsRefused;
 
+	private final Counter handshakesFailed;
+
 	WireMeters(MeterRegistry registry) {
 		this.refused = byEach(Refusal.class,
 				refusal -> Counter.builder("kvorum.http.refused")
@@ -33,6 +35,9 @@ final class WireMeters implements WireEvents {
 					.register(registry));
 		this.connectionsRefused = Counter.builder("kvorum.http.connections.refused")
 			.description("Connections closed on accept, because there were too many")
+			.register(registry);
+		this.handshakesFailed = Counter.builder("kvorum.http.handshakes.failed")
+			.description("TLS handshakes that failed")
 			.register(registry);
 	}
 
@@ -61,6 +66,11 @@ final class WireMeters implements WireEvents {
 	@Override
 	public void connectionRefused() {
 		this.connectionsRefused.increment();
+	}
+
+	@Override
+	public void handshakeFailed() {
+		this.handshakesFailed.increment();
 	}
 
 	private static <E extends Enum<E>> void count(Map<E, Counter> counters, E constant) {

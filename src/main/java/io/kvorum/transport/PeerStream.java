@@ -5,6 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
+import javax.net.ssl.SSLException;
+
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -55,9 +57,6 @@ final class PeerStream {
 
 	/** How often overdue operations are looked for while there are any. */
 	private static final Duration SWEEP_INTERVAL = Duration.ofMillis(20);
-
-	/** Of what a peer says that refuses a stream. */
-	private static final int MAX_WORDS_LENGTH = 300;
 
 	/** What a read of a peer that is being rebuilt counts as. */
 	private static final long REBUILDING_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -262,7 +261,7 @@ final class PeerStream {
 			return Mono.just("");
 		}
 		return this.client.get()
-			.uri(this.peer.address() + ReplicaProtocol.CHALLENGE_PATH)
+			.uri(url(ReplicaProtocol.CHALLENGE_PATH))
 			.exchangeToMono(response -> (response.statusCode().value() == HttpStatus.OK.value())
 					? response.bodyToMono(String.class) : response.releaseBody().then(Mono.<String>empty()))
 			.filter(Handshake::isChallenge)
@@ -282,10 +281,14 @@ final class PeerStream {
 
 	private Mono<Void> talk(Opening opening, FrameReader<ReplyFrame> reader) {
 		return this.client.post()
-			.uri(this.peer.address() + ReplicaProtocol.PATH)
+			.uri(url(ReplicaProtocol.PATH))
 			.headers(headers -> introduce(headers, opening))
 			.body(BodyInserters.fromDataBuffers(this.writer.buffers()))
 			.exchangeToMono(response -> listen(response, opening, reader));
+	}
+
+	private String url(String path) {
+		return ReplicaProtocol.url(this.peer, this.settings.tls() != null, path);
 	}
 
 	private void introduce(HttpHeaders headers, Opening opening) {
@@ -307,7 +310,7 @@ final class PeerStream {
 			Reason reason = (status == HttpStatus.SERVICE_UNAVAILABLE.value()) ? Reason.AWAY : Reason.REFUSED;
 			return response.bodyToMono(String.class)
 				.defaultIfEmpty("status " + status)
-				.flatMap(words -> Mono.error(new StreamEndedException(reason, printable(words))));
+				.flatMap(words -> Mono.error(new StreamEndedException(reason, ReplicaProtocol.printable(words))));
 		}
 		String proof = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.PROOF_HEADER);
 		if (this.handshake.isNeeded() && !this.handshake.isProof(proof, Side.CALLED, opening)) {
@@ -319,12 +322,6 @@ final class PeerStream {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
 		}).then();
-	}
-
-	/** Words of whoever listens there, for the log and the health. */
-	private static String printable(String words) {
-		String line = words.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
-		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 
 	private void received(ReplyFrame frame) {
@@ -443,9 +440,12 @@ final class PeerStream {
 	private void ended(Throwable error) {
 		Throwable cause = (error instanceof WebClientRequestException && error.getCause() != null) ? error.getCause()
 				: error;
-		String why = String.valueOf(cause.getMessage());
+		SSLException refusal = TlsFailures.refusalIn(error);
+		String why = (refusal != null)
+				? ReplicaProtocol.printable("TLS with it has failed: " + TlsFailures.words(refusal))
+				: String.valueOf(cause.getMessage());
 		boolean wasOpen = this.absence == null || this.leaving;
-		Reason reason = (cause instanceof StreamEndedException ended) ? ended.reason() : Reason.AWAY;
+		Reason reason = reasonOf(cause, refusal);
 		this.absence = Failed.notDone(reason, this.peer.address() + " is away: " + why);
 		if (wasOpen) {
 			this.state.closed(reason, why);
@@ -456,6 +456,13 @@ final class PeerStream {
 		this.pinged = false;
 		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,
 				"the connection to %s has ended: %s".formatted(this.peer.address(), why))));
+	}
+
+	private static Reason reasonOf(Throwable cause, @Nullable SSLException refusal) {
+		if (refusal != null) {
+			return Reason.REFUSED;
+		}
+		return (cause instanceof StreamEndedException ended) ? ended.reason() : Reason.AWAY;
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.kvorum.transport;
 
+import java.net.InetSocketAddress;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +17,7 @@ import io.kvorum.storage.CallerThreads;
 import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.ReplicaProtocol.Lane;
+import io.kvorum.transport.TransportEvents.Refused;
 import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -22,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.server.reactive.ServerHttpRequestDecorator;
+import org.springframework.http.server.reactive.SslInfo;
 import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.server.RouterFunction;
 import org.springframework.web.reactive.function.server.RouterFunctions;
@@ -32,8 +36,9 @@ import reactor.netty.Connection;
 
 /**
  * Where the other nodes reach the replica of this one. Takes streams only from nodes that
- * know the secret, speak the same protocol and place keys alike; whoever is refused is
- * told why, and so is the log.
+ * know the secret, speak the same protocol and place keys alike, and with TLS only from
+ * those whose certificate names the host of a node; whoever is refused is told why, and
+ * so is the log.
  */
 final class ReplicaEndpoint {
 
@@ -68,7 +73,7 @@ final class ReplicaEndpoint {
 	/** And who it comes from. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
-	/** When the log was told, by the address and the status. */
+	/** When the log was told, by the address and the reason. */
 	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean stopping;
@@ -97,6 +102,7 @@ final class ReplicaEndpoint {
 	private Mono<ServerResponse> accept(ServerRequest request) {
 		Refusal refusal = refusalOf(request);
 		if (refusal != null) {
+			this.events.refused(refusal.why);
 			tell(request, refusal);
 			return ServerResponse.status(refusal.status)
 				.contentType(MediaType.TEXT_PLAIN)
@@ -131,25 +137,31 @@ final class ReplicaEndpoint {
 	}
 
 	private @Nullable Refusal refusalOf(ServerRequest request) {
+		if (this.settings.tls() != null && !showsWhoItIs(request)) {
+			return new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
+					"its certificate does not name the host of the node of kvorum.cluster.nodes that it says it is");
+		}
 		String protocol = header(request, ReplicaProtocol.VERSION_HEADER).orElse("none");
 		if (!protocol.equals(ReplicaProtocol.VERSION)) {
-			return new Refusal(HttpStatus.UPGRADE_REQUIRED, "%s speaks version %s of the replica protocol, not %s"
-				.formatted(this.self.address(), ReplicaProtocol.VERSION, protocol));
+			return new Refusal(Refused.PROTOCOL, HttpStatus.UPGRADE_REQUIRED,
+					"%s speaks version %s of the replica protocol, not %s".formatted(this.self.address(),
+							ReplicaProtocol.VERSION, protocol));
 		}
 		if (!knowsSecret(request)) {
-			return new Refusal(HttpStatus.UNAUTHORIZED,
+			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
 					"%s has another kvorum.cluster.secret".formatted(this.self.address()));
 		}
 		if (this.stopping) {
-			return new Refusal(HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
+			return new Refusal(Refused.STOPPING, HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
 		}
 		String to = header(request, ReplicaProtocol.TO_HEADER).orElse("none");
 		if (!to.equals(this.self.address())) {
-			return new Refusal(HttpStatus.MISDIRECTED_REQUEST, "this is %s, not %s".formatted(this.self.address(), to));
+			return new Refusal(Refused.ADDRESS, HttpStatus.MISDIRECTED_REQUEST,
+					"this is %s, not %s".formatted(this.self.address(), to));
 		}
 		String fingerprint = header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse("none");
 		if (!fingerprint.equals(ReplicaProtocol.fingerprint(this.topology.fingerprint()))) {
-			return new Refusal(HttpStatus.CONFLICT,
+			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
 					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
 						.formatted(this.self.address(), this.topology));
 		}
@@ -175,18 +187,46 @@ final class ReplicaEndpoint {
 				header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse(""));
 	}
 
+	/** TLS has made sure that it has the key of its certificate. */
+	private boolean showsWhoItIs(ServerRequest request) {
+		SslInfo tls = request.exchange().getRequest().getSslInfo();
+		X509Certificate[] shown = (tls != null) ? tls.getPeerCertificates() : null;
+		return shown != null && shown.length > 0
+				&& claimed(request).filter(member -> SubjectNames.name(shown[0], ReplicaProtocol.host(member)))
+					.isPresent();
+	}
+
+	/** The node that it says it is; empty for one that is not of the cluster. */
+	private Optional<Member> claimed(ServerRequest request) {
+		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
+			.stream()
+			.filter(member -> member.address().equals(address))
+			.findFirst());
+	}
+
 	private static Optional<String> header(ServerRequest request, String name) {
 		return Optional.ofNullable(request.headers().firstHeader(name));
 	}
 
 	/** What a stranger claims to be is not repeated in the log. */
 	private void tell(ServerRequest request, Refusal refusal) {
-		String from = header(request, ReplicaProtocol.FROM_HEADER)
-			.filter(address -> this.topology.members().stream().anyMatch(member -> member.address().equals(address)))
+		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
+			.map(Member::address)
 			.or(() -> request.remoteAddress().map(address -> String.valueOf(address.getAddress())))
 			.orElse("unknown");
-		if (refusal.status != HttpStatus.SERVICE_UNAVAILABLE && isDue(refusal.status.value() + " " + from)) {
+		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from)) {
 			logger.warn("A stream from {} was refused: {}", from, refusal.words);
+		}
+	}
+
+	/** Somebody has connected, and TLS with them has failed. */
+	void handshakeFailed(Channel channel, Throwable cause) {
+		this.events.refused(Refused.HANDSHAKE);
+		String from = (channel.remoteAddress() instanceof InetSocketAddress address)
+				? String.valueOf(address.getAddress()) : "unknown";
+		if (isDue(Refused.HANDSHAKE + " " + from)) {
+			logger.warn("A connection from {} was refused: {}", from,
+					ReplicaProtocol.printable(TlsFailures.words(cause)));
 		}
 	}
 
@@ -230,7 +270,7 @@ final class ReplicaEndpoint {
 		this.streams.keySet().forEach(ReplicaStream::endIfSilent);
 	}
 
-	private record Refusal(HttpStatus status, String words) {
+	private record Refusal(Refused why, HttpStatus status, String words) {
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.kvorum.transport;
 
+import io.kvorum.cluster.Member;
+
 /**
  * What both ends of the replica protocol agree on.
  * <p>
@@ -88,11 +90,34 @@ final class ReplicaProtocol {
 
 	static final byte ANSWERED = 25;
 
+	/** Of the name of each node, with TLS as without. */
+	private static final String SCHEME = "http://";
+
+	/** Of what the other end says that is told further. */
+	private static final int MAX_WORDS_LENGTH = 300;
+
 	private ReplicaProtocol() {
 	}
 
 	static String fingerprint(long fingerprint) {
 		return Long.toHexString(fingerprint);
+	}
+
+	/** The host of a node, by which it is dialled: its address is http://host:port. */
+	static String host(Member member) {
+		String address = member.address();
+		return address.substring(SCHEME.length(), address.lastIndexOf(':'));
+	}
+
+	/** Where this path of a node is. */
+	static String url(Member member, boolean isSecure, String path) {
+		return (isSecure ? "https://" + member.address().substring(SCHEME.length()) : member.address()) + path;
+	}
+
+	/** Words of whoever is at the other end, for the log and the health. */
+	static String printable(String words) {
+		String line = words.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
+		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 
 	/** Large entries have a stream of their own, so that they hold up no small ones. */

@@ -30,6 +30,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.ConnectionProvider;
@@ -142,7 +143,10 @@ public final class ReplicaTransport implements SmartLifecycle {
 			.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) this.settings.connectTimeout().toMillis())
 			.doOnChannelInit((_, channel, _) -> this.onConnection.accept(channel.eventLoop()))
 			.disableRetry(true);
-		return clients.clone().clientConnector(new ReactorClientHttpConnector(http)).build();
+		ReplicaTls tls = this.settings.tls();
+		HttpClient secured = (tls == null) ? http
+				: http.secure(spec -> spec.sslContext(tls.ofClient()).handshakeTimeout(this.settings.connectTimeout()));
+		return clients.clone().clientConnector(new ReactorClientHttpConnector(secured)).build();
 	}
 
 	/** The replicas on all members, by their index. */
@@ -166,8 +170,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		ReactorHttpHandlerAdapter handler = new ReactorHttpHandlerAdapter(
 				RouterFunctions.toHttpHandler(this.endpoint.routes()));
 		try {
-			this.server = HttpServer.create()
-				.bindAddress(() -> this.address)
+			this.server = secured(HttpServer.create()).bindAddress(() -> this.address)
 				.runOn(this.loops)
 				.doOnChannelInit((_, channel, _) -> {
 					this.onConnection.accept(channel.eventLoop());
@@ -186,6 +189,15 @@ public final class ReplicaTransport implements SmartLifecycle {
 			.doOnNext(_ -> this.endpoint.endSilent())
 			.subscribe());
 		awaitPeers();
+	}
+
+	private HttpServer secured(HttpServer plain) {
+		ReplicaTls tls = this.settings.tls();
+		return (tls == null) ? plain
+				: plain.secure(spec -> spec.sslContext(tls.ofServer()).handshakeTimeout(STRANGER_TIMEOUT))
+					.doOnChannelInit((_, channel, _) -> channel.pipeline()
+						.addBefore(NettyPipeline.HttpCodec, "kvorum.tlsFailures",
+								new TlsFailures(this.endpoint::handshakeFailed)));
 	}
 
 	/** So that a node whose peers are there can serve when it says that it is ready. */

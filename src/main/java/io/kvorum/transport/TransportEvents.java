@@ -26,6 +26,20 @@ public interface TransportEvents {
 	default void closed(Member peer) {
 	}
 
+	/** Somebody wanted a stream to this node and did not get it. */
+	default void refused(Refused why) {
+	}
+
+	/** Why a stream to this node was refused. */
+	enum Refused {
+
+		/** The TLS handshake has failed. */
+		HANDSHAKE,
+		/** The certificate does not name the host of the node that is claimed. */
+		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY
+
+	}
+
 	/** What a peer is asked for. */
 	enum Call {
 

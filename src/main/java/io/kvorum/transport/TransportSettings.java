@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * The limits of the replica protocol.
  *
  * @param secret shared by the nodes; null where they trust their network
+ * @param tls null where they trust their network
  * @param connectTimeout how long a peer may take to say hello
  * @param silenceTimeout how long a peer that owes an answer may be silent before its
  * stream is given up
@@ -15,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxInFlight operations under way on a stream
  * @param maxEntryBytes the longest value
  */
-public record TransportSettings(@Nullable String secret, Duration connectTimeout, Duration silenceTimeout,
-		Duration probeInterval, int maxInFlight, int maxEntryBytes) {
+public record TransportSettings(@Nullable String secret, @Nullable ReplicaTls tls, Duration connectTimeout,
+		Duration silenceTimeout, Duration probeInterval, int maxInFlight, int maxEntryBytes) {
 
 	/** What a frame has beside an entry: its head, a key, the fields of an entry. */
 	private static final int BESIDE_THE_ENTRY_BYTES = 4 << 10;

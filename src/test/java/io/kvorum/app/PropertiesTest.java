@@ -171,6 +171,9 @@ class PropertiesTest {
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.hedge-delay=1s | kvorum.cluster.hedge-delay = 1000ms: must be less than kvorum.replication.read-timeout, which is 1000ms
 					kvorum.cluster.silence-timeout=99ms | kvorum.cluster.silence-timeout = 99ms: must be longer than or equal to 100 millis
 					kvorum.cluster.probe-interval=2s | kvorum.cluster.probe-interval = 2s: must be shorter than or equal to 1 second
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,https://b:1 | kvorum.cluster.nodes[1] = https://b:1: must begin with http:// where kvorum.cluster.ssl.bundle is not set: nothing would be encrypted
+					kvorum.cluster.self=HTTPS://a:1;kvorum.cluster.nodes=http://a:1 | kvorum.cluster.self = HTTPS://a:1: must begin with http://
+					kvorum.cluster.ssl.bundle=x;kvorum.cluster.self=https://a:1;kvorum.cluster.nodes=http://a:1,https://a:1 | kvorum.cluster.nodes[1] = https://a:1: must not be there twice, remove one
 					kvorum.cluster.max-in-flight=0 | kvorum.cluster.max-in-flight = 0: must be greater than or equal to 1
 					""")
 	void whatIsWrongWithAClusterIsTold(String given, String told) {
@@ -178,10 +181,9 @@ class PropertiesTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "a:1", "//a:1", "a", "https://a:1", "http://a", "http://a:", "http://a:0",
-			"http://a:65536", "http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1?x", "http://a:1#x",
-			"http://u@a:1", "http://a b:1", "http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1",
-			"http:a:1" })
+	@ValueSource(strings = { "a:1", "//a:1", "a", "ftp://a:1", "http://a", "http://a:", "http://a:0", "http://a:65536",
+			"http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1?x", "http://a:1#x", "http://u@a:1",
+			"http://a b:1", "http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1", "http:a:1" })
 	void anAddressOfAnotherFormIsRefused(String address) {
 		assertRefused(
 				"kvorum.cluster.nodes[1] = " + address

@@ -8,6 +8,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 
+import javax.net.ssl.SSLContext;
+
 import io.kvorum.testing.ApiKeys;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 /** A client of one node. */
 final class NodeClient {
 
-	private final HttpClient client = HttpClient.newHttpClient();
+	private final HttpClient client;
 
 	private final URI node;
 
@@ -27,8 +29,16 @@ final class NodeClient {
 
 	/** One that comes with this key of {@link ApiKeys}; with none where it is empty. */
 	NodeClient(int port, String key) {
+		this.client = HttpClient.newHttpClient();
 		this.node = URI.create("http://localhost:" + port);
 		this.key = key;
+	}
+
+	/** By HTTPS, and HTTP/2 where the node would have it. */
+	NodeClient(int port, SSLContext tls) {
+		this.client = HttpClient.newBuilder().sslContext(tls).version(HttpClient.Version.HTTP_2).build();
+		this.node = URI.create("https://localhost:" + port);
+		this.key = "";
 	}
 
 	HttpResponse<byte[]> send(String method, String path) throws IOException, InterruptedException {

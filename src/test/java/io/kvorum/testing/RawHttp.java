@@ -13,11 +13,17 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSocket;
 
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +66,43 @@ public final class RawHttp implements AutoCloseable {
 			return new RawHttp(socket);
 		}
 		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Goes on in TLS, as a client of {@code localhost}.
+	 * @throws UncheckedIOException if the handshake fails
+	 */
+	public RawHttp secure(SSLContext tls) {
+		return secure(tls, "localhost");
+	}
+
+	/**
+	 * Goes on in TLS, as a client of this host.
+	 * @throws UncheckedIOException if the handshake fails
+	 */
+	public RawHttp secure(SSLContext tls, String host) {
+		try {
+			SSLSocket secured = (SSLSocket) tls.getSocketFactory()
+				.createSocket(this.socket, host, this.socket.getPort(), true);
+			SSLParameters parameters = secured.getSSLParameters();
+			parameters.setEndpointIdentificationAlgorithm("HTTPS");
+			secured.setSSLParameters(parameters);
+			secured.startHandshake();
+			return new RawHttp(secured);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The certificate that the server has shown. */
+	public X509Certificate shown() {
+		try {
+			return (X509Certificate) ((SSLSocket) this.socket).getSession().getPeerCertificates()[0];
+		}
+		catch (SSLPeerUnverifiedException ex) {
 			throw new UncheckedIOException(ex);
 		}
 	}

@@ -52,7 +52,7 @@ class ReplicaStreamTests {
 
 	private final HeldReplica replica = new HeldReplica();
 
-	private final TransportSettings settings = new TransportSettings(null, Duration.ofSeconds(1),
+	private final TransportSettings settings = new TransportSettings(null, null, Duration.ofSeconds(1),
 			Duration.ofMillis(400), Duration.ofMillis(50), 2, 1 << 20);
 
 	private boolean isDisconnected;

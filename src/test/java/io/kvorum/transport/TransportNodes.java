@@ -70,9 +70,15 @@ final class TransportNodes implements AutoCloseable {
 		return settings(secret, maxInFlight, Duration.ofSeconds(1));
 	}
 
+	/** With room for handshakes of TLS, the first of which take long. */
+	static TransportSettings settings(String secret, @Nullable ReplicaTls tls) {
+		return new TransportSettings(secret, tls, Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofMillis(30),
+				20_000, 4 << 20);
+	}
+
 	static TransportSettings settings(@Nullable String secret, int maxInFlight, Duration silenceTimeout) {
-		return new TransportSettings(secret, Duration.ofMillis(500), silenceTimeout, Duration.ofMillis(30), maxInFlight,
-				2 << 20);
+		return new TransportSettings(secret, null, Duration.ofMillis(500), silenceTimeout, Duration.ofMillis(30),
+				maxInFlight, 2 << 20);
 	}
 
 	static Handshake handshake(String secret) {
@@ -92,9 +98,18 @@ final class TransportNodes implements AutoCloseable {
 	}
 
 	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view) {
+		return start(local, settings, view, TransportEvents.NONE);
+	}
+
+	ReplicaTransport start(TestReplica local, TransportSettings settings, TransportEvents events) {
+		return start(local, settings, this.topology, events);
+	}
+
+	private ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view,
+			TransportEvents events) {
 		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view, local,
 				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
-				new SecureRandom()::nextLong, TransportEvents.NONE);
+				new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();
 		return transport;

@@ -9,9 +9,10 @@ import io.netty.handler.ssl.SslHandler;
 /**
  * Ends a connection whose client may still be sending (RFC 9112, 9.6). To close a socket
  * with unread bytes resets it, and a reset takes the response from a client that has not
- * read it yet. So only the sending side is closed; the decoder throws away what arrives
- * until the client closes too, or a bound is met: {@link WireLimits#maxLingerSize()} by
- * the decoder, {@link WireLimits#lingerTimeout()} by the timer.
+ * read it yet. So only the sending side is closed, by {@code close_notify} where there is
+ * TLS; the decoder throws away what arrives until the client closes too, or a bound is
+ * met: {@link WireLimits#maxLingerSize()} by the decoder,
+ * {@link WireLimits#lingerTimeout()} by the timer.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class LingeringClose {
@@ -29,8 +30,11 @@ final class LingeringClose {
 		if (!channel.isActive()) {
 			return;
 		}
-		if (channel instanceof DuplexChannel duplex && ctx.pipeline().get(SslHandler.class) == null
-				&& !duplex.isOutputShutdown()) {
+		SslHandler tls = ctx.pipeline().get(SslHandler.class);
+		if (tls != null) {
+			tls.closeOutbound();
+		}
+		else if (channel instanceof DuplexChannel duplex && !duplex.isOutputShutdown()) {
 			duplex.shutdownOutput();
 		}
 		channel.config().setAutoRead(true);

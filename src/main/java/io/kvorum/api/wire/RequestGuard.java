@@ -1,11 +1,15 @@
 package io.kvorum.api.wire;
 
 import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+
+import javax.net.ssl.SSLException;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
@@ -16,6 +20,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
 import reactor.netty.channel.ChannelOperations;
@@ -99,16 +104,23 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	/**
 	 * A reset is no news: the close that follows tells the application. reactor-netty
-	 * would log it as an error where a body has no reader yet.
+	 * would log it as an error where a body has no reader yet. Nor is what comes in the
+	 * place of TLS: it is counted.
 	 */
 	@Override
 	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-		if (cause instanceof IOException) {
+		if (cause instanceof IOException || isOfTls(cause)) {
 			ctx.close();
 		}
 		else {
 			ctx.fireExceptionCaught(cause);
 		}
+	}
+
+	/** The decoder of HTTP tells what is too long by its messages. */
+	private static boolean isOfTls(Throwable cause) {
+		return cause instanceof TooLongFrameException
+				|| (cause instanceof DecoderException && cause.getCause() instanceof SSLException);
 	}
 
 	private void onRequest(ChannelHandlerContext ctx, HttpRequest request) {
@@ -231,6 +243,11 @@ final class RequestGuard extends ChannelDuplexHandler {
 	@Override
 	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
 		ctx.fireUserEventTriggered(event);
+		if (event instanceof SslHandshakeCompletionEvent completion && !completion.isSuccess()
+		// Whoever connects and hangs up wanted to know whether the port is open.
+				&& !(completion.cause() instanceof ClosedChannelException)) {
+			this.events.handshakeFailed();
+		}
 		if (this.answered && this.decoder.isBusy() && ChannelOperations.get(ctx.channel()) == null) {
 			this.current = null;
 			this.decoder.finished();

@@ -17,6 +17,9 @@ public interface WireEvents {
 	 */
 	void connectionRefused();
 
+	/** A TLS handshake has failed; never of a port without TLS. */
+	void handshakeFailed();
+
 	/** Counts nothing. */
 	static WireEvents none() {
 		return new WireEvents() {
@@ -31,6 +34,10 @@ public interface WireEvents {
 
 			@Override
 			public void connectionRefused() {
+			}
+
+			@Override
+			public void handshakeFailed() {
 			}
 		};
 	}

@@ -3,6 +3,7 @@ package io.kvorum.api.wire;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -19,6 +20,9 @@ import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
 
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
+import org.springframework.boot.reactor.netty.SslServerCustomizer;
+import org.springframework.boot.ssl.SslBundle;
 import org.springframework.util.unit.DataSize;
 
 /** A reactor-netty server behind the guard; it remembers what it was asked. */
@@ -49,10 +53,18 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	}
 
 	GuardedServer(WireLimits limits, Drain drain) {
+		this(limits, drain, (server) -> server);
+	}
+
+	/** One that speaks TLS as Spring Boot has it. */
+	GuardedServer(WireLimits limits, SslBundle tls) {
+		this(limits, new Drain(Duration.ZERO), new SslServerCustomizer(null, null, tls, Map.of()));
+	}
+
+	private GuardedServer(WireLimits limits, Drain drain, NettyServerCustomizer transport) {
 		this.limits = limits;
-		this.server = drain.applyTo(new WireGuard(limits, this).apply(HttpServer.create().host("127.0.0.1").port(0)))
-			.handle(this::handle)
-			.bindNow();
+		HttpServer plain = transport.apply(HttpServer.create().host("127.0.0.1").port(0));
+		this.server = drain.applyTo(new WireGuard(limits, this).apply(plain)).handle(this::handle).bindNow();
 		drain.start();
 	}
 
@@ -101,6 +113,11 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	@Override
 	public void connectionRefused() {
 		note("connection refused");
+	}
+
+	@Override
+	public void handshakeFailed() {
+		note("handshake failed");
 	}
 
 	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {

@@ -1,0 +1,110 @@
+package io.kvorum.app;
+
+import java.util.Arrays;
+import java.util.List;
+
+import javax.net.ssl.SSLException;
+
+import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.transport.ReplicaTls;
+import io.kvorum.transport.ReplicaTls.Material;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.ssl.SslOptions;
+
+/**
+ * The SSL bundle by which a node shows the others who it is: looked at when the node
+ * starts, which it does not with one that others would refuse, and again whenever its
+ * files have changed.
+ */
+final class ReplicaCertificate {
+
+	static final String PROPERTY = "kvorum.cluster.ssl.bundle";
+
+	private static final Logger logger = LoggerFactory.getLogger(ReplicaCertificate.class);
+
+	private final String name;
+
+	private final ReplicaTls tls;
+
+	private ReplicaCertificate(String name, String host, SslBundle bundle) throws SSLException {
+		this.name = name;
+		this.tls = new ReplicaTls(host, materialOf(bundle));
+	}
+
+	/**
+	 * TLS by the bundle that these properties name, from now on by the newest state of
+	 * its files; null where they name none.
+	 * @throws WrongPropertiesException if there is none of this name, or it is of no use
+	 */
+	static @Nullable ReplicaTls follow(Cluster cluster, SslBundles bundles) {
+		String name = cluster.ssl().bundle();
+		ReplicaAddress self = cluster.address();
+		if (name == null || self == null) {
+			return null;
+		}
+		try {
+			ReplicaCertificate certificate = new ReplicaCertificate(name, self.bareHost(), bundles.getBundle(name));
+			bundles.addBundleUpdateHandler(name, certificate::update);
+			return certificate.tls;
+		}
+		catch (NoSuchSslBundleException _) {
+			throw wrong(name, "must be the name of an SSL bundle (spring.ssl.bundle.pem.%s.*); there are %s"
+				.formatted(name, bundles.getBundleNames()));
+		}
+		catch (SSLException | IllegalArgumentException | IllegalStateException ex) {
+			throw wrong(name, "its certificate cannot be used on %s: %s".formatted(self, reason(ex)));
+		}
+	}
+
+	private static WrongPropertiesException wrong(String name, String rule) {
+		return new WrongPropertiesException(List.of(new Violation(PROPERTY, name, rule)));
+	}
+
+	/** By Spring's thread that watches files. What is under way goes on. */
+	private void update(SslBundle bundle) {
+		try {
+			this.tls.replace(materialOf(bundle));
+			logger.info("New connections between nodes use what is new of the SSL bundle {}", this.name);
+		}
+		catch (SSLException | RuntimeException ex) {
+			logger.error("What is new of the SSL bundle {} cannot be used between nodes, and is not: {}", this.name,
+					reason(ex));
+		}
+	}
+
+	private static Material materialOf(SslBundle bundle) throws SSLException {
+		if (bundle.getStores().getKeyStore() == null) {
+			throw new SSLException("it has no keystore, with the certificate of this node and its key");
+		}
+		// The JDK's would stand in for it: all that any public authority has issued.
+		if (bundle.getStores().getTrustStore() == null) {
+			throw new SSLException("it has no truststore, with the authority of the certificates of all nodes");
+		}
+		SslOptions options = bundle.getOptions();
+		String[] protocols = options.getEnabledProtocols();
+		if (protocols != null && !Arrays.asList(protocols).contains(ReplicaTls.PROTOCOL)) {
+			throw new SSLException("its options.enabled-protocols is without %s, which is what nodes speak"
+				.formatted(ReplicaTls.PROTOCOL));
+		}
+		String[] ciphers = options.getCiphers();
+		return new Material(bundle.getManagers().getKeyManagerFactory(), bundle.getManagers().getTrustManagerFactory(),
+				(ciphers != null) ? List.of(ciphers) : null);
+	}
+
+	/**
+	 * The first message that says what; those above say that something was being done.
+	 */
+	private static String reason(Throwable error) {
+		Throwable cause = error;
+		while (cause.getCause() != null) {
+			cause = cause.getCause();
+		}
+		return (cause.getMessage() != null) ? cause.getMessage() : cause.getClass().getSimpleName();
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.kvorum.transport;
+
+import java.nio.channels.ClosedChannelException;
+import java.util.function.BiConsumer;
+
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLHandshakeException;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.NotSslRecordException;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.netty.handler.ssl.SslHandshakeTimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands behind the TLS of a connection to the replica port: tells of a handshake that
+ * has failed, once, and keeps the rest from reactor-netty, which would log a stack trace
+ * for each. On the event loop of the connection.
+ */
+final class TlsFailures extends ChannelInboundHandlerAdapter {
+
+	private final BiConsumer<Channel, Throwable> onHandshakeFailure;
+
+	private boolean isSecure;
+
+	TlsFailures(BiConsumer<Channel, Throwable> onHandshakeFailure) {
+		this.onHandshakeFailure = onHandshakeFailure;
+	}
+
+	@Override
+	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+		if (event instanceof SslHandshakeCompletionEvent completion) {
+			this.isSecure = completion.isSuccess();
+			// Whoever connects and hangs up wanted to know whether the port is open.
+			if (!this.isSecure && !(completion.cause() instanceof ClosedChannelException)) {
+				this.onHandshakeFailure.accept(ctx.channel(), completion.cause());
+			}
+		}
+		ctx.fireUserEventTriggered(event);
+	}
+
+	@Override
+	@SuppressWarnings("FutureReturnValueIgnored") // nobody is left to be told
+	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+		if (this.isSecure && in(cause) == null) {
+			ctx.fireExceptionCaught(cause);
+		}
+		else {
+			ctx.close();
+		}
+	}
+
+	/** The failure of TLS that is behind an error; null where there is none. */
+	static @Nullable SSLException in(Throwable error) {
+		Throwable cause = error;
+		while (cause != null) {
+			if (cause instanceof SSLException failure) {
+				return failure;
+			}
+			cause = cause.getCause();
+		}
+		return null;
+	}
+
+	/**
+	 * The refusal of one end by the other that is behind an error; null where there is
+	 * none: a peer that stops or is silent has not refused anything.
+	 */
+	static @Nullable SSLException refusalIn(Throwable error) {
+		SSLException failure = in(error);
+		boolean isRefusal = failure instanceof NotSslRecordException
+				|| (failure instanceof SSLHandshakeException && !(failure instanceof SslHandshakeTimeoutException));
+		return isRefusal ? failure : null;
+	}
+
+	/**
+	 * What has failed, for the log. Never what has come in the place of TLS: that may be
+	 * a request with a secret.
+	 */
+	static String words(Throwable failure) {
+		return (failure instanceof NotSslRecordException)
+				? "it does not speak TLS: kvorum.cluster.ssl.bundle must be set on all nodes, or on none"
+				: String.valueOf(failure.getMessage());
+	}
+
+}

@@ -1,0 +1,92 @@
+package io.kvorum.transport;
+
+import java.nio.ByteBuffer;
+import java.security.cert.Certificate;
+
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLEngineResult.Status;
+import javax.net.ssl.SSLException;
+
+/**
+ * An end of a handshake in memory, of a node with itself: it finds what two nodes would
+ * find. A key that is not the certificate's, a chain that leads to no trusted authority,
+ * another host, a validity that is over or has not begun, a use that is not allowed.
+ */
+final class TlsRehearsal {
+
+	/** Several records of the greatest length. */
+	private static final int INBOX_BYTES = 128 << 10;
+
+	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+	private final SSLEngine engine;
+
+	private final ByteBuffer inbox = ByteBuffer.allocate(INBOX_BYTES);
+
+	private final ByteBuffer content;
+
+	private TlsRehearsal(SSLEngine engine) {
+		this.engine = engine;
+		this.content = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize());
+	}
+
+	/**
+	 * Shakes hands.
+	 * @return the certificate that the server has shown
+	 * @throws SSLException if an end refuses the other
+	 */
+	static Certificate of(SSLEngine client, SSLEngine server) throws SSLException {
+		TlsRehearsal near = new TlsRehearsal(client);
+		TlsRehearsal far = new TlsRehearsal(server);
+		client.beginHandshake();
+		server.beginHandshake();
+		boolean goesOn = true;
+		while (goesOn) {
+			boolean nearMoves = near.moves(far);
+			goesOn = far.moves(near) || nearMoves;
+		}
+		if (near.isUnderWay() || far.isUnderWay()) {
+			throw new SSLException("a handshake with it does not come to an end");
+		}
+		return client.getSession().getPeerCertificates()[0];
+	}
+
+	private boolean isUnderWay() {
+		return this.engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
+	}
+
+	/** Whether it has heard or said anything. */
+	private boolean moves(TlsRehearsal other) throws SSLException {
+		int bytes = hear();
+		SSLEngineResult said = null;
+		while (this.engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP
+				&& (said == null || said.getStatus() == Status.OK)) {
+			said = this.engine.wrap(NOTHING, other.inbox);
+			think();
+			bytes += said.bytesProduced();
+		}
+		return bytes > 0;
+	}
+
+	private int hear() throws SSLException {
+		this.inbox.flip();
+		int before = this.inbox.remaining();
+		int heard = 1;
+		while (heard > 0 && this.inbox.hasRemaining()) {
+			heard = this.engine.unwrap(this.inbox, this.content).bytesConsumed();
+			think();
+		}
+		int bytes = before - this.inbox.remaining();
+		this.inbox.compact();
+		return bytes;
+	}
+
+	private void think() {
+		for (Runnable task = this.engine.getDelegatedTask(); task != null; task = this.engine.getDelegatedTask()) {
+			task.run();
+		}
+	}
+
+}

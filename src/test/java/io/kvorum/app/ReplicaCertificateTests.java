@@ -1,0 +1,106 @@
+package io.kvorum.app;
+
+import java.util.function.Consumer;
+
+import io.kvorum.testing.TestCa;
+import io.kvorum.transport.ReplicaTls;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Which SSL bundles a node starts with, and what it says of others. */
+@ExtendWith(OutputCaptureExtension.class)
+class ReplicaCertificateTests {
+
+	private static final TestCa CA = TestCa.create("replica-certificate", "node-1.example", "node-2.example");
+
+	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
+		.withUserConfiguration(PropertiesConfiguration.class)
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
+		.withPropertyValues("kvorum.cluster.self=https://node-1.example:9081",
+				"kvorum.cluster.nodes=https://node-1.example:9081,http://node-2.example:9081",
+				"kvorum.cluster.ssl.bundle=node");
+
+	private static @Nullable ReplicaTls follow(KvorumProperties properties, SslBundles bundles) {
+		return ReplicaCertificate.follow(properties.cluster(), bundles);
+	}
+
+	private void run(Consumer<Runnable> assertion, String... properties) {
+		this.contexts.withPropertyValues(properties)
+			.run(context -> assertion
+				.accept(() -> follow(context.getBean(KvorumProperties.class), context.getBean(SslBundles.class))));
+	}
+
+	private void assertRefused(String told, String... properties) {
+		run(follow -> assertThatExceptionOfType(WrongPropertiesException.class).isThrownBy(follow::run)
+			.withMessageContaining("kvorum.cluster.ssl.bundle = node: ")
+			.withMessageContaining(told), properties);
+	}
+
+	@Test
+	void oneThatOtherNodesWouldTakeIsTaken() {
+		run(Runnable::run, CA.properties("node", "node-1.example"));
+	}
+
+	@Test
+	void withoutANameThereIsNoTls() {
+		this.contexts
+			.withPropertyValues("kvorum.cluster.ssl.bundle=", "kvorum.cluster.self=http://node-1.example:9081",
+					"kvorum.cluster.nodes=http://node-1.example:9081")
+			.run(context -> assertThat(
+					follow(context.getBean(KvorumProperties.class), context.getBean(SslBundles.class)))
+				.isNull());
+	}
+
+	@Test
+	void anUnknownOneIsToldWithThoseThatThereAre() {
+		assertRefused("must be the name of an SSL bundle (spring.ssl.bundle.pem.node.*); there are [web]",
+				CA.properties("web", "node-1.example"));
+	}
+
+	@Test
+	void oneOfAnotherHostIsToldWithTheHost() {
+		assertRefused("its certificate cannot be used on http://node-1.example:9081: ",
+				CA.properties("node", "node-2.example"));
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			truststore.certificate | | it has no truststore
+			keystore.certificate | | it has no keystore
+			keystore.certificate | /nowhere/node.crt | /nowhere/node.crt
+			keystore.private-key | /etc/hostname | private
+			options.enabled-protocols | TLSv1.2 | TLSv1.3
+			options.ciphers | TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 | its certificate cannot be used
+			""")
+	void oneThatIsNotWholeIsToldWithWhatIsMissing(String name, @Nullable String value, String told) {
+		String prefix = "spring.ssl.bundle.pem.node.";
+		assertRefused(told, prefix + "keystore.certificate=" + CA.certificate("node-1.example"),
+				prefix + "keystore.private-key="
+						+ ("keystore.certificate".equals(name) && value == null ? "" : CA.key("node-1.example")),
+				prefix + "truststore.certificate=" + CA.authority(),
+				prefix + name + "=" + (value != null ? value : ""));
+	}
+
+	@Test
+	void aNodeIsTheSameNodeWithTlsAndWithout() {
+		this.contexts.withPropertyValues(CA.properties("node", "node-1.example")).run(context -> {
+			KvorumProperties properties = context.getBean(KvorumProperties.class);
+			assertThat(properties.topology().members()).extracting(member -> member.address())
+				.containsExactly("http://node-1.example:9081", "http://node-2.example:9081");
+			assertThat(properties.cluster().address()).isEqualTo(new ReplicaAddress("node-1.example", 9081));
+		});
+	}
+
+}

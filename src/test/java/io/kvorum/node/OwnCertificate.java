@@ -1,0 +1,27 @@
+package io.kvorum.node;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+
+import io.kvorum.testing.TestCa;
+import org.springframework.context.ApplicationContextInitializer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.core.env.MapPropertySource;
+
+/** Gives a node a certificate for its ports. */
+class OwnCertificate implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+
+	static final TestCa CA = TestCa.create("node", "localhost,127.0.0.1", "renewed,localhost,127.0.0.1", "another");
+
+	@Override
+	public void initialize(ConfigurableApplicationContext context) {
+		Map<String, Object> properties = new HashMap<>(
+				Map.of("server.ssl.bundle", "web", "management.server.ssl.bundle", "web"));
+		Arrays.stream(CA.properties("web", "localhost"))
+			.map(property -> property.split("=", 2))
+			.forEach(pair -> properties.put(pair[0], pair[1]));
+		context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("own certificate", properties));
+	}
+
+}
