@@ -45,8 +45,7 @@ final class StartReport {
 		String port = this.environment.getProperty("local.server.port", "none");
 		logger.info("Ready: {} on port {}, management on port {}, sockets by {}, data in {}, durability {}, {}",
 				this.isSecure ? "HTTPS" : "HTTP", port, this.environment.getProperty("local.management.port", port),
-				transport(),
-				this.properties.storage().path().toAbsolutePath().normalize(),
+				transport(), this.properties.storage().path().toAbsolutePath().normalize(),
 				this.properties.storage().durability().name().toLowerCase(Locale.ROOT), cluster());
 		warnOfAnOpenPort();
 	}
