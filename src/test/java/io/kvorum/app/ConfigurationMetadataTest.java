@@ -22,7 +22,7 @@ class ConfigurationMetadataTest {
 
 	/** What is not given here makes a cluster of one. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
-			"kvorum.cluster.secret", "kvorum.access.keys-file", "kvorum.backup.directory",
+			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
 			"kvorum.backup.restore-from");
 
 	private final List<JsonNode> properties = read();
