@@ -26,14 +26,19 @@ public class ApiConfiguration {
 
 	@Bean
 	EntityHandler entityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events) {
-		return new EntityHandler(coordinator, settings, problems, time, events);
+			RequestEvents events, ObjectProvider<RequestTraces> traces) {
+		return new EntityHandler(coordinator, settings, problems, time, events, tracesOf(traces));
 	}
 
 	@Bean
 	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, ApiSettings settings,
-			ProblemWriter problems) {
-		return new EntityMapping(context, entities, new RangeHandler(ranges, settings, problems));
+			ProblemWriter problems, TimeSource time, ObjectProvider<RequestTraces> traces) {
+		return new EntityMapping(context, entities,
+				new RangeHandler(ranges, settings, problems, new Followers(tracesOf(traces), time)));
+	}
+
+	private static RequestTraces tracesOf(ObjectProvider<RequestTraces> traces) {
+		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
 	/**

@@ -74,8 +74,10 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
+	private final Followers followers;
+
 	EntityHandler(Coordinator coordinator, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events) {
+			RequestEvents events, RequestTraces traces) {
 		this.coordinator = coordinator;
 		this.settings = settings;
 		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
@@ -83,6 +85,7 @@ final class EntityHandler implements WebHandler {
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
+		this.followers = new Followers(traces, time);
 	}
 
 	/** A request that came through WebFlux. */
@@ -96,8 +99,9 @@ final class EntityHandler implements WebHandler {
 		return handle(new NettyExchange(request, response));
 	}
 
-	private Mono<Void> handle(Exchange exchange) {
+	private Mono<Void> handle(Exchange arrived) {
 		long started = this.time.nanos();
+		Exchange exchange = this.followers.follow(arrived, PATH);
 		Mono<Void> answer;
 		try {
 			answer = answer(exchange);
@@ -128,7 +132,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
-		return this.coordinator.get(request.key(), request.replicas())
+		return this.coordinator.get(request.key(), request.replicas(), exchange.follower())
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
 					: notFound(request, exchange));
@@ -175,16 +179,16 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(value -> put(request, contentType, value))
+			.flatMap(value -> put(request, contentType, value, exchange))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
 	}
 
-	private Mono<Version> put(EntityRequest request, String contentType, Value value) {
+	private Mono<Version> put(EntityRequest request, String contentType, Value value, Exchange exchange) {
 		// Again: it may have taken its time, and one in chunks is not asked about before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
-		return (refused != null) ? Mono.error(refused)
-				: this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl());
+		return (refused != null) ? Mono.error(refused) : this.coordinator.put(request.key(), request.replicas(),
+				contentType, value, request.ttl(), exchange.follower());
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
@@ -209,7 +213,7 @@ final class EntityHandler implements WebHandler {
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
-		return this.coordinator.delete(request.key(), request.replicas())
+		return this.coordinator.delete(request.key(), request.replicas(), exchange.follower())
 			.flatMap(version -> done(202, request, exchange, version));
 	}
 
@@ -262,6 +266,7 @@ final class EntityHandler implements WebHandler {
 	private void count(Exchange exchange, SignalType signal, long started) {
 		int status = (signal != SignalType.CANCEL) ? exchange.status() : 0;
 		this.events.answered(exchange.method(), status, this.time.nanos() - started);
+		exchange.answered(status);
 	}
 
 }

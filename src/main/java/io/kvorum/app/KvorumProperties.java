@@ -31,6 +31,7 @@ import org.springframework.validation.annotation.Validated;
  * @param range limits of ranges
  * @param hints what is kept for nodes that are away
  * @param antiEntropy how replicas are compared
+ * @param tracing whether operations are traced
  * @param gcGrace how long a deleted key is remembered at least: a node that was away for
  * nearly as long, or gets back a disk of that age, is rebuilt
  */
@@ -39,7 +40,7 @@ import org.springframework.validation.annotation.Validated;
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
 		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
-		@Valid @DefaultValue AntiEntropy antiEntropy,
+		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace) {
 
 	/** What absences and hints must stay below gc-grace by, at most. */
@@ -255,6 +256,17 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 						this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay, this.acceptLoss);
 		}
 
+	}
+
+	/**
+	 * Traces of operations, by OpenTelemetry.
+	 *
+	 * @param enabled whether operations are traced: a span for each that is sampled, and
+	 * one for each call of a replica. How many and where to is said by
+	 * management.tracing.sampling.probability and
+	 * management.opentelemetry.tracing.export.otlp.endpoint
+	 */
+	record Tracing(@DefaultValue("false") boolean enabled) {
 	}
 
 }
