@@ -37,6 +37,9 @@ final class SpanTraces implements RequestTraces {
 
 	private static final TextMapGetter<RequestHead> HEADERS = new Headers();
 
+	/** Kept, since who asks for it first reads jars: not to be done on an event loop. */
+	private final Context root = Context.root();
+
 	private final Tracer tracer;
 
 	private final TextMapPropagator propagator;
@@ -53,7 +56,7 @@ final class SpanTraces implements RequestTraces {
 	/** Null where the trace is not sampled: nothing is noted of it. */
 	@Override
 	public @Nullable RequestTrace begin(RequestHead request, String route) {
-		Context client = this.propagator.extract(Context.root(), request, HEADERS);
+		Context client = this.propagator.extract(this.root, request, HEADERS);
 		String method = METHODS.contains(request.method()) ? request.method() : OTHER_METHOD;
 		String name = method.equals(OTHER_METHOD) ? NAME_OF_OTHERS : method;
 		Span span = this.tracer.spanBuilder(name + " " + route)

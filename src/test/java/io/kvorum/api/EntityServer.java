@@ -62,7 +62,7 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
 		EntityHandler handler = new EntityHandler(this.coordinator,
 				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), new ProblemWriter(new JsonMapper()),
-				time, this);
+				time, this, RequestTraces.NONE);
 		this.server = new WireGuard(WireLimits.defaults(), WireEvents.none())
 			.apply(HttpServer.create().host("127.0.0.1").port(0))
 			.handle(handler::handle)
