@@ -60,8 +60,9 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		}
 	}
 
+	/** Asked about the parts of those that are used, too, which have other names. */
 	private static boolean isAboutTracing(String name) {
-		return name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING);
+		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
 	}
 
 	/** Where tracing is switched on. */
