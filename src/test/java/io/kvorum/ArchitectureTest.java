@@ -154,6 +154,14 @@ class ArchitectureTest {
 		.because("the others tell what happens in their own words, as small interfaces");
 
 	@ArchTest
+	static final ArchRule tracesStayInObservability = noClasses().that()
+		.resideOutsideOfPackage("io.kvorum.observability..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("io.opentelemetry..")
+		.because("a node that does not trace loads nothing of it, and pays nothing");
+
+	@ArchTest
 	static final ArchRule observabilityKnowsOnlyTheEventsOfTheApi = noClasses().that()
 		.resideInAPackage("io.kvorum.observability..")
 		.should()

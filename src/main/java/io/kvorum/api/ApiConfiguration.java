@@ -45,14 +45,19 @@ public class ApiConfiguration {
 
 	@Bean
 	EntityHandler entityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings,
-			ProblemWriter problems, TimeSource time, RequestEvents events) {
-		return new EntityHandler(coordinator, access, settings, problems, time, events);
+			ProblemWriter problems, TimeSource time, RequestEvents events, ObjectProvider<RequestTraces> traces) {
+		return new EntityHandler(coordinator, access, settings, problems, time, events, tracesOf(traces));
 	}
 
 	@Bean
 	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, AccessGate access,
-			ApiSettings settings, ProblemWriter problems) {
-		return new EntityMapping(context, entities, new RangeHandler(ranges, access, settings, problems));
+			ApiSettings settings, ProblemWriter problems, TimeSource time, ObjectProvider<RequestTraces> traces) {
+		return new EntityMapping(context, entities,
+				new RangeHandler(ranges, access, settings, problems, new Followers(tracesOf(traces), time)));
+	}
+
+	private static RequestTraces tracesOf(ObjectProvider<RequestTraces> traces) {
+		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
 	/**

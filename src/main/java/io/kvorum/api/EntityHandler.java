@@ -79,8 +79,10 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
+	private final Followers followers;
+
 	EntityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings, ProblemWriter problems,
-			TimeSource time, RequestEvents events) {
+			TimeSource time, RequestEvents events, RequestTraces traces) {
 		this.coordinator = coordinator;
 		this.access = access;
 		this.settings = settings;
@@ -89,6 +91,7 @@ final class EntityHandler implements WebHandler {
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
+		this.followers = new Followers(traces, time);
 	}
 
 	/** A request that came through WebFlux. */
@@ -102,8 +105,9 @@ final class EntityHandler implements WebHandler {
 		return handle(new NettyExchange(request, response));
 	}
 
-	private Mono<Void> handle(Exchange exchange) {
+	private Mono<Void> handle(Exchange arrived) {
 		long started = this.time.nanos();
+		Exchange exchange = this.followers.follow(arrived, PATH);
 		Mono<Void> answer;
 		try {
 			answer = answer(exchange);
@@ -138,7 +142,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
-		return this.coordinator.get(request.key(), request.replicas())
+		return this.coordinator.get(request.key(), request.replicas(), exchange.follower())
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
 					: notFound(request, exchange));
@@ -185,16 +189,16 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(value -> put(request, contentType, value))
+			.flatMap(value -> put(request, contentType, value, exchange))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
 	}
 
-	private Mono<Version> put(EntityRequest request, String contentType, Value value) {
+	private Mono<Version> put(EntityRequest request, String contentType, Value value, Exchange exchange) {
 		// Again: it may have taken its time, and one in chunks is not asked about before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
-		return (refused != null) ? Mono.error(refused)
-				: this.coordinator.put(request.key(), request.replicas(), contentType, value, request.ttl());
+		return (refused != null) ? Mono.error(refused) : this.coordinator.put(request.key(), request.replicas(),
+				contentType, value, request.ttl(), exchange.follower());
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
@@ -219,7 +223,7 @@ final class EntityHandler implements WebHandler {
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
-		return this.coordinator.delete(request.key(), request.replicas())
+		return this.coordinator.delete(request.key(), request.replicas(), exchange.follower())
 			.flatMap(version -> done(202, request, exchange, version));
 	}
 
@@ -275,6 +279,7 @@ final class EntityHandler implements WebHandler {
 	private void count(Exchange exchange, SignalType signal, long started) {
 		int status = (signal != SignalType.CANCEL) ? exchange.status() : 0;
 		this.events.answered(exchange.method(), status, this.time.nanos() - started);
+		exchange.answered(status);
 	}
 
 }

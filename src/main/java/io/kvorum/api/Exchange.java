@@ -3,6 +3,7 @@ package io.kvorum.api;
 import java.net.InetAddress;
 import java.util.List;
 
+import io.kvorum.replication.OperationEvents;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -12,16 +13,10 @@ import reactor.core.publisher.Mono;
  * A request and its answer, whichever way it came: through WebFlux, or straight from the
  * connection. Used by the thread of the connection.
  */
-interface Exchange {
-
-	/** The method, in capitals. */
-	String method();
+interface Exchange extends RequestHead {
 
 	/** What comes after the question mark, as it was sent. */
 	@Nullable String rawQuery();
-
-	/** The first header of the request by this name. */
-	@Nullable String header(CharSequence name);
 
 	/** All headers of the request by this name, in their order. */
 	List<String> headers(CharSequence name);
@@ -55,5 +50,21 @@ interface Exchange {
 
 	/** Sends the answer without a body. */
 	Mono<Void> end();
+
+	/** Who wants to know what the request has done by replicas. */
+	default OperationEvents follower() {
+		return OperationEvents.NONE;
+	}
+
+	/** The head of the answer is about to leave; {@link #send} and {@link #end} know. */
+	default void finishHead() {
+	}
+
+	/**
+	 * It is over.
+	 * @param status the HTTP status; 0 where the client went away before
+	 */
+	default void answered(int status) {
+	}
 
 }

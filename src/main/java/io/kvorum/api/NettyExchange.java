@@ -30,6 +30,11 @@ final class NettyExchange implements Exchange {
 	}
 
 	@Override
+	public String scheme() {
+		return this.request.scheme();
+	}
+
+	@Override
 	public @Nullable String rawQuery() {
 		String uri = this.request.uri();
 		int mark = uri.indexOf('?');

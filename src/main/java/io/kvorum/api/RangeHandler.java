@@ -24,6 +24,7 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.netty.Connection;
 import reactor.netty.http.server.HttpServerRequest;
 
@@ -49,35 +50,40 @@ final class RangeHandler implements WebHandler {
 
 	private final ProblemWriter problems;
 
-	RangeHandler(Ranges ranges, AccessGate access, ApiSettings settings, ProblemWriter problems) {
+	private final Followers followers;
+
+	RangeHandler(Ranges ranges, AccessGate access, ApiSettings settings, ProblemWriter problems, Followers followers) {
 		this.ranges = ranges;
 		this.access = access;
 		this.settings = settings;
 		this.problems = problems;
+		this.followers = followers;
 	}
 
 	@Override
 	public Mono<Void> handle(ServerWebExchange exchange) {
 		// For the meter of Spring's HTTP requests.
 		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
-		return Mono.defer(() -> answer(exchange)).onErrorResume(error -> explain(error, exchange));
+		Exchange followed = this.followers.follow(new SpringExchange(exchange), PATH);
+		return Mono.defer(() -> handle(exchange, followed))
+			.onErrorResume(error -> explain(error, exchange, followed))
+			.doFinally(signal -> followed.answered((signal != SignalType.CANCEL) ? followed.status() : 0));
 	}
 
-	private Mono<Void> answer(ServerWebExchange exchange) {
-		ApiKey caller = this.access.admit(new SpringExchange(exchange));
+	private Mono<Void> handle(ServerWebExchange exchange, Exchange followed) {
+		ApiKey caller = this.access.admit(followed);
 		ServerHttpRequest request = exchange.getRequest();
-		ServerHttpResponse response = exchange.getResponse();
 		if (!request.getMethod().equals(HttpMethod.GET)) {
-			response.getHeaders().set(HttpHeaders.ALLOW, HttpMethod.GET.name());
-			return this.problems.write(new SpringExchange(exchange),
+			followed.set(HttpHeaders.ALLOW, HttpMethod.GET.name());
+			return this.problems.write(followed,
 					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
 		}
 		if (isOld(request)) {
-			return this.problems.write(new SpringExchange(exchange),
+			return this.problems.write(followed,
 					new Problem(505, "http-version-not-supported", "HTTP version not supported",
 							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
 		}
-		return answer(caller, exchange);
+		return answer(caller, exchange, followed);
 	}
 
 	private static boolean isOld(ServerHttpRequest request) {
@@ -85,19 +91,19 @@ final class RangeHandler implements WebHandler {
 		return nativeRequest.version().equals(HttpVersion.HTTP_1_0);
 	}
 
-	private Mono<Void> answer(ApiKey caller, ServerWebExchange exchange) {
+	private Mono<Void> answer(ApiKey caller, ServerWebExchange exchange, Exchange followed) {
 		ServerHttpRequest request = exchange.getRequest();
 		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
 		caller.requireRange(asked.range());
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
-			return this.problems.write(new SpringExchange(exchange), new Problem(406, "not-acceptable",
-					"Not acceptable",
+			return this.problems.write(followed, new Problem(406, "not-acceptable", "Not acceptable",
 					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
 		}
 		response.getHeaders().setContentType(format.mediaType());
-		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit()),
+		response.beforeCommit(() -> Mono.fromRunnable(followed::finishHead));
+		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit(), followed.follower()),
 				read -> write(read, format, gateOf(request), response), RangeRead::close);
 	}
 
@@ -116,7 +122,7 @@ final class RangeHandler implements WebHandler {
 		return OutboundGate.of(connection.channel());
 	}
 
-	private Mono<Void> explain(Throwable error, ServerWebExchange exchange) {
+	private Mono<Void> explain(Throwable error, ServerWebExchange exchange, Exchange followed) {
 		ServerHttpResponse response = exchange.getResponse();
 		if (response.isCommitted()) {
 			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
@@ -126,9 +132,9 @@ final class RangeHandler implements WebHandler {
 		}
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
 		if (error instanceof DeniedException denied) {
-			return this.access.refuse(new SpringExchange(exchange), denied);
+			return this.access.refuse(followed, denied);
 		}
-		return this.problems.write(new SpringExchange(exchange), switch (error) {
+		return this.problems.write(followed, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);
 			default -> {

@@ -36,6 +36,11 @@ final class SpringExchange implements Exchange {
 	}
 
 	@Override
+	public String scheme() {
+		return (this.request.getSslInfo() != null) ? "https" : "http";
+	}
+
+	@Override
 	public @Nullable String rawQuery() {
 		return this.request.getURI().getRawQuery();
 	}

@@ -32,6 +32,7 @@ import org.springframework.validation.annotation.Validated;
  * @param hints what is kept for nodes that are away
  * @param antiEntropy how replicas are compared
  * @param access who may use the HTTP API
+ * @param tracing whether operations are traced
  * @param gcGrace how long a deleted key is remembered at least: a node that was away for
  * nearly as long, or gets back a disk of that age, is rebuilt
  * @param backup backups of this node, and what it is restored from
@@ -42,6 +43,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
 		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
+		@Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
 
@@ -324,6 +326,17 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			return (path == null || path.toString().isBlank()) ? null : path;
 		}
 
+	}
+
+	/**
+	 * Traces of operations, by OpenTelemetry.
+	 *
+	 * @param enabled whether operations are traced: a span for each that is sampled, and
+	 * one for each call of a replica. How many and where to is said by
+	 * management.tracing.sampling.probability and
+	 * management.opentelemetry.tracing.export.otlp.endpoint
+	 */
+	record Tracing(@DefaultValue("false") boolean enabled) {
 	}
 
 }

@@ -67,7 +67,8 @@ final class ReplicationMeters implements ReplicationEvents {
 			.register(registry);
 	}
 
-	private static String text(Enum<?> value) {
+	/** A word of ours as meters and traces have it. */
+	static String text(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 

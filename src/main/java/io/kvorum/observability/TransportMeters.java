@@ -12,10 +12,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.quorum.Reply;
-import io.kvorum.quorum.Reply.Acknowledged;
-import io.kvorum.quorum.Reply.Failed;
-import io.kvorum.quorum.Reply.Held;
-import io.kvorum.quorum.Reply.Told;
 import io.kvorum.transport.TransportEvents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
@@ -83,11 +79,8 @@ final class TransportMeters implements TransportEvents {
 
 	@Override
 	public void replied(Member peer, Call call, Reply reply, long nanos) {
-		String outcome = switch (reply) {
-			case Held _, Acknowledged _, Told _ -> "ok";
-			case Failed failed -> failed.reason().text();
-		};
-		this.calls.computeIfAbsent(new Called(peer, call, outcome), this::timer).record(nanos, TimeUnit.NANOSECONDS);
+		this.calls.computeIfAbsent(new Called(peer, call, reply.outcome()), this::timer)
+			.record(nanos, TimeUnit.NANOSECONDS);
 	}
 
 	private Timer timer(Called called) {

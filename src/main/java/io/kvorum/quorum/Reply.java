@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface Reply {
 
+	/** In a word, as meters and traces have it: {@code ok}, or why it failed. */
+	default String outcome() {
+		return (this instanceof Failed failed) ? failed.reason().text() : "ok";
+	}
+
 	/**
 	 * To a read: what the replica holds.
 	 *

@@ -29,6 +29,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
+import io.kvorum.replication.OperationEvents.Step;
 import io.kvorum.replication.ReplicationEvents.Operation;
 import io.kvorum.replication.ReplicationEvents.Outcome;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
@@ -115,7 +116,15 @@ public final class Coordinator {
 	 * @param asked how many replicas must have answered, of how many
 	 */
 	public Mono<Live> get(Key key, Replicas asked) {
-		return Mono.defer(() -> new Read(key, asked).run().mapNotNull(this::visible));
+		return get(key, asked, OperationEvents.NONE);
+	}
+
+	/**
+	 * The same, of an operation that somebody follows.
+	 * @param follower told how it goes
+	 */
+	public Mono<Live> get(Key key, Replicas asked, OperationEvents follower) {
+		return Mono.defer(() -> new Read(key, asked, follower).run().mapNotNull(this::visible));
 	}
 
 	private @Nullable Live visible(Held held) {
@@ -129,9 +138,18 @@ public final class Coordinator {
 	 * @return the version it got
 	 */
 	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl) {
+		return put(key, asked, contentType, value, ttl, OperationEvents.NONE);
+	}
+
+	/**
+	 * The same, of an operation that somebody follows.
+	 * @param follower told how it goes
+	 */
+	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
+			OperationEvents follower) {
 		long expiresAt = (ttl != null) ? ttl.expiresAtMillis(this.time.millis()) : Live.NEVER;
 		return write(Operation.PUT, key, asked,
-				version -> new Live(version, asked.from(), expiresAt, contentType, value));
+				version -> new Live(version, asked.from(), expiresAt, contentType, value), follower);
 	}
 
 	/**
@@ -177,11 +195,38 @@ public final class Coordinator {
 
 	/** Removes the value of a key, if it has one; returns the version of the removal. */
 	public Mono<Version> delete(Key key, Replicas asked) {
-		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.from()));
+		return delete(key, asked, OperationEvents.NONE);
 	}
 
-	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker) {
-		return Mono.defer(() -> new Write(operation, key, asked, maker).run());
+	/**
+	 * The same, of an operation that somebody follows.
+	 * @param follower told how it goes
+	 */
+	public Mono<Version> delete(Key key, Replicas asked, OperationEvents follower) {
+		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.from()), follower);
+	}
+
+	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
+			OperationEvents follower) {
+		return Mono.defer(() -> new Write(operation, key, asked, maker, follower).run());
+	}
+
+	private Mono<Tally> reads(Step step, ReplicaSet set, int required, IntFunction<Mono<Reply>> ask,
+			OperationEvents follower) {
+		if (!follower.isFollowing()) {
+			return Round.ofReads(set, required, ask, this.hedging);
+		}
+		FollowedRound followed = new FollowedRound(step, set, required, ask, follower, this.time);
+		return followed.timed(Round.ofReads(set, required, followed, this.hedging));
+	}
+
+	private Mono<Tally> stores(Step step, ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
+			BiConsumer<Integer, Failed> missed, OperationEvents follower) {
+		if (!follower.isFollowing()) {
+			return Round.ofStores(set, start, ask, missed);
+		}
+		FollowedRound followed = new FollowedRound(step, set, set.size(), ask, follower, this.time);
+		return followed.timed(Round.ofStores(set, start, followed, missed));
 	}
 
 	private ReplicaSet setOf(Key key, Replicas asked) {
@@ -210,12 +255,16 @@ public final class Coordinator {
 
 		private final Deadline deadline;
 
-		Read(Key key, Replicas asked) {
+		private final OperationEvents follower;
+
+		Read(Key key, Replicas asked, OperationEvents follower) {
 			this.key = key;
 			this.asked = asked;
+			this.follower = follower;
 			this.set = setOf(key, asked);
 			this.consistency = Coordinator.this.policy.consistencyOf(asked);
 			this.deadline = Deadline.after(Coordinator.this.time, Coordinator.this.settings.readTimeout());
+			follower.began(asked, this.consistency);
 		}
 
 		/** What the key holds, to be told to the client. */
@@ -225,7 +274,7 @@ public final class Coordinator {
 
 		private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
 			long started = Coordinator.this.time.nanos();
-			return Round.ofReads(this.set, this.asked.ack(), how, Coordinator.this.hedging).map(tally -> {
+			return reads(Step.READ, this.set, this.asked.ack(), how, this.follower).map(tally -> {
 				reached(tally, this.set, OperationFailedException::ofReads);
 				Coordinator.this.hedging.took(Coordinator.this.time.nanos() - started);
 				return tally;
@@ -276,10 +325,10 @@ public final class Coordinator {
 
 		private Mono<Tally> writeBack(Tally copies, Entry entry) {
 			Coordinator.this.events.wroteBack();
-			return Round.ofStores(this.set, copies,
+			return stores(Step.WRITE_BACK, this.set, copies,
 					position -> this.set.at(position).store(this.key, entry, true, this.deadline), (_, _) -> {
 						// Its own write has seen to that.
-					})
+					}, this.follower)
 				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
 		}
 
@@ -290,6 +339,7 @@ public final class Coordinator {
 
 		private void tell(Outcome outcome) {
 			Coordinator.this.events.decided(Operation.GET, this.consistency, outcome);
+			this.follower.decided(outcome);
 		}
 
 	}
@@ -311,14 +361,18 @@ public final class Coordinator {
 
 		private final Deadline deadline;
 
-		Write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker) {
+		private final OperationEvents follower;
+
+		Write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker, OperationEvents follower) {
 			this.operation = operation;
+			this.follower = follower;
 			this.key = key;
 			this.asked = asked;
 			this.maker = maker;
 			this.set = setOf(key, asked);
 			this.consistency = Coordinator.this.policy.consistencyOf(asked);
 			this.deadline = Deadline.after(Coordinator.this.time, Coordinator.this.settings.writeTimeout());
+			follower.began(asked, this.consistency);
 		}
 
 		Mono<Version> run() {
@@ -336,9 +390,8 @@ public final class Coordinator {
 
 		private Mono<Version> newestVersion() {
 			int majority = Replicas.majorityOf(this.set.size()).ack();
-			return Round
-				.ofReads(this.set, majority, position -> this.set.at(position).readVersion(this.key, this.deadline),
-						Coordinator.this.hedging)
+			return reads(Step.VERSIONS, this.set, majority,
+					position -> this.set.at(position).readVersion(this.key, this.deadline), this.follower)
 				.map(tally -> reached(tally, this.set, OperationFailedException::ofReads).newest().version());
 		}
 
@@ -371,9 +424,9 @@ public final class Coordinator {
 			Entry entry = this.maker.apply(version);
 			Missed missed = new Missed(
 					position -> Coordinator.this.missedStores.missed(this.set.at(position).member(), this.key, entry));
-			return Round
-				.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
-						position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed)
+			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
+					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,
+					this.follower)
 				.map(tally -> {
 					missed.decided(tally.decision() == Decision.REACHED || mayHaveHappened(tally));
 					reached(tally, this.set, OperationFailedException::ofStores);
@@ -388,6 +441,7 @@ public final class Coordinator {
 
 		private void tell(Outcome outcome) {
 			Coordinator.this.events.decided(this.operation, this.consistency, outcome);
+			this.follower.decided(outcome);
 		}
 
 	}

@@ -15,6 +15,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
+import io.kvorum.replication.OperationEvents.Step;
 import io.kvorum.replication.RangeEvents.Outcome;
 import io.kvorum.replication.RangeEvents.Scope;
 import io.kvorum.replication.RangeMerge.Large;
@@ -76,6 +77,8 @@ public final class RangeRead {
 
 	private final RangeEvents events;
 
+	private final OperationEvents follower;
+
 	/** Gives back what the range has been lent. */
 	private final Runnable onClose;
 
@@ -133,10 +136,11 @@ public final class RangeRead {
 	 * A range.
 	 * @param limit the most entries that are told
 	 * @param required how many of the replicas must take part
+	 * @param follower told how it goes
 	 * @param onClose called once
 	 */
 	RangeRead(Scope scope, KeyRange range, long limit, ReplicaSet replicas, int required, RangeSettings settings,
-			TimeSource time, RangeEvents events, Runnable onClose) {
+			TimeSource time, RangeEvents events, OperationEvents follower, Runnable onClose) {
 		this.scope = scope;
 		this.replicas = replicas;
 		this.required = required;
@@ -144,6 +148,7 @@ public final class RangeRead {
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
+		this.follower = follower;
 		this.onClose = onClose;
 		this.remaining = limit;
 		this.asked = new Question[replicas.size()];
@@ -362,8 +367,9 @@ public final class RangeRead {
 		if (this.large != null) {
 			this.large.cancel();
 		}
-		this.events.ended(this.scope, (this.outcome != null) ? this.outcome : Outcome.CANCELLED,
-				this.time.nanos() - this.startedNanos);
+		Outcome how = (this.outcome != null) ? this.outcome : Outcome.CANCELLED;
+		this.events.ended(this.scope, how, this.time.nanos() - this.startedNanos);
+		this.follower.ended(how);
 		this.onClose.run();
 	}
 
@@ -382,8 +388,10 @@ public final class RangeRead {
 		}
 
 		void ask(Page.Limit limit) {
-			RangeRead.this.replicas.at(this.position)
-				.scan(this.wanted, limit, Deadline.after(RangeRead.this.time, RangeRead.this.settings.pageTimeout()))
+			Replica replica = RangeRead.this.replicas.at(this.position);
+			Mono<Reply> call = replica.scan(this.wanted, limit,
+					Deadline.after(RangeRead.this.time, RangeRead.this.settings.pageTimeout()));
+			FollowedCall.of(call, replica, Step.PAGE, false, RangeRead.this.follower, RangeRead.this.time)
 				.subscribe(this);
 		}
 

@@ -61,6 +61,15 @@ public final class Ranges {
 	 * @throws OperationFailedException if there are too many: nothing was done
 	 */
 	public RangeRead open(Scope scope, KeyRange range, long limit) {
+		return open(scope, range, limit, OperationEvents.NONE);
+	}
+
+	/**
+	 * The same, of a range that somebody follows.
+	 * @param follower told how it goes
+	 */
+	public RangeRead open(Scope scope, KeyRange range, long limit, OperationEvents follower) {
+		follower.began(scope);
 		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
@@ -71,7 +80,7 @@ public final class Ranges {
 			throw ex;
 		}
 		return new RangeRead(scope, range, limit, asked, requiredOf(scope), this.settings, this.time, this.events,
-				() -> giveBack(bytes));
+				follower, () -> giveBack(bytes));
 	}
 
 	private void lend(long bytes) {

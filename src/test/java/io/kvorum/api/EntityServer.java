@@ -68,7 +68,8 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(this.coordinator,
 				new AccessGate(access, problems, time, AccessEvents.NONE),
-				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), problems, time, this);
+				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), problems, time, this,
+				RequestTraces.NONE);
 		this.server = new WireGuard(WireLimits.defaults(), WireEvents.none())
 			.apply(HttpServer.create().host("127.0.0.1").port(0))
 			.handle(handler::handle)

@@ -89,6 +89,11 @@ class ProblemWriterTests {
 		}
 
 		@Override
+		public String scheme() {
+			return "http";
+		}
+
+		@Override
 		public @Nullable String rawQuery() {
 			return null;
 		}

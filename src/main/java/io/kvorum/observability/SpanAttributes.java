@@ -1,0 +1,51 @@
+package io.kvorum.observability;
+
+import io.opentelemetry.api.common.AttributeKey;
+
+/**
+ * All that is in spans: those of HTTP by their semantic conventions, but for
+ * {@code url.query}, which has the key; and ours.
+ */
+final class SpanAttributes {
+
+	static final AttributeKey<String> METHOD = AttributeKey.stringKey("http.request.method");
+
+	static final AttributeKey<String> ROUTE = AttributeKey.stringKey("http.route");
+
+	static final AttributeKey<Long> STATUS = AttributeKey.longKey("http.response.status_code");
+
+	static final AttributeKey<String> PATH = AttributeKey.stringKey("url.path");
+
+	static final AttributeKey<String> SCHEME = AttributeKey.stringKey("url.scheme");
+
+	static final AttributeKey<String> ERROR = AttributeKey.stringKey("error.type");
+
+	/** The address of the node that coordinates. */
+	static final AttributeKey<String> NODE = AttributeKey.stringKey("kvorum.node");
+
+	static final AttributeKey<Long> ACK = AttributeKey.longKey("kvorum.ack");
+
+	static final AttributeKey<Long> FROM = AttributeKey.longKey("kvorum.from");
+
+	static final AttributeKey<String> CONSISTENCY = AttributeKey.stringKey("kvorum.consistency");
+
+	static final AttributeKey<String> SCOPE = AttributeKey.stringKey("kvorum.scope");
+
+	/** What became of an operation, a range, or a call of a replica. */
+	static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("kvorum.outcome");
+
+	/** The address of the node that is asked. */
+	static final AttributeKey<String> REPLICA = AttributeKey.stringKey("kvorum.replica");
+
+	static final AttributeKey<String> STEP = AttributeKey.stringKey("kvorum.step");
+
+	/** Only where it is true. */
+	static final AttributeKey<Boolean> HEDGE = AttributeKey.booleanKey("kvorum.hedge");
+
+	/** Calls of replicas that have no span, since there are too many. */
+	static final AttributeKey<Long> CALLS_OMITTED = AttributeKey.longKey("kvorum.calls.omitted");
+
+	private SpanAttributes() {
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.kvorum.observability;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.kvorum.api.RequestHead;
+import io.kvorum.api.RequestTrace;
+import io.kvorum.api.RequestTraces;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
+import io.opentelemetry.context.propagation.TextMapPropagator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
+
+/**
+ * A span for each operation, in the trace that its client is in, and below it one for
+ * each call of a replica. Contexts are handed on from one to the other and are never
+ * those of a thread: what a request does is on several threads, and what a thread does is
+ * of many requests.
+ */
+final class SpanTraces implements RequestTraces {
+
+	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
+		.map(HttpMethod::name)
+		.collect(Collectors.toUnmodifiableSet());
+
+	/** As semantic conventions have it: clients can send any word. */
+	private static final String OTHER_METHOD = "_OTHER";
+
+	private static final String NAME_OF_OTHERS = "HTTP";
+
+	private static final TextMapGetter<RequestHead> HEADERS = new Headers();
+
+	/** Kept, since who asks for it first reads jars: not to be done on an event loop. */
+	private final Context root = Context.root();
+
+	private final Tracer tracer;
+
+	private final TextMapPropagator propagator;
+
+	/** The address of this node. */
+	private final String self;
+
+	SpanTraces(OpenTelemetry telemetry, String self) {
+		this.tracer = telemetry.getTracer("io.kvorum");
+		this.propagator = telemetry.getPropagators().getTextMapPropagator();
+		this.self = self;
+	}
+
+	/** Null where the trace is not sampled: nothing is noted of it. */
+	@Override
+	public @Nullable RequestTrace begin(RequestHead request, String route) {
+		Context client = this.propagator.extract(this.root, request, HEADERS);
+		String method = METHODS.contains(request.method()) ? request.method() : OTHER_METHOD;
+		String name = method.equals(OTHER_METHOD) ? NAME_OF_OTHERS : method;
+		Span span = this.tracer.spanBuilder(name + " " + route)
+			.setParent(client)
+			.setSpanKind(SpanKind.SERVER)
+			.startSpan();
+		if (!span.isRecording()) {
+			return null;
+		}
+		span.setAttribute(SpanAttributes.METHOD, method);
+		span.setAttribute(SpanAttributes.ROUTE, route);
+		// The path as it was sent is the same, or a way to write it that clients choose.
+		span.setAttribute(SpanAttributes.PATH, route);
+		span.setAttribute(SpanAttributes.SCHEME, request.scheme());
+		span.setAttribute(SpanAttributes.NODE, this.self);
+		return new OperationSpan(span, client.with(span), this.tracer, this.self);
+	}
+
+	private static final class Headers implements TextMapGetter<RequestHead> {
+
+		/** None of the formats of headers that Spring Boot knows needs that. */
+		@Override
+		public Iterable<String> keys(RequestHead request) {
+			return List.of();
+		}
+
+		@Override
+		public @Nullable String get(@Nullable RequestHead request, String name) {
+			return (request != null) ? request.header(name) : null;
+		}
+
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.kvorum.observability;
+
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
+import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.core.convert.ConversionException;
+import org.springframework.core.env.Environment;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/**
+ * Keeps Spring Boot from tracing because OpenTelemetry is on the class path. Switched on,
+ * three of its configurations are used: the SDK, spans, and their export. The others
+ * would trace each scrape and health check and the streams between nodes, put the paths
+ * that strangers send into spans, and ask for the current span at each meter.
+ */
+final class TracingAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
+
+	private static final String ENABLED = "kvorum.tracing.enabled";
+
+	private static final String OPENTELEMETRY = "org.springframework.boot.opentelemetry.autoconfigure.";
+
+	private static final String TRACING = "org.springframework.boot.micrometer.tracing.";
+
+	private static final Set<String> USED = Set.of(OPENTELEMETRY + "OpenTelemetrySdkAutoConfiguration",
+			TRACING + "opentelemetry.autoconfigure.OpenTelemetryTracingAutoConfiguration",
+			TRACING + "opentelemetry.autoconfigure.otlp.OtlpTracingAutoConfiguration");
+
+	private Environment environment = new StandardEnvironment();
+
+	@Override
+	public void setEnvironment(Environment environment) {
+		this.environment = environment;
+	}
+
+	@Override
+	public boolean[] match(@Nullable String[] autoConfigurations, AutoConfigurationMetadata metadata) {
+		boolean enabled = isEnabled(this.environment);
+		boolean[] matches = new boolean[autoConfigurations.length];
+		for (int i = 0; i < matches.length; i++) {
+			String name = autoConfigurations[i];
+			// Those that another filter has left out are null.
+			matches[i] = name == null || !isAboutTracing(name) || (enabled && USED.contains(name));
+		}
+		return matches;
+	}
+
+	/** What is no boolean is told with all that is wrong with the properties, later. */
+	private static boolean isEnabled(Environment environment) {
+		try {
+			return environment.getProperty(ENABLED, Boolean.class, false);
+		}
+		catch (ConversionException _) {
+			return false;
+		}
+	}
+
+	/** Asked about the parts of those that are used, too, which have other names. */
+	private static boolean isAboutTracing(String name) {
+		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
+	}
+
+	/** Where tracing is switched on. */
+	static final class Enabled implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return isEnabled(context.getEnvironment());
+		}
+
+	}
+
+}

@@ -1,0 +1,23 @@
+package io.kvorum.observability;
+
+import io.kvorum.api.RequestTraces;
+import io.kvorum.replication.LocalReplica;
+import io.opentelemetry.api.OpenTelemetry;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * Traces operations where that is switched on. Where it is not, nothing of OpenTelemetry
+ * is even loaded: see {@link TracingAutoConfigurations}.
+ */
+@Configuration(proxyBeanMethods = false)
+@Conditional(TracingAutoConfigurations.Enabled.class)
+class TracingConfiguration {
+
+	@Bean
+	RequestTraces requestTraces(OpenTelemetry telemetry, LocalReplica local) {
+		return new SpanTraces(telemetry, local.member().address());
+	}
+
+}
