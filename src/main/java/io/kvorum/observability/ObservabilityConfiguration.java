@@ -1,5 +1,7 @@
 package io.kvorum.observability;
 
+import java.nio.file.Path;
+
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.LocalReplica;
@@ -59,6 +61,11 @@ class ObservabilityConfiguration {
 	@Bean
 	MeterBinder nodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
 		return new NodeMeters(engine, clock);
+	}
+
+	@Bean
+	MeterBinder memoryMeters() {
+		return new MemoryMeters(Path.of("/proc/self/status"));
 	}
 
 	@Bean

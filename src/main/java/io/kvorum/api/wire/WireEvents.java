@@ -17,6 +17,14 @@ public interface WireEvents {
 	 */
 	void connectionRefused();
 
+	/** A connection was admitted. */
+	default void connectionOpened() {
+	}
+
+	/** One that was admitted is closed. */
+	default void connectionClosed() {
+	}
+
 	/** Counts nothing. */
 	static WireEvents none() {
 		return new WireEvents() {
