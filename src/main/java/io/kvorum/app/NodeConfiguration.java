@@ -73,6 +73,11 @@ class NodeConfiguration {
 		return new StorageFailure(context);
 	}
 
+	@Bean
+	LimitMeters limitMeters(KvorumProperties properties) {
+		return new LimitMeters(properties);
+	}
+
 	/** Threads for reads that memory cannot answer: named, bounded, measured. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler storageScheduler(KvorumProperties properties, MeterRegistry meters) {

@@ -1,7 +1,9 @@
 package io.kvorum.observability;
 
-import io.kvorum.backup.BackupService;
+import java.nio.file.Path;
+
 import io.kvorum.access.AccessControl;
+import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
@@ -95,6 +97,11 @@ class ObservabilityConfiguration {
 	@Bean
 	MeterBinder nodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
 		return new NodeMeters(engine, clock);
+	}
+
+	@Bean
+	MeterBinder memoryMeters() {
+		return new MemoryMeters(Path.of("/proc/self/status"));
 	}
 
 	@Bean

@@ -1,5 +1,6 @@
 package io.kvorum.observability;
 
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,9 @@ final class RequestMeters implements RequestEvents {
 	static final String NAME = "http.server.requests";
 
 	static final String PATH = "/v0/entity";
+
+	/** What the alerts call slow: a bucket that ends there. */
+	private static final Duration SLOW = Duration.ofMillis(100);
 
 	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
 		.map(HttpMethod::name)
@@ -56,6 +60,7 @@ final class RequestMeters implements RequestEvents {
 			.tag("outcome", Outcome.forStatus(status).name())
 			.tag("status", (status != 0) ? Integer.toString(status) : UNKNOWN)
 			.tag("uri", PATH)
+			.serviceLevelObjectives(SLOW)
 			.register(this.registry);
 	}
 

@@ -3,15 +3,17 @@ package io.kvorum.observability;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 import io.kvorum.api.wire.Refusal;
 import io.kvorum.api.wire.Timeout;
 import io.kvorum.api.wire.WireEvents;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** What the guard of the HTTP port has turned away. */
+/** What the guard of the HTTP port has let in, and what it has turned away. */
 final class WireMeters implements WireEvents {
 
 	private final EnumMap<Refusal, Counter> refused;
@@ -21,6 +23,8 @@ final class WireMeters implements WireEvents {
 	private final Counter connectionsRefused;
 
 	private final Counter handshakesFailed;
+
+	private final AtomicInteger connections = new AtomicInteger();
 
 	WireMeters(MeterRegistry registry) {
 		this.refused = byEach(Refusal.class,
@@ -38,6 +42,10 @@ final class WireMeters implements WireEvents {
 			.register(registry);
 		this.handshakesFailed = Counter.builder("kvorum.http.handshakes.failed")
 			.description("TLS handshakes that failed")
+			.register(registry);
+		Gauge.builder("kvorum.http.connections", this.connections, AtomicInteger::get)
+			.description("Connections that are open")
+			.baseUnit("connections")
 			.register(registry);
 	}
 
@@ -71,6 +79,16 @@ final class WireMeters implements WireEvents {
 	@Override
 	public void handshakeFailed() {
 		this.handshakesFailed.increment();
+	}
+
+	@Override
+	public void connectionOpened() {
+		this.connections.incrementAndGet();
+	}
+
+	@Override
+	public void connectionClosed() {
+		this.connections.decrementAndGet();
 	}
 
 	private static <E extends Enum<E>> void count(Map<E, Counter> counters, E constant) {

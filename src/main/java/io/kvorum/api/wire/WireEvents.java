@@ -20,6 +20,14 @@ public interface WireEvents {
 	/** A TLS handshake has failed; never of a port without TLS. */
 	void handshakeFailed();
 
+	/** A connection was admitted. */
+	default void connectionOpened() {
+	}
+
+	/** One that was admitted is closed. */
+	default void connectionClosed() {
+	}
+
 	/** Counts nothing. */
 	static WireEvents none() {
 		return new WireEvents() {

@@ -46,6 +46,8 @@ public final class WireGuard implements NettyServerCustomizer {
 			channel.close();
 			return;
 		}
+		this.events.connectionOpened();
+		channel.closeFuture().addListener((closed) -> this.events.connectionClosed());
 		RequestDecoder decoder = new RequestDecoder(this.limits);
 		ResponseEncoder encoder = new ResponseEncoder();
 		ChannelPipeline pipeline = channel.pipeline();

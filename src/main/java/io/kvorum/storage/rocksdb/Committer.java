@@ -192,6 +192,16 @@ final class Committer implements AutoCloseable {
 		return this.queuedBytes.get();
 	}
 
+	/**
+	 * How long the write has been here that has been here for longest; 0 where there is
+	 * none. By any thread.
+	 */
+	long oldestNanos() {
+		List<Write<?>> underWay = this.taken;
+		Write<?> oldest = underWay.isEmpty() ? this.queue.peek() : underWay.getFirst();
+		return (oldest != null) ? this.time.nanos() - oldest.queuedNanos : 0;
+	}
+
 	boolean isOutOfSpace() {
 		return this.space.isLow() || this.full;
 	}

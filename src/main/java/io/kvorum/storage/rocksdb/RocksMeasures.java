@@ -16,6 +16,8 @@ import org.rocksdb.TickerType;
 /** What RocksDB counts and knows of itself, and the queue before it. */
 final class RocksMeasures {
 
+	private static final double NANOS_PER_SECOND = 1e9;
+
 	private final Door door;
 
 	RocksMeasures(Door door) {
@@ -37,6 +39,8 @@ final class RocksMeasures {
 				open -> open.committer().queuedWrites()));
 		all.add(gauge("kvorum.storage.committer.queued.size", "Memory of the writes that wait", "bytes",
 				open -> open.committer().queuedBytes()));
+		all.add(gauge("kvorum.storage.committer.oldest.age", "Age of the oldest write that is not done", "seconds",
+				open -> open.committer().oldestNanos() / NANOS_PER_SECOND));
 		all.add(gauge("kvorum.storage.out.of.space", "1 while writes are refused because the disk is full", "",
 				open -> open.committer().isOutOfSpace() ? 1 : 0));
 	}
