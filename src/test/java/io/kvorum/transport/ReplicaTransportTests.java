@@ -517,6 +517,7 @@ class ReplicaTransportTests {
 		set(headers, ReplicaProtocol.NONCE_HEADER, opening.nonce());
 		set(headers, ReplicaProtocol.VERSION_HEADER, version);
 		set(headers, ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
+		set(headers, ReplicaProtocol.FROM_HEADER, opening.from());
 		set(headers, ReplicaProtocol.TO_HEADER, opening.to());
 		if (secret != null) {
 			headers.set(ReplicaProtocol.PROOF_HEADER, TransportNodes.handshake(secret).proof(Side.CALLER, opening));
@@ -527,13 +528,11 @@ class ReplicaTransportTests {
 	void aStreamThatIsNotUsedIsNoSignThatItsPeerTakesItForOpen() {
 		ReplicaTransport transport = this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
+		Opening opening = new Opening(challengeOf(address), "nonce", this.nodes.addresses.get(0), address, "",
+				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 		CompletableFuture<byte[]> hello = new CompletableFuture<>();
 		Disposable stream = HttpClient.newConnection()
-			.headers(headers -> headers.set(ReplicaProtocol.SECRET_HEADER, "the secret")
-				.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION)
-				.set(ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()))
-				.set(ReplicaProtocol.FROM_HEADER, this.nodes.addresses.get(0))
-				.set(ReplicaProtocol.TO_HEADER, address))
+			.headers(headers -> introduce(headers, opening, ReplicaProtocol.VERSION, "the secret"))
 			.post()
 			.uri(address + ReplicaProtocol.PATH)
 			.send(Flux.never())

@@ -264,15 +264,13 @@ class SecuredTransportTests {
 				Host: a\r
 				%s: %s\r
 				%s: %s\r
-				%s: the secret\r
 				%s: %s\r
 				%s: %s\r
 				Content-Length: 0\r
 				\r
 				""".formatted(ReplicaProtocol.PATH, ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION,
-				ReplicaProtocol.FROM_HEADER, from, ReplicaProtocol.SECRET_HEADER, ReplicaProtocol.TO_HEADER,
-				this.nodes.addresses.get(1), ReplicaProtocol.TOPOLOGY_HEADER,
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				ReplicaProtocol.FROM_HEADER, from, ReplicaProtocol.TO_HEADER, this.nodes.addresses.get(1),
+				ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 	}
 
 }
