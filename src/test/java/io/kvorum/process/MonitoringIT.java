@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.TestCa;
 import io.kvorum.testing.monitoring.Monitoring;
 import io.kvorum.testing.monitoring.Monitoring.Expression;
 import io.kvorum.testing.monitoring.PromQl;
@@ -26,8 +27,10 @@ class MonitoringIT {
 	private static final Map<String, Set<String>> RARE = Map.of("status", Set.of("500", "503", "507"), "outcome",
 			Arrays.stream(Reason.values()).map(Reason::text).collect(Collectors.toUnmodifiableSet()));
 
+	/** With a certificate, which nobody uses: it is told when it will be over. */
 	@RegisterExtension
-	static final Cluster cluster = new Cluster(3);
+	static final Cluster cluster = new Cluster(3,
+			TestCa.create("monitoring", "127.0.0.1").properties("node", "127.0.0.1"));
 
 	@Test
 	@DisplayName("every metric of every expression, with its labels and their values")
