@@ -1,6 +1,8 @@
 package io.kvorum.api;
 
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.kvorum.access.ApiKey;
 import io.kvorum.access.Denial;
@@ -32,10 +34,13 @@ import org.springframework.web.util.pattern.PathPatternParser;
  * pass, and to a refusal who may not. What is not known needs a key too, so that nobody
  * finds out what there is.
  * <p>
- * Health, liveness and readiness are told to everybody, by one word: those who probe them
+ * Health, liveness, readiness and whether the node has joined are told to everybody, by one word: those who probe them
  * have no keys, and details are not for strangers.
  */
 final class AccessMapping implements HandlerMapping, Ordered {
+
+	/** What is behind the path of health. */
+	private static final List<String> PROBES = List.of("", "/liveness", "/readiness", "/joined");
 
 	private final ApplicationContext context;
 
@@ -60,8 +65,9 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		this.context = context;
 		this.endpoints = (ManagementPortType.get(context.getEnvironment()) == ManagementPortType.SAME)
 				? PathPatternParser.defaultInstance.parse(managementPath + "/**") : null;
-		this.probes = Map.of(managementPath + "/health", new String[0], managementPath + "/health/liveness",
-				new String[] { "liveness" }, managementPath + "/health/readiness", new String[] { "readiness" });
+		this.probes = PROBES.stream()
+			.collect(Collectors.toUnmodifiableMap(probe -> managementPath + "/health" + probe,
+					probe -> probe.isEmpty() ? new String[0] : new String[] { probe.substring(1) }));
 		this.access = access;
 		this.problems = problems;
 		this.health = health;

@@ -56,7 +56,8 @@ class AccessManagementPortTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness" })
+	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness",
+			"/actuator/health/joined" })
 	void probesNeedNoKey(String path) throws Exception {
 		assertThat(this.stranger.send("GET", path).statusCode()).isEqualTo(200);
 		assertThat(this.stranger.json(path).toString()).isEqualTo("{\"status\":\"UP\"}");

@@ -116,7 +116,8 @@ class AccessTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness" })
+	@ValueSource(strings = { "/actuator/health", "/actuator/health/liveness", "/actuator/health/readiness",
+			"/actuator/health/joined" })
 	void healthIsToldToEverybodyByOneWord(String path) throws Exception {
 		for (NodeClient client : new NodeClient[] { this.stranger, this.reports }) {
 			assertThat(client.send("GET", path).statusCode()).isEqualTo(200);

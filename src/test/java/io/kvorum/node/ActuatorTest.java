@@ -54,7 +54,8 @@ class ActuatorTest {
 	@Test
 	void readinessIsThatTheStoreTakesWrites() throws Exception {
 		JsonNode readiness = this.node.json("/actuator/health/readiness");
-		assertThat(readiness.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage");
+		assertThat(readiness.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage",
+				"cluster");
 		assertThat(readiness.at("/components/storage/details/writes").asString()).isEqualTo("accepted");
 	}
 
@@ -62,7 +63,7 @@ class ActuatorTest {
 	void aNodeAloneHasNobodyToJoin() throws Exception {
 		JsonNode joined = this.node.json("/actuator/health/joined");
 		assertThat(joined.get("components").propertyNames()).containsExactlyInAnyOrder("readinessState", "storage",
-				"convergence");
+				"cluster", "convergence");
 		assertThat(joined.at("/components/convergence/details/joined").asBoolean()).isTrue();
 	}
 

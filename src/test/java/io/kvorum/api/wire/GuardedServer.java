@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -64,7 +65,13 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	private GuardedServer(WireLimits limits, Drain drain, NettyServerCustomizer transport) {
 		this.limits = limits;
 		HttpServer plain = transport.apply(HttpServer.create().host("127.0.0.1").port(0));
-		this.server = drain.applyTo(new WireGuard(limits, this).apply(plain)).handle(this::handle).bindNow();
+		// bindNow returns a little before those are told who wait for it.
+		CompletableFuture<DisposableServer> bound = new CompletableFuture<>();
+		this.server = drain.applyTo(new WireGuard(limits, this).apply(plain))
+			.doOnBound(bound::complete)
+			.handle(this::handle)
+			.bindNow();
+		bound.join();
 		drain.start();
 	}
 
