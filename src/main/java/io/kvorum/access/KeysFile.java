@@ -110,7 +110,7 @@ public final class KeysFile {
 		});
 		Map<String, String> ids = new HashMap<>();
 		Map<String, String> hashes = new HashMap<>();
-		for (int i = 0; i < list.size(); i++) {
+		for (int i = 0; list.isArray() && i < list.size(); i++) {
 			refuseAgain(ids, "keys[%d].id".formatted(i), list.get(i).path("id").asString(""));
 			refuseAgain(hashes, "keys[%d].sha256".formatted(i),
 					list.get(i).path("sha256").asString("").toLowerCase(Locale.ROOT));

@@ -34,8 +34,8 @@ import org.springframework.web.util.pattern.PathPatternParser;
  * pass, and to a refusal who may not. What is not known needs a key too, so that nobody
  * finds out what there is.
  * <p>
- * Health, liveness, readiness and whether the node has joined are told to everybody, by one word: those who probe them
- * have no keys, and details are not for strangers.
+ * Health, liveness, readiness and whether the node has joined are told to everybody, by
+ * one word: those who probe them have no keys, and details are not for strangers.
  */
 final class AccessMapping implements HandlerMapping, Ordered {
 

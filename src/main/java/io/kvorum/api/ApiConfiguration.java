@@ -40,7 +40,7 @@ public class ApiConfiguration {
 	AccessMapping accessMapping(ApplicationContext context,
 			@Value("${management.endpoints.web.base-path:/actuator}") String management, AccessGate access,
 			ProblemWriter problems, ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
-		return new AccessMapping(context, management, access, problems, health);
+		return new AccessMapping(context, trimmed(management), access, problems, health);
 	}
 
 	@Bean
@@ -73,7 +73,12 @@ public class ApiConfiguration {
 	@Bean
 	UnknownPathMapping unknownPathMapping(ApplicationContext context,
 			@Value("${management.endpoints.web.base-path:/actuator}") String management, ProblemWriter problems) {
-		return new UnknownPathMapping(context, management, problems);
+		return new UnknownPathMapping(context, trimmed(management), problems);
+	}
+
+	/** As Spring Boot takes it. */
+	private static String trimmed(String path) {
+		return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
 	}
 
 	@Bean

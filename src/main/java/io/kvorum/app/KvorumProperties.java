@@ -289,11 +289,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * sides, to nodes whose certificate names the host of their replica address. Without
 	 * it the network of the nodes has to be closed to others
 	 */
-	record Ssl(@Nullable String bundle) {
-
-		Ssl {
-			bundle = (bundle == null || bundle.isBlank()) ? null : bundle;
-		}
+	record Ssl(@Nullable @Pattern(regexp = ".*\\S.*",
+			message = "must name a bundle: leave the property out if nothing is to be encrypted") String bundle) {
 
 	}
 

@@ -33,6 +33,7 @@ final class PropertyRelations {
 		relations.checkTime(properties);
 		relations.checkRange(properties);
 		relations.checkBackup(properties.backup(), properties.storage());
+		relations.checkRestore(properties.backup(), properties.cluster());
 		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
 		if (!properties.cluster().isAlone()) {
 			relations.checkPeers(properties.cluster(), properties.replication());
@@ -72,6 +73,14 @@ final class PropertyRelations {
 			Path store = storage.path().toAbsolutePath().normalize();
 			check(!backups.startsWith(store) && !store.startsWith(backups), "backup.directory", directory,
 					"neither in kvorum.storage.path nor around it", storage.path());
+		}
+	}
+
+	/** It would vote with what is old as if it were new. */
+	private void checkRestore(Backup backup, Cluster cluster) {
+		Path from = backup.restoreFrom();
+		if (from != null && cluster.acceptLoss()) {
+			check(false, "backup.restore-from", from, "away while kvorum.cluster.accept-loss is set", true);
 		}
 	}
 

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.kvorum.backup.BackupException.Kind;
@@ -75,7 +76,7 @@ final class Backups {
 			BackupManifest made = locked(() -> {
 				this.directory.removeLeftovers();
 				BackupManifest manifest = make(wanted);
-				retain();
+				retain(manifest);
 				return manifest;
 			});
 			this.events.made(made.instant().toEpochMilli(), made.bytes(), this.time.nanos() - startedNanos);
@@ -190,14 +191,24 @@ final class Backups {
 		}
 	}
 
-	/** Removes the oldest good ones of this node that are too many. */
-	private void retain() throws IOException {
+	/**
+	 * Removes the oldest good ones of this node that are too many. Never the one that was
+	 * just made, whatever the clock said before; nor the newest that is fit for a whole
+	 * cluster, since a peer may be away for longer than all the others were made in.
+	 */
+	private void retain(BackupManifest made) {
 		List<BackupManifest> own = list().stream()
 			.map(Listed::manifest)
 			.filter(manifest -> manifest != null && manifest.self().equals(this.node.origin().self()))
-			.sorted(Comparator.comparing(BackupManifest::instant).reversed())
+			.sorted(Comparator.comparing((BackupManifest manifest) -> manifest.name().equals(made.name()))
+				.thenComparing(BackupManifest::instant)
+				.reversed())
 			.toList();
+		Optional<String> fit = own.stream().filter(BackupManifest::converged).map(BackupManifest::name).findFirst();
 		for (BackupManifest each : own.subList(Math.min(own.size(), this.settings.keep()), own.size())) {
+			if (fit.filter(each.name()::equals).isPresent()) {
+				continue;
+			}
 			logger.info("Removing backup {} of {}: kvorum.backup.keep is {}", each.name(), each.made(),
 					this.settings.keep());
 			try {

@@ -238,6 +238,13 @@ public final class Restore {
 	private void moveIntoPlace() throws IOException {
 		Path copy = this.staging.resolve(BackupDirectory.STORE);
 		if (Files.exists(copy)) {
+			if (Files.exists(copy.resolve(CURRENT)) && Files.exists(this.store.resolve(CURRENT))) {
+				throw new StoreOpenException(
+						"A restore of the store %s was begun, and somebody has put another store there since."
+							.formatted(this.store),
+						"Remove %s to keep what is there, or all else to go on with the restore."
+							.formatted(this.staging));
+			}
 			moveAll(copy);
 			BackupDirectory.deleteTree(copy);
 			BackupDirectory.sync(this.staging);

@@ -36,8 +36,14 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 		});
 	}
 
+	/**
+	 * By so many that no majority is left, and taken by none since the start. One peer
+	 * that refuses may be wrong itself.
+	 */
 	private static boolean isRefused(List<PeerStatus> peers) {
-		return peers.stream().anyMatch(PeerStatus::refused) && peers.stream().noneMatch(PeerStatus::taken);
+		int nodes = peers.size() + 1;
+		long left = nodes - peers.stream().filter(PeerStatus::refused).count();
+		return left <= nodes / 2 && peers.stream().noneMatch(PeerStatus::taken);
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.kvorum.clock.TimeSource;
@@ -43,6 +44,9 @@ import reactor.netty.Connection;
 final class ReplicaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaEndpoint.class);
+
+	/** What may stand in the log of what a stranger says. */
+	private static final Pattern A_VERSION = Pattern.compile("[0-9]{1,4}|none");
 
 	/** A refusal is told to the log again after this time. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
@@ -145,7 +149,7 @@ final class ReplicaEndpoint {
 		if (!protocol.equals(ReplicaProtocol.VERSION)) {
 			return new Refusal(Refused.PROTOCOL, HttpStatus.UPGRADE_REQUIRED,
 					"%s speaks version %s of the replica protocol, not %s".formatted(this.self.address(),
-							ReplicaProtocol.VERSION, protocol));
+							ReplicaProtocol.VERSION, A_VERSION.matcher(protocol).matches() ? protocol : "another"));
 		}
 		if (!knowsSecret(request)) {
 			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
@@ -212,10 +216,12 @@ final class ReplicaEndpoint {
 	private void tell(ServerRequest request, Refusal refusal) {
 		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
 			.map(Member::address)
-			.or(() -> request.remoteAddress().map(address -> String.valueOf(address.getAddress())))
+			.or(() -> request.remoteAddress().map(it -> String.valueOf(it.getAddress())))
 			.orElse("unknown");
-		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from)) {
-			logger.warn("A stream from {} was refused: {}", from, refusal.words);
+		String address = request.remoteAddress().map(it -> String.valueOf(it.getAddress())).orElse("unknown");
+		// Whoever only says that it is a node takes no place of that node's in the log.
+		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from + " " + address)) {
+			logger.warn("A stream from {} was refused: {} (it came from {})", from, refusal.words, address);
 		}
 	}
 

@@ -116,8 +116,8 @@ class KeysFileTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "[]", "{", "{}", "{\"keys\":{}}", "{\"keys\":[]}", "{\"keys\":[1]}", "null",
-			"{\"keys\":[],\"keys\":[]}", "{\"keys\":[]} x", "\u0000" })
+	@ValueSource(strings = { "", "[]", "{", "{}", "{\"keys\":{}}", "{\"keys\":{\"id\":\"a\"}}", "{\"keys\":[]}",
+			"{\"keys\":[1]}", "null", "{\"keys\":[],\"keys\":[]}", "{\"keys\":[]} x", "\u0000" })
 	void whatIsNoFileOfKeysIsRefused(String content) {
 		assertRefused(content.getBytes(StandardCharsets.UTF_8));
 	}

@@ -175,6 +175,8 @@ class PropertiesTest {
 					kvorum.cluster.self=HTTPS://a:1;kvorum.cluster.nodes=http://a:1 | kvorum.cluster.self = HTTPS://a:1: must begin with http://
 					kvorum.cluster.ssl.bundle=x;kvorum.cluster.self=https://a:1;kvorum.cluster.nodes=http://a:1,https://a:1 | kvorum.cluster.nodes[1] = https://a:1: must not be there twice, remove one
 					kvorum.cluster.max-in-flight=0 | kvorum.cluster.max-in-flight = 0: must be greater than or equal to 1
+					kvorum.cluster.ssl.bundle= | kvorum.cluster.ssl.bundle = : must name a bundle: leave the property out if nothing is to be encrypted
+					kvorum.cluster.accept-loss=true;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must be away while kvorum.cluster.accept-loss is set, which is true
 					""")
 	void whatIsWrongWithAClusterIsTold(String given, String told) {
 		assertRefused(told, given.split(";"));

@@ -11,6 +11,8 @@ final class BackupNode implements BackedUpNode {
 
 	@Nullable String doubt;
 
+	boolean converged = true;
+
 	@Override
 	public Origin origin() {
 		return A;
@@ -28,7 +30,7 @@ final class BackupNode implements BackedUpNode {
 
 	@Override
 	public boolean isConverged() {
-		return true;
+		return this.converged;
 	}
 
 }

@@ -119,6 +119,29 @@ class BackupsTests {
 	}
 
 	@Test
+	void theOneThatWasJustMadeStaysWhateverTheClockSaidBefore() {
+		this.time.pass(Duration.ofDays(30));
+		for (String name : List.of("b", "a")) {
+			backups(2, 0).create(BackupName.of(name));
+			this.time.pass(Duration.ofSeconds(1));
+		}
+		this.time.pass(Duration.ofDays(-30));
+		backups(2, 0).create(BackupName.of("now"));
+
+		assertThat(names()).containsExactlyInAnyOrder("now", "a");
+	}
+
+	@Test
+	void theNewestThatIsFitForAWholeClusterStays() {
+		for (String name : List.of("e", "d", "c", "b", "a")) {
+			this.node.converged = List.of("e", "d").contains(name);
+			backups(2, 0).create(BackupName.of(name));
+			this.time.pass(Duration.ofSeconds(1));
+		}
+		assertThat(names()).containsExactly("a", "b", "d");
+	}
+
+	@Test
 	void aBackupThatFailsRemovesNoneAndLeavesNothing() throws IOException {
 		backups(1, 0).create(BackupName.of("good"));
 		this.store.damage = "a block is damaged";

@@ -232,6 +232,18 @@ class RestoreTests {
 		assertThat(store().resolve(".restore")).doesNotExist();
 	}
 
+	@Test
+	void aStoreThatSomebodyHasPutThereSinceIsNotOverwritten() throws IOException {
+		Path copy = Files.createDirectories(store().resolve(".restore").resolve("store"));
+		Files.writeString(copy.resolve("CURRENT"), "that of the backup");
+		Files.createFile(copy.resolveSibling("COMPLETE"));
+		Files.writeString(store().resolve("CURRENT"), "another");
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(null))
+			.withMessageContaining("somebody has put another store there");
+		assertThat(store().resolve("CURRENT")).hasContent("another");
+	}
+
 	/** Whichever of them cannot be moved: the next start goes on. */
 	@Test
 	void withoutAllOtherFilesInTheirPlacesThereIsNoStore() throws IOException {

@@ -65,8 +65,8 @@ public final class KvorumClient {
 		return put(key, value.getBytes(StandardCharsets.UTF_8), parameters);
 	}
 
-	public Answer putAs(String contentType, String key, byte[] value) {
-		return exchange("PUT", entity(key), BodyPublishers.ofByteArray(value), "Content-Type", contentType);
+	public Answer putAs(String contentType, String key, byte[] value, String... parameters) {
+		return exchange("PUT", entity(key, parameters), BodyPublishers.ofByteArray(value), "Content-Type", contentType);
 	}
 
 	/** Without a Content-Length. */

@@ -27,6 +27,7 @@ import org.springframework.context.SmartLifecycle;
  * knows that nothing has happened. Those that wait to be accepted are taken first: to
  * close the socket would reset them, which their clients take for connections;
  * <li>each answer says {@code Connection: close}, and its connection is closed behind it;
+ * <li>what is still there after five seconds is cut off: the store is about to close;
  * <li>a connection without a request is closed when its time is over, not at once: the
  * next request may be on its way, and its client could not tell whether it was carried
  * out.
@@ -48,8 +49,17 @@ public final class Drain implements SmartLifecycle {
 	/** Clients that never stop connecting do not hold up the end. */
 	private static final int MAX_LOOKS = 100;
 
+	/**
+	 * Less than spring.lifecycle.timeout-per-shutdown-phase: nothing closes them after
+	 * it.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
+
 	/** How long a connection without a request stays open. */
 	private final Duration time;
+
+	/** How long one that does not end by itself does. */
+	private final Duration patience;
 
 	private final Set<ChannelHandlerContext> connections = ConcurrentHashMap.newKeySet();
 
@@ -65,7 +75,12 @@ public final class Drain implements SmartLifecycle {
 	private volatile boolean underWay;
 
 	public Drain(Duration time) {
+		this(time, PATIENCE);
+	}
+
+	Drain(Duration time, Duration patience) {
 		this.time = time;
+		this.patience = patience;
 	}
 
 	/** Has this server left by it; after the guard was applied. */
@@ -170,6 +185,7 @@ public final class Drain implements SmartLifecycle {
 
 	private void closeLater(ChannelHandlerContext context) {
 		context.executor().schedule(() -> guardOf(context).leave(context), this.time.toNanos(), TimeUnit.NANOSECONDS);
+		context.executor().schedule(() -> context.close(), this.patience.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
 	private void endIfDone() {

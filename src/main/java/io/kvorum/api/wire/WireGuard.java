@@ -22,26 +22,25 @@ public final class WireGuard implements NettyServerCustomizer {
 
 	private final WireEvents events;
 
-	private final ConnectionLimit connections;
-
 	public WireGuard(WireLimits limits, WireEvents events) {
 		this.limits = limits;
 		this.events = events;
-		this.connections = new ConnectionLimit(limits.maxConnections());
 	}
 
 	@Override
 	public HttpServer apply(HttpServer server) {
+		// Of each server its own: a full port of the API leaves the probes theirs.
+		ConnectionLimit connections = new ConnectionLimit(this.limits.maxConnections());
 		return server.protocol(HttpProtocol.HTTP11)
 			.maxKeepAliveRequests(-1)
 			.accessLog(false)
 			// It would take the prepared chunks of a range for content.
 			.compress(false)
-			.doOnChannelInit((observer, channel, address) -> install(channel));
+			.doOnChannelInit((observer, channel, address) -> install(channel, connections));
 	}
 
-	private void install(Channel channel) {
-		if (!this.connections.admits(channel)) {
+	private void install(Channel channel, ConnectionLimit connections) {
+		if (!connections.admits(channel)) {
 			this.events.connectionRefused();
 			channel.close();
 			return;

@@ -40,6 +40,25 @@ class DrainTests {
 	}
 
 	@Test
+	void whatNeverEndsByItselfIsCutOff() {
+		Drain drain = new Drain(Duration.ZERO, GuardedServer.SHORT);
+		try (GuardedServer server = server(drain);
+				RawHttp held = server.connect();
+				RawHttp begun = server.connect();
+				RawHttp endless = server.connect()) {
+			held.send(HELD);
+			begun.send("GET /e");
+			endless.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n");
+			awaitServed(server, "/held");
+			awaitServed(server, "/endless");
+			stop(drain);
+			this.drained.join();
+			held.awaitClosed();
+			begun.awaitClosed();
+		}
+	}
+
+	@Test
 	void aServerThatWasNeverBoundHasNothingToDrain() {
 		stop(new Drain(GuardedServer.LONG));
 		assertThat(this.drained).isDone();

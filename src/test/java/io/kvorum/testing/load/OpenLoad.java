@@ -228,7 +228,9 @@ public final class OpenLoad implements AutoCloseable {
 		while (this.nextDueNanos - now <= 0) {
 			Kind kind = (this.random.nextDouble() < this.settings.puts()) ? Kind.PUT : Kind.GET;
 			long generation = (this.nextDueNanos - this.startNanos) / GENERATION_NANOS;
-			String key = "load/%d/%d".formatted(generation, this.random.nextInt(KEYS));
+			// Of this load alone: what an earlier one has put is in no history of this
+			// one.
+			String key = "load/%x/%d/%d".formatted(this.startNanos, generation, this.random.nextInt(KEYS));
 			this.waiting.add(request(phase, this.nextDueNanos, kind, key));
 			this.nextDueNanos += TimeUnit.SECONDS.toNanos(1) / this.settings.rate();
 		}
