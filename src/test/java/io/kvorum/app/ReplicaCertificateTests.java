@@ -56,7 +56,7 @@ class ReplicaCertificateTests {
 	@Test
 	void withoutANameThereIsNoTls() {
 		this.contexts
-			.withPropertyValues("kvorum.cluster.ssl.bundle=", "kvorum.cluster.self=http://node-1.example:9081",
+			.withPropertyValues("kvorum.cluster.self=http://node-1.example:9081",
 					"kvorum.cluster.nodes=http://node-1.example:9081")
 			.run(context -> assertThat(
 					follow(context.getBean(KvorumProperties.class), context.getBean(SslBundles.class)))
