@@ -25,12 +25,14 @@ class ReplicaCertificateTests {
 
 	private static final TestCa CA = TestCa.create("replica-certificate", "node-1.example", "node-2.example");
 
-	private final ApplicationContextRunner contexts = new ApplicationContextRunner()
+	private final ApplicationContextRunner plain = new ApplicationContextRunner()
 		.withUserConfiguration(PropertiesConfiguration.class)
-		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class))
-		.withPropertyValues("kvorum.cluster.self=https://node-1.example:9081",
-				"kvorum.cluster.nodes=https://node-1.example:9081,http://node-2.example:9081",
-				"kvorum.cluster.ssl.bundle=node");
+		.withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class));
+
+	private final ApplicationContextRunner contexts = this.plain.withPropertyValues(
+			"kvorum.cluster.self=https://node-1.example:9081",
+			"kvorum.cluster.nodes=https://node-1.example:9081,http://node-2.example:9081",
+			"kvorum.cluster.ssl.bundle=node");
 
 	private static @Nullable ReplicaTls follow(KvorumProperties properties, SslBundles bundles) {
 		return ReplicaCertificate.follow(properties.cluster(), bundles);
@@ -55,7 +57,7 @@ class ReplicaCertificateTests {
 
 	@Test
 	void withoutANameThereIsNoTls() {
-		this.contexts
+		this.plain
 			.withPropertyValues("kvorum.cluster.self=http://node-1.example:9081",
 					"kvorum.cluster.nodes=http://node-1.example:9081")
 			.run(context -> assertThat(
