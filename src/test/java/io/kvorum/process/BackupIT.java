@@ -81,8 +81,8 @@ class BackupIT {
 		for (int node : cluster.nodes()) {
 			assertThat(kept.differenceTo(below("one node", node).entries())).as("at node %d", node).isEmpty();
 		}
-		assertSameAtAllNodes("one node");
-		assertSameAtAllNodes("load");
+		cluster.assertSameBelow("one node");
+		cluster.assertSameBelow("load");
 		assertThat(statesOf(deleted.getFirst())).containsOnly("tombstone");
 		assertThat(statesOf(all.getLast())).containsOnly("live");
 
@@ -172,9 +172,9 @@ class BackupIT {
 		for (int node : cluster.nodes()) {
 			assertThat(before.differenceTo(below("whole", node).entries())).as("at node %d", node).isEmpty();
 		}
-		assertSameAtAllNodes("whole");
-		assertSameAtAllNodes("later");
-		assertSameAtAllNodes("load");
+		cluster.assertSameBelow("whole");
+		cluster.assertSameBelow("later");
+		cluster.assertSameBelow("load");
 	}
 
 	private static Path backup(int node, String name) {
@@ -211,22 +211,6 @@ class BackupIT {
 		RangeAnswer answer = RangeRequest.below(name).atNode().read(cluster.node(node).port());
 		assertThat(answer.isWhole()).as("at node %d: %s", node, answer).isTrue();
 		return answer;
-	}
-
-	/** Keys, values and versions. */
-	private static void assertSameAtAllNodes(String name) {
-		List<List<String>> told = new ArrayList<>();
-		for (int node : cluster.nodes()) {
-			RangeAnswer answer = RangeRequest.from(name)
-				.to(name + "0")
-				.atNode()
-				.lines()
-				.read(cluster.node(node).port());
-			assertThat(answer.isWhole()).as("at node %d: %s", node, answer).isTrue();
-			told.add(answer.entries().stream().map(entry -> entry + " " + entry.version()).toList());
-		}
-		assertThat(told.get(1)).isEqualTo(told.get(0));
-		assertThat(told.get(2)).isEqualTo(told.get(0));
 	}
 
 }

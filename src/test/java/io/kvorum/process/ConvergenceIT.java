@@ -60,8 +60,8 @@ class ConvergenceIT {
 			System.out.printf("away for 10 s under %d requests and %d writes: converged %d ms after it was ready%n",
 					load.succeeded(), writers.count(), (System.nanoTime() - back) / 1_000_000);
 
-			assertSameAtAllNodes("away");
-			assertSameAtAllNodes("load");
+			cluster.assertSameBelow("away");
+			cluster.assertSameBelow("load");
 			for (Ledger ledger : written) {
 				for (String key : ledger.keys()) {
 					cluster.nodes().forEach(node -> ledger.check(cluster.client(node), key));
@@ -112,7 +112,7 @@ class ConvergenceIT {
 		cluster.awaitConverged();
 		assertThat(stored.differenceTo(RangeRequest.below("wiped").atNode().read(cluster.node(3).port()).entries()))
 			.isEmpty();
-		assertSameAtAllNodes("wiped");
+		cluster.assertSameBelow("wiped");
 	}
 
 	@Test
@@ -144,8 +144,8 @@ class ConvergenceIT {
 		}
 		assertThat(RangeRequest.below("old disk").atNode().read(cluster.node(3).port()).entries())
 			.isEqualTo(stored.all().subList(50, 100));
-		assertSameAtAllNodes("old disk");
-		assertSameAtAllNodes("old disk, later");
+		cluster.assertSameBelow("old disk");
+		cluster.assertSameBelow("old disk, later");
 	}
 
 	@Test
@@ -169,7 +169,7 @@ class ConvergenceIT {
 		Poll.until(() -> "all are handed over: " + hintsFor(3), SETTLE_DEADLINE, () -> hintsFor(3) == 0);
 		assertThat(cluster.client(1).metric(ofPeer("kvorum_hints_replayed_total", 3))).isEqualTo(6);
 		cluster.awaitConverged();
-		assertSameAtAllNodes("hints");
+		cluster.assertSameBelow("hints");
 	}
 
 	@Test
@@ -193,7 +193,7 @@ class ConvergenceIT {
 		assertThat(
 				stored.differenceTo(RangeRequest.below("many hints").atNode().read(cluster.node(3).port()).entries()))
 			.isEmpty();
-		assertSameAtAllNodes("many hints");
+		cluster.assertSameBelow("many hints");
 	}
 
 	@Test
@@ -236,7 +236,7 @@ class ConvergenceIT {
 			}
 		}
 		cluster.awaitConverged();
-		assertSameAtAllNodes("two lost");
+		cluster.assertSameBelow("two lost");
 	}
 
 	private static void awaitLost(int node, int other) throws InterruptedException {
@@ -316,22 +316,6 @@ class ConvergenceIT {
 		EntityApiIT.assertProblem(answer, 503);
 		assertThat(answer.json()).as(answer.toString()).containsEntry("outcome", "not-applied");
 		assertThat(String.valueOf(answer.json().get("replicas"))).contains(cluster.address(3), "rebuilding");
-	}
-
-	/** Of the keys below a name: the same bytes and versions on each node. */
-	private static void assertSameAtAllNodes(String name) {
-		List<List<String>> told = new ArrayList<>();
-		for (int node : cluster.nodes()) {
-			RangeAnswer answer = RangeRequest.from(name)
-				.to(name + "0")
-				.atNode()
-				.lines()
-				.read(cluster.node(node).port());
-			assertThat(answer.isWhole()).as("at node %d: %s", node, answer).isTrue();
-			told.add(answer.entries().stream().map(entry -> entry + " " + entry.version()).toList());
-		}
-		assertThat(told.get(1)).isEqualTo(told.get(0));
-		assertThat(told.get(2)).isEqualTo(told.get(0));
 	}
 
 	/** Clients that write and delete keys of their own, one at each of these nodes. */

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.springframework.util.FileSystemUtils;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The nodes 1, 2, … of a cluster, each a process, that the tests of a class share, in
@@ -336,6 +337,17 @@ public final class Cluster
 		}
 		awaitTogether();
 		return held;
+	}
+
+	/** Of the keys below a name: the same bytes and versions on each node. */
+	public void assertSameBelow(String name) {
+		List<List<String>> told = new ArrayList<>();
+		for (int node : nodes()) {
+			RangeAnswer answer = RangeRequest.from(name).to(name + "0").atNode().lines().read(node(node).port());
+			assertThat(answer.isWhole()).as("at node %d: %s", node, answer).isTrue();
+			told.add(answer.entries().stream().map(entry -> entry + " " + entry.version()).toList());
+		}
+		assertThat(told).allSatisfy(entries -> assertThat(entries).isEqualTo(told.getFirst()));
 	}
 
 	/** What all nodes said last. */

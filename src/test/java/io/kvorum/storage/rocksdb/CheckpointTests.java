@@ -13,6 +13,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.Checkpoints.CheckpointException;
 import io.kvorum.storage.Durability;
 import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,8 +116,8 @@ class CheckpointTests {
 		try (TestStore store = TestStore.on(path("store"))) {
 			store.store(Generator.key("key"), Generator.live(new Version(1, 1), "one"));
 			store.engine.storeClockBound(77).toCompletableFuture().join();
-			store.engine.record("kept", new byte[] { 1 }).block();
-			store.engine.record("gone", new byte[] { 2 }).block();
+			Awaited.of(store.engine.record("kept", new byte[] { 1 }));
+			Awaited.of(store.engine.record("gone", new byte[] { 2 }));
 			store.engine.checkpoints().checkpoint(path("copy"));
 			store.engine.checkpoints().adopt(path("copy"), recorded -> {
 				assertThat(recorded).containsOnlyKeys("kept", "gone");

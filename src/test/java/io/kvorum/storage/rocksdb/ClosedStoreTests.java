@@ -16,6 +16,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.EngineMeasures.Measure;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.Together;
@@ -45,7 +46,7 @@ class ClosedStoreTests {
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.read(KEY))
 			.withMessage("the store is not open");
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.store(KEY, ENTRY));
-		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.probe().block());
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> Awaited.of(store.engine.probe()));
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::identity);
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::clockBoundMillis);
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::collectExpired);
@@ -57,8 +58,8 @@ class ClosedStoreTests {
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(store.engine::isNew);
 		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.recorded("name"));
 		assertThatExceptionOfType(Unavailable.class)
-			.isThrownBy(() -> store.engine.remove(KEY, ENTRY.version()).block());
-		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> store.engine.add(1, KEY, ENTRY).block());
+			.isThrownBy(() -> Awaited.of(store.engine.remove(KEY, ENTRY.version())));
+		assertThatExceptionOfType(Unavailable.class).isThrownBy(() -> Awaited.of(store.engine.add(1, KEY, ENTRY)));
 	}
 
 	@Test

@@ -9,6 +9,7 @@ import java.util.Map;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.testing.SeededTest;
@@ -46,12 +47,12 @@ class DifferentialTests {
 	private void step(Generator random, TestStore store, InMemoryStorage model, String where) {
 		Key key = random.oneOf(this.keys);
 		if (random.chance(40)) {
-			assertThat(store.read(key)).as(where).isEqualTo(model.read(key).block());
+			assertThat(store.read(key)).as(where).isEqualTo(Awaited.of(model.read(key)));
 			return;
 		}
 		Version version = random.closeVersion();
 		Entry entry = this.entries.computeIfAbsent(key.hashCode() + "/" + version, _ -> random.entry(version));
-		assertThat(store.store(key, entry)).as(where).isEqualTo(model.store(key, entry).block());
+		assertThat(store.store(key, entry)).as(where).isEqualTo(Awaited.of(model.store(key, entry)));
 	}
 
 }

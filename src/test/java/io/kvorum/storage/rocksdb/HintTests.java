@@ -17,6 +17,7 @@ import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.storage.HintLogContract;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.junit.jupiter.api.Test;
@@ -93,9 +94,10 @@ class HintTests {
 			add(store, 5).join();
 		}
 		try (TestStore store = new TestStore(TestSettings.withMinFreeBytes(this.directory, Long.MAX_VALUE))) {
-			assertThatExceptionOfType(NoSpace.class).isThrownBy(() -> store.engine.add(NODE, KEY, entry(6)).block());
+			assertThatExceptionOfType(NoSpace.class)
+				.isThrownBy(() -> Awaited.of(store.engine.add(NODE, KEY, entry(6))));
 			assertThat(store.engine.waiting(NODE).oldestMillis()).isEqualTo(5);
-			store.engine.remove(new Hint(NODE, KEY, entry(5))).block();
+			Awaited.of(store.engine.remove(new Hint(NODE, KEY, entry(5))));
 			assertThat(store.engine.waiting(NODE)).isEqualTo(Waiting.NONE);
 		}
 	}
@@ -116,17 +118,17 @@ class HintTests {
 		Key other = Generator.key("other");
 		try (TestStore store = TestStore.on(this.directory)) {
 			add(store, 5).join();
-			store.engine.add(NODE, other, entry(6)).block();
+			Awaited.of(store.engine.add(NODE, other, entry(6)));
 		}
 		try (Database database = Database.open(TestSettings.of(this.directory))) {
 			database.db.put(database.hints, HintRow.data(NODE, entry(6).version(), other.bytes()), new byte[50]);
 		}
 		try (TestStore store = TestStore.on(this.directory)) {
 			Hint first = new Hint(NODE, KEY, entry(5));
-			assertThat(store.engine.oldest(NODE, 1000, 10, Deadline.NONE).block()).containsExactly(first);
-			store.engine.remove(first).block();
+			assertThat(Awaited.of(store.engine.oldest(NODE, 1000, 10, Deadline.NONE))).containsExactly(first);
+			Awaited.of(store.engine.remove(first));
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> store.engine.oldest(NODE, 1000, 10, Deadline.NONE).block());
+				.isThrownBy(() -> Awaited.of(store.engine.oldest(NODE, 1000, 10, Deadline.NONE)));
 		}
 	}
 
