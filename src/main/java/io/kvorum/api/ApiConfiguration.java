@@ -1,12 +1,16 @@
 package io.kvorum.api;
 
+import java.util.List;
 import java.util.function.Supplier;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
+import io.kvorum.api.wire.WireRouting;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.Ranges;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
@@ -21,6 +25,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** Puts the HTTP API together; the application gives it a coordinator and settings. */
 @Configuration(proxyBeanMethods = false)
 public class ApiConfiguration {
+
+	private static final Logger logger = LoggerFactory.getLogger(ApiConfiguration.class);
 
 	@Bean
 	ProblemWriter problemWriter(JsonMapper json) {
@@ -60,14 +66,19 @@ public class ApiConfiguration {
 		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
-	/**
-	 * Not by a bean that is a route: those are taken over by the server of the management
-	 * port, where it is another one, and nothing of this API may be there.
-	 */
+	/** Not of the server of a management port: nothing of this API may be there. */
 	@Bean
 	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> entityRoute(EntityHandler entities,
 			ObjectProvider<WebFilter> filters) {
-		return factory -> factory.addRouteProviders(new EntityRoute(entities, filters.orderedStream().toList()));
+		return factory -> {
+			List<WebFilter> all = filters.orderedStream().toList();
+			if (all.isEmpty()) {
+				factory.addServerCustomizers(new WireRouting(new EntityRoute(entities)));
+			}
+			else {
+				logger.info("Requests for entities go the long way, through the filters {}", all);
+			}
+		};
 	}
 
 	@Bean

@@ -84,19 +84,14 @@ final class BodyReader {
 
 		/** The whole of it. Fails as {@link BodyReader#begin} does, and with the body. */
 		Mono<Value> value() {
-			return this.request.body().collect(() -> this, Body::add).map(Body::toValue);
+			return this.request.readBody(this::add, this::toValue);
 		}
 
 		private void add(ByteBuf buffer) {
-			try {
-				int count = buffer.readableBytes();
-				grow(this.length + count);
-				buffer.readBytes(this.bytes, this.length, count);
-				this.length += count;
-			}
-			finally {
-				buffer.release();
-			}
+			int count = buffer.readableBytes();
+			grow(this.length + count);
+			buffer.readBytes(this.bytes, this.length, count);
+			this.length += count;
 		}
 
 		private void grow(int needed) {

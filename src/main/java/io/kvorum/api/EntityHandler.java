@@ -8,6 +8,7 @@ import io.kvorum.access.Right;
 import io.kvorum.api.BodyReader.Body;
 import io.kvorum.api.wire.RequestBodyException;
 import io.kvorum.api.wire.RequestBodyTimeoutException;
+import io.kvorum.api.wire.WireExchange;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -26,8 +27,6 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.channel.AbortedException;
-import reactor.netty.http.server.HttpServerRequest;
-import reactor.netty.http.server.HttpServerResponse;
 
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
@@ -101,8 +100,8 @@ final class EntityHandler implements WebHandler {
 	}
 
 	/** A request straight from its connection. */
-	Mono<Void> handle(HttpServerRequest request, HttpServerResponse response) {
-		return handle(new NettyExchange(request, response));
+	Mono<Void> handle(WireExchange exchange) {
+		return handle(new NettyExchange(exchange));
 	}
 
 	private Mono<Void> handle(Exchange arrived) {

@@ -2,11 +2,12 @@ package io.kvorum.api;
 
 import java.net.InetAddress;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.kvorum.replication.OperationEvents;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -24,8 +25,12 @@ interface Exchange extends RequestHead {
 	/** The address of who asks; null where it is not known. */
 	@Nullable InetAddress remote();
 
-	/** The body of the request; who takes a buffer releases it. */
-	Flux<ByteBuf> body();
+	/**
+	 * Reads the body of the request.
+	 * @param part given each part of it, lent for the call
+	 * @param whole makes the result when the last part has come
+	 */
+	<T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole);
 
 	/** Sets the status of the answer, which is 200 before. */
 	void status(int status);

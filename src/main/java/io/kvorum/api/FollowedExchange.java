@@ -2,11 +2,12 @@ package io.kvorum.api;
 
 import java.net.InetAddress;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.kvorum.replication.OperationEvents;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** An exchange that somebody follows. */
@@ -89,8 +90,8 @@ final class FollowedExchange implements Exchange {
 	}
 
 	@Override
-	public Flux<ByteBuf> body() {
-		return this.exchange.body();
+	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
+		return this.exchange.readBody(part, whole);
 	}
 
 	@Override

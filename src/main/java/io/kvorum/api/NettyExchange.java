@@ -3,98 +3,95 @@ package io.kvorum.api;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
+import io.kvorum.api.wire.WireExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.netty.http.server.HttpServerRequest;
-import reactor.netty.http.server.HttpServerResponse;
 
-/** An exchange of reactor-netty, without WebFlux around it. */
+/** An exchange straight from its connection. */
 final class NettyExchange implements Exchange {
 
-	private final HttpServerRequest request;
+	private final WireExchange exchange;
 
-	private final HttpServerResponse response;
-
-	NettyExchange(HttpServerRequest request, HttpServerResponse response) {
-		this.request = request;
-		this.response = response;
+	NettyExchange(WireExchange exchange) {
+		this.exchange = exchange;
 	}
 
 	@Override
 	public String method() {
-		return this.request.method().name();
+		return this.exchange.request().method().name();
 	}
 
 	@Override
 	public String scheme() {
-		return this.request.scheme();
+		return this.exchange.isSecure() ? "https" : "http";
 	}
 
 	@Override
 	public @Nullable String rawQuery() {
-		String uri = this.request.uri();
+		String uri = this.exchange.request().uri();
 		int mark = uri.indexOf('?');
 		return (mark >= 0) ? uri.substring(mark + 1) : null;
 	}
 
 	@Override
 	public @Nullable String header(CharSequence name) {
-		return this.request.requestHeaders().get(name);
+		return this.exchange.request().headers().get(name);
 	}
 
 	@Override
 	public List<String> headers(CharSequence name) {
-		return this.request.requestHeaders().getAll(name);
+		return this.exchange.request().headers().getAll(name);
 	}
 
 	@Override
 	public @Nullable InetAddress remote() {
-		InetSocketAddress remote = this.request.remoteAddress();
-		return (remote != null) ? remote.getAddress() : null;
+		return (this.exchange.remote() instanceof InetSocketAddress remote) ? remote.getAddress() : null;
 	}
 
 	@Override
-	public Flux<ByteBuf> body() {
-		return this.request.receive().retain();
+	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
+		return this.exchange.readBody(part, whole);
 	}
 
 	@Override
 	public void status(int status) {
-		this.response.status(status);
+		this.exchange.status(HttpResponseStatus.valueOf(status));
 	}
 
 	@Override
 	public int status() {
-		return this.response.status().code();
+		return this.exchange.status().code();
 	}
 
 	@Override
 	public void set(CharSequence name, CharSequence value) {
-		this.response.responseHeaders().set(name, value);
+		this.exchange.headers().set(name, value);
 	}
 
 	@Override
 	public void clear() {
-		this.response.responseHeaders().clear();
+		this.exchange.headers().clear();
 	}
 
 	@Override
 	public boolean isCommitted() {
-		return this.response.hasSentHeaders();
+		return this.exchange.isCommitted();
 	}
 
 	@Override
 	public Mono<Void> send(byte[] array, int offset, int length) {
-		return this.response.sendObject(Unpooled.wrappedBuffer(array, offset, length)).then();
+		return this.exchange.send(Unpooled.wrappedBuffer(array, offset, length));
 	}
 
 	@Override
 	public Mono<Void> end() {
-		return this.response.send();
+		return this.exchange.send(Unpooled.EMPTY_BUFFER);
 	}
 
 }

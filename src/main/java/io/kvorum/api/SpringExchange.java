@@ -4,10 +4,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import org.springframework.core.io.buffer.DataBuffer;
@@ -62,8 +63,19 @@ final class SpringExchange implements Exchange {
 	}
 
 	@Override
-	public Flux<ByteBuf> body() {
-		return this.request.getBody().map(NettyDataBufferFactory::toByteBuf);
+	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
+		return this.request.getBody()
+			.doOnNext(buffer -> lend(NettyDataBufferFactory.toByteBuf(buffer), part))
+			.then(Mono.fromSupplier(whole));
+	}
+
+	private static void lend(ByteBuf buffer, Consumer<ByteBuf> to) {
+		try {
+			to.accept(buffer);
+		}
+		finally {
+			buffer.release();
+		}
 	}
 
 	@Override

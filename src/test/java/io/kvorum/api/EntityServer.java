@@ -10,6 +10,7 @@ import io.kvorum.access.AccessEvents;
 import io.kvorum.api.wire.WireEvents;
 import io.kvorum.api.wire.WireGuard;
 import io.kvorum.api.wire.WireLimits;
+import io.kvorum.api.wire.WireRouting;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
@@ -70,10 +71,9 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 				new AccessGate(access, problems, time, AccessEvents.NONE),
 				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), problems, time, this,
 				RequestTraces.NONE);
-		this.server = new WireGuard(WireLimits.defaults(), WireEvents.none())
-			.apply(HttpServer.create().host("127.0.0.1").port(0))
-			.handle(handler::handle)
-			.bindNow();
+		HttpServer guarded = new WireGuard(WireLimits.defaults(), WireEvents.none())
+			.apply(HttpServer.create().host("127.0.0.1").port(0));
+		this.server = new WireRouting(new EntityRoute(handler)).apply(guarded).bindNow();
 	}
 
 	RawHttp connect() {

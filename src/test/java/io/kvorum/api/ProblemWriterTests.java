@@ -7,6 +7,8 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.Random;
 
 import io.kvorum.kv.Replicas;
@@ -19,7 +21,6 @@ import io.kvorum.testing.SeededTest;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -114,7 +115,7 @@ class ProblemWriterTests {
 		}
 
 		@Override
-		public Flux<ByteBuf> body() {
+		public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
 			throw new AssertionError("the body was read");
 		}
 

@@ -22,6 +22,10 @@ final class BodyFailure extends DefaultByteBufHolder {
 		this.failure = failure;
 	}
 
+	RequestBodyException cause() {
+		return this.failure;
+	}
+
 	@Override
 	public ByteBuf content() {
 		throw this.failure;

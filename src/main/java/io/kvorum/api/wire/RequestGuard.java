@@ -49,6 +49,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	/** Null where nobody says goodbye. */
 	private @Nullable Drain drain;
 
+	/** Null where all requests are reactor-netty's. */
+	private @Nullable WireRouter router;
+
 	private @Nullable HttpRequest current;
 
 	private boolean responding;
@@ -190,7 +193,11 @@ final class RequestGuard extends ChannelDuplexHandler {
 		ctx.fireChannelRead(new BodyFailure(failure));
 	}
 
-	private static boolean isBodyWanted(Channel channel) {
+	private boolean isBodyWanted(Channel channel) {
+		WireRouter router = this.router;
+		if (router != null && router.isBodyWanted()) {
+			return true;
+		}
 		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
 		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
 	}
@@ -249,9 +256,14 @@ final class RequestGuard extends ChannelDuplexHandler {
 			this.events.handshakeFailed();
 		}
 		if (this.answered && this.decoder.isBusy() && ChannelOperations.get(ctx.channel()) == null) {
-			this.current = null;
-			this.decoder.finished();
+			finished();
 		}
+	}
+
+	/** The request is answered, and nobody has anything more to do with it. */
+	void finished() {
+		this.current = null;
+		this.decoder.finished();
 	}
 
 	/** A close by reactor-netty or the application; those of the guard are at once. */
@@ -266,6 +278,11 @@ final class RequestGuard extends ChannelDuplexHandler {
 		else {
 			ctx.close(promise);
 		}
+	}
+
+	/** Where requests go that are not reactor-netty's. */
+	void routeTo(WireRouter router) {
+		this.router = router;
 	}
 
 	/** Who knows whether the port is being left. */

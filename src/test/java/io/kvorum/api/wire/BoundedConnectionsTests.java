@@ -8,6 +8,9 @@ import io.kvorum.api.wire.GuardedServer.Limits;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -19,6 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What one client can hold over a socket. Each test has one short limit, and ends by what
  * the server does when it is met: reads wait for it, nothing is timed.
  */
+@ParameterizedClass
+@EnumSource(GuardedServer.Answers.class)
 class BoundedConnectionsTests {
 
 	private static final String GET = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -26,6 +31,12 @@ class BoundedConnectionsTests {
 	private static final String TOO_LARGE = "PUT /too-large HTTP/1.1\r\nHost: a\r\nContent-Length: 99000000\r\n";
 
 	private static final String PUT_FIVE = "PUT /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n";
+
+	private final GuardedServer.Answers answers;
+
+	BoundedConnectionsTests(GuardedServer.Answers answers) {
+		this.answers = answers;
+	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "G", "GET /echo HTTP/1.1\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\n", "\r\n" })
@@ -227,6 +238,30 @@ class BoundedConnectionsTests {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource(textBlock = """
+			HTTP/1.1, '',                        true
+			HTTP/1.1, 'Connection: keep-alive',  true
+			HTTP/1.1, 'Connection: close',       false
+			HTTP/1.0, '',                        false""")
+	void aConnectionIsKeptIfItsClientWantsThat(String version, String header, boolean isKept) {
+		try (GuardedServer server = server((_) -> {
+		}); RawHttp client = server.connect()) {
+			String lines = header.isEmpty() ? "" : header + "\r\n";
+			String request = "PUT /echo %s\r\nHost: a\r\n%sContent-Length: 3\r\n\r\nabc".formatted(version, lines);
+			Response response = client.send(request).read();
+			assertThat(response).extracting(Response::body).isEqualTo("3");
+			assertThat(response).extracting((it) -> "close".equals(it.header("connection")))
+				.isEqualTo(!isKept && version.endsWith("1.1"));
+			if (isKept) {
+				assertThat(client.send(request).read()).extracting(Response::body).isEqualTo("3");
+			}
+			else {
+				assertThat(client.readUntilClosed()).isEmpty();
+			}
+		}
+	}
+
 	@Test
 	void pipelinedRequestsAreServedInOrder() {
 		try (GuardedServer server = server((limits) -> limits.maxPipelinedSize = DataSize.ofKilobytes(1));
@@ -256,8 +291,8 @@ class BoundedConnectionsTests {
 		}
 	}
 
-	private static GuardedServer server(Consumer<Limits> change) {
-		return new GuardedServer(GuardedServer.limits(change));
+	private GuardedServer server(Consumer<Limits> change) {
+		return new GuardedServer(this.answers, GuardedServer.limits(change));
 	}
 
 }

@@ -10,6 +10,8 @@ import java.util.stream.IntStream;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,13 +22,21 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * request is not to be closed, its time is longer than the test may take.
  */
 @Timeout(20)
+@ParameterizedClass
+@EnumSource(GuardedServer.Answers.class)
 class DrainTests {
 
 	private static final String GET = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
 
 	private static final String HELD = "GET /held HTTP/1.1\r\nHost: a\r\n\r\n";
 
+	private final GuardedServer.Answers answers;
+
 	private final CompletableFuture<Void> drained = new CompletableFuture<>();
+
+	DrainTests(GuardedServer.Answers answers) {
+		this.answers = answers;
+	}
 
 	@Test
 	void withoutConnectionsItIsOverAtOnceAndTakesNoMore() {
@@ -191,8 +201,8 @@ class DrainTests {
 		drain.stop(() -> this.drained.complete(null));
 	}
 
-	private static GuardedServer server(Drain drain) {
-		return new GuardedServer(GuardedServer.limits((limits) -> {
+	private GuardedServer server(Drain drain) {
+		return new GuardedServer(this.answers, GuardedServer.limits((limits) -> {
 		}), drain);
 	}
 

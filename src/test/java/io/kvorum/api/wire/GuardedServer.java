@@ -3,6 +3,7 @@ package io.kvorum.api.wire;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,6 +13,10 @@ import java.util.function.Supplier;
 
 import io.kvorum.testing.RawHttp;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -29,6 +34,8 @@ import org.springframework.util.unit.DataSize;
 /** A reactor-netty server behind the guard; it remembers what it was asked. */
 final class GuardedServer implements AutoCloseable, WireEvents {
 
+	private static final Set<String> STREAMED = Set.of("/endless", "/stream", "/chunks", "/broken-off");
+
 	static final Duration LONG = Duration.ofMinutes(5);
 
 	static final Duration SHORT = Duration.ofMillis(200);
@@ -45,29 +52,37 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	/** {@code /held} is answered when this is. */
 	final Sinks.Empty<Void> held = Sinks.empty();
 
+	/** Ends when the handling of {@code /unread} has been cancelled. */
+	final Sinks.Empty<Void> cancelled = Sinks.empty();
+
 	private final DisposableServer server;
 
 	private final WireLimits limits;
 
 	GuardedServer(WireLimits limits) {
-		this(limits, new Drain(Duration.ZERO));
+		this(Answers.BY_REACTOR_NETTY, limits);
 	}
 
-	GuardedServer(WireLimits limits, Drain drain) {
-		this(limits, drain, (server) -> server);
+	GuardedServer(Answers answers, WireLimits limits) {
+		this(answers, limits, new Drain(Duration.ZERO));
+	}
+
+	GuardedServer(Answers answers, WireLimits limits, Drain drain) {
+		this(answers, limits, drain, (server) -> server);
 	}
 
 	/** One that speaks TLS as Spring Boot has it. */
-	GuardedServer(WireLimits limits, SslBundle tls) {
-		this(limits, new Drain(Duration.ZERO), new SslServerCustomizer(null, null, tls, Map.of()));
+	GuardedServer(Answers answers, WireLimits limits, SslBundle tls) {
+		this(answers, limits, new Drain(Duration.ZERO), new SslServerCustomizer(null, null, tls, Map.of()));
 	}
 
-	private GuardedServer(WireLimits limits, Drain drain, NettyServerCustomizer transport) {
+	private GuardedServer(Answers answers, WireLimits limits, Drain drain, NettyServerCustomizer transport) {
 		this.limits = limits;
 		HttpServer plain = transport.apply(HttpServer.create().host("127.0.0.1").port(0));
 		// bindNow returns a little before those are told who wait for it.
 		CompletableFuture<DisposableServer> bound = new CompletableFuture<>();
-		this.server = drain.applyTo(new WireGuard(limits, this).apply(plain))
+		HttpServer guarded = new WireGuard(limits, this).apply(plain);
+		this.server = drain.applyTo(answers.applyTo(guarded, new Route()))
 			.doOnBound(bound::complete)
 			.handle(this::handle)
 			.bindNow();
@@ -94,7 +109,12 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	/** Waits until this has happened. */
 	void await(Object event) {
-		this.eventStream.asFlux().filter(event::equals).blockFirst(Duration.ofSeconds(20));
+		await(event, 1);
+	}
+
+	/** Waits until this has happened so many times. */
+	void await(Object event, int times) {
+		this.eventStream.asFlux().filter(event::equals).take(times).blockLast(Duration.ofSeconds(20));
 	}
 
 	private void note(Object event) {
@@ -149,6 +169,60 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			.map(ByteBuf::readableBytes)
 			.doOnNext(this.receivedBytes::addAndGet)
 			.reduce(0L, Long::sum);
+	}
+
+	/** What is answered as a whole. */
+	private final class Route implements WireRoute {
+
+		@Override
+		public boolean takes(HttpRequest request) {
+			return !STREAMED.contains(request.uri());
+		}
+
+		@Override
+		public Mono<Void> handle(WireExchange exchange) {
+			String uri = exchange.request().uri();
+			GuardedServer.this.served.add(uri);
+			return switch (uri) {
+				case "/too-large" -> answer(exchange, 413, "");
+				case "/held" -> GuardedServer.this.held.asMono().then(Mono.defer(() -> answer(exchange, 200, "held")));
+				case "/unread" -> Mono.<Void>never().doOnCancel(GuardedServer.this.cancelled::tryEmitEmpty);
+				case "/unanswered" -> Mono.empty();
+				case "/failing" -> Mono.error(new IllegalStateException("as planned"));
+				case "/throwing" -> throw new IllegalStateException("as planned");
+				case "/read-late" ->
+					GuardedServer.this.held.asMono().then(Mono.defer(() -> bodyLength(exchange))).then();
+				default -> bodyLength(exchange).flatMap(length -> answer(exchange, 200, length.toString()))
+					.onErrorResume(RequestBodyTimeoutException.class, _ -> answer(exchange, 408, ""))
+					.onErrorResume(MalformedRequestBodyException.class, _ -> answer(exchange, 400, ""));
+			};
+		}
+
+		private Mono<Long> bodyLength(WireExchange exchange) {
+			AtomicLong length = new AtomicLong();
+			return exchange.readBody(part -> {
+				length.addAndGet(part.readableBytes());
+				GuardedServer.this.receivedBytes.addAndGet(part.readableBytes());
+			}, length::get);
+		}
+
+		private static Mono<Void> answer(WireExchange exchange, int status, String body) {
+			exchange.status(HttpResponseStatus.valueOf(status));
+			exchange.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, body.length());
+			return exchange.send(Unpooled.copiedBuffer(body, StandardCharsets.US_ASCII));
+		}
+
+	}
+
+	/** Who answers: the guard has to be as good for both. */
+	enum Answers {
+
+		BY_REACTOR_NETTY, BY_ROUTE;
+
+		HttpServer applyTo(HttpServer guarded, WireRoute route) {
+			return (this == BY_ROUTE) ? new WireRouting(route).apply(guarded) : guarded;
+		}
+
 	}
 
 	private static Flux<ByteBuf> endless(HttpServerResponse response) {

@@ -9,6 +9,8 @@ import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.TestCa;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +25,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /** The guard behind TLS: no limit is looser, and no failure of TLS reaches the log. */
 @Timeout(20)
 @ExtendWith(OutputCaptureExtension.class)
+@ParameterizedClass
+@EnumSource(GuardedServer.Answers.class)
 class SecuredServerTests {
 
 	private static final String GET = "GET /echo HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -32,8 +36,14 @@ class SecuredServerTests {
 
 	private static final TestCa CA = TestCa.create("secured-server", "localhost");
 
-	private static GuardedServer server(Consumer<GuardedServer.Limits> change) {
-		return new GuardedServer(GuardedServer.limits(change), CA.bundle("localhost"));
+	private final GuardedServer.Answers answers;
+
+	SecuredServerTests(GuardedServer.Answers answers) {
+		this.answers = answers;
+	}
+
+	private GuardedServer server(Consumer<GuardedServer.Limits> change) {
+		return new GuardedServer(this.answers, GuardedServer.limits(change), CA.bundle("localhost"));
 	}
 
 	private static RawHttp connect(GuardedServer server) {
@@ -116,7 +126,7 @@ class SecuredServerTests {
 					client.send(bytes).awaitClosed();
 				}
 			}
-			server.await("handshake failed");
+			server.await("handshake failed", 3);
 			assertThat(server.served).isEmpty();
 			try (RawHttp client = connect(server)) {
 				assertThat(client.exchange(GET)).extracting(Response::status).containsExactly(200);
