@@ -14,7 +14,8 @@ import io.kvorum.replication.rejoin.Membership.State;
  *
  * @param own what it is so far
  * @param identity of its disk
- * @param aliveMillis the end of its last life
+ * @param aliveMillis the end of its last life; of one that was restored, when its backup
+ * was made
  * @param others how many other nodes there are
  * @param mostAwayMillis a longer absence makes it doubtful
  */
@@ -34,7 +35,7 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 			case READY -> (all && met.stream().noneMatch(other -> other.membership().state() == State.NEW))
 					? State.MEMBER : State.READY;
 			case RESTORED -> ofRestored(met, all);
-			case REUNITED -> (all && met.stream().allMatch(Admission::isReunited)) ? State.MEMBER : State.REUNITED;
+			case REUNITED -> (all && met.stream().allMatch(Admission::isNoLongerAsked)) ? State.MEMBER : State.REUNITED;
 			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : State.MEMBER;
 			case BLANK, LOST, ABSENT, OLD -> this.own.state();
 		};
@@ -56,21 +57,65 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 	 * Nobody of a cluster that was restored is a member before all know that it was: who
 	 * meets a member was restored alone, and has an old disk among others.
 	 */
-	private static State ofRestored(Collection<Introduction> met, boolean all) {
+	private State ofRestored(Collection<Introduction> met, boolean all) {
 		if (met.stream().anyMatch(other -> other.membership().isMember())) {
 			return State.OLD;
 		}
-		return (all
-				&& met.stream().allMatch(other -> other.membership().state() == State.RESTORED || isReunited(other)))
-						? State.REUNITED : State.RESTORED;
+		if (!all || !met.stream().allMatch(Admission::wasRestoredToo)) {
+			return State.RESTORED;
+		}
+		return isTooOld(met) && met.stream().allMatch(other -> isFresh(other, met)) ? State.OLD : State.REUNITED;
 	}
 
-	/** Also one for which there was no backup: it gets what the others have. */
-	private static boolean isReunited(Introduction other) {
+	/**
+	 * Whether one that was restored may go on with this one. Also one for which there was
+	 * no backup, or that was too old: it gets what the others have.
+	 */
+	static boolean wasRestoredToo(Introduction other) {
 		return switch (other.membership().state()) {
-			case REUNITED, MEMBER, BLANK -> true;
-			case NEW, READY, LOST, ABSENT, OLD, RESTORED -> false;
+			case RESTORED, REUNITED, MEMBER, BLANK -> true;
+			// One that never was a member since its restore knows that others were
+			// restored.
+			case OLD -> other.membership().admittedMillis() == 0;
+			case NEW, READY, LOST, ABSENT -> false;
 		};
+	}
+
+	/**
+	 * Whether this one does not ask any more if all were restored. One that has come into
+	 * quarantine since all had said so did know.
+	 */
+	private static boolean isNoLongerAsked(Introduction other) {
+		return switch (other.membership().state()) {
+			case REUNITED, MEMBER, BLANK, LOST, ABSENT, OLD -> true;
+			case NEW, READY, RESTORED -> false;
+		};
+	}
+
+	/**
+	 * Whether another one was restored from a backup that is so much newer than that of
+	 * this one that what this one still has may have been deleted there, and the
+	 * tombstone collected. Where all others are newer it is rebuilt from them. Where
+	 * another one is missing or old too, it is not: what two of three had acknowledged
+	 * could be lost.
+	 * @param met what those said that were restored too: their last lives ended when
+	 * their backups were made
+	 */
+	boolean isTooOld(Collection<Introduction> met) {
+		return newestMillis(met) - this.aliveMillis > this.mostAwayMillis;
+	}
+
+	private boolean isFresh(Introduction other, Collection<Introduction> met) {
+		return isRestored(other) && newestMillis(met) - other.aliveMillis() <= this.mostAwayMillis;
+	}
+
+	private static long newestMillis(Collection<Introduction> met) {
+		return met.stream().filter(Admission::isRestored).mapToLong(Introduction::aliveMillis).max().orElse(0);
+	}
+
+	private static boolean isRestored(Introduction other) {
+		State state = other.membership().state();
+		return state == State.RESTORED || state == State.REUNITED;
 	}
 
 	private boolean remembersALaterDisk(Introduction other) {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 /**
  * What a node is in its cluster, as it remembers over restarts.
  *
- * @param admittedMillis since when it is a member with this disk; 0 if it is none. By the
- * clock of that node, in milliseconds since 1970.
+ * @param admittedMillis since when it is a member with this disk, or was one; 0 if it
+ * never was. By the clock of that node, in milliseconds since 1970.
  */
 record Membership(State state, long admittedMillis) {
 
@@ -59,7 +59,7 @@ record Membership(State state, long admittedMillis) {
 		 * It has an older copy of its disk: it may have what others have collected, and
 		 * lacks what it acknowledged since.
 		 */
-		OLD(7, "it has an older disk than its peers remember"),
+		OLD(7, "it has an older disk than its peers have, or remember"),
 
 		/**
 		 * It was restored from a backup, as one of a cluster of which all nodes are to

@@ -177,7 +177,7 @@ public final class Rejoin {
 		return this.others.stream().map(Replica::member).filter(member -> {
 			Introduction said = this.roster.met(member);
 			return said == null || said.membership().state() == State.NEW
-					|| (isRestored && said.membership().state().isToBeRebuilt());
+					|| (isRestored && !Admission.wasRestoredToo(said));
 		}).map(Member::address).toList();
 	}
 
@@ -224,12 +224,8 @@ public final class Rejoin {
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
 				.then(Mono.<Void>fromRunnable(() -> rebuilt(part))), 1)
-			// Whatever its disk says of its last life does not matter any more.
-			.then(Mono.defer(this.roster::noteAlive))
-			.then(Mono.defer(() -> {
-				this.rebuilt.clear();
-				return this.roster.become(State.MEMBER);
-			}));
+			.then(Mono.defer(() -> this.roster.become(State.MEMBER)))
+			.then(Mono.fromRunnable(this.rebuilt::clear));
 	}
 
 	private static List<Integer> slicesOf(int part) {

@@ -219,7 +219,12 @@ public final class Roster implements Standing, Questions {
 	Mono<Void> decide() {
 		if (!this.isAbsenceUndecided) {
 			boolean isOld = this.doubt != null && admission().hasAnOlderCopy(this.metFirst.values());
-			return become(isOld ? State.OLD : admission().decide(this.met.values()));
+			State state = isOld ? State.OLD : admission().decide(this.met.values());
+			if (state == State.REUNITED && state != this.own.state() && admission().isTooOld(this.met.values())) {
+				logger.warn("The backup of this node is older than that of another one by more than tombstones are "
+						+ "kept, and so is a third, or there is none of it: what was deleted since may come back");
+			}
+			return become(state);
 		}
 		State state = admission().decideAbsence(this.metFirst.values());
 		if (state == State.NEW) {
@@ -247,17 +252,21 @@ public final class Roster implements Standing, Questions {
 			return Mono.empty();
 		}
 		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
-		return this.record.record(MEMBERSHIP, next.toBytes()).then(Mono.fromRunnable(() -> {
-			this.own = next;
-			if (state.isToBeRebuilt()) {
-				doubt(state.text());
-				logger.warn("In quarantine: {}. It stores what it is given, and is believed when it has got "
-						+ "everything from the others", state.text());
-			}
-			else {
-				logger.info("This node is now known to be in order: {}", state.text());
-			}
-		}));
+		// Before it is one: whatever its disk says of its last life does not matter any
+		// more.
+		Mono<Void> noted = (state == State.MEMBER) ? Mono.defer(this::noteAlive) : Mono.empty();
+		return noted.then(Mono.defer(() -> this.record.record(MEMBERSHIP, next.toBytes())))
+			.then(Mono.fromRunnable(() -> {
+				this.own = next;
+				if (state.isToBeRebuilt()) {
+					doubt(state.text());
+					logger.warn("In quarantine: {}. It stores what it is given, and is believed when it has got "
+							+ "everything from the others", state.text());
+				}
+				else {
+					logger.info("This node is now known to be in order: {}", state.text());
+				}
+			}));
 	}
 
 	/** Now, or after any disk that somebody remembers, whatever clocks were then. */

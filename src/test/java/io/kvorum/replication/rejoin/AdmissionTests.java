@@ -111,6 +111,47 @@ class AdmissionTests {
 	}
 
 	@Test
+	void whoWasRestoredFromABackupThatIsTooOldIsRebuiltFromAllOthers() {
+		assertThat(ofRestored(2_000, madeAt(3_000), madeAt(2_500))).isEqualTo(State.REUNITED);
+		assertThat(ofRestored(2_000, madeAt(3_001), madeAt(2_001))).isEqualTo(State.OLD);
+		assertThat(ofRestored(2_000, madeAt(3_001), said(State.REUNITED, 2_500, 0, 0))).isEqualTo(State.OLD);
+		assertThat(ofRestored(2_000, madeAt(3_001))).as("another one may be old too, or a member")
+			.isEqualTo(State.RESTORED);
+		assertThat(ofRestored(3_001, madeAt(2_000), madeAt(3_000))).as("the one that is older is another one")
+			.isEqualTo(State.REUNITED);
+	}
+
+	@Test
+	void whereSomebodyElseIsOldOrMissingTooNobodyIsRebuilt() {
+		Introduction old = new Introduction(1, 1, new Membership(State.OLD, 0), 2_500, 0, 0, 0);
+
+		assertThat(ofRestored(2_000, madeAt(4_000), madeAt(2_999))).isEqualTo(State.REUNITED);
+		assertThat(ofRestored(2_999, madeAt(4_000), madeAt(2_000))).isEqualTo(State.REUNITED);
+		assertThat(ofRestored(2_000, madeAt(4_000), said(State.BLANK, 4_000, 0, 0))).isEqualTo(State.REUNITED);
+		assertThat(ofRestored(2_000, madeAt(4_000), old)).isEqualTo(State.REUNITED);
+	}
+
+	@Test
+	void theOthersGoOnWithoutOneWhoseBackupIsTooOld() {
+		Introduction tooOld = new Introduction(1, 1, new Membership(State.OLD, 0), 10, 0, 0, 0);
+
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, tooOld)).isEqualTo(State.REUNITED);
+		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, tooOld)).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void whoComesIntoQuarantineOnceAllHaveSaidThatTheyWereRestoredIsNotWaitedFor() {
+		for (State state : List.of(State.BLANK, State.LOST, State.ABSENT, State.OLD)) {
+			assertThat(decide(State.REUNITED, 0, REUNITED_ONE, said(state, 0, 0, 0))).as("%s", state)
+				.isEqualTo(State.MEMBER);
+		}
+		for (State state : List.of(State.NEW, State.READY, State.RESTORED)) {
+			assertThat(decide(State.REUNITED, 0, REUNITED_ONE, said(state, 0, 0, 0))).as("%s", state)
+				.isEqualTo(State.REUNITED);
+		}
+	}
+
+	@Test
 	void whoWasRestoredAloneSaysItselfThatItsDiskIsOldAndWhen() {
 		byte[] member = new Membership(State.MEMBER, 5).toBytes();
 		Map<String, byte[]> recorded = Map.of("membership", member, "disk of b", new byte[] { 1 }, "repaired b",
@@ -161,6 +202,14 @@ class AdmissionTests {
 
 	private static State decide(State own, long admittedMillis, Introduction... said) {
 		return new Admission(new Membership(own, admittedMillis), 7, 0, 2, MOST_AWAY).decide(List.of(said));
+	}
+
+	private static State ofRestored(long madeMillis, Introduction... said) {
+		return new Admission(new Membership(State.RESTORED, 0), 7, madeMillis, 2, MOST_AWAY).decide(List.of(said));
+	}
+
+	private static Introduction madeAt(long millis) {
+		return said(State.RESTORED, millis, 0, 0);
 	}
 
 	private static Introduction said(State state, long aliveMillis, long remembered, long rememberedMillis) {
