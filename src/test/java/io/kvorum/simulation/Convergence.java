@@ -65,7 +65,8 @@ final class Convergence {
 		this.index = new SimulatedIndex(node);
 		this.record = new SimulatedRecord(node.disk());
 		this.roster = new Roster(topology, node.member(), this.record,
-				new Responder(this.index, placement, topology, node.member()), node.time(), settings.mostAway());
+				new Responder(this.index, placement, topology, node.member()), node.time(),
+				design.mostAway(settings.mostAway()));
 	}
 
 	Roster roster() {

@@ -1,6 +1,7 @@
 package io.kvorum.simulation;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
@@ -22,9 +23,10 @@ import reactor.core.publisher.Mono;
  * tombstone also waits for a repair with each node, so that one rule backs the other.
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
+ * @param agesCount whether it matters how old a disk is, or a backup
  */
 record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> replica, boolean acceptsLoss,
-		boolean repairs, boolean repairsAreForged) implements Design {
+		boolean repairs, boolean repairsAreForged, boolean agesCount) implements Design {
 
 	static Stream<ConvergenceMutant> all() {
 		return Stream.of(of("tombstones are collected without repair").forged(),
@@ -35,29 +37,40 @@ record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> r
 				of("hints stay and nothing is compared").withoutRepair());
 	}
 
+	/** Shown where all nodes are restored. */
+	static ConvergenceMutant withoutAges() {
+		return new ConvergenceMutant("a node is believed however old its backup is", (replica, _) -> replica, false,
+				true, false, false);
+	}
+
 	private static ConvergenceMutant of(String name) {
-		return new ConvergenceMutant(name, (replica, _) -> replica, false, true, false);
+		return new ConvergenceMutant(name, (replica, _) -> replica, false, true, false, true);
 	}
 
 	private ConvergenceMutant on(BiFunction<Replica, TimeSource, Replica> flawed) {
-		return new ConvergenceMutant(this.name, flawed, false, true, false);
+		return new ConvergenceMutant(this.name, flawed, false, true, false, true);
 	}
 
 	private ConvergenceMutant accepting() {
-		return new ConvergenceMutant(this.name, this.replica, true, true, false);
+		return new ConvergenceMutant(this.name, this.replica, true, true, false, true);
 	}
 
 	private ConvergenceMutant withoutRepair() {
-		return new ConvergenceMutant(this.name, this.replica, false, false, false);
+		return new ConvergenceMutant(this.name, this.replica, false, false, false, true);
 	}
 
 	private ConvergenceMutant forged() {
-		return new ConvergenceMutant(this.name, this.replica, false, true, true);
+		return new ConvergenceMutant(this.name, this.replica, false, true, true, true);
 	}
 
 	@Override
 	public Replica replica(Replica local, TimeSource time) {
 		return this.replica.apply(local, time);
+	}
+
+	@Override
+	public Duration mostAway(Duration usual) {
+		return this.agesCount ? usual : Duration.ofDays(1);
 	}
 
 	@Override

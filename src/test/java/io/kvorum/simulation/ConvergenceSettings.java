@@ -20,10 +20,12 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	static final Duration GRACE = Duration.ofSeconds(60);
 
+	static final Duration MOST_AWAY = Duration.ofSeconds(45);
+
 	private static final long BYTES_PER_SECOND = 1 << 20;
 
 	static ConvergenceSettings any(Chance chance) {
-		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), Duration.ofSeconds(45), GRACE);
+		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), MOST_AWAY, GRACE);
 	}
 
 	HandoffSettings handoff() {

@@ -62,6 +62,15 @@ class ConvergenceSimulationTests {
 	}
 
 	@Test
+	void whereAllNodesAreRestoredWhatWasAcknowledgedBeforeTheFirstBackupIsThereAndWhatWasDeletedStaysSo() {
+		Long asked = Long.getLong("kvorum.simulation.restoring");
+		if (asked != null) {
+			System.out.println(LongSimulation.story(asked, LongScenario::restoring, Design.PRODUCT));
+		}
+		assertAllWell(HISTORIES / 2, LongScenario::restoring);
+	}
+
+	@Test
 	void theSameSeedGivesTheSameStory() {
 		assertThat(LongSimulation.story(1, LongScenario::any, Design.PRODUCT))
 			.isEqualTo(LongSimulation.story(1, LongScenario::any, Design.PRODUCT));
@@ -70,8 +79,17 @@ class ConvergenceSimulationTests {
 	@ParameterizedTest
 	@MethodSource("io.kvorum.simulation.ConvergenceMutant#all")
 	void aShortcutIsFound(ConvergenceMutant mutant) {
+		assertFound(mutant, LongScenario::severe);
+	}
+
+	@Test
+	void aNodeThatIsBelievedHoweverOldItsBackupIsIsFound() {
+		assertFound(ConvergenceMutant.withoutAges(), LongScenario::restoring);
+	}
+
+	private static void assertFound(ConvergenceMutant mutant, Function<Chance, LongScenario> scenarios) {
 		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
-			String fault = LongSimulation.run(seed, LongScenario::severe, mutant);
+			String fault = LongSimulation.run(seed, scenarios, mutant);
 			if (fault != null && Stream
 				.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK, KeyHistory.EXPIRY, LongSimulation.NOT_EQUAL,
 						SimulatedCluster.NOT_THE_SAME)

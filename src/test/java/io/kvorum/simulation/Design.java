@@ -1,5 +1,7 @@
 package io.kvorum.simulation;
 
+import java.time.Duration;
+
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Replicas;
@@ -28,6 +30,11 @@ interface Design {
 	 */
 	default @Nullable NodeRecord forgedRepairs(Topology topology) {
 		return null;
+	}
+
+	/** After which absence, or difference of backups, a node is not believed. */
+	default Duration mostAway(Duration usual) {
+		return usual;
 	}
 
 	/** Whether every node takes itself for a member whatever its disk lacks. */

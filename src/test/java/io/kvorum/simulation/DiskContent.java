@@ -48,14 +48,19 @@ final class DiskContent {
 
 	/** All of it, as found by a node that starts with it. */
 	DiskContent copy() {
-		DiskContent copy = new DiskContent(this.identity);
-		copy.entries.putAll(this.entries);
-		copy.graves.putAll(this.graves);
-		this.hints.forEach((target, hints) -> copy.hints.put(target, new HashMap<>(hints)));
-		copy.records.putAll(this.records);
-		copy.boundMillis = this.boundMillis;
-		copy.isNew = false;
-		return copy;
+		return restored(this.identity, this.records);
+	}
+
+	/** What is made of a backup of it: the disk of another life, with other records. */
+	DiskContent restored(long identity, Map<String, byte[]> records) {
+		DiskContent restored = new DiskContent(identity);
+		restored.entries.putAll(this.entries);
+		restored.graves.putAll(this.graves);
+		this.hints.forEach((target, hints) -> restored.hints.put(target, new HashMap<>(hints)));
+		restored.records.putAll(records);
+		restored.boundMillis = this.boundMillis;
+		restored.isNew = false;
+		return restored;
 	}
 
 	/** Of those that are kept up to date from the first use on. */

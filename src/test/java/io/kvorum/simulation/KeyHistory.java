@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
@@ -57,6 +58,29 @@ final class KeyHistory {
 
 	boolean isLinearizable() {
 		return !this.expires && !this.eventual;
+	}
+
+	/**
+	 * What is left of it once all nodes are as they were at some instant, or at any later
+	 * one: a write that ended since may be found or not, and what was read since counts
+	 * for nothing.
+	 */
+	static Stream<Operation> rewound(Operation told, long since) {
+		if (told.endedAt() < since || told.outcome() == Outcome.NOT_APPLIED) {
+			return Stream.of(told);
+		}
+		return (told.kind() == Kind.GET) ? Stream.empty() : Stream.of(new Operation(told.client(), told.kind(),
+				told.value(), Outcome.UNKNOWN, told.invokedAt(), told.endedAt()));
+	}
+
+	/** As {@link #rewound} has it. */
+	void rewind(long since) {
+		List<Told> left = this.told.stream()
+			.flatMap(each -> rewound(each.operation, since)
+				.map(operation -> new Told(operation, each.version, each.ttl)))
+			.toList();
+		this.told.clear();
+		this.told.addAll(left);
 	}
 
 	/** What may not be. */

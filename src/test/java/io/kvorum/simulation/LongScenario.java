@@ -8,8 +8,9 @@ package io.kvorum.simulation;
  * @param expiring so many of the keys get values that expire
  * @param eventual so many others get operations that ask for unusual copies
  * @param losesDisks whether disks are lost, or older ones put back
+ * @param restoresAll whether all nodes are restored together from backups
  */
-record LongScenario(Scenario cluster, int phases, int expiring, int eventual, boolean losesDisks) {
+record LongScenario(Scenario cluster, int phases, int expiring, int eventual, boolean losesDisks, boolean restoresAll) {
 
 	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 } };
 
@@ -26,13 +27,24 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 				chance.of(0.2) ? MOST_SKEW_MILLIS : chance.of(0.5) ? 10 : 200, chance.below(3),
 				calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(4), 0, false, 0);
 		return new LongScenario(cluster, 2 + chance.below(4), chance.of(0.3) ? 1 : 0, chance.of(0.3) ? 1 : 0,
-				chance.of(0.6));
+				chance.of(0.6), false);
 	}
 
 	/** Where a shortcut has little hope. */
 	static LongScenario severe(Chance chance) {
 		Scenario cluster = new Scenario(3, 3, 4, 2, 2 + chance.below(3), 0, 0, 0, 10, 0, 1, 1, 0, false, 0);
-		return new LongScenario(cluster, 4, chance.below(2), 0, true);
+		return new LongScenario(cluster, 4, chance.below(2), 0, true, false);
+	}
+
+	/**
+	 * All nodes are restored now and then. With clocks that differ by less than
+	 * tombstones are kept longer than backups may differ.
+	 */
+	static LongScenario restoring(Chance chance) {
+		int[] nodes = CLUSTERS[chance.below(CLUSTERS.length)];
+		Scenario cluster = new Scenario(nodes[0], nodes[1], 4, 2, 2 + chance.below(3), 0, 0, 0, 200, 0, chance.below(2),
+				chance.below(2), 0, false, 0);
+		return new LongScenario(cluster, 5, chance.below(2), chance.below(2), chance.of(0.3), true);
 	}
 
 }

@@ -42,6 +42,9 @@ final class LongSimulation {
 
 	private static final long MOST_WAIT = 20 * SECOND;
 
+	/** Of clients, each of whose operations may last until its deadline. */
+	private static final long LONGEST_WORK = 40 * SECOND;
+
 	private final long seed;
 
 	private final Chance chance;
@@ -64,13 +67,15 @@ final class LongSimulation {
 
 	private int working;
 
+	private int restores;
+
 	private LongSimulation(long seed, Function<Chance, LongScenario> scenarios, Design design, boolean logged) {
 		this.seed = seed;
 		this.chance = new Chance(seed);
 		this.scenario = scenarios.apply(this.chance);
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario.cluster(), design,
 				ConvergenceSettings.any(this.chance), logged);
-		this.trouble = new LongTrouble(this.cluster, this.scenario, this.chance.split(), this::work);
+		this.trouble = new LongTrouble(this.cluster, this.scenario, this.chance.split(), this::work, this::rewind);
 		for (int i = 0; i < this.scenario.cluster().keys(); i++) {
 			Key key = Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) });
 			boolean expires = i < this.scenario.expiring();
@@ -115,7 +120,8 @@ final class LongSimulation {
 			this.cluster.timeline().after(this.chance.between(0, nanos), this::work);
 		}
 		this.cluster.timeline()
-			.after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1)));
+			.after(nanos, () -> await("clients are done", () -> this.working == 0, () -> phase(left - 1),
+					this.cluster.timeline().now() + LONGEST_WORK));
 	}
 
 	/** Some operations in a short time, on some keys: others are left alone for long. */
@@ -129,6 +135,20 @@ final class LongSimulation {
 		for (int i = 0; i < usual.clients(); i++) {
 			client("c" + i).work(usual.operations(), some, () -> this.working--);
 		}
+	}
+
+	/**
+	 * All nodes were restored from backups of this instant and later: what clients were
+	 * told since may be so or not.
+	 */
+	private void rewind(long since) {
+		this.histories.values().forEach(history -> {
+			List<Operation> left = history.stream().flatMap(told -> KeyHistory.rewound(told, since)).toList();
+			history.clear();
+			history.addAll(left);
+		});
+		this.keys.values().forEach(known -> known.rewind(since));
+		this.restores++;
 	}
 
 	private SimulatedClient client(String name) {
@@ -272,7 +292,7 @@ final class LongSimulation {
 			this.faults.add(this.cluster.failure());
 		}
 		this.keys.forEach((key, known) -> {
-			known.faults(this.scenario.losesDisks()).forEach(this.faults::add);
+			known.faults(this.scenario.losesDisks() || this.restores > 0).forEach(this.faults::add);
 			if (known.isLinearizable()) {
 				Violation violation = Linearizability.check(this.histories.getOrDefault(key, List.of()));
 				if (violation != null) {

@@ -2,6 +2,7 @@ package io.kvorum.simulation;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,11 @@ final class LongTrouble {
 	/** Lets clients do something. */
 	private final Runnable work;
 
+	/** Told what is still to be there once all nodes were restored. */
+	private final LongConsumer restored;
+
+	private final ClusterBackups clusterBackups;
+
 	private final List<Backup> backups = new ArrayList<>();
 
 	/** Away for long, or without its disk, and not believed since. */
@@ -46,11 +52,18 @@ final class LongTrouble {
 
 	private boolean ended;
 
-	LongTrouble(SimulatedCluster cluster, LongScenario scenario, Chance chance, Runnable work) {
+	/**
+	 * The trouble of a history.
+	 * @param restored told the instant before which what was acknowledged is to be there,
+	 * once all nodes were restored
+	 */
+	LongTrouble(SimulatedCluster cluster, LongScenario scenario, Chance chance, Runnable work, LongConsumer restored) {
 		this.cluster = cluster;
 		this.scenario = scenario;
 		this.chance = chance;
 		this.work = work;
+		this.restored = restored;
+		this.clusterBackups = new ClusterBackups(cluster, chance);
 	}
 
 	/** Lets things go wrong within this time. */
@@ -73,6 +86,33 @@ final class LongTrouble {
 		for (int i = 0; i < cluster.jumps(); i++) {
 			sometime(nanos, this::jump);
 		}
+		if (this.scenario.restoresAll()) {
+			this.cluster.nodes().forEach(node -> sometime(nanos, () -> this.clusterBackups.take(node)));
+			sometime(nanos, this::loseAll);
+		}
+	}
+
+	/** A disaster, and an operator some seconds later. */
+	private void loseAll() {
+		if (this.clusterBackups.areThereForAll() && this.chance.of(0.5)) {
+			crashAll();
+			unlessEnded(millis(SECOND, MOST_SHORT_ABSENCE), this::restoreAll);
+		}
+	}
+
+	private void crashAll() {
+		this.cluster.nodes().stream().filter(SimulatedNode::isStarted).forEach(SimulatedNode::crash);
+	}
+
+	private void restoreAll() {
+		crashAll();
+		long since = this.clusterBackups.restore();
+		if (since != ClusterBackups.NONE) {
+			this.backups.clear();
+			this.doubtful = null;
+			this.restored.accept(since);
+		}
+		this.cluster.nodes().forEach(node -> start(node, this.chance.nanos(1, 5 * SECOND)));
 	}
 
 	/** Nothing goes wrong any more. */

@@ -312,6 +312,11 @@ final class SimulatedDisk implements StorageEngine {
 		this.content = copied.copy();
 	}
 
+	/** Of a node that is down: it will find what a restore of this backup makes. */
+	void restore(DiskContent backup, Map<String, byte[]> records) {
+		this.content = backup.restored(identity(), records);
+	}
+
 	boolean hasFailed() {
 		return this.failed;
 	}
