@@ -19,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A peer is not waited for that is away for {@link #PATIENCE}, nor after that time a
  * repair with it that was tried and is not under way: one that is lost must not keep the
- * others from serving. One that is there and cannot reach this node is waited for,
- * however long: to the others this node is away.
+ * others from serving. Nor is it then waited to be reached by one that is there, where a
+ * majority of the nodes does, this one among them: whoever reaches nobody is wrong
+ * itself. With less, however long: to the others this node is away.
  */
 final class Joining {
 
@@ -63,8 +64,10 @@ final class Joining {
 
 	private Map<String, String> notMet(ConvergenceState state, Set<String> reachedBy) {
 		Map<String, String> waits = new LinkedHashMap<>();
+		int nodes = state.peers().size() + 1;
+		boolean bySoMany = isLongAgo(this.startedNanos) && reachedBy.size() + 1 > nodes / 2;
 		state.peers().forEach((address, peer) -> {
-			String lack = lackOf(address, peer, reachedBy.contains(address));
+			String lack = lackOf(address, peer, bySoMany || reachedBy.contains(address));
 			if (lack != null) {
 				waits.put(address, lack);
 			}

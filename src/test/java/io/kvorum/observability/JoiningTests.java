@@ -22,6 +22,8 @@ class JoiningTests {
 
 	private static final String NOT_EQUAL = "not found equal since the start";
 
+	private static final String NOT_REACHED = "it does not reach this node";
+
 	private final SteeredConvergence node = new SteeredConvergence();
 
 	private final SteeredTime time = new SteeredTime();
@@ -106,13 +108,34 @@ class JoiningTests {
 	}
 
 	@Test
-	void aPeerThatIsThereAndCannotReachThisNodeIsWaitedForAsLongAsThatIsSo() {
+	void aPeerThatIsThereAndCannotReachThisNodeIsWaitedForAndNotForEverWhereAMajorityDoes() {
 		this.node.reachedBy = Set.of(C.address());
-		passPatience();
-		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), "it does not reach this node"));
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_REACHED));
 
-		this.node.reachedBy = Set.of(B.address(), C.address());
+		passPatience();
 		assertThat(waitsFor()).isEmpty();
+	}
+
+	@Test
+	void whereNoMajorityReachesThisNodeThoseThatAreThereAreWaitedForAsLongAsThatIsSo() {
+		this.node.reachedBy = Set.of();
+		passPatience();
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_REACHED, C.address(), NOT_REACHED));
+
+		this.node.there = Set.of(C.address());
+		this.time.pass(Joining.PATIENCE.plusSeconds(1));
+		assertThat(waitsFor()).as("the other one is away").isEqualTo(Map.of(C.address(), NOT_REACHED));
+
+		this.node.reachedBy = Set.of(C.address());
+		assertThat(waitsFor()).isEmpty();
+	}
+
+	@Test
+	void aPeerThatDoesNotReachThisNodeIsStillToBeFoundEqual() {
+		this.node.reachedBy = Set.of(C.address());
+		repaired(B, true, RepairLog.NEVER);
+		passPatience();
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_EQUAL));
 	}
 
 	@Test
