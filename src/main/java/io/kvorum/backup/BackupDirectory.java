@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -63,13 +64,22 @@ final class BackupDirectory {
 		Files.createDirectories(this.path);
 		FileChannel channel = FileChannel.open(this.path.resolve(LOCK), StandardOpenOption.CREATE,
 				StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
-		if (!isLockedBy(channel)) {
+		try {
+			lock(channel);
+			return channel;
+		}
+		catch (IOException | BackupException ex) {
 			channel.close();
+			throw ex;
+		}
+	}
+
+	private void lock(FileChannel channel) throws IOException {
+		if (!isLockedBy(channel)) {
 			throw new BackupException(Kind.BUSY,
 					"The directory %s is in use by another process. Give each node a directory of its own by kvorum.backup.directory."
 						.formatted(this.path));
 		}
-		return channel;
 	}
 
 	private static boolean isLockedBy(FileChannel channel) throws IOException {
@@ -110,13 +120,26 @@ final class BackupDirectory {
 	}
 
 	private List<Path> children() throws IOException {
-		List<Path> children = new ArrayList<>();
-		if (Files.isDirectory(this.path)) {
-			try (DirectoryStream<Path> stream = Files.newDirectoryStream(this.path)) {
-				stream.forEach(children::add);
-			}
+		return Files.isDirectory(this.path) ? childrenOf(this.path) : List.of();
+	}
+
+	/** What is in a directory, in no order. */
+	static List<Path> childrenOf(Path directory) throws IOException {
+		try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
+			return allOf(stream);
 		}
-		return children;
+	}
+
+	/** All of it; a disk that fails in the middle is told as at the beginning. */
+	static List<Path> allOf(DirectoryStream<Path> stream) throws IOException {
+		List<Path> all = new ArrayList<>();
+		try {
+			stream.forEach(all::add);
+		}
+		catch (DirectoryIteratorException ex) {
+			throw ex.getCause();
+		}
+		return all;
 	}
 
 	/** Makes a backup of one that is complete and on the disk. */

@@ -11,6 +11,10 @@ public interface BackupEvents {
 	default void found(long madeMillis, long bytes) {
 	}
 
+	/** There is no good backup, or not any more. */
+	default void foundNone() {
+	}
+
 	/** A backup was made, and how long that took. */
 	default void made(long madeMillis, long bytes, long nanos) {
 	}

@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 import io.kvorum.backup.BackupException.Kind;
 import io.kvorum.clock.TimeSource;
@@ -76,7 +75,7 @@ final class Backups {
 			BackupManifest made = locked(() -> {
 				this.directory.removeLeftovers();
 				BackupManifest manifest = make(wanted);
-				retain(manifest);
+				tidyUp(manifest);
 				return manifest;
 			});
 			this.events.made(made.instant().toEpochMilli(), made.bytes(), this.time.nanos() - startedNanos);
@@ -106,11 +105,12 @@ final class Backups {
 		try {
 			Path store = partial.resolve(BackupDirectory.STORE);
 			this.checkpoints.checkpoint(store);
-			long sequence = this.checkpoints.verify(store);
+			Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
+			long sequence = this.checkpoints.verify(store, checksums::pace);
 			Origin origin = this.node.origin();
 			BackupManifest manifest = new BackupManifest(BackupManifest.FORMAT, name.text(), now.toString(),
 					origin.version(), HexFormat.of().toHexDigits(this.node.identity()), origin.self(), origin.nodes(),
-					origin.factor(), converged, sequence, filesOf(store), "")
+					origin.factor(), converged, sequence, filesOf(store, checksums), "")
 				.sealed();
 			BackupDirectory.sync(store);
 			write(partial.resolve(BackupManifest.FILE), manifest.toJson());
@@ -158,14 +158,11 @@ final class Backups {
 	}
 
 	private static List<Path> filesIn(Path store) throws IOException {
-		try (Stream<Path> files = Files.list(store)) {
-			return files.sorted().toList();
-		}
+		return BackupDirectory.childrenOf(store).stream().sorted().toList();
 	}
 
 	/** What they are, once they are on the disk. */
-	private List<BackedUpFile> filesOf(Path store) throws IOException {
-		Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
+	private static List<BackedUpFile> filesOf(Path store, Checksums checksums) throws IOException {
 		List<BackedUpFile> files = new ArrayList<>();
 		for (Path file : filesIn(store)) {
 			String name = String.valueOf(file.getFileName());
@@ -188,6 +185,17 @@ final class Backups {
 		}
 		catch (IOException ex) {
 			logger.warn("{} could not be removed, the next backup will try again: {}", partial, ex.toString());
+		}
+	}
+
+	/** After a backup was made, which is there whatever comes of this. */
+	private void tidyUp(BackupManifest made) {
+		try {
+			retain(made);
+		}
+		catch (BackupException ex) {
+			logger.warn("Backup {} is made. Those beyond kvorum.backup.keep could not be removed, the next backup will "
+					+ "try again: {}", made.name(), ex.getMessage());
 		}
 	}
 
@@ -297,6 +305,12 @@ final class Backups {
 			logger.info("Backup {} was removed, as was asked for", name);
 			return name;
 		});
+		try {
+			tellNewest();
+		}
+		catch (BackupException ex) {
+			logger.warn("Which backup is the newest now is not known: {}", ex.getMessage());
+		}
 	}
 
 	private void requireBackup(BackupName name) {
@@ -325,7 +339,8 @@ final class Backups {
 			.map(Listed::manifest)
 			.filter(manifest -> manifest != null && manifest.self().equals(this.node.origin().self()))
 			.findFirst()
-			.ifPresent(newest -> this.events.found(newest.instant().toEpochMilli(), newest.bytes()));
+			.ifPresentOrElse(newest -> this.events.found(newest.instant().toEpochMilli(), newest.bytes()),
+					this.events::foundNone);
 	}
 
 	private <T> T locked(Work<T> work) {

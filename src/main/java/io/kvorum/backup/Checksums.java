@@ -83,10 +83,14 @@ final class Checksums {
 		return HexFormat.of().formatHex(digest.digest());
 	}
 
-	/** Time in which nothing was read is not made up for. */
-	private void pace(int bytes) {
+	/**
+	 * Returns when so much may have been read. Time in which nothing was read is not made
+	 * up for.
+	 */
+	void pace(long bytes) {
 		long now = this.time.nanos();
-		this.dueNanos = Math.max(this.dueNanos, now) + bytes * TimeUnit.SECONDS.toNanos(1) / this.bytesPerSecond;
+		double seconds = (double) bytes / this.bytesPerSecond;
+		this.dueNanos = Math.max(this.dueNanos, now) + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
 		long ahead = this.dueNanos - now;
 		if (ahead > TimeUnit.MILLISECONDS.toNanos(10)) {
 			LockSupport.parkNanos(ahead);

@@ -19,7 +19,7 @@ final class BackupMeters implements BackupEvents {
 
 	private final Counter failures;
 
-	private volatile Newest newest = new Newest(Double.NaN, Double.NaN);
+	private volatile Newest newest = Newest.NONE;
 
 	BackupMeters(MeterRegistry registry, TimeSource time) {
 		this.time = time;
@@ -48,6 +48,11 @@ final class BackupMeters implements BackupEvents {
 	}
 
 	@Override
+	public void foundNone() {
+		this.newest = Newest.NONE;
+	}
+
+	@Override
 	public void made(long madeMillis, long bytes, long nanos) {
 		found(madeMillis, bytes);
 		this.duration.record(nanos, TimeUnit.NANOSECONDS);
@@ -60,6 +65,9 @@ final class BackupMeters implements BackupEvents {
 
 	/** NaN where there is none. */
 	private record Newest(double madeMillis, double bytes) {
+
+		static final Newest NONE = new Newest(Double.NaN, Double.NaN);
+
 	}
 
 }

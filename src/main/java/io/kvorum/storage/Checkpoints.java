@@ -2,6 +2,7 @@ package io.kvorum.storage;
 
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 
 /**
@@ -20,9 +21,10 @@ public interface Checkpoints {
 
 	/**
 	 * Opens a copy, changes nothing in it, and reads all of its blocks.
+	 * @param pace given the bytes of a table before it is read; returns when it may be
 	 * @return the number of its last write
 	 */
-	long verify(Path directory);
+	long verify(Path directory, LongConsumer pace);
 
 	/**
 	 * Makes a copy the store of another life: with an identity of its own, so that none

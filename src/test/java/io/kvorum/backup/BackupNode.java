@@ -1,6 +1,7 @@
 package io.kvorum.backup;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,13 +10,15 @@ final class BackupNode implements BackedUpNode {
 
 	static final Origin A = new Origin("http://a:1", List.of("http://a:1", "http://b:1", "http://c:1"), 3, "1.0");
 
+	Supplier<Origin> origin = () -> A;
+
 	@Nullable String doubt;
 
 	boolean converged = true;
 
 	@Override
 	public Origin origin() {
-		return A;
+		return this.origin.get();
 	}
 
 	@Override

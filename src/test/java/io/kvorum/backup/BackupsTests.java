@@ -4,11 +4,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 import io.kvorum.backup.BackupException.Kind;
@@ -22,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class BackupsTests {
@@ -42,6 +47,11 @@ class BackupsTests {
 		@Override
 		public void found(long madeMillis, long bytes) {
 			BackupsTests.this.told.add("found " + bytes);
+		}
+
+		@Override
+		public void foundNone() {
+			BackupsTests.this.told.add("found none");
 		}
 
 		@Override
@@ -176,6 +186,68 @@ class BackupsTests {
 		this.told.clear();
 		backups().tidy();
 		assertThat(this.told).singleElement().asString().startsWith("found ");
+	}
+
+	@Test
+	void onceOneIsRemovedTheNewestOfThoseThatAreLeftIsTold() {
+		this.store.files.put("000020.sst", "more");
+		BackupManifest older = backups().create(BackupName.of("older"));
+		this.time.pass(Duration.ofSeconds(1));
+		this.store.files.remove("000020.sst");
+		backups().create(BackupName.of("newer"));
+
+		backups().remove(BackupName.of("newer"));
+		assertThat(this.told).endsWith("found " + older.bytes());
+		backups().remove(BackupName.of("older"));
+		assertThat(this.told).endsWith("found none");
+	}
+
+	@Test
+	void aBackupThatIsMadeIsToldAsMadeThoughThoseOfBeforeCannotBeListed() {
+		this.node.origin = () -> {
+			if (Files.exists(directory().resolve("one"))) {
+				throw new BackupException(Kind.FAILED, "The directory cannot be read.");
+			}
+			return BackupNode.A;
+		};
+		BackupManifest made = backups().create(BackupName.of("one"));
+		assertThat(this.told).containsExactly("made " + made.bytes());
+	}
+
+	@Test
+	void aDiskThatFailsInTheMiddleOfADirectoryIsToldAsAnyOther() throws IOException {
+		IOException failure = new IOException("input/output error");
+		try (DirectoryStream<Path> stream = new FailingStream(failure)) {
+			assertThatException().isThrownBy(() -> BackupDirectory.allOf(stream)).isSameAs(failure);
+		}
+	}
+
+	private record FailingStream(IOException failure) implements DirectoryStream<Path> {
+
+		@Override
+		public Iterator<Path> iterator() {
+			throw new DirectoryIteratorException(this.failure);
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	@Test
+	void theTablesThatTheEngineReadsAreReadNoFasterThanTheyMay() throws InterruptedException {
+		this.store.tableBytes = Long.MAX_VALUE / 4;
+		Thread maker = Thread.ofPlatform().start(() -> backups().create(BackupName.of("one")));
+		while (maker.getState() != Thread.State.TIMED_WAITING) {
+			assertThat(maker.isAlive()).isTrue();
+			Thread.onSpinWait();
+		}
+		assertThat(names()).isEmpty();
+		this.store.damage = "it has waited for years";
+		LockSupport.unpark(maker);
+		maker.join();
+		assertThat(this.told).containsExactly("failed");
 	}
 
 	@Test

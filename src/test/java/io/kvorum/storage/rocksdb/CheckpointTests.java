@@ -2,6 +2,8 @@ package io.kvorum.storage.rocksdb;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -27,6 +29,9 @@ class CheckpointTests {
 
 	@TempDir
 	private Path directory;
+
+	private static void atOnce(long bytes) {
+	}
 
 	private Path path(String name) {
 		return this.directory.resolve(name);
@@ -54,7 +59,7 @@ class CheckpointTests {
 			stopped.set(true);
 			writer.join();
 
-			assertThat(store.engine.checkpoints().verify(path("copy"))).isPositive();
+			assertThat(store.engine.checkpoints().verify(path("copy"), CheckpointTests::atOnce)).isPositive();
 			try (TestStore copy = TestStore.on(path("copy"))) {
 				assertThat(acknowledged).allSatisfy((key, entry) -> {
 					Entry found = copy.read(key);
@@ -88,15 +93,37 @@ class CheckpointTests {
 			}
 			store.engine.checkpoints().checkpoint(path("copy"));
 			Path asItWas = Disk.asAfterAKill(path("copy"), path("as it was"));
-			assertThat(store.engine.checkpoints().verify(path("copy"))).isPositive();
+			assertThat(store.engine.checkpoints().verify(path("copy"), CheckpointTests::atOnce)).isPositive();
 			for (Path file : Disk.files(asItWas, "")) {
 				assertThat(path("copy").resolve(file.getFileName())).hasSameBinaryContentAs(file);
 			}
 
 			Disk.flipBit(Disk.largest(asItWas, ".sst"), 40);
 			assertThatExceptionOfType(CheckpointException.class)
-				.isThrownBy(() -> store.engine.checkpoints().verify(asItWas))
+				.isThrownBy(() -> store.engine.checkpoints().verify(asItWas, CheckpointTests::atOnce))
 				.withMessageContaining(asItWas.toString());
+		}
+	}
+
+	@Test
+	void everyTableOfACopyIsReadOnceAsSoonAsItMayBe() throws Exception {
+		try (TestStore store = TestStore.on(path("store"))) {
+			store.store(Generator.key("key"), Generator.live(new Version(1, 1), "one"));
+			store.engine.checkpoints().checkpoint(path("copy"));
+			List<Long> sizes = new ArrayList<>();
+			for (Path table : Disk.files(path("copy"), ".sst")) {
+				sizes.add(Files.size(table));
+			}
+			List<Long> asked = new ArrayList<>();
+			store.engine.checkpoints().verify(path("copy"), asked::add);
+			assertThat(asked).isNotEmpty().containsExactlyInAnyOrderElementsOf(sizes);
+
+			for (Path table : Disk.files(path("copy"), ".sst")) {
+				Path damaged = Disk.asAfterAKill(path("copy"), path("damaged " + table.getFileName()));
+				Disk.flipBit(damaged.resolve(table.getFileName()), 40);
+				assertThatExceptionOfType(CheckpointException.class).as("%s", table)
+					.isThrownBy(() -> store.engine.checkpoints().verify(damaged, CheckpointTests::atOnce));
+			}
 		}
 	}
 
@@ -107,7 +134,7 @@ class CheckpointTests {
 			store.engine.checkpoints().checkpoint(path("copy"));
 			Files.delete(Disk.largest(path("copy"), ".sst"));
 			assertThatExceptionOfType(CheckpointException.class)
-				.isThrownBy(() -> store.engine.checkpoints().verify(path("copy")));
+				.isThrownBy(() -> store.engine.checkpoints().verify(path("copy"), CheckpointTests::atOnce));
 		}
 	}
 
