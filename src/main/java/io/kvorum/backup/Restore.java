@@ -9,7 +9,6 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.storage.Checkpoints;
@@ -122,9 +121,7 @@ public final class Restore {
 	private void restore(Path backup) throws IOException {
 		Files.createDirectories(this.store);
 		if (!isEmpty()) {
-			requireRestoredFrom(backup);
-			logger.info("The store {} was restored from {} before: kvorum.backup.restore-from is ignored", this.store,
-					backup);
+			ignore(backup);
 			return;
 		}
 		BackupManifest manifest = BackupManifest.read(backup);
@@ -148,21 +145,30 @@ public final class Restore {
 	}
 
 	private boolean isEmpty() throws IOException {
-		try (Stream<Path> files = Files.list(this.store)) {
-			return files.map(file -> String.valueOf(file.getFileName()))
-				.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
-		}
+		return BackupDirectory.childrenOf(this.store)
+			.stream()
+			.map(file -> String.valueOf(file.getFileName()))
+			.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
 	}
 
-	/** By the checksum of its manifest; by its path only where that backup is gone. */
-	private void requireRestoredFrom(Path backup) throws IOException {
+	/** Goes on with a store that was restored from there, whatever is there now. */
+	private void ignore(Path backup) throws IOException {
 		Path mark = this.store.resolve(MARK);
 		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
-		if (lines.size() != 2 || !lines.getFirst().equals(backup.toString()) || !isGoneOr(lines.getLast(), backup)) {
+		if (lines.size() != 2 || !lines.getFirst().equals(backup.toString())) {
 			throw new StoreOpenException(
 					"The store %s has data that was not restored from %s, and a store is only restored where there is nothing."
 						.formatted(this.store, backup),
 					"Move the data away to restore the backup, or remove kvorum.backup.restore-from to start with the data that is there.");
+		}
+		if (isGoneOr(lines.getLast(), backup)) {
+			logger.info("The store {} was restored from {} before: kvorum.backup.restore-from is ignored", this.store,
+					backup);
+		}
+		else {
+			logger.warn("The store {} was restored from {} before, and another backup is there now: that is not "
+					+ "restored, the node starts with what is stored. Remove kvorum.backup.restore-from, or move the "
+					+ "data away to restore that backup", this.store, backup);
 		}
 	}
 
@@ -226,10 +232,8 @@ public final class Restore {
 
 	/** The engine syncs what it must; what is moved has to be there in any case. */
 	private static void syncAll(Path copy) throws IOException {
-		try (Stream<Path> files = Files.list(copy)) {
-			for (Path file : files.toList()) {
-				BackupDirectory.sync(file);
-			}
+		for (Path file : BackupDirectory.childrenOf(copy)) {
+			BackupDirectory.sync(file);
 		}
 		BackupDirectory.sync(copy);
 	}
@@ -254,8 +258,8 @@ public final class Restore {
 	}
 
 	private void moveAll(Path copy) throws IOException {
-		try (Stream<Path> files = Files.list(copy)) {
-			for (Path file : files.filter(file -> !file.endsWith(CURRENT)).toList()) {
+		for (Path file : BackupDirectory.childrenOf(copy)) {
+			if (!file.endsWith(CURRENT)) {
 				move(file);
 			}
 		}

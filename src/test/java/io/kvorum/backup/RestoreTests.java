@@ -15,14 +15,18 @@ import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Each test has a good backup, "one", of node A, and an empty place for a store. */
+@ExtendWith(OutputCaptureExtension.class)
 class RestoreTests {
 
 	@TempDir
@@ -106,12 +110,26 @@ class RestoreTests {
 	}
 
 	@Test
-	void anotherBackupIsNotTakenForTheOneItWasRestoredFrom() throws IOException {
+	void aNewBackupInThePlaceOfTheOneItWasRestoredFromIsNotRestoredAndThatIsSaid(CapturedOutput output)
+			throws IOException {
 		restore(backup());
+		Map<String, String> before = contentOf(store());
 		Files.move(backup(), this.root.resolve("moved"));
 		this.checkpoints.files.put("000020.sst", "more");
 		makeBackupAgain();
-		assertRefused("has data that was not restored from");
+		assertThat(output).doesNotContain("another backup is there now");
+
+		restore(backup());
+		assertThat(contentOf(store())).isEqualTo(before);
+		assertThat(output).contains("another backup is there now", "Remove kvorum.backup.restore-from");
+	}
+
+	@Test
+	void whatWasRestoredFromElsewhereIsNotTakenForIt() throws IOException {
+		restore(backup());
+		Path elsewhere = Files.move(backup(), this.root.resolve("moved"));
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(elsewhere))
+			.withMessageContaining("has data that was not restored from");
 	}
 
 	private void makeBackupAgain() {
