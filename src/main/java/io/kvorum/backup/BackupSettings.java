@@ -9,7 +9,7 @@ import java.nio.file.Path;
  * @param store the directory of the store
  * @param keep good backups that are kept
  * @param minFreeBytes what a backup leaves free on its disk
- * @param bytesPerSecond how fast files are read for their checksums
+ * @param bytesPerSecond how fast files are read
  */
 public record BackupSettings(Path directory, Path store, int keep, long minFreeBytes, long bytesPerSecond) {
 }
