@@ -14,9 +14,10 @@ import reactor.core.publisher.Mono;
  * Which peers are there. Up with peers that are away, too: such a node is not to be taken
  * out of service, since it serves all that it can.
  * <p>
- * Not in service is one that peers refuse and that none has taken since it started: it is
- * of another version, list of nodes or secret. With it not ready, whoever restarts one
- * node after the other stops at this one, while the others still are a majority.
+ * Not in service is one that peers refuse, or that refuses them, and that none has taken
+ * since it started: it is of another version, list of nodes or secret, or trusts another
+ * authority. With it not ready, whoever restarts one node after the other stops at this
+ * one, while the others still are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
 

@@ -103,7 +103,7 @@ public sealed interface Reply {
 		/** It is known to be away and was not asked. */
 		AWAY(8, "away"),
 
-		/** It refuses this node: another topology, secret or protocol. */
+		/** It refuses this node: another topology, secret or protocol, or by TLS. */
 		REFUSED(9, "refused"),
 
 		/** The connection broke, or went silent, before the answer. */
@@ -113,7 +113,12 @@ public sealed interface Reply {
 		INTERNAL(11, "internal-error"),
 
 		/** It does not have all that it once acknowledged, and is being rebuilt. */
-		REBUILDING(12, "rebuilding");
+		REBUILDING(12, "rebuilding"),
+
+		/**
+		 * This node refuses it: TLS has not shown that it is the one that was dialled.
+		 */
+		UNTRUSTED(13, "untrusted");
 
 		private static final Reason[] BY_CODE = new Reason[values().length + 1];
 

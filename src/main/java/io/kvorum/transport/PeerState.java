@@ -40,7 +40,7 @@ final class PeerState {
 	/** Whether it ever took a stream since this node started. */
 	private volatile boolean taken;
 
-	/** Whether it refused the last one. */
+	/** Whether it refused the last one, or this node refused it. */
 	private volatile boolean refused;
 
 	/** Why there is none; empty before the first attempt. */
@@ -83,7 +83,7 @@ final class PeerState {
 
 	/** A stream could not be opened, which is tried again and again. */
 	synchronized void notOpened(Reason kind, String why) {
-		this.refused = kind == Reason.REFUSED;
+		this.refused = kind == Reason.REFUSED || kind == Reason.UNTRUSTED;
 		this.tried.countDown();
 		if (this.open.get() == 0) {
 			tell(kind, why);

@@ -441,9 +441,7 @@ final class PeerStream {
 		Throwable cause = (error instanceof WebClientRequestException && error.getCause() != null) ? error.getCause()
 				: error;
 		SSLException refusal = TlsFailures.refusalIn(error);
-		String why = (refusal != null)
-				? ReplicaProtocol.printable("TLS with it has failed: " + TlsFailures.words(refusal))
-				: String.valueOf(cause.getMessage());
+		String why = ReplicaProtocol.printable((refusal != null) ? words(refusal) : String.valueOf(cause.getMessage()));
 		boolean wasOpen = this.absence == null || this.leaving;
 		Reason reason = reasonOf(cause, refusal);
 		this.absence = Failed.notDone(reason, this.peer.address() + " is away: " + why);
@@ -458,9 +456,14 @@ final class PeerStream {
 				"the connection to %s has ended: %s".formatted(this.peer.address(), why))));
 	}
 
+	private static String words(SSLException refusal) {
+		return (TlsFailures.isOfOther(refusal) ? "it refuses TLS with this node: " : "TLS with it has failed: ")
+				+ TlsFailures.words(refusal);
+	}
+
 	private static Reason reasonOf(Throwable cause, @Nullable SSLException refusal) {
 		if (refusal != null) {
-			return Reason.REFUSED;
+			return TlsFailures.isOfOther(refusal) ? Reason.REFUSED : Reason.UNTRUSTED;
 		}
 		return (cause instanceof StreamEndedException ended) ? ended.reason() : Reason.AWAY;
 	}

@@ -227,11 +227,13 @@ final class ReplicaEndpoint {
 
 	/** Somebody has connected, and TLS with them has failed. */
 	void handshakeFailed(Channel channel, Throwable cause) {
-		this.events.refused(Refused.HANDSHAKE);
+		Refused why = TlsFailures.isOfOther(cause) ? Refused.ALERT : Refused.HANDSHAKE;
+		this.events.refused(why);
 		String from = (channel.remoteAddress() instanceof InetSocketAddress address)
 				? String.valueOf(address.getAddress()) : "unknown";
-		if (isDue(Refused.HANDSHAKE + " " + from)) {
-			logger.warn("A connection from {} was refused: {}", from,
+		if (isDue(why + " " + from)) {
+			logger.warn("A connection from {} {}: {}", from,
+					(why == Refused.ALERT) ? "refuses TLS with this node" : "was refused",
 					ReplicaProtocol.printable(TlsFailures.words(cause)));
 		}
 	}

@@ -116,7 +116,7 @@ final class ReplicaProtocol {
 
 	/** Words of whoever is at the other end, for the log and the health. */
 	static String printable(String words) {
-		String line = words.replaceAll("[\\p{Cntrl}\\s]+", " ").strip();
+		String line = words.replaceAll("[^\\x21-\\x7e]+", " ").strip();
 		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 

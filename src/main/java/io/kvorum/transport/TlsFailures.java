@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsFailures extends ChannelInboundHandlerAdapter {
 
+	/** What the JDK says of an alert of the other end, and of nothing else. */
+	private static final String ALERT = "Received fatal alert";
+
 	private final BiConsumer<Channel, Throwable> onHandshakeFailure;
 
 	private boolean isSecure;
@@ -73,6 +76,11 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 		boolean isRefusal = failure instanceof NotSslRecordException
 				|| (failure instanceof SSLHandshakeException && !(failure instanceof SslHandshakeTimeoutException));
 		return isRefusal ? failure : null;
+	}
+
+	/** Whether it was the other end that refused this one. */
+	static boolean isOfOther(Throwable refusal) {
+		return refusal.getCause() == null && String.valueOf(refusal.getMessage()).contains(ALERT);
 	}
 
 	/**

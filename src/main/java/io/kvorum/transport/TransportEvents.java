@@ -33,8 +33,10 @@ public interface TransportEvents {
 	/** Why a stream to this node was refused. */
 	enum Refused {
 
-		/** The TLS handshake has failed. */
+		/** The TLS handshake has failed at this end. */
 		HANDSHAKE,
+		/** They have ended TLS by an alert: they do not take this node's certificate. */
+		ALERT,
 		/** The certificate does not name the host of the node that is claimed. */
 		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY
 

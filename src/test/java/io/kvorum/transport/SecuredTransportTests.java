@@ -1,7 +1,10 @@
 package io.kvorum.transport;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -94,8 +97,12 @@ class SecuredTransportTests {
 	}
 
 	private Failed failed(ReplicaTransport transport) {
+		return failed(transport, 1);
+	}
+
+	private Failed failed(ReplicaTransport from, int node) {
 		return (Failed) TransportNodes
-			.reply(this.nodes.remote(transport, 1).read(Generator.key("key"), TransportNodes.soon()));
+			.reply(this.nodes.remote(from, node).read(Generator.key("key"), TransportNodes.soon()));
 	}
 
 	private int secondPort() {
@@ -136,10 +143,10 @@ class SecuredTransportTests {
 	void aPeerThatIsFoundUnderTheAddressOfAnotherHostIsNotSpokenTo(CapturedOutput output) {
 		start(this.second, tls(CA.bundle("stranger.example"), "stranger.example"));
 		ReplicaTransport transport = start(this.first, honest());
-		TransportNodes.await("it is refused", () -> failed(transport).reason() == Reason.REFUSED);
+		TransportNodes.await("it is refused", () -> failed(transport).reason() == Reason.UNTRUSTED);
 
 		assertThat(failed(transport).detail()).contains("TLS with it has failed", "127.0.0.1");
-		awaitRefusals(Refused.HANDSHAKE, 10);
+		awaitRefusals(Refused.ALERT, 10);
 		assertThat(output.getOut()).containsOnlyOnce(this.nodes.addresses.get(1) + " is away: TLS with it has failed")
 			.doesNotContain("\tat ");
 		assertThat(this.second.asked).isEmpty();
@@ -149,11 +156,34 @@ class SecuredTransportTests {
 	void aPeerOfAnotherAuthorityIsNotSpokenTo(CapturedOutput output) {
 		start(this.second, tls(ANOTHER.bundle("127.0.0.1"), "127.0.0.1"));
 		ReplicaTransport transport = start(this.first, honest());
-		TransportNodes.await("it is refused", () -> failed(transport).reason() == Reason.REFUSED);
+		TransportNodes.await("it is refused", () -> failed(transport).reason() == Reason.UNTRUSTED);
 
 		assertThat(failed(transport).detail()).contains("TLS with it has failed", "PKIX path");
+		assertThat(transport.peers().getFirst().refused()).isTrue();
+		awaitRefusals(Refused.ALERT, 10);
+		assertThat(this.refused).doesNotContain(Refused.HANDSHAKE);
+		assertThat(output.getOut()).contains("A connection from /127.0.0.1 refuses TLS with this node: ")
+			.doesNotContain("\tat ");
+	}
+
+	/** It trusts the other authority beside its own. */
+	@Test
+	void whoRefusesAndWhoIsRefusedEachSaySo(CapturedOutput output) throws IOException {
+		Path both = ANOTHER.authority().resolveSibling("both.crt");
+		Files.writeString(both, TestCa.text(ANOTHER.authority()) + TestCa.text(CA.authority()));
+		ReplicaTransport refuses = start(this.second, honest());
+		ReplicaTransport isRefused = this.nodes.start(this.first,
+				TransportNodes.settings("the secret", tls(ANOTHER.bundle("127.0.0.1", both), "127.0.0.1")),
+				TransportEvents.NONE);
+		TransportNodes.await("one is refused", () -> failed(isRefused).reason() == Reason.REFUSED);
+		TransportNodes.await("by the other", () -> failed(refuses, 0).reason() == Reason.UNTRUSTED);
+
+		assertThat(failed(isRefused).detail()).contains("it refuses TLS with this node: ").doesNotContain("PKIX path");
+		assertThat(failed(refuses, 0).detail()).contains("TLS with it has failed: ", "PKIX path");
 		awaitRefusals(Refused.HANDSHAKE, 10);
-		assertThat(output.getOut()).doesNotContain("\tat ");
+		assertThat(this.refused).doesNotContain(Refused.ALERT);
+		assertThat(output.getOut()).containsOnlyOnce("A connection from /127.0.0.1 was refused: ")
+			.doesNotContain("\tat ");
 	}
 
 	/** However often it is tried: one line for each end. */
