@@ -133,10 +133,12 @@ final class Handshake {
 		if (!isOwn(challenge)) {
 			return false;
 		}
-		long now = this.time.nanos();
 		long given = givenNanos(challenge);
+		boolean isFirst = this.proven.putIfAbsent(challenge, given) == null;
+		// In this order: one that another loop has just forgotten is too old by now.
+		long now = this.time.nanos();
 		this.proven.values().removeIf(known -> now - known > LIFETIME.toNanos());
-		return now - given <= LIFETIME.toNanos() && this.proven.putIfAbsent(challenge, given) == null;
+		return isFirst && now - given <= LIFETIME.toNanos();
 	}
 
 	/** Whether a text has the form of a challenge. */

@@ -5,9 +5,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
+import io.kvorum.clock.TimeSource;
 import io.kvorum.testing.SteeredTime;
 import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -76,6 +78,51 @@ class HandshakeTests {
 		assertThat(this.called.accept(this.opening.challenge())).isFalse();
 		this.time.pass(Handshake.LIFETIME.plusNanos(1));
 		assertThat(this.called.accept(this.opening.challenge())).as("forgotten, and too old").isFalse();
+	}
+
+	@Test
+	void aChallengeThatIsForgottenWhileItIsLookedAtIsNotTakenAgain() {
+		InterruptedTime interrupted = new InterruptedTime(this.time);
+		Handshake busy = new Handshake("a secret", () -> ++this.random, interrupted);
+		String challenge = busy.challenge();
+		String other = busy.challenge();
+		assertThat(busy.accept(challenge)).isTrue();
+		this.time.pass(Handshake.LIFETIME);
+		interrupted.next = () -> {
+			this.time.pass(Duration.ofNanos(1));
+			busy.accept(other);
+		};
+
+		assertThat(busy.accept(challenge)).isFalse();
+	}
+
+	/** Something happens when the clock has just been read. */
+	private static final class InterruptedTime implements TimeSource {
+
+		private final SteeredTime time;
+
+		private @Nullable Runnable next;
+
+		InterruptedTime(SteeredTime time) {
+			this.time = time;
+		}
+
+		@Override
+		public long millis() {
+			return this.time.millis();
+		}
+
+		@Override
+		public long nanos() {
+			long now = this.time.nanos();
+			Runnable interruption = this.next;
+			this.next = null;
+			if (interruption != null) {
+				interruption.run();
+			}
+			return now;
+		}
+
 	}
 
 	@Test
