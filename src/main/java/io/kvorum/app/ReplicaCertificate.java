@@ -29,11 +29,11 @@ final class ReplicaCertificate {
 
 	private final String name;
 
-	private final ReplicaTls tls;
+	/** Null until the bundle was read for the first time. Guarded by this. */
+	private @Nullable ReplicaTls tls;
 
-	private ReplicaCertificate(String name, String host, SslBundle bundle) throws SSLException {
+	private ReplicaCertificate(String name) {
 		this.name = name;
-		this.tls = new ReplicaTls(host, materialOf(bundle));
 	}
 
 	/**
@@ -48,9 +48,10 @@ final class ReplicaCertificate {
 			return null;
 		}
 		try {
-			ReplicaCertificate certificate = new ReplicaCertificate(name, self.bareHost(), bundles.getBundle(name));
+			ReplicaCertificate certificate = new ReplicaCertificate(name);
+			// First, so that no change is missed: one that is told before is read below.
 			bundles.addBundleUpdateHandler(name, certificate::update);
-			return certificate.tls;
+			return certificate.begin(self.bareHost(), bundles);
 		}
 		catch (NoSuchSslBundleException _) {
 			throw wrong(name, "must be the name of an SSL bundle (spring.ssl.bundle.pem.%s.*); there are %s"
@@ -65,10 +66,23 @@ final class ReplicaCertificate {
 		return new WrongPropertiesException(List.of(new Violation(PROPERTY, name, rule)));
 	}
 
-	/** By Spring's thread that watches files. What is under way goes on. */
-	private void update(SslBundle bundle) {
+	private synchronized ReplicaTls begin(String host, SslBundles bundles) throws SSLException {
+		ReplicaTls first = new ReplicaTls(host, materialOf(bundles.getBundle(this.name)));
+		this.tls = first;
+		return first;
+	}
+
+	/**
+	 * By Spring's thread that watches files, which waits while the bundle is read for the
+	 * first time. What is under way goes on.
+	 */
+	private synchronized void update(SslBundle bundle) {
+		ReplicaTls following = this.tls;
+		if (following == null) {
+			return;
+		}
 		try {
-			this.tls.replace(materialOf(bundle));
+			following.replace(materialOf(bundle));
 			logger.info("New connections between nodes use what is new of the SSL bundle {}", this.name);
 		}
 		catch (SSLException | RuntimeException ex) {

@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import java.lang.Thread.State;
 import java.util.function.Consumer;
 
 import io.kvorum.testing.TestCa;
@@ -11,6 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.ssl.DefaultSslBundleRegistry;
+import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -93,6 +96,41 @@ class ReplicaCertificateTests {
 						+ ("keystore.certificate".equals(name) && value == null ? "" : CA.key("node-1.example")),
 				prefix + "truststore.certificate=" + CA.authority(),
 				prefix + name + "=" + (value != null ? value : ""));
+	}
+
+	@Test
+	void whatChangesWhileItIsReadIsUsedToo(CapturedOutput output) {
+		ChangingBundles bundles = new ChangingBundles(CA.bundle("node-1.example"));
+		this.contexts.run(context -> {
+			assertThat(follow(context.getBean(KvorumProperties.class), bundles)).isNotNull();
+			bundles.change.join();
+		});
+
+		assertThat(output.getOut()).contains("New connections between nodes use what is new of the SSL bundle node");
+	}
+
+	/** Changes right behind each look, by another thread, which may have to wait. */
+	private static final class ChangingBundles extends DefaultSslBundleRegistry {
+
+		private final SslBundle next;
+
+		private Thread change = new Thread();
+
+		ChangingBundles(SslBundle bundle) {
+			super("node", bundle);
+			this.next = bundle;
+		}
+
+		@Override
+		public SslBundle getBundle(String name) {
+			SslBundle before = super.getBundle(name);
+			this.change = Thread.ofPlatform().start(() -> updateBundle(name, this.next));
+			while (this.change.getState() != State.BLOCKED && this.change.isAlive()) {
+				Thread.onSpinWait();
+			}
+			return before;
+		}
+
 	}
 
 	@Test
