@@ -97,23 +97,26 @@ final class KeysWatch implements SmartLifecycle {
 			}
 		}
 		catch (KeysFileException ex) {
-			keep(String.valueOf(ex.getMessage()));
+			keep(String.valueOf(ex.getMessage()), null);
 		}
 		catch (RuntimeException ex) {
-			logger.error("Looking at the API keys in {} failed", this.path, ex);
-			keep("an error that nobody expected: " + ex.getClass().getName());
+			keep("an error that nobody expected: " + ex.getClass().getName(), ex);
 		}
 	}
 
 	private void use(KeyRing ring) {
-		this.trouble = null;
 		this.control.use(ring);
 		this.events.reloaded(true);
+		this.trouble = null;
 		logger.info("The API keys in {} have changed: {} are in use", this.path, this.control.state().keys());
 	}
 
-	/** Tells once what is wrong, for as long as it is the same. */
-	private void keep(String why) {
+	/**
+	 * Tells once what is wrong, for as long as it is the same.
+	 * @param unexpected whose stack is told too; null where there is nothing to learn
+	 * from it
+	 */
+	private void keep(String why, @Nullable RuntimeException unexpected) {
 		if (why.equals(this.trouble)) {
 			return;
 		}
@@ -121,7 +124,7 @@ final class KeysWatch implements SmartLifecycle {
 		this.control.keep(why);
 		this.events.reloaded(false);
 		logger.warn("The API keys in {} cannot be used, those of before stay in use ({} keys):\n    {}", this.path,
-				this.control.state().keys(), why);
+				this.control.state().keys(), why, unexpected);
 	}
 
 }

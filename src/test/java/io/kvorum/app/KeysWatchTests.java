@@ -14,6 +14,7 @@ import io.kvorum.access.AccessEvents;
 import io.kvorum.access.Denial;
 import io.kvorum.access.DeniedException;
 import io.kvorum.access.KeysFile;
+import io.kvorum.clock.TimeSource;
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.BeforeEach;
@@ -156,6 +157,34 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(this.control.state().trouble()).isNull();
 		assertThat(this.control.staleSeconds()).isZero();
 		assertThat(this.reloads).containsExactly(false, true);
+	}
+
+	@Test
+	void anErrorThatNobodyExpectedIsToldOnceWithItsStack(CapturedOutput output) {
+		KeysWatch failing = new KeysWatch(this.file, new byte[0], Duration.ofSeconds(1), this.control,
+				new BrokenClock(), this);
+		failing.look(this.file);
+		failing.look(this.file);
+
+		assertThat(isLetIn("a")).isTrue();
+		assertThat(this.reloads).containsExactly(false);
+		assertThat(this.control.state().trouble()).contains("UnsupportedOperationException");
+		assertThat(output.getAll()).containsOnlyOnce("those of before stay in use (1 keys)")
+			.containsOnlyOnce("it has stopped");
+	}
+
+	private static final class BrokenClock implements TimeSource {
+
+		@Override
+		public long millis() {
+			throw new UnsupportedOperationException("it has stopped");
+		}
+
+		@Override
+		public long nanos() {
+			throw new UnsupportedOperationException("it has stopped");
+		}
+
 	}
 
 	@Test
