@@ -256,14 +256,17 @@ final class RequestGuard extends ChannelDuplexHandler {
 			this.events.handshakeFailed();
 		}
 		if (this.answered && this.decoder.isBusy() && ChannelOperations.get(ctx.channel()) == null) {
-			finished();
+			finished(ctx);
 		}
 	}
 
 	/** The request is answered, and nobody has anything more to do with it. */
-	void finished() {
+	void finished(ChannelHandlerContext ctx) {
 		this.current = null;
 		this.decoder.finished();
+		if (this.leaving) {
+			leave(ctx);
+		}
 	}
 
 	/** A close by reactor-netty or the application; those of the guard are at once. */
@@ -292,12 +295,13 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	/**
 	 * Closes the connection, when what is under way is answered. An answer that had begun
-	 * before could not say so.
+	 * before could not say so; one that was written before is under way until the network
+	 * has taken it.
 	 */
 	void leave(ChannelHandlerContext ctx) {
 		this.leaving = true;
-		if (!this.decoder.isBusy() && !this.decoder.isHeadBegun()) {
-			ctx.close();
+		if (!this.decoder.isBusy() && !this.decoder.isHeadBegun() && !this.decoder.holdsBytes()) {
+			close(ctx, ctx.newPromise());
 		}
 	}
 

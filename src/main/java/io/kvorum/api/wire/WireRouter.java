@@ -57,7 +57,7 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 	void ended(ChannelHandlerContext ctx) {
 		this.current = null;
 		keepReading(ctx);
-		this.guard.finished();
+		this.guard.finished(ctx);
 	}
 
 	/** Whether the route waits for the rest of a body. */

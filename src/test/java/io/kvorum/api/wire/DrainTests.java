@@ -159,6 +159,22 @@ class DrainTests {
 	}
 
 	@Test
+	void anAnswerThatIsStillOnItsWayWhenItsTimeIsOverIsWholeAndThenItsConnectionCloses() {
+		Drain drain = new Drain(Duration.ZERO, GuardedServer.LONG);
+		try (GuardedServer server = server(drain);
+				RawHttp client = server.connect(1 << 13);
+				RawHttp idle = server.connect()) {
+			Response head = client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n").readStatus();
+			stop(drain);
+			idle.awaitClosed();
+			assertThat(head.header("connection")).isNull();
+			assertThat(client.readBody(head).body()).hasSize(GuardedServer.LARGE_BYTES);
+			client.awaitClosed();
+			this.drained.join();
+		}
+	}
+
+	@Test
 	void noRequestIsLostWhereAllConnectionsAreBusyAtTheStop() {
 		Drain drain = new Drain(GuardedServer.LONG);
 		try (GuardedServer server = server(drain)) {

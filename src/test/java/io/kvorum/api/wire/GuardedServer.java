@@ -40,6 +40,9 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	static final Duration SHORT = Duration.ofMillis(200);
 
+	/** More than the system takes of an answer that nobody reads. */
+	static final int LARGE_BYTES = 16 << 20;
+
 	/** The targets that reached the application. */
 	final List<String> served = new CopyOnWriteArrayList<>();
 
@@ -157,6 +160,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			case "/broken-off" -> brokenOff(response);
 			case "/held" -> this.held.asMono().then(Mono.from(response.sendString(Mono.just("held"))));
 			case "/unread" -> Mono.never();
+			case "/large" -> response.sendByteArray(Mono.just(new byte[LARGE_BYTES]));
 			default ->
 				bodyLength(request).flatMap((length) -> Mono.from(response.sendString(Mono.just(length.toString()))))
 					.onErrorResume(RequestBodyTimeoutException.class, (ex) -> response.status(408).send())
