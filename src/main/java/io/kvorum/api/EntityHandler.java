@@ -235,7 +235,7 @@ final class EntityHandler implements WebHandler {
 
 	private void head(EntityRequest request, Exchange exchange, Version version) {
 		consistency(request, exchange);
-		exchange.set(HttpHeaderNames.ETAG, EntityTag.quoted(version));
+		exchange.set(HttpHeaderNames.ETAG, '"' + version.toHex() + '"');
 	}
 
 	private void consistency(EntityRequest request, Exchange exchange) {

@@ -1,5 +1,7 @@
 package io.kvorum.kv;
 
+import java.util.HexFormat;
+
 /**
  * The version of an entry: a hybrid logical timestamp and the node that gave it, compared
  * in this order. One write has one version, given once by its coordinator; two entries of
@@ -14,6 +16,8 @@ public record Version(long timestamp, long node) implements Comparable<Version> 
 	/** Of what is not there: the oldest of all. */
 	public static final Version ABSENT = new Version(0, 0);
 
+	private static final HexFormat HEX = HexFormat.of();
+
 	/** Bits of a timestamp that count within a millisecond. */
 	public static final int COUNTER_BITS = 16;
 
@@ -25,6 +29,11 @@ public record Version(long timestamp, long node) implements Comparable<Version> 
 	/** The physical part of the timestamp: milliseconds since 1970. */
 	public long millis() {
 		return this.timestamp >>> COUNTER_BITS;
+	}
+
+	/** As clients see it, in ETag and elsewhere: opaque, and always of one length. */
+	public String toHex() {
+		return HEX.toHexDigits(this.timestamp) + HEX.toHexDigits(this.node);
 	}
 
 	@Override

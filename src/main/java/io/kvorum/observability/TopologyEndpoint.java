@@ -137,7 +137,7 @@ final class TopologyEndpoint {
 			told.put("detail", holding.failed().detail());
 		}
 		if (!holding.version().equals(Version.ABSENT)) {
-			told.put("version", hex(holding.version()));
+			told.put("version", holding.version().toHex());
 			told.put("written", Instant.ofEpochMilli(holding.version().millis()).toString());
 			told.put("copies", holding.copies());
 		}
@@ -145,11 +145,6 @@ final class TopologyEndpoint {
 			told.put("expires", Instant.ofEpochMilli(holding.expiresAtMillis()).toString());
 		}
 		return told;
-	}
-
-	/** As the header ETag has it. */
-	private static String hex(Version version) {
-		return HexFormat.of().toHexDigits(version.timestamp()) + HexFormat.of().toHexDigits(version.node());
 	}
 
 }

@@ -61,6 +61,11 @@ class VersionTests {
 	}
 
 	@Test
+	void asClientsSeeItItHas32HexadecimalDigits() {
+		assertThat(new Version(0x018b_cfe5_6800_0007L, 0xff).toHex()).isEqualTo("018bcfe56800000700000000000000ff");
+	}
+
+	@Test
 	void aTimestampIsMillisecondsAnd16BitsOfCounter() {
 		Version version = new Version(0x018b_cfe5_6800_0007L, 1);
 
