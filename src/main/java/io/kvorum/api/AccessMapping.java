@@ -75,7 +75,8 @@ final class AccessMapping implements HandlerMapping, Ordered {
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
-		return this.access.isClosed() ? Mono.justOrEmpty(obstacle(exchange)) : Mono.empty();
+		WebHandler obstacle = this.access.isClosed() ? obstacle(exchange) : null;
+		return (obstacle != null) ? Preflights.found(obstacle, exchange) : Mono.empty();
 	}
 
 	/** What answers instead of what was asked for; null where that may. */

@@ -14,9 +14,9 @@ final class EntityMapping implements HandlerMapping, Ordered {
 
 	private final ApplicationContext context;
 
-	private final Mono<Object> entities;
+	private final EntityHandler entities;
 
-	private final Mono<Object> ranges;
+	private final RangeHandler ranges;
 
 	/**
 	 * @param context whose server this is for: that of a management port of its own asks
@@ -24,8 +24,8 @@ final class EntityMapping implements HandlerMapping, Ordered {
 	 */
 	EntityMapping(ApplicationContext context, EntityHandler entities, RangeHandler ranges) {
 		this.context = context;
-		this.entities = Mono.just(entities);
-		this.ranges = Mono.just(ranges);
+		this.entities = entities;
+		this.ranges = ranges;
 	}
 
 	@Override
@@ -35,9 +35,9 @@ final class EntityMapping implements HandlerMapping, Ordered {
 		}
 		String path = exchange.getRequest().getURI().getRawPath();
 		if (EntityHandler.PATH.equals(path)) {
-			return this.entities;
+			return Preflights.found(this.entities, exchange);
 		}
-		return RangeHandler.PATH.equals(path) ? this.ranges : Mono.empty();
+		return RangeHandler.PATH.equals(path) ? Preflights.found(this.ranges, exchange) : Mono.empty();
 	}
 
 	@Override

@@ -4,7 +4,6 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
-import org.springframework.web.server.WebHandler;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,8 +19,6 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 
 	private final ProblemWriter problems;
 
-	private final Mono<Object> handler = Mono.just((WebHandler) this::answer);
-
 	/**
 	 * @param context whose server this is for, see {@link EntityMapping}
 	 * @param managementPath where the management endpoints are, such as {@code /actuator}
@@ -34,7 +31,8 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
-		return this.context.equals(exchange.getApplicationContext()) ? this.handler : Mono.empty();
+		return this.context.equals(exchange.getApplicationContext()) ? Preflights.found(this::answer, exchange)
+				: Mono.empty();
 	}
 
 	private Mono<Void> answer(ServerWebExchange webExchange) {

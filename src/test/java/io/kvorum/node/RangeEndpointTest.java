@@ -8,9 +8,11 @@ import io.kvorum.testing.Generator;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -191,6 +193,21 @@ class RangeEndpointTest {
 		assertThat(range("start=a", "Accept: nonsense\r\n").status()).isEqualTo(400);
 		assertProblem(this.node.send("GET", "/v0/entities/?start=a"), 400);
 		assertThat(output.getAll()).doesNotContain("ERROR");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "/v0/entity, 405, 'GET, HEAD, PUT, DELETE'", "/v0/entity?id=a, 405, 'GET, HEAD, PUT, DELETE'",
+			"/v0/entities?start=a, 405, GET", "/v0/nothing, 400," })
+	void aPreflightIsARequestLikeAnyOther(String target, int status, @Nullable String allowed) {
+		try (RawHttp client = RawHttp.connect(this.port)) {
+			Response answer = read(client.send("OPTIONS " + target
+					+ " HTTP/1.1\r\nHost: a\r\nOrigin: http://b\r\nAccess-Control-Request-Method: GET\r\n\r\n"));
+			assertThat(answer.status()).isEqualTo(status);
+			assertThat(answer.header("Allow")).isEqualTo(allowed);
+			assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
+			assertThat(answer.headers().keySet()).noneMatch(name -> name.startsWith("Access-Control"));
+			assertThat(read(client.send(get("start=nothing-&end=nothing-z"))).status()).isEqualTo(200);
+		}
 	}
 
 	private static void assertProblem(HttpResponse<byte[]> response, int status) {
