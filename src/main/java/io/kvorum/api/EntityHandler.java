@@ -148,28 +148,23 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> found(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
+		int length = live.value().length();
+		if (!withBody || length < LARGE_VALUE_BYTES) {
+			return send(live, request, exchange, withBody);
+		}
+		if (!this.outgoing.tryReserve(length)) {
+			return Mono.error(this.outgoing.exhausted());
+		}
+		return Mono.defer(() -> send(live, request, exchange, true)).doFinally(_ -> this.outgoing.release(length));
+	}
+
+	private Mono<Void> send(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
 		Value value = live.value();
 		head(request, exchange, live.version());
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.version().millis()));
-		if (!withBody) {
-			return exchange.end();
-		}
-		return (value.length() < LARGE_VALUE_BYTES) ? send(value, exchange) : sendLarge(value, exchange);
-	}
-
-	private static Mono<Void> send(Value value, Exchange exchange) {
-		return exchange.send(value.array(), value.offset(), value.length());
-	}
-
-	private Mono<Void> sendLarge(Value value, Exchange exchange) {
-		int length = value.length();
-		if (!this.outgoing.tryReserve(length)) {
-			exchange.clear();
-			return Mono.error(this.outgoing.exhausted());
-		}
-		return send(value, exchange).doFinally(_ -> this.outgoing.release(length));
+		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 
 	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {

@@ -41,9 +41,6 @@ interface Exchange extends RequestHead {
 	/** Sets a header of the answer. */
 	void set(CharSequence name, CharSequence value);
 
-	/** Removes all headers of the answer. */
-	void clear();
-
 	/** Whether the head of the answer is on its way, and no other can be given. */
 	boolean isCommitted();
 

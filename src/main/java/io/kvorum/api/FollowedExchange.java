@@ -110,11 +110,6 @@ final class FollowedExchange implements Exchange {
 	}
 
 	@Override
-	public void clear() {
-		this.exchange.clear();
-	}
-
-	@Override
 	public boolean isCommitted() {
 		return this.exchange.isCommitted();
 	}

@@ -75,11 +75,6 @@ final class NettyExchange implements Exchange {
 	}
 
 	@Override
-	public void clear() {
-		this.exchange.headers().clear();
-	}
-
-	@Override
 	public boolean isCommitted() {
 		return this.exchange.isCommitted();
 	}

@@ -95,11 +95,6 @@ final class SpringExchange implements Exchange {
 	}
 
 	@Override
-	public void clear() {
-		this.response.getHeaders().clear();
-	}
-
-	@Override
 	public boolean isCommitted() {
 		return this.response.isCommitted();
 	}

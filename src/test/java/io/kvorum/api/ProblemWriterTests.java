@@ -135,11 +135,6 @@ class ProblemWriterTests {
 		}
 
 		@Override
-		public void clear() {
-			this.headers.clear();
-		}
-
-		@Override
 		public boolean isCommitted() {
 			return false;
 		}
