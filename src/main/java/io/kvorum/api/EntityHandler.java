@@ -104,22 +104,35 @@ final class EntityHandler implements WebHandler {
 		return handle(new NettyExchange(exchange));
 	}
 
-	private Mono<Void> handle(Exchange arrived) {
+	private Mono<Void> handle(Exchange exchange) {
 		long started = this.time.nanos();
-		Exchange exchange = this.followers.follow(arrived, PATH);
+		ApiKey caller;
+		try {
+			caller = this.access.admit(exchange);
+		}
+		catch (DeniedException denied) {
+			return counted(this.access.refuse(exchange, denied), exchange, started);
+		}
+		// Behind the gate: to be followed is for those who are let in.
+		return answer(this.followers.follow(exchange, PATH), caller, started);
+	}
+
+	private Mono<Void> answer(Exchange exchange, ApiKey caller, long started) {
 		Mono<Void> answer;
 		try {
-			answer = answer(exchange);
+			answer = answer(exchange, caller);
 		}
 		catch (RuntimeException ex) {
 			answer = Mono.error(ex);
 		}
-		return answer.onErrorResume(error -> explain(error, exchange))
-			.doFinally(signal -> count(exchange, signal, started));
+		return counted(answer.onErrorResume(error -> explain(error, exchange)), exchange, started);
 	}
 
-	private Mono<Void> answer(Exchange exchange) {
-		ApiKey caller = this.access.admit(exchange);
+	private Mono<Void> counted(Mono<Void> answer, Exchange exchange, long started) {
+		return answer.doFinally(signal -> count(exchange, signal, started));
+	}
+
+	private Mono<Void> answer(Exchange exchange, ApiKey caller) {
 		return switch (exchange.method()) {
 			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, true);
 			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, false);

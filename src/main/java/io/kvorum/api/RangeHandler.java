@@ -64,14 +64,22 @@ final class RangeHandler implements WebHandler {
 	public Mono<Void> handle(ServerWebExchange exchange) {
 		// For the meter of Spring's HTTP requests.
 		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
-		Exchange followed = this.followers.follow(new SpringExchange(exchange), PATH);
-		return Mono.defer(() -> handle(exchange, followed))
+		Exchange arrived = new SpringExchange(exchange);
+		ApiKey caller;
+		try {
+			caller = this.access.admit(arrived);
+		}
+		catch (DeniedException denied) {
+			return this.access.refuse(arrived, denied);
+		}
+		// Behind the gate: to be followed is for those who are let in.
+		Exchange followed = this.followers.follow(arrived, PATH);
+		return Mono.defer(() -> handle(caller, exchange, followed))
 			.onErrorResume(error -> explain(error, exchange, followed))
 			.doFinally(signal -> followed.answered((signal != SignalType.CANCEL) ? followed.status() : 0));
 	}
 
-	private Mono<Void> handle(ServerWebExchange exchange, Exchange followed) {
-		ApiKey caller = this.access.admit(followed);
+	private Mono<Void> handle(ApiKey caller, ServerWebExchange exchange, Exchange followed) {
 		ServerHttpRequest request = exchange.getRequest();
 		if (!request.getMethod().equals(HttpMethod.GET)) {
 			followed.set(HttpHeaders.ALLOW, HttpMethod.GET.name());

@@ -2,10 +2,14 @@ package io.kvorum.api;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.KeysFile;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Value;
 import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
@@ -118,6 +122,18 @@ class AccessGateTests {
 	}
 
 	@Test
+	void strangersAreNotFollowed() {
+		String wanted = "Kvorum-Timing: 1\r\ntraceparent: 00-4bf92f3577b34da60000000000000001-00f067aa0ba902b7-01\r\n";
+		assertThat(answer(request("GET", "a/b", wanted, "")).headers()).doesNotContainKey("Server-Timing");
+		assertThat(answer(request("GET", "a/b", wanted + "Authorization: Bearer nobody\r\n", "")).headers())
+			.doesNotContainKey("Server-Timing");
+		assertThat(this.node.followed).isEmpty();
+
+		assertThat(answer(request("GET", "a/b", wanted + by("read"), "")).headers()).containsKey("Server-Timing");
+		assertThat(this.node.followed).containsExactly("GET");
+	}
+
+	@Test
 	void whatIsWrongWithARequestIsNotToldToStrangers() {
 		assertThat(answer(request("GET", "a&id=a", "", "")).status()).isEqualTo(401);
 		assertThat(answer(request("GET", "a&replicas=9/9", "", "")).status()).isEqualTo(401);
@@ -176,6 +192,25 @@ class AccessGateTests {
 		assertThat(refused.body()).contains("urn:kvorum:problem:too-many-requests", "not-applied");
 		this.time.pass(Duration.ofSeconds(1));
 		assertThat(answer(put).status()).isEqualTo(201);
+	}
+
+	@Test
+	void aRateIsToldWhereThereIsNoRoomForTheAnswerToo() {
+		AccessControl rated = AccessControl.by(KeysFile.read(
+				ApiKeys.content(
+						ApiKeys.entry("slow", RIGHTS.formatted("read") + ",\"rate\":{\"per-second\":1,\"burst\":2}")),
+				this.time.nanos()), this.time);
+		try (EntityServer full = new EntityServer(rated, this.time, 1); RawHttp client = full.connect()) {
+			Awaited.of(full.coordinator.put(Generator.key("a/b"), new Replicas(1, 1), "text/plain",
+					Value.of(new byte[20_000]), null));
+			Response answer = Objects.requireNonNull(client.send(request("GET", "a/b", by("slow"), "")).read());
+
+			assertThat(answer.status()).isEqualTo(503);
+			assertThat(answer.header("RateLimit")).isEqualTo("\"key\";r=1;t=1");
+			assertThat(answer.header("RateLimit-Policy")).isEqualTo("\"key\";q=2;w=2");
+			assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
+			assertThat(answer.headers()).doesNotContainKeys("ETag", "Last-Modified", "Kvorum-Consistency");
+		}
 	}
 
 	@Test

@@ -48,6 +48,9 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 	/** What became of operations and requests. */
 	final List<String> events = new CopyOnWriteArrayList<>();
 
+	/** The requests that whoever traces was asked about. */
+	final List<String> followed = new CopyOnWriteArrayList<>();
+
 	final Coordinator coordinator;
 
 	private final DisposableServer server;
@@ -57,6 +60,11 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 	}
 
 	EntityServer(AccessControl access, SteeredTime time) {
+		this(access, time, 4 * MAX_VALUE_BYTES);
+	}
+
+	/** With room for so many bytes of values on their way. */
+	EntityServer(AccessControl access, SteeredTime time, int maxInFlightBytes) {
 		HybridLogicalClock clock = new HybridLogicalClock(time);
 		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
 		Topology topology = Topology.alone();
@@ -69,8 +77,10 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(this.coordinator,
 				new AccessGate(access, problems, time, AccessEvents.NONE),
-				new ApiSettings(MAX_VALUE_BYTES, 4 * MAX_VALUE_BYTES, timeout), problems, time, this,
-				RequestTraces.NONE);
+				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, timeout), problems, time, this, (request, _) -> {
+					this.followed.add(request.method());
+					return null;
+				});
 		HttpServer guarded = new WireGuard(WireLimits.defaults(), WireEvents.none())
 			.apply(HttpServer.create().host("127.0.0.1").port(0));
 		this.server = new WireRouting(new EntityRoute(handler)).apply(guarded).bindNow();

@@ -1,8 +1,11 @@
 package io.kvorum.node;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 
 import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,6 +116,36 @@ class AccessTest {
 		for (String method : new String[] { "GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS" }) {
 			assertThat(this.stranger.send(method, path).statusCode()).as(method).isEqualTo(401);
 		}
+	}
+
+	private Response raw(String method, String target, String headers) {
+		try (RawHttp connection = RawHttp.connect(this.port)) {
+			Response response = connection
+				.send("%s %s HTTP/1.1\r\nHost: a\r\n%s\r\n".formatted(method, target, headers))
+				.read();
+			return Objects.requireNonNull(response);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/v0/entity", "/v0/entity?id=reports/a", "/v0/entities?start=reports/", "/v0/status",
+			"/v0/nothing", "/actuator", "/actuator/health", "/actuator/prometheus", "/actuator/nothing" })
+	void aPreflightOfAStrangerIsRefusedAsAnyOtherRequest(String target) {
+		Response preflight = raw("OPTIONS", target, "Origin: http://b\r\nAccess-Control-Request-Method: GET\r\n");
+		Response other = raw("POST", target, "Content-Length: 0\r\n");
+
+		assertThat(preflight.status()).isEqualTo(401);
+		assertThat(preflight.headers()).isEqualTo(other.headers());
+		assertThat(preflight.body()).isEqualTo(other.body());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/v0/entity", "/v0/entity?id=reports/a", "/v0/entities?start=reports/&end=reports0" })
+	void whereTheTimeGoesIsForThoseWhoAreLetIn(String target) {
+		String asked = "Kvorum-Timing: 1\r\n";
+		assertThat(raw("GET", target, asked).headers()).doesNotContainKey("Server-Timing");
+		assertThat(raw("GET", target, asked + "Authorization: " + ApiKeys.bearer("reports") + "\r\n").headers())
+			.containsKey("Server-Timing");
 	}
 
 	@ParameterizedTest
