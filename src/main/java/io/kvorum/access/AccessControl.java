@@ -83,10 +83,29 @@ public final class AccessControl {
 		if (!key.isHash(SecretHash.of(credentials.secret())) || found == null) {
 			throw DeniedException.of(Denial.WRONG);
 		}
+		return unexpired(key);
+	}
+
+	private ApiKey unexpired(ApiKey key) {
 		if (key.isExpired(this.time.millis())) {
 			throw DeniedException.of(Denial.EXPIRED);
 		}
 		return key;
+	}
+
+	/**
+	 * Who was let in before, by the keys of now; takes no token.
+	 * @throws DeniedException if their key is gone or has expired
+	 */
+	public ApiKey readmit(ApiKey caller) {
+		if (!this.controlled) {
+			return caller;
+		}
+		ApiKey found = this.ring.find(caller.id());
+		if (found == null || !found.hasSecretOf(caller)) {
+			throw DeniedException.of(Denial.WRONG);
+		}
+		return unexpired(found);
 	}
 
 	/** From now on these keys are good, and no others. */

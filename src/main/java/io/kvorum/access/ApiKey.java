@@ -61,6 +61,10 @@ public final class ApiKey {
 		return MessageDigest.isEqual(this.hash, other);
 	}
 
+	boolean hasSecretOf(ApiKey other) {
+		return isHash(other.hash);
+	}
+
 	boolean isExpired(long nowMillis) {
 		return nowMillis >= this.expiresAtMillis;
 	}

@@ -80,6 +80,14 @@ final class AccessGate {
 		return caller;
 	}
 
+	/**
+	 * Who was let in before, by the keys of now; for what goes on for long.
+	 * @throws DeniedException if their key is no longer good
+	 */
+	ApiKey readmit(ApiKey caller) {
+		return this.control.readmit(caller);
+	}
+
 	private static void tellRate(Exchange exchange, TokenBucket bucket, long remaining, long seconds) {
 		exchange.set(RATE_LIMIT_POLICY, "\"key\";q=" + bucket.rate().burst() + ";w=" + bucket.windowSeconds());
 		exchange.set(RATE_LIMIT, "\"key\";r=" + remaining + ";t=" + seconds);

@@ -112,13 +112,20 @@ final class RangeHandler implements WebHandler {
 		response.getHeaders().setContentType(format.mediaType());
 		response.beforeCommit(() -> Mono.fromRunnable(followed::finishHead));
 		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit(), followed.follower()),
-				read -> write(read, format, gateOf(request), response), RangeRead::close);
+				read -> write(read, () -> this.access.readmit(caller).requireRange(asked.range()), format,
+						gateOf(request), response),
+				RangeRead::close);
 	}
 
-	private Mono<Void> write(RangeRead read, RangeFormat format, OutboundGate gate, ServerHttpResponse response) {
+	/**
+	 * Writes what is read.
+	 * @param right looked at before each piece: a key may be taken away meanwhile
+	 */
+	private Mono<Void> write(RangeRead read, Runnable right, RangeFormat format, OutboundGate gate,
+			ServerHttpResponse response) {
 		gate.beginStream(this.settings.rangeStallTimeout());
 		NettyDataBufferFactory buffers = (NettyDataBufferFactory) response.bufferFactory();
-		Flux<DataBuffer> body = Mono.defer(() -> gate.whenOpen().then(read.next()))
+		Flux<DataBuffer> body = Mono.defer(() -> gate.whenOpen().doOnSuccess(_ -> right.run()).then(read.next()))
 			.repeat()
 			.takeUntil(RangePiece::last)
 			.map(piece -> buffers.wrap(format.encode(piece)));

@@ -131,6 +131,29 @@ class AccessControlTests {
 	}
 
 	@Test
+	void whoWasLetInGoesOnByTheKeysOfNowAndNeedsNoToken() {
+		AccessControl control = by(RATED);
+		ApiKey admitted = control.admit(List.of("Bearer a." + SECRET));
+		for (int i = 0; i < 10; i++) {
+			assertThat(control.readmit(admitted)).isSameAs(admitted);
+		}
+		control.use(ring(SECRET, "\"actuator\":[\"metrics\"]"));
+		assertThat(control.readmit(admitted).may(Right.READ, Generator.key("a/b"))).isFalse();
+		control.use(ring(SECRET, RULES + ",\"expires\":\"2001-01-01T00:00:00Z\""));
+		assertGoesOnNoMore(control, admitted, Denial.EXPIRED);
+		control.use(ring(SECRET.replace('a', 'b'), RULES));
+		assertGoesOnNoMore(control, admitted, Denial.WRONG);
+		control.use(KeyRing.EMPTY);
+		assertGoesOnNoMore(control, admitted, Denial.WRONG);
+		assertThat(AccessControl.off(this.time).readmit(ApiKey.anyone())).isSameAs(ApiKey.anyone());
+	}
+
+	private static void assertGoesOnNoMore(AccessControl control, ApiKey admitted, Denial why) {
+		assertThatExceptionOfType(DeniedException.class).isThrownBy(() -> control.readmit(admitted))
+			.satisfies(ex -> assertThat(ex.denial()).isEqualTo(why));
+	}
+
+	@Test
 	void aFileThatIsLoadedAgainFillsNoBucketUnlessTheRateIsAnotherOne() {
 		AccessControl control = by(RATED);
 		control.admit(List.of("Bearer a." + SECRET));

@@ -1,8 +1,11 @@
 package io.kvorum.node;
 
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 
+import io.kvorum.access.AccessControl;
+import io.kvorum.access.KeysFile;
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
@@ -10,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -18,6 +22,7 @@ import org.springframework.test.context.DynamicPropertySource;
 import org.springframework.test.context.TestPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Somebody who has the key to one prefix, or none, tries to get at the rest: by raw
@@ -31,12 +36,22 @@ class AccessAttackTest {
 
 	private static final String TREASURE = "treasure-of-others";
 
+	private static final String THIEF = ApiKeys.entry("thief", """
+			"rules":[{"prefix":"mine/","rights":["read","write","delete","range"]},
+			{"prefix-base64":"/w==","rights":["read","write","delete","range"]}]""");
+
+	private static final String OWNER = ApiKeys.entry("owner", """
+			"rules":[{"prefix":"","rights":["read","write","delete","range"]}]""");
+
 	private final int port;
+
+	private final AccessControl control;
 
 	private final NodeClient owner;
 
-	AccessAttackTest(@LocalServerPort int port) throws Exception {
+	AccessAttackTest(@LocalServerPort int port, @Autowired AccessControl control) throws Exception {
 		this.port = port;
+		this.control = control;
 		this.owner = new NodeClient(port, "owner");
 		assertThat(this.owner.send("PUT", "/v0/entity?id=vault/gold", TREASURE.getBytes(StandardCharsets.UTF_8))
 			.statusCode()).isEqualTo(201);
@@ -44,10 +59,7 @@ class AccessAttackTest {
 
 	@DynamicPropertySource
 	static void keys(DynamicPropertyRegistry properties) {
-		properties.add("kvorum.access.keys-file", () -> ApiKeys.file(ApiKeys.entry("thief", """
-				"rules":[{"prefix":"mine/","rights":["read","write","delete","range"]},
-				{"prefix-base64":"/w==","rights":["read","write","delete","range"]}]"""), ApiKeys.entry("owner", """
-				"rules":[{"prefix":"","rights":["read","write","delete","range"]}]""")));
+		properties.add("kvorum.access.keys-file", () -> ApiKeys.file(THIEF, OWNER));
 	}
 
 	private Response send(String request) {
@@ -160,6 +172,26 @@ class AccessAttackTest {
 
 		assertThat(answer.status()).isEqualTo(403);
 		assertThat(answer.header("Access-Control-Allow-Origin")).isNull();
+	}
+
+	@Test
+	void aRangeEndsWhenItsKeyIsTakenAway() throws Exception {
+		for (int i = 0; i < 40; i++) {
+			assertThat(this.owner.send("PUT", "/v0/entity?id=mine/long/" + i, new byte[250_000]).statusCode())
+				.isEqualTo(201);
+		}
+		try (RawHttp connection = RawHttp.connect(this.port, 1 << 13)) {
+			Response head = connection.send(
+					"GET /v0/entities?start=mine/long/&end=mine/long0 HTTP/1.1\r\nHost: a\r\nAuthorization: %s\r\n\r\n"
+						.formatted(ApiKeys.bearer("thief")))
+				.readStatus();
+			assertThat(head.status()).isEqualTo(200);
+			this.control.use(KeysFile.read(ApiKeys.content(OWNER), 0));
+			assertThatExceptionOfType(UncheckedIOException.class).isThrownBy(() -> connection.readBody(head));
+		}
+		finally {
+			this.control.use(KeysFile.read(ApiKeys.content(THIEF, OWNER), 0));
+		}
 	}
 
 	@Test
