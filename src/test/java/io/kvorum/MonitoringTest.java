@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -32,6 +33,10 @@ class MonitoringTest {
 
 	private static final Path GUIDE = Path.of("src", "docs", "operations.md");
 
+	private static final Path METERS = Path.of("src", "docs", "metrics.md");
+
+	private static final Pattern ALERT = Pattern.compile("Kvorum[A-Z]\\w+");
+
 	private static final Pattern VARIABLE = Pattern.compile("\\$(?:\\{(\\w+)}|(\\w+))");
 
 	/** The dashboard's grid. */
@@ -41,6 +46,21 @@ class MonitoringTest {
 	void everyAlertHasAnEntryInTheRunbookAndEveryEntryAnAlert() throws IOException {
 		assertThat(alertNames()).isNotEmpty();
 		assertThat(runbookEntries()).doesNotHaveDuplicates().containsExactlyInAnyOrderElementsOf(alertNames());
+	}
+
+	/** Those about meters of other programs have no place there. */
+	@Test
+	void theTablesOfMetersNameTheAlertsThatReadThem() throws IOException {
+		Set<String> named = ALERT.matcher(Files.readString(METERS))
+			.results()
+			.map(MatchResult::group)
+			.collect(Collectors.toSet());
+
+		assertThat(alertNames()).containsAll(named);
+		assertThat(named).containsAll(alerts().stream()
+			.filter(alert -> text(alert, "expr").contains("kvorum_"))
+			.map(alert -> text(alert, "alert"))
+			.toList());
 	}
 
 	@Test
