@@ -18,8 +18,6 @@ import io.kvorum.testing.Nodes;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -50,18 +48,20 @@ class DamageIT {
 
 	private final Clients clients = new Clients(this.ledger);
 
-	@ParameterizedTest(name = "at {0} % of it")
-	@ValueSource(ints = { 0, 13, 37, 61, 83 })
-	@DisplayName("a bit flipped in the WAL: refuses, says what is damaged and what to do, and touches nothing")
-	void flippedWal(int percent) throws IOException, InterruptedException {
+	@Test
+	@DisplayName("a bit flipped in the WAL, wherever: refuses, says what is damaged and what to do, and touches nothing; once it is as it was all is there")
+	void flippedWal() throws IOException, InterruptedException {
 		writeAll().kill9();
 		Path wal = this.nodes.files("log").getFirst();
 		long size = Files.size(wal);
-		flip(wal, size * percent / 100);
+		for (int percent : List.of(0, 37, 83)) {
+			flip(wal, size * percent / 100);
+			assertRefuses("damaged");
+			assertThat(wal).hasSize(size);
+			flip(wal, size * percent / 100);
+		}
 
-		assertRefuses("damaged");
-		assertRefuses("damaged");
-		assertThat(wal).hasSize(size);
+		this.clients.check(this.nodes.start().client(), KEYS);
 	}
 
 	@Test
@@ -73,29 +73,6 @@ class DamageIT {
 		this.clients.check(this.nodes.start().client(), KEYS);
 	}
 
-	/**
-	 * What a power loss leaves where the sync did not lie can only lack what was not
-	 * acknowledged; but where the end of a synced WAL is lost afterwards, what is left
-	 * looks exactly like that. No node can tell alone: its replicas can.
-	 */
-	@Test
-	@DisplayName("a WAL that lost its end: cannot be told from a torn write, so it starts, with a prefix of what was written")
-	void shortenedWal() throws IOException, InterruptedException {
-		NodeProcess node = this.nodes.start();
-		for (int i = 0; i < 100; i++) {
-			node.client().put(KEYS.get(i), "value " + i);
-		}
-		node.kill9();
-		Path wal = this.nodes.files("log").getFirst();
-		truncate(wal, Files.size(wal) - 20);
-
-		NodeProcess restarted = this.nodes.start();
-		assertThat(restarted.client().get(KEYS.get(99)).status()).isEqualTo(404);
-		for (int i = 0; i < 99; i++) {
-			assertThat(restarted.client().get(KEYS.get(i)).text()).isEqualTo("value " + i);
-		}
-	}
-
 	@Test
 	@DisplayName("a damaged data block: 504 for its keys and a metric, never 404 or other bytes; all others are served")
 	void damagedBlock() throws IOException, InterruptedException {
@@ -104,7 +81,7 @@ class DamageIT {
 
 		NodeProcess node = this.nodes.start();
 		assertThat(node.client().metric("kvorum_storage_corruption_total")).isZero();
-		List<String> unreadable = KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key, node)).toList();
+		List<String> unreadable = KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key)).toList();
 
 		assertThat(unreadable).hasSizeBetween(1, 50);
 		assertThat(node.client().head(unreadable.getFirst()).status()).isEqualTo(504);
@@ -133,17 +110,17 @@ class DamageIT {
 
 		NodeProcess node = this.nodes.start();
 		assertThat(node.client().metric("kvorum_storage_damaged")).isEqualTo(1);
-		assertThat(KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key, node))).hasSizeBetween(1, 50);
+		assertThat(KEYS.stream().filter((key) -> !isIntact(node.client().get(key), key))).hasSizeBetween(1, 50);
 		assertThat(node.client().put("another", "value").status()).isEqualTo(201);
 		assertThat(node.client().get("another").text()).isEqualTo("value");
 	}
 
-	private boolean isIntact(Answer answer, String key, NodeProcess node) {
+	private boolean isIntact(Answer answer, String key) {
 		if (answer.status() == 504) {
 			EntityApiIT.assertProblem(answer, 504);
 			return false;
 		}
-		this.ledger.check(node.client(), key);
+		this.ledger.check(key, answer);
 		return true;
 	}
 
@@ -172,10 +149,9 @@ class DamageIT {
 		return node;
 	}
 
-	/** Recovery writes what it finds in the WAL to a table; returns the largest. */
+	/** What is in memory is written to a table at the stop; returns the largest. */
 	private Path writeTables() throws IOException, InterruptedException {
-		writeAll().kill9();
-		this.nodes.start().stop();
+		writeAll().stop();
 		return this.nodes.files("sst").getFirst();
 	}
 
@@ -207,12 +183,6 @@ class DamageIT {
 		byte[] torn = Arrays.copyOf(bytes, isTrailer ? half : Math.min(half, left - 1));
 		Files.write(wal, new byte[isTrailer ? left : 0], StandardOpenOption.APPEND);
 		Files.write(wal, torn, StandardOpenOption.APPEND);
-	}
-
-	private static void truncate(Path file, long size) throws IOException {
-		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-			channel.truncate(size);
-		}
 	}
 
 }

@@ -51,7 +51,8 @@ public final class Ledger {
 		check(key, client.get(key));
 	}
 
-	private void check(String key, Answer answer) {
+	/** The same, of an answer that is there. */
+	public void check(String key, Answer answer) {
 		Fate fate = this.fates.getOrDefault(key, new Fate(ABSENT, ABSENT));
 		if (fate.allows(key, fate.certain(), answer)) {
 			this.fates.put(key, new Fate(fate.certain(), fate.certain()));

@@ -144,6 +144,11 @@ class DamageTests {
 		}
 	}
 
+	/**
+	 * What a power loss leaves where the sync did not lie can only lack what was not
+	 * acknowledged; but where the end of a synced WAL is lost afterwards, what is left
+	 * looks exactly like that. No node can tell alone: its replicas can.
+	 */
 	@SeededTest
 	void aLogWithATornTailOpensWithAllThatWasSyncedBefore(long seed) {
 		Generator random = new Generator(seed);
