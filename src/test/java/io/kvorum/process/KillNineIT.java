@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @DisplayName("kill -9")
 class KillNineIT {
 
-	private static final int KILLS = Integer.getInteger("kvorum.it.kills", 8);
+	private static final int KILLS = Integer.getInteger("kvorum.it.kills", 6);
 
 	private static final long SEED = Long.getLong("kvorum.it.seed", System.nanoTime());
 
@@ -88,7 +88,7 @@ class KillNineIT {
 		List<String> keys = keysOf(1);
 		assertThat(writeAndKill(first, keys, 1)).isPositive();
 
-		for (int kill = 0; kill < 5; kill++) {
+		for (int kill = 0; kill < 3; kill++) {
 			NodeProcess recovering = this.nodes.launch(this.nodes.spec());
 			recovering.exitsWithin(Duration.ofMillis(500 + this.random.nextInt(1500)));
 			recovering.kill9();
@@ -114,9 +114,9 @@ class KillNineIT {
 	@DisplayName("between overwrites of one key: each gets an ETag that it never had before, and a restart keeps the last")
 	void versionsNeverGoBack() throws InterruptedException {
 		Set<String> seen = new HashSet<>();
+		NodeProcess node = this.nodes.start();
 		for (int restart = 0; restart < 4; restart++) {
-			NodeProcess node = this.nodes.start();
-			String last = node.client().get("key").header("ETag");
+			String last = "";
 			for (int write = 0; write < 100; write++) {
 				node.client().put("key", "value");
 				last = etag(node.client());
@@ -124,9 +124,8 @@ class KillNineIT {
 			}
 			node.kill9();
 
-			NodeProcess restarted = this.nodes.start();
-			assertThat(etag(restarted.client())).isEqualTo(last);
-			restarted.kill9();
+			node = this.nodes.start();
+			assertThat(etag(node.client())).isEqualTo(last);
 		}
 	}
 
