@@ -1,6 +1,5 @@
 package io.kvorum.process;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -19,18 +18,22 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@DisplayName("Start and stop, of the jar as users run it")
+@DisplayName("Start and stop")
 class ShutdownIT {
 
 	private static final int ENDED_BY_SIGTERM = 143;
 
 	@RegisterExtension
-	final Nodes nodes = new Nodes(NodeSpec::ofTheJarOn);
+	final Nodes nodes = new Nodes();
+
+	private NodeProcess startTheJar() throws InterruptedException {
+		return this.nodes.start(NodeSpec.ofTheJarOn(this.nodes.spec().data()));
+	}
 
 	@Test
-	@DisplayName("an empty directory, no other settings: the log has no warning, and one line names directory, durability and port")
+	@DisplayName("the jar as users run it, an empty directory, no other settings: the log has no warning, and one line names directory, durability and port")
 	void normalStart() throws InterruptedException {
-		NodeProcess node = this.nodes.start();
+		NodeProcess node = startTheJar();
 
 		assertThat(node.log().lines()).noneMatch((line) -> line.contains("WARN") || line.contains("ERROR"))
 			.anyMatch((line) -> line.contains(node.spec().data().toString()) && line.contains("fsync")
@@ -38,12 +41,12 @@ class ShutdownIT {
 	}
 
 	@Test
-	@DisplayName("SIGTERM under load: ends in under 10 s without an error, and everything acknowledged is there afterwards")
+	@DisplayName("SIGTERM of the jar as users run it, under load: ends in under 10 s without an error, and everything acknowledged is there afterwards")
 	void underLoad() throws InterruptedException {
 		Ledger ledger = new Ledger();
 		Clients clients = new Clients(ledger);
 		List<String> keys = IntStream.range(0, 10_000).mapToObj((i) -> "key " + i).toList();
-		NodeProcess node = this.nodes.start();
+		NodeProcess node = startTheJar();
 
 		Thread[] stopping = new Thread[1];
 		clients.write(node.client(), keys, 1, (acknowledged) -> {
@@ -85,29 +88,6 @@ class ShutdownIT {
 
 		assertThat(node.awaitExit()).isIn(0, ENDED_BY_SIGTERM);
 		assertThat(this.nodes.start().client().get("in flight").text()).isEqualTo("0123456789");
-	}
-
-	@Test
-	@DisplayName("SIGTERM: what is in memory is written to tables, so that the next start has nothing to recover")
-	void flushes() throws IOException, InterruptedException {
-		NodeProcess node = this.nodes.start();
-		node.client().put("key", "value");
-		assertThat(this.nodes.files("sst")).isEmpty();
-		node.stop();
-
-		assertThat(this.nodes.files("sst")).isNotEmpty();
-		assertThat(this.nodes.start().client().get("key").text()).isEqualTo("value");
-	}
-
-	@Test
-	@DisplayName("several wrong properties: does not start, and one message lists all of them")
-	void wrongProperties() throws InterruptedException {
-		NodeProcess node = this.nodes.launch(this.nodes.spec()
-			.with("kvorum.api.max-value-size=0B", "kvorum.replication.factor=0", "kvorum.storage.read-threads=-1"));
-
-		assertThat(node.awaitExit()).isNotZero();
-		assertThat(node.log()).contains("kvorum.api.max-value-size", "kvorum.replication.factor",
-				"kvorum.storage.read-threads");
 	}
 
 }

@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.extension.AfterEachCallback;
@@ -21,21 +20,7 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
-	private final Function<Path, NodeSpec> usual;
-
 	private Path directory = Path.of("target", "it");
-
-	public Nodes() {
-		this(NodeSpec::on);
-	}
-
-	/**
-	 * Nodes that are not started as in all other tests.
-	 * @param usual how to start the usual node on a directory
-	 */
-	public Nodes(Function<Path, NodeSpec> usual) {
-		this.usual = usual;
-	}
 
 	@Override
 	public void beforeEach(ExtensionContext context) throws IOException {
@@ -67,7 +52,7 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 
 	/** The usual node of this test. */
 	public NodeSpec spec() {
-		return this.usual.apply(this.directory.resolve("data"));
+		return NodeSpec.on(this.directory.resolve("data"));
 	}
 
 	/** Files of the store by suffix, largest first; anywhere below the data directory. */
