@@ -77,20 +77,6 @@ class TopologyMismatchIT {
 	}
 
 	@Test
-	@DisplayName("no secret where the others have one: both sides say so, and nothing passes through it")
-	void noSecret() throws InterruptedException {
-		putOnAll("none");
-		cluster.restartAsStranger(3, cluster.spec(3).without("kvorum.cluster.secret"));
-
-		awaitSaid(3, cluster.address(1) + " is away: " + cluster.address(1) + " has another kvorum.cluster.secret");
-		awaitSaid(1, "A stream from " + cluster.address(3) + " was refused: " + cluster.address(1)
-				+ " has another kvorum.cluster.secret");
-		assertRefused(3, "none");
-		cluster.heal();
-		assertUnchanged("none");
-	}
-
-	@Test
 	@DisplayName("a replica port that another node has: does not start, and says which address and property")
 	void replicaPortTaken() throws InterruptedException {
 		NodeProcess second = this.nodes.launch(this.nodes.spec()
@@ -157,12 +143,13 @@ class TopologyMismatchIT {
 
 	/**
 	 * It is not ready, so that nobody is led to it; whoever comes all the same is told.
+	 * On a busy machine an attempt may be too late for an answer, and says nothing.
 	 */
-	private static void assertRefused(int node, String key) {
+	private static void assertRefused(int node, String key) throws InterruptedException {
 		KvorumClient client = cluster.client(node);
-		Answer readiness = client.exchange("GET", "/actuator/health/readiness");
-		assertThat(readiness.status()).as(readiness.toString()).isEqualTo(503);
-		assertThat(String.valueOf(readiness.json())).contains("cluster={", "OUT_OF_SERVICE", "away: ");
+		Poll.until(() -> "node " + node + " is not ready: " + readiness(client), TOLD_DEADLINE,
+				() -> readiness(client).status() == 503);
+		assertThat(String.valueOf(readiness(client).json())).contains("cluster={", "away: ");
 		for (Answer answer : List.of(client.get(key), client.put(key, "mixed"), client.delete(key))) {
 			EntityApiIT.assertProblem(answer, 504);
 			Map<String, Object> problem = answer.json();
@@ -171,9 +158,13 @@ class TopologyMismatchIT {
 		}
 	}
 
+	private static Answer readiness(KvorumClient client) {
+		return client.exchange("GET", "/actuator/health/readiness");
+	}
+
 	private static void assertWorks(int node) {
 		KvorumClient client = cluster.client(node);
-		assertThat(client.exchange("GET", "/actuator/health/readiness").status()).isEqualTo(200);
+		assertThat(readiness(client).status()).isEqualTo(200);
 		String key = "works at " + node;
 		assertThat(client.put(key, "value").status()).isEqualTo(201);
 		assertThat(client.get(key).text()).isEqualTo("value");
