@@ -31,7 +31,7 @@ class RollingRestartIT {
 	private static final Duration DEADLINE = Duration.ofSeconds(60);
 
 	@RegisterExtension
-	static final Cluster cluster = new Cluster(3);
+	static final Cluster cluster = new Cluster(3, "kvorum.hints.replay-interval=1s");
 
 	@Test
 	@DisplayName("one after the other by SIGTERM, each when all have converged: no request fails, every read sees the newest acknowledged write")
