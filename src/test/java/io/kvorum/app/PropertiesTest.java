@@ -1,5 +1,7 @@
 package io.kvorum.app;
 
+import java.nio.file.Path;
+
 import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -9,6 +11,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -131,6 +134,15 @@ class PropertiesTest {
 	void propertiesOfOthersAreLeftToThem() {
 		this.contexts.withPropertyValues("kvorumlike.storage.path=x")
 			.run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void onlyTheIdleTimeoutOfTheNodeIsOne(CapturedOutput output, @TempDir Path directory) {
+		assertThatException().isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0",
+				"--kvorum.storage.path=" + directory, "--server.netty.idle-timeout=1m"));
+		assertThat(output.getOut())
+			.contains("server.netty.idle-timeout = 1m: must not be set: kvorum.api.idle-timeout is in its place")
+			.doesNotContain("\tat ");
 	}
 
 	@Test

@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @NodeTest
 @TestPropertySource(properties = { "management.endpoints.web.exposure.include=*",
 		"management.endpoint.convergence.access=unrestricted", "kvorum.cluster.secret=a-secret-of-the-cluster",
-		"logging.level.io.kvorum=debug" })
+		"logging.level.io.kvorum=debug", "spring.main.cloud-platform=kubernetes" })
 @ExtendWith(OutputCaptureExtension.class)
 class AccessTest {
 
@@ -100,6 +100,17 @@ class AccessTest {
 		assertThat(new String(this.reports.send("GET", "/v0/entities?start=reports/").body(), StandardCharsets.UTF_8))
 			.contains("urn:kvorum:problem:forbidden", "'end' is needed")
 			.doesNotContain("reports");
+	}
+
+	/**
+	 * Which Spring Boot would on Kubernetes; there, this would be refused as malformed.
+	 */
+	@Test
+	void whatIsForwardedIsNotBelieved() {
+		try (RawHttp client = RawHttp.connect(this.port)) {
+			client.send("GET /v0/status HTTP/1.1\r\nHost: a\r\nX-Forwarded-Port: nonsense\r\n\r\n");
+			assertThat(client.read()).extracting(Response::status).isEqualTo(401);
+		}
 	}
 
 	@Test

@@ -5,9 +5,9 @@ import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.buffer.Unpooled;
 
 /**
- * Travels in the place of a body's next part, and fails whoever takes the bytes out of
- * it: reactor-netty's {@code receive()}, which then cancels its source and errors, once
- * and also when it is subscribed to later.
+ * Travels in the place of a body's next part. A {@link WireExchange} knows it; anybody
+ * else fails who takes the bytes out of it: reactor-netty's {@code receive()}, which then
+ * cancels its source and errors, once and also when it is subscribed to later.
  * <p>
  * An exception fired along the pipeline reaches the reader too, but a second time when
  * its response has been sent, which is logged as a dropped error with its stack; and

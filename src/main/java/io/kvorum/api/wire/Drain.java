@@ -102,7 +102,7 @@ public final class Drain implements SmartLifecycle {
 	}
 
 	private void watch(Channel channel) {
-		ChannelHandlerContext context = channel.pipeline().context(RequestGuard.class);
+		ChannelHandlerContext context = RequestGuard.contextIn(channel);
 		if (context == null) {
 			return; // One too many: it is closed already.
 		}

@@ -96,7 +96,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 			note(out);
 		}
 		else if (this.busy) {
-			hold(ctx, in);
+			hold(ctx);
 		}
 		else {
 			decodeHead(ctx, in, out);
@@ -175,9 +175,20 @@ final class RequestDecoder extends HttpRequestDecoder {
 	}
 
 	/** Bounds what waits: an unread socket makes the client wait. */
-	private void hold(ChannelHandlerContext ctx, ByteBuf in) {
-		if (in.readableBytes() >= this.maxHeldBytes) {
+	private void hold(ChannelHandlerContext ctx) {
+		if (holdsEnough()) {
 			ctx.channel().config().setAutoRead(false);
+		}
+	}
+
+	/** Netty's asks for more where nothing could be handed out, however much waits. */
+	@Override
+	public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+		if (holdsEnough()) {
+			ctx.fireChannelReadComplete();
+		}
+		else {
+			super.channelReadComplete(ctx);
 		}
 	}
 
@@ -198,7 +209,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/** On a stack of its own, after reactor-netty is done with the predecessor. */
+	/** On a stack of its own, after all others are done with the predecessor. */
 	private void decodeHeld(ChannelHandlerContext ctx) {
 		if (ctx.isRemoved()) {
 			return;
@@ -241,6 +252,11 @@ final class RequestDecoder extends HttpRequestDecoder {
 	/** Whether bytes of a next request wait. */
 	boolean holdsBytes() {
 		return actualReadableBytes() > 0;
+	}
+
+	/** Whether so much waits for its turn that nothing more is to be read. */
+	boolean holdsEnough() {
+		return this.busy && !this.inBody && !this.discarding && actualReadableBytes() >= this.maxHeldBytes;
 	}
 
 	/** Requests handed out so far, broken ones included. */

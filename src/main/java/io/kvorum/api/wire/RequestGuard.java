@@ -26,10 +26,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.channel.ChannelOperations;
 
 /**
- * Stands between the decoder and reactor-netty's HttpTrafficHandler, one per connection.
- * What it refuses it answers itself: the decoder hands out one request at a time, so that
- * all predecessors have been answered. Lives on the channel's event loop; a good request
- * costs it one pass over the headers and some field writes.
+ * Stands between the decoder and whoever answers: a {@link WireRouter}, or
+ * reactor-netty's HttpTrafficHandler. One per connection. What it refuses it answers
+ * itself: the decoder hands out one request at a time, so that all predecessors have been
+ * answered. Lives on the channel's event loop; a good request costs it one pass over the
+ * headers and some field writes.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestGuard extends ChannelDuplexHandler {
@@ -72,6 +73,18 @@ final class RequestGuard extends ChannelDuplexHandler {
 		this.gate = gate;
 		this.limits = limits;
 		this.events = events;
+	}
+
+	/**
+	 * Where it stands in the pipeline of a connection; null where that was refused.
+	 * @throws IllegalStateException if nobody guards it
+	 */
+	static @Nullable ChannelHandlerContext contextIn(Channel channel) {
+		ChannelHandlerContext context = channel.pipeline().context(RequestGuard.class);
+		if (context == null && channel.isOpen()) {
+			throw new IllegalStateException("a connection without a guard: WireGuard has to be applied first");
+		}
+		return context;
 	}
 
 	@Override
@@ -194,12 +207,25 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	private boolean isBodyWanted(Channel channel) {
-		WireRouter router = this.router;
-		if (router != null && router.isBodyWanted()) {
-			return true;
+		if (this.router != null && this.router.isBusy()) {
+			return this.router.isBodyWanted();
 		}
 		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
 		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
+	}
+
+	/**
+	 * Whoever answers a request turns reading on again, and does not know what waits
+	 * already.
+	 */
+	@Override
+	public void read(ChannelHandlerContext ctx) {
+		if (this.decoder.holdsEnough()) {
+			ctx.channel().config().setAutoRead(false);
+		}
+		else {
+			ctx.read();
+		}
 	}
 
 	@Override
@@ -255,9 +281,14 @@ final class RequestGuard extends ChannelDuplexHandler {
 				&& !(completion.cause() instanceof ClosedChannelException)) {
 			this.events.handshakeFailed();
 		}
-		if (this.answered && this.decoder.isBusy() && ChannelOperations.get(ctx.channel()) == null) {
+		if (this.answered && this.decoder.isBusy() && !isRouted() && ChannelOperations.get(ctx.channel()) == null) {
 			finished(ctx);
 		}
+	}
+
+	/** Whether the request is not reactor-netty's. */
+	private boolean isRouted() {
+		return this.router != null && this.router.isBusy();
 	}
 
 	/** The request is answered, and nobody has anything more to do with it. */

@@ -1,5 +1,6 @@
 package io.kvorum.api.wire;
 
+import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -27,7 +28,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 /**
  * A request that a {@link WireRoute} answers, and its answer, which is sent as a whole.
@@ -50,7 +50,8 @@ public final class WireExchange {
 
 	private boolean committed;
 
-	private boolean begun;
+	/** Whether the route has returned: the body is asked for by then, or not at all. */
+	private boolean taken;
 
 	private boolean bodyArrived;
 
@@ -109,11 +110,11 @@ public final class WireExchange {
 	 * {@code part} and {@code whole} throw
 	 */
 	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
-		return Mono.create(sink -> begin(new BodyReading<>(part, whole, sink)));
+		return Mono.create(sink -> read(new BodyReading<>(part, whole, sink)));
 	}
 
-	private void begin(BodyReading<?> reading) {
-		if (this.begun || this.reading != null) {
+	private void read(BodyReading<?> reading) {
+		if (this.taken || this.reading != null) {
 			throw new IllegalStateException("a body is read once, and from its beginning");
 		}
 		this.reading = reading;
@@ -123,15 +124,15 @@ public final class WireExchange {
 		}
 	}
 
-	/** Has it answered. */
-	void begin(WireRoute route) {
+	/** Lets a route answer it. */
+	void giveTo(WireRoute route) {
 		try {
 			this.outcome.follow(route.handle(this));
 		}
 		catch (RuntimeException ex) {
 			fail(ex);
 		}
-		this.begun = true;
+		this.taken = true;
 	}
 
 	/** The client has gone away. */
@@ -218,9 +219,9 @@ public final class WireExchange {
 		}
 	}
 
+	/** What a client does to its connection is no fault of ours. */
 	private void fail(Throwable error) {
-		// While it is sent it is the connection's fault.
-		if (!this.committed) {
+		if (!this.committed || !(error instanceof IOException)) {
 			logger.error("A request was not answered", error);
 		}
 		this.context.close();
@@ -243,31 +244,6 @@ public final class WireExchange {
 		@Override
 		protected void hookOnError(Throwable error) {
 			fail(error);
-		}
-
-	}
-
-	/** A body that is read. */
-	private record BodyReading<T>(Consumer<ByteBuf> part, Supplier<T> whole, MonoSink<T> sink) {
-
-		/** Adds a part; returns whether more are to come. */
-		boolean add(HttpContent content) {
-			try {
-				this.part.accept(content.content());
-				if (content instanceof LastHttpContent) {
-					this.sink.success(this.whole.get());
-					return false;
-				}
-				return true;
-			}
-			catch (RuntimeException ex) {
-				this.sink.error(ex);
-				return false;
-			}
-		}
-
-		void fail(RequestBodyException failure) {
-			this.sink.error(failure);
 		}
 
 	}

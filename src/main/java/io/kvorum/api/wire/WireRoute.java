@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
  */
 public interface WireRoute {
 
-	/** Whether a request is answered by this route; a good one, as the guard knows. */
+	/** Whether this route answers a request, of which the guard had nothing to say. */
 	boolean takes(HttpRequest request);
 
 	/**

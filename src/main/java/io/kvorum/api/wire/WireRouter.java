@@ -42,7 +42,7 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 		keepReading(ctx);
 		WireExchange exchange = new WireExchange(ctx, this, request);
 		this.current = exchange;
-		exchange.begin(this.route);
+		exchange.giveTo(this.route);
 	}
 
 	/** reactor-netty stops and goes on as it needs. */
@@ -58,6 +58,11 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 		this.current = null;
 		keepReading(ctx);
 		this.guard.finished(ctx);
+	}
+
+	/** Whether the request that was handed out last is one of the route. */
+	boolean isBusy() {
+		return this.current != null;
 	}
 
 	/** Whether the route waits for the rest of a body. */

@@ -23,14 +23,14 @@ public final class WireRouting implements NettyServerCustomizer {
 
 	private void install(Channel channel) {
 		ChannelPipeline pipeline = channel.pipeline();
-		ChannelHandlerContext guarded = pipeline.context(RequestGuard.class);
-		if (guarded == null) {
+		ChannelHandlerContext context = RequestGuard.contextIn(channel);
+		if (context == null) {
 			return; // One too many: it is closed already.
 		}
-		RequestGuard guard = (RequestGuard) guarded.handler();
+		RequestGuard guard = (RequestGuard) context.handler();
 		WireRouter router = new WireRouter(this.route, guard);
 		guard.routeTo(router);
-		pipeline.addAfter(guarded.name(), "kvorum.router", router);
+		pipeline.addAfter(context.name(), "kvorum.router", router);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.kvorum.api.wire;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -17,10 +18,13 @@ import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.util.internal.ThreadExecutorMap;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
@@ -189,17 +193,22 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			GuardedServer.this.served.add(uri);
 			return switch (uri) {
 				case "/too-large" -> answer(exchange, 413, "");
+				case "/large" -> answer(exchange, 200, " ".repeat(LARGE_BYTES));
 				case "/held" -> GuardedServer.this.held.asMono().then(Mono.defer(() -> answer(exchange, 200, "held")));
 				case "/unread" -> Mono.<Void>never().doOnCancel(GuardedServer.this.cancelled::tryEmitEmpty);
 				case "/unanswered" -> Mono.empty();
 				case "/failing" -> Mono.error(new IllegalStateException("as planned"));
 				case "/throwing" -> throw new IllegalStateException("as planned");
-				case "/read-late" ->
-					GuardedServer.this.held.asMono().then(Mono.defer(() -> bodyLength(exchange))).then();
+				case "/read-late" -> Mono.defer(() -> bodyLength(exchange)).then().subscribeOn(later());
 				default -> bodyLength(exchange).flatMap(length -> answer(exchange, 200, length.toString()))
 					.onErrorResume(RequestBodyTimeoutException.class, _ -> answer(exchange, 408, ""))
 					.onErrorResume(MalformedRequestBodyException.class, _ -> answer(exchange, 400, ""));
 			};
+		}
+
+		/** A later turn of this event loop. */
+		private static Scheduler later() {
+			return Schedulers.fromExecutor(Objects.requireNonNull(ThreadExecutorMap.currentExecutor()));
 		}
 
 		private Mono<Long> bodyLength(WireExchange exchange) {

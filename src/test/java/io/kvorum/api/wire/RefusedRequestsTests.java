@@ -24,8 +24,12 @@ class RefusedRequestsTests {
 
 	@BeforeAll
 	void start() {
-		this.server = new GuardedServer(GuardedServer.limits((limits) -> {
+		this.server = new GuardedServer(answers(), GuardedServer.limits((limits) -> {
 		}));
+	}
+
+	GuardedServer.Answers answers() {
+		return GuardedServer.Answers.BY_REACTOR_NETTY;
 	}
 
 	@AfterAll
