@@ -40,7 +40,10 @@ final class PeerState {
 	/** Whether it ever took a stream since this node started. */
 	private volatile boolean taken;
 
-	/** Whether it refused the last one, or this node refused it. */
+	/**
+	 * Whether it refused one since it last took one, or this node refused it. An attempt
+	 * that comes to nothing in another way does not say that it would be taken.
+	 */
 	private volatile boolean refused;
 
 	/** Why there is none; empty before the first attempt. */
@@ -83,7 +86,7 @@ final class PeerState {
 
 	/** A stream could not be opened, which is tried again and again. */
 	synchronized void notOpened(Reason kind, String why) {
-		this.refused = kind == Reason.REFUSED || kind == Reason.UNTRUSTED;
+		this.refused |= kind == Reason.REFUSED || kind == Reason.UNTRUSTED;
 		this.tried.countDown();
 		if (this.open.get() == 0) {
 			tell(kind, why);

@@ -9,7 +9,7 @@ package io.kvorum.transport;
  * @param wanted how many there are to be
  * @param reason why it is away
  * @param taken whether it ever took a stream since this node started
- * @param refused whether it refused the last one, or this node refused it
+ * @param refused whether it refused one since it last took one, or this node refused it
  */
 public record PeerStatus(String address, int streams, int wanted, String reason, boolean taken, boolean refused) {
 

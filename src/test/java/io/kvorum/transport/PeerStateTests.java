@@ -1,0 +1,40 @@
+package io.kvorum.transport;
+
+import io.kvorum.cluster.Topology;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.testing.SteeredTime;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PeerStateTests {
+
+	private final PeerState peer = new PeerState(Topology.alone().members().getFirst(), 2, new SteeredTime(),
+			TransportEvents.NONE);
+
+	@ParameterizedTest
+	@EnumSource(Reason.class)
+	void onlyARefusalIsOne(Reason reason) {
+		this.peer.notOpened(reason, "");
+		assertThat(this.peer.status().refused()).isEqualTo(reason == Reason.REFUSED || reason == Reason.UNTRUSTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource(Reason.class)
+	void whoRefusedHasRefusedWhateverBecomesOfOtherAttempts(Reason other) {
+		this.peer.notOpened(Reason.REFUSED, "another secret");
+		this.peer.notOpened(other, "too late");
+		assertThat(this.peer.status().refused()).isTrue();
+	}
+
+	@Test
+	void untilItTakesOne() {
+		this.peer.notOpened(Reason.REFUSED, "another secret");
+		this.peer.opened();
+		assertThat(this.peer.status().refused()).isFalse();
+		assertThat(this.peer.status().taken()).isTrue();
+	}
+
+}
