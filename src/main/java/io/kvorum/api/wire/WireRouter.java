@@ -39,14 +39,16 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 	}
 
 	private void begin(ChannelHandlerContext ctx, HttpRequest request) {
-		keepReading(ctx);
+		goOnReading(ctx);
 		WireExchange exchange = new WireExchange(ctx, this, request);
 		this.current = exchange;
 		exchange.giveTo(this.route);
 	}
 
-	/** reactor-netty stops and goes on as it needs. */
-	private static void keepReading(ChannelHandlerContext ctx) {
+	/**
+	 * A body is taken as it comes; reactor-netty and the decoder stop where they must.
+	 */
+	private static void goOnReading(ChannelHandlerContext ctx) {
 		ChannelConfig config = ctx.channel().config();
 		if (!config.isAutoRead()) {
 			config.setAutoRead(true);
@@ -56,7 +58,6 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 	/** The exchange is through: answered, and its body has arrived. */
 	void ended(ChannelHandlerContext ctx) {
 		this.current = null;
-		keepReading(ctx);
 		this.guard.finished(ctx);
 	}
 
