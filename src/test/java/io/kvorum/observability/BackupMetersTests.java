@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class BackupMetersTests {
 
-	private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+	private final SimpleMeterRegistry meterRegistry = new SimpleMeterRegistry();
 
-	private final BackupMeters meters = new BackupMeters(this.registry, new SteeredTime());
+	private final BackupMeters meters = new BackupMeters(this.meterRegistry, new SteeredTime());
 
 	private double ageSeconds() {
-		return this.registry.get("kvorum.backup.last.success").timeGauge().value();
+		return this.meterRegistry.get("kvorum.backup.last.success").timeGauge().value();
 	}
 
 	@Test
@@ -24,11 +24,11 @@ class BackupMetersTests {
 
 		this.meters.found(SteeredTime.START_MILLIS - 5_000, 7);
 		assertThat(ageSeconds()).isEqualTo(5);
-		assertThat(this.registry.get("kvorum.backup.size").gauge().value()).isEqualTo(7);
+		assertThat(this.meterRegistry.get("kvorum.backup.size").gauge().value()).isEqualTo(7);
 
 		this.meters.foundNone();
 		assertThat(ageSeconds()).isNaN();
-		assertThat(this.registry.get("kvorum.backup.size").gauge().value()).isNaN();
+		assertThat(this.meterRegistry.get("kvorum.backup.size").gauge().value()).isNaN();
 	}
 
 }
