@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** What a node remembers of itself, without a disk. */
-public final class InMemoryRecord implements NodeRecord {
+public class InMemoryRecord implements NodeRecord {
 
 	private final long identity;
 

@@ -30,6 +30,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
@@ -691,7 +692,7 @@ class ReplicaTransportTests {
 		for (int i = 0; i < 100; i++) {
 			stored.put(random.key(), random.entry(random.version()));
 		}
-		stored.forEach((key, entry) -> this.second.storage.store(key, entry).block());
+		stored.forEach((key, entry) -> Awaited.of(this.second.storage.store(key, entry)));
 		NavigableMap<Key, Entry> read = new TreeMap<>();
 		KeyRange rest = KeyRange.all();
 		while (true) {
@@ -713,7 +714,7 @@ class ReplicaTransportTests {
 	void theLongestPageCrossesTheNetwork() {
 		Replica remote = remote();
 		for (int i = 0; i < 100; i++) {
-			this.second.storage.store(Generator.key("key %05d".formatted(i)), large(16_000)).block();
+			Awaited.of(this.second.storage.store(Generator.key("key %05d".formatted(i)), large(16_000)));
 		}
 		Page page = page(TransportNodes
 			.reply(remote.scan(KeyRange.all(), Page.Limit.of(Page.Limit.MAX_BYTES, 1_000), TransportNodes.soon())));

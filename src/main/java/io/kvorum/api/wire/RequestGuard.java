@@ -207,8 +207,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	private boolean isBodyWanted(Channel channel) {
-		if (this.router != null && this.router.isBusy()) {
-			return this.router.isBodyWanted();
+		WireRouter router = busyRouter();
+		if (router != null) {
+			return router.isBodyWanted();
 		}
 		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
 		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
@@ -281,14 +282,15 @@ final class RequestGuard extends ChannelDuplexHandler {
 				&& !(completion.cause() instanceof ClosedChannelException)) {
 			this.events.handshakeFailed();
 		}
-		if (this.answered && this.decoder.isBusy() && !isRouted() && ChannelOperations.get(ctx.channel()) == null) {
+		if (this.answered && this.decoder.isBusy() && busyRouter() == null
+				&& ChannelOperations.get(ctx.channel()) == null) {
 			finished(ctx);
 		}
 	}
 
-	/** Whether the request is not reactor-netty's. */
-	private boolean isRouted() {
-		return this.router != null && this.router.isBusy();
+	/** Null where the request is reactor-netty's. */
+	private @Nullable WireRouter busyRouter() {
+		return (this.router != null && this.router.isBusy()) ? this.router : null;
 	}
 
 	/** The request is answered, and nobody has anything more to do with it. */

@@ -185,11 +185,11 @@ public final class WireExchange {
 					this.headers, EmptyHttpHeaders.INSTANCE);
 			ChannelFuture written = this.context.writeAndFlush(response);
 			written.addListener((future) -> written(future, keepAlive));
-			return ended(written);
+			return outcomeOf(written);
 		});
 	}
 
-	private static Mono<Void> ended(ChannelFuture written) {
+	private static Mono<Void> outcomeOf(ChannelFuture written) {
 		if (written.isSuccess()) {
 			return Mono.empty();
 		}

@@ -9,10 +9,10 @@ import io.kvorum.api.wire.GuardedServer.Limits;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.util.unit.DataSize;

@@ -4,16 +4,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.rejoin.Membership.State;
-import io.kvorum.storage.NodeRecord;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -39,10 +36,11 @@ class RosterTests {
 	private Roster roster = started();
 
 	private static Noted restored() {
-		NodeRecord disk = new InMemoryRecord(7);
+		Noted disk = new Noted();
 		Restored.withAllOthers(Instant.ofEpochMilli(MADE_MILLIS))
 			.forEach((name, value) -> Now.of(disk.record(name, value)));
-		return new Noted(disk);
+		disk.names.clear();
+		return disk;
 	}
 
 	private Roster started() {
@@ -96,30 +94,13 @@ class RosterTests {
 			.doesNotContain("may come back");
 	}
 
-	/** Remembers what was recorded, in order. */
-	private static final class Noted implements NodeRecord {
-
-		private final NodeRecord disk;
+	/** Of a store that is not new; remembers what was recorded, in order. */
+	private static final class Noted extends InMemoryRecord {
 
 		private final List<String> names = new ArrayList<>();
 
-		Noted(NodeRecord disk) {
-			this.disk = disk;
-		}
-
-		@Override
-		public long identity() {
-			return this.disk.identity();
-		}
-
-		@Override
-		public long clockBoundMillis() {
-			return this.disk.clockBoundMillis();
-		}
-
-		@Override
-		public CompletionStage<?> storeClockBound(long millis) {
-			return this.disk.storeClockBound(millis);
+		Noted() {
+			super(7);
 		}
 
 		@Override
@@ -128,13 +109,8 @@ class RosterTests {
 		}
 
 		@Override
-		public byte @Nullable [] recorded(String name) {
-			return this.disk.recorded(name);
-		}
-
-		@Override
 		public Mono<Void> record(String name, byte[] value) {
-			return this.disk.record(name, value).doOnSuccess(_ -> this.names.add(name));
+			return super.record(name, value).doOnSuccess(_ -> this.names.add(name));
 		}
 
 	}

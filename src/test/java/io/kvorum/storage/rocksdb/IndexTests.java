@@ -28,6 +28,7 @@ import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SteeredTime;
@@ -139,7 +140,7 @@ class IndexTests {
 
 			Stub tombstone = new Stub(KEY, VERSION, 3, true);
 			assertThat(stubs(store, KEY)).containsExactly(tombstone);
-			assertThat(store.engine.graves(null, SOON, 10, Deadline.NONE).block())
+			assertThat(Awaited.of(store.engine.graves(null, SOON, 10, Deadline.NONE)))
 				.containsExactly(new Grave(tombstone, store.time.millis()));
 			assertThat(store.engine.digests().of(partitionOf(store, KEY), 3)).isEqualTo(before).isNotZero();
 			Contract.verify(store, Map.of(KEY, new Tombstone(VERSION, 3)));
@@ -200,7 +201,7 @@ class IndexTests {
 			assertThatExceptionOfType(NoSpace.class)
 				.isThrownBy(() -> store.store(Generator.key("other"), new Tombstone(VERSION, 1)));
 			Contract.verify(store, Map.of(KEY, tombstone));
-			assertThat(store.engine.remove(KEY, VERSION).block()).isTrue();
+			assertThat(Awaited.of(store.engine.remove(KEY, VERSION))).isTrue();
 			Contract.verify(store, Map.of());
 		}
 	}
@@ -215,9 +216,10 @@ class IndexTests {
 		Tables.damage(this.directory, "tombstones");
 		try (TestStore store = TestStore.on(this.directory)) {
 			// The first block is the damaged one.
-			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.engine.stubs(0, Deadline.NONE).block());
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> store.engine.graves(null, SOON, 10, Deadline.NONE).block());
+				.isThrownBy(() -> Awaited.of(store.engine.stubs(0, Deadline.NONE)));
+			assertThatExceptionOfType(Unreadable.class)
+				.isThrownBy(() -> Awaited.of(store.engine.graves(null, SOON, 10, Deadline.NONE)));
 			assertThat(store.events.unreadable).hasValue(2);
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
 			assertThat(store.engine.digests().isComplete()).isFalse();
@@ -242,7 +244,7 @@ class IndexTests {
 	}
 
 	private static @Nullable Page fetch(TestStore store, List<Key> keys) {
-		return store.engine.fetch(keys, Page.Limit.of(1 << 20, 100), Deadline.NONE).block();
+		return Awaited.of(store.engine.fetch(keys, Page.Limit.of(1 << 20, 100), Deadline.NONE));
 	}
 
 	@Test
@@ -251,12 +253,13 @@ class IndexTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			store.repairs.schedule(() -> await(busy));
 			Deadline soon = Deadline.after(store.time, Duration.ofMillis(10));
-			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> store.engine.stubs(0, soon).block());
+			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> Awaited.of(store.engine.stubs(0, soon)));
 			List<CompletableFuture<?>> waiting = new ArrayList<>();
 			for (int i = 0; i < TestStore.REPAIR_QUEUE; i++) {
 				waiting.add(store.engine.stubs(i, Deadline.NONE).toFuture());
 			}
-			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> store.engine.stubs(0, Deadline.NONE).block())
+			assertThatExceptionOfType(Overloaded.class)
+				.isThrownBy(() -> Awaited.of(store.engine.stubs(0, Deadline.NONE)))
 				.withMessageContaining("the queue of reads for repairs");
 			assertThat(store.events.overloaded).hasPositiveValue();
 			busy.countDown();
@@ -287,7 +290,7 @@ class IndexTests {
 	}
 
 	private static @Nullable List<Stub> stubs(TestStore store, Key key) {
-		return store.engine.stubs(partitionOf(store, key), Deadline.NONE).block();
+		return Awaited.of(store.engine.stubs(partitionOf(store, key), Deadline.NONE));
 	}
 
 	/** Reaches the comparison of the contract. */

@@ -21,6 +21,7 @@ import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.Together;
@@ -62,7 +63,7 @@ class RangePathTests {
 	}
 
 	private static Page scan(TestStore store, KeyRange range, Page.Limit limit) {
-		Page page = store.engine.scan(range, limit, Deadline.NONE).block();
+		Page page = Awaited.of(store.engine.scan(range, limit, Deadline.NONE));
 		if (page == null) {
 			throw new AssertionError("there is no page");
 		}
@@ -259,7 +260,7 @@ class RangePathTests {
 			Deadline passed = new Deadline(store.time.nanos() - 1);
 
 			assertThatExceptionOfType(ReadTimedOut.class)
-				.isThrownBy(() -> store.engine.scan(KeyRange.all(), ROOMY, passed).block());
+				.isThrownBy(() -> Awaited.of(store.engine.scan(KeyRange.all(), ROOMY, passed)));
 			busy.countDown();
 		}
 	}

@@ -9,6 +9,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -136,7 +137,8 @@ class ReadPathTests {
 	}
 
 	private static String threadOfRead(TestStore store) {
-		return String.valueOf(store.engine.read(KEY).map(_ -> Thread.currentThread().getName()).block());
+		String thread = Awaited.of(store.engine.read(KEY).map(_ -> Thread.currentThread().getName()));
+		return String.valueOf(thread);
 	}
 
 	private static void await(CountDownLatch latch) {

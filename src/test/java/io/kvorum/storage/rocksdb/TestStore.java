@@ -11,6 +11,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
@@ -64,11 +65,11 @@ final class TestStore implements AutoCloseable {
 	}
 
 	@Nullable Entry read(Key key) {
-		return this.engine.read(key).block();
+		return Awaited.of(this.engine.read(key));
 	}
 
 	@Nullable StoreOutcome store(Key key, Entry entry) {
-		return this.engine.store(key, entry).block();
+		return Awaited.of(this.engine.store(key, entry));
 	}
 
 	/** Returns when all that was stored before is in the digests. */
