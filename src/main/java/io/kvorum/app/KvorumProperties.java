@@ -78,8 +78,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * and filters count towards it
 	 * @param memtableSize memory for writes that are not in tables yet, part of
 	 * cache-size; at most half of it
-	 * @param rowCacheSize memory for entries that were written lately, in the heap; 0 for
-	 * none
+	 * @param rowCacheSize memory for entries that were written or read lately, in the
+	 * heap; 0 for none
 	 * @param maxOpenFiles table files held open at the same time
 	 * @param minFreeSpace writes are refused while the disk has less than this free, so
 	 * that the store can still tidy up

@@ -33,7 +33,7 @@ final class StorageMeters implements StorageEvents {
 
 	StorageMeters(MeterRegistry registry) {
 		this.fromRowCache = Counter.builder("kvorum.storage.row.cache.reads")
-			.description("Reads of entries that were written lately, without a call into the database")
+			.description("Reads of entries that were written or read lately, without a call into the database")
 			.register(registry);
 		this.fromMemory = Counter.builder("kvorum.storage.memory.reads")
 			.description("Reads that the memory of the database answered, without a change of threads")

@@ -7,7 +7,9 @@ public interface StorageEvents {
 	StorageEvents NONE = new StorageEvents() {
 	};
 
-	/** A read was answered from what was written lately, on the calling thread. */
+	/**
+	 * A read was answered from what was written or read lately, on the calling thread.
+	 */
 	default void readFromRowCache() {
 	}
 

@@ -15,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Key;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Durability;
 import io.kvorum.storage.StorageEvents;
@@ -37,7 +38,8 @@ import org.slf4j.LoggerFactory;
  * each what it wants written given what is there, writes the batch, syncs it, and tells
  * the callers. While a sync runs the next batch gathers, so that the disk is asked as
  * often as it can answer, whatever the load. Since nobody else writes, "store if newer"
- * needs no locks, and a sync is shared by all who wait.
+ * needs no locks, and a sync is shared by all who wait. For the same reason it alone can
+ * tell whether a row that a read has found is still the newest, and may be kept.
  * <p>
  * <b>Failures.</b> What cannot be read fails its own write only. A full disk fails the
  * batch, and until a probe gets through all later ones are refused before they are tried.
@@ -90,6 +92,8 @@ final class Committer implements AutoCloseable {
 
 	private final AtomicLong queuedBytes = new AtomicLong();
 
+	private final RowFills fills = new RowFills();
+
 	private final Thread thread = new Thread(this::run, "kvorum-committer");
 
 	private final AtomicBoolean parked = new AtomicBoolean();
@@ -138,12 +142,27 @@ final class Committer implements AutoCloseable {
 		}
 		reserve(write.weight());
 		this.queue.add(write);
-		if (this.parked.get() && this.parked.compareAndSet(true, false)) {
-			LockSupport.unpark(this.thread);
-		}
+		wake();
 		if (this.refusal != null) {
 			// The thread may have ended before it could see this write.
 			refuseQueued();
+		}
+	}
+
+	private void wake() {
+		if (this.parked.get() && this.parked.compareAndSet(true, false)) {
+			LockSupport.unpark(this.thread);
+		}
+	}
+
+	/**
+	 * Keeps a row that a read has found in the database for those that follow, if it is
+	 * not too long, and if it is still the newest when its turn comes.
+	 * @param asOf what {@link RowCache#now()} was before the database was asked
+	 */
+	void keep(Key key, byte[] row, long asOf) {
+		if (this.derived.rows().hasRoomFor(key, row) && this.fills.offer(key, row, asOf)) {
+			wake();
 		}
 	}
 
@@ -209,11 +228,14 @@ final class Committer implements AutoCloseable {
 	private void run() {
 		try (Batch batch = new Batch(this.database, this.derived.rows(), this.time)) {
 			while (this.refusal == null && awaitWork()) {
+				this.fills.drainTo(this.derived.rows());
 				this.taken = take();
-				commit(this.taken, batch);
-				handBack(this.taken);
-				this.taken = List.of();
-				batch.clear();
+				if (!this.taken.isEmpty()) {
+					commit(this.taken, batch);
+					handBack(this.taken);
+					this.taken = List.of();
+					batch.clear();
+				}
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -228,20 +250,26 @@ final class Committer implements AutoCloseable {
 		refuseQueued();
 	}
 
-	/** Waits until something is queued; false when nothing is and nothing will be. */
+	/**
+	 * Waits until there is something to do; false when nothing is and nothing will be.
+	 */
 	private boolean awaitWork() {
-		while (this.queue.isEmpty()) {
+		while (!hasWork()) {
 			if (this.closing) {
 				return false;
 			}
 			this.parked.set(true);
 			// Said first, looked second: whoever adds adds first and looks second.
-			if (this.queue.isEmpty() && !this.closing) {
+			if (!hasWork() && !this.closing) {
 				LockSupport.park(this);
 			}
 			this.parked.set(false);
 		}
 		return true;
+	}
+
+	private boolean hasWork() {
+		return !this.queue.isEmpty() || this.fills.areEnough();
 	}
 
 	private List<Write<?>> take() {

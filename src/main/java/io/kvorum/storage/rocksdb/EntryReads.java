@@ -26,7 +26,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Reads single entries: memory first, on the calling thread, and only where that cannot
- * tell from disk. What was written lately is in the {@link RowCache}.
+ * tell from disk. What was written or read lately is in the {@link RowCache}.
  */
 final class EntryReads {
 
@@ -73,19 +73,22 @@ final class EntryReads {
 		if (!this.door.enter()) {
 			return Mono.error(Door.notOpen());
 		}
-		byte[] bytes;
+		Entry entry;
 		try {
 			Opened opened = this.door.opened();
-			bytes = look(key, opened, opened.database().fromMemory);
+			entry = look(key, opened, opened.database().fromMemory);
 		}
 		catch (RocksDBException ex) {
 			return Failures.isNotInMemory(ex) ? readFromDisk(key, deadline) : Mono.error(unreadable(ex));
+		}
+		catch (DamagedEntryException ex) {
+			return Mono.error(unreadable(ex));
 		}
 		finally {
 			this.door.leave();
 		}
 		this.events.readFromMemory();
-		return (bytes != null) ? decode(key, bytes) : Mono.empty();
+		return Mono.justOrEmpty(entry);
 	}
 
 	/**
@@ -93,11 +96,22 @@ final class EntryReads {
 	 * What has come into the cache meanwhile is what others are told, also where the
 	 * database is ahead of it: else who asks after this read might get what is older.
 	 */
-	private static byte @Nullable [] look(Key key, Opened opened, ReadOptions from) throws RocksDBException {
+	private static @Nullable Entry look(Key key, Opened opened, ReadOptions from)
+			throws RocksDBException, DamagedEntryException {
 		Database database = opened.database();
+		RowCache rows = opened.derived().rows();
+		long asOf = rows.now();
 		byte[] found = database.db.get(database.entries, from, key.bytes());
-		byte[] row = opened.derived().rows().get(key);
-		return (row != null) ? row : found;
+		byte[] row = rows.get(key);
+		if (row != null) {
+			return EntryFormat.decode(key, row);
+		}
+		if (found == null) {
+			return null;
+		}
+		Entry entry = EntryFormat.decode(key, found);
+		opened.committer().keep(key, found, asOf);
+		return entry;
 	}
 
 	private Mono<Entry> readFromDisk(Key key, Deadline deadline) {
@@ -122,12 +136,12 @@ final class EntryReads {
 			return;
 		}
 		this.silence.asked(this.time.nanos());
-		byte[] bytes;
+		Entry entry;
 		try {
 			Opened opened = this.door.opened();
-			bytes = look(key, opened, opened.database().fromAnywhere);
+			entry = look(key, opened, opened.database().fromAnywhere);
 		}
-		catch (RocksDBException ex) {
+		catch (RocksDBException | DamagedEntryException ex) {
 			sink.error(unreadable(ex));
 			return;
 		}
@@ -136,12 +150,7 @@ final class EntryReads {
 			this.door.leave();
 		}
 		this.events.readFromDisk(this.time.nanos() - started);
-		try {
-			sink.success((bytes != null) ? EntryFormat.decode(key, bytes) : null);
-		}
-		catch (DamagedEntryException ex) {
-			sink.error(unreadable(ex));
-		}
+		sink.success(entry);
 	}
 
 	private Mono<Entry> decode(Key key, byte[] bytes) {

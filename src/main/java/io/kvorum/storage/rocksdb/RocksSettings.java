@@ -13,8 +13,8 @@ import io.kvorum.storage.Durability;
  * @param cacheBytes memory of the block cache; memtables, indexes and filters are charged
  * to it
  * @param memtableBytes memory of all memtables, part of {@code cacheBytes}
- * @param rowCacheBytes memory of the rows that were written lately, in the heap; 0: none
- * are kept
+ * @param rowCacheBytes memory of the rows that were written or read lately, in the heap;
+ * 0: none are kept
  * @param maxOpenFiles table files held open
  * @param minFreeBytes writes are refused while the disk has less than this free
  * @param readThreads threads for reads that memory cannot answer

@@ -345,7 +345,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * What was written lately; for tests, which write into it what the committer would.
+	 * What was written or read lately; for tests, which write into it what the committer
+	 * would.
 	 */
 	RowCache rows() {
 		return this.door.opened().derived().rows();

@@ -10,9 +10,9 @@ import io.kvorum.kv.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows that were written lately, so that a read finds them without a call into RocksDB,
- * whose memtable holds each of them as often as it was written: a row that is here is the
- * newest.
+ * Rows that were written or read lately, so that a read finds them without a call into
+ * RocksDB, whose memtable holds each of them as often as it was written: a row that is
+ * here is the newest.
  * <p>
  * It is a lossy index over a circular log, as in MICA (Lim and others, "MICA: A Holistic
  * Approach to Fast In-Memory Key-Value Storage", NSDI 2014). Rows are appended to one
@@ -62,8 +62,15 @@ final class RowCache {
 	private final int shift;
 
 	/**
+	 * For the places of each key, the end behind what was last put there or removed; what
+	 * many reads have found at once is filled in once. The writer's.
+	 */
+	private final long[] changed;
+
+	/**
 	 * The end of what has been written, or is just being written. What is further back
-	 * than the length of the log has been overwritten, or is just being.
+	 * than the length of the log has been overwritten, or is just being. It is a clock
+	 * too: whatever is put or removed moves it, after the database has it.
 	 */
 	private volatile long end;
 
@@ -78,6 +85,7 @@ final class RowCache {
 		this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(keys);
 		long[] nowhere = new long[WAYS * keys];
 		Arrays.fill(nowhere, NOWHERE);
+		this.changed = new long[keys];
 		this.index = new AtomicLongArray(nowhere);
 	}
 
@@ -123,16 +131,44 @@ final class RowCache {
 		return length == bytes.length && Arrays.equals(bytes, 0, length, this.log, from, from + length);
 	}
 
+	/** Whether a row is short enough to be kept. By any thread. */
+	boolean hasRoomFor(Key key, byte[] row) {
+		return length(key, row) <= this.maxRowBytes;
+	}
+
+	private static int length(Key key, byte[] row) {
+		return HEAD_BYTES + key.bytes().length + row.length;
+	}
+
+	/**
+	 * What to give to {@link #fill} with a row that the database is asked for from now
+	 * on. By any thread.
+	 */
+	long now() {
+		return this.end;
+	}
+
+	/**
+	 * Keeps a row that a read has found in the database, unless its key may have been
+	 * written since: who saw the end behind a write, and asked then, got that write.
+	 * @param asOf what {@link #now()} was before the database was asked
+	 */
+	void fill(Key key, byte[] row, long asOf) {
+		if (this.changed[placeOf(key) / WAYS] <= asOf) {
+			put(key, row);
+		}
+	}
+
 	/** Keeps a row, if it is not too long, in the place of any other of the key. */
 	void put(Key key, byte[] row) {
-		int keyLength = key.bytes().length;
-		int length = HEAD_BYTES + keyLength + row.length;
-		if (length > this.maxRowBytes) {
+		if (!hasRoomFor(key, row)) {
 			remove(key);
 			return;
 		}
+		int keyLength = key.bytes().length;
 		int place = placeFor(key);
-		long position = reserve(length);
+		long position = reserve(length(key, row));
+		this.changed[place / WAYS] = this.end;
 		int at = at(position);
 		INT.set(this.log, at, keyLength);
 		INT.set(this.log, at + Integer.BYTES, row.length);
@@ -184,6 +220,10 @@ final class RowCache {
 				this.index.setRelease(place + way, NOWHERE);
 			}
 		}
+		// Later than all that was read until now.
+		long next = this.end + 1;
+		this.end = next;
+		this.changed[place / WAYS] = next;
 	}
 
 }

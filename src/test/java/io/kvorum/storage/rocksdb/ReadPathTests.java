@@ -1,6 +1,7 @@
 package io.kvorum.storage.rocksdb;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
@@ -11,6 +12,7 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.Poll;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +26,8 @@ class ReadPathTests {
 	private static final Key KEY = Generator.key("key");
 
 	private static final Entry ENTRY = Generator.live(new Version(1, 1), "value");
+
+	private static final Duration DEADLINE = Duration.ofSeconds(10);
 
 	@TempDir
 	private Path directory;
@@ -74,6 +78,42 @@ class ReadPathTests {
 			assertThat(store.read(KEY)).isEqualTo(ENTRY);
 			assertThat(threadOfRead(store)).isEqualTo(Thread.currentThread().getName());
 			assertThat(store.events.readsFromDisk).hasValue(1);
+		}
+	}
+
+	@Test
+	void whatHasBeenReadIsKeptBeforeTheNextWrite() {
+		closedWith(ENTRY);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			store.store(Generator.key("other"), ENTRY);
+
+			assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			assertThat(store.events.readsFromRowCache).hasValue(1);
+		}
+	}
+
+	@Test
+	void whatHasBeenReadIsKeptWithoutAnyWriteOnceItIsWorthWakingTheCommitter() throws InterruptedException {
+		closedWith(ENTRY);
+		try (TestStore store = TestStore.on(this.directory)) {
+			for (int i = 0; i < RowFills.ENOUGH; i++) {
+				assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			}
+			Poll.until(() -> "the row is kept", DEADLINE, () -> store.engine.rows().get(KEY) != null);
+		}
+	}
+
+	@Test
+	void whatIsTooLongForTheRowCacheIsNotKept() {
+		Entry large = Generator.live(new Version(2, 1), "x".repeat(2000));
+		closedWith(large);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isEqualTo(large);
+			store.store(Generator.key("other"), ENTRY);
+
+			assertThat(store.read(KEY)).isEqualTo(large);
+			assertThat(store.events.readsFromRowCache).hasValue(0);
 		}
 	}
 

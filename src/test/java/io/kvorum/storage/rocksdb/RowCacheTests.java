@@ -3,8 +3,10 @@ package io.kvorum.storage.rocksdb;
 import java.nio.ByteBuffer;
 import java.nio.IntBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +71,59 @@ class RowCacheTests {
 		RowCache cache = new RowCache(0);
 		cache.put(KEY, bytes("one"));
 		cache.remove(KEY);
+		cache.fill(KEY, bytes("one"), cache.now());
+
+		assertThat(cache.hasRoomFor(KEY, bytes("one"))).isFalse();
+		assertThat(cache.get(KEY)).isNull();
+	}
+
+	@Test
+	void whatAReadHasFoundIsKept() {
+		RowCache cache = new RowCache(4096);
+		cache.fill(KEY, bytes("one"), cache.now());
+
+		assertThat(cache.get(KEY)).isEqualTo(bytes("one"));
+	}
+
+	@Test
+	void whatAReadHasFoundIsNotKeptWhereTheKeyWasPutSince() {
+		RowCache cache = new RowCache(4096);
+		long asOf = cache.now();
+		cache.put(KEY, bytes("newer"));
+		cache.fill(KEY, bytes("older"), asOf);
+
+		assertThat(cache.get(KEY)).isEqualTo(bytes("newer"));
+	}
+
+	/** Also where the cache did not have it, and where what was put was too long. */
+	@Test
+	void whatAReadHasFoundIsNotKeptWhereTheKeyWasRemovedSince() {
+		RowCache cache = new RowCache(4096);
+		long asOf = cache.now();
+		cache.remove(KEY);
+		cache.fill(KEY, bytes("older"), asOf);
+		assertThat(cache.get(KEY)).isNull();
+
+		asOf = cache.now();
+		cache.put(KEY, new byte[4096 / 64]);
+		cache.fill(KEY, bytes("older"), asOf);
+		assertThat(cache.get(KEY)).isNull();
+
+		cache.fill(KEY, bytes("newest"), cache.now());
+		assertThat(cache.get(KEY)).isEqualTo(bytes("newest"));
+	}
+
+	/** As often as it takes until nothing of it is left in the cache. */
+	@Test
+	void whatAReadHasFoundIsNotKeptWhereTheKeyWasPutSinceAndPushedOutAgain() {
+		RowCache cache = new RowCache(4096);
+		long asOf = cache.now();
+		cache.put(KEY, bytes("newer"));
+		for (Key other : keys(1000)) {
+			cache.put(other, bytes("other"));
+		}
+		assertThat(cache.get(KEY)).isNull();
+		cache.fill(KEY, bytes("older"), asOf);
 
 		assertThat(cache.get(KEY)).isNull();
 	}
@@ -112,9 +167,18 @@ class RowCacheTests {
 		RowCache cache = new RowCache(8192);
 		List<Key> keys = keys(150);
 		Map<Key, byte[]> newest = new HashMap<>();
+		Deque<Runnable> fills = new ArrayDeque<>();
 		int hits = 0;
 		for (int step = 0; step < 20_000; step++) {
 			Key key = random.oneOf(keys);
+			byte[] found = newest.get(key);
+			if (found != null && random.chance(30)) {
+				long asOf = cache.now();
+				fills.add(() -> cache.fill(key, found, asOf));
+			}
+			if (fills.size() > random.below(50)) {
+				fills.remove().run();
+			}
 			if (random.chance(5)) {
 				cache.remove(key);
 				newest.remove(key);
