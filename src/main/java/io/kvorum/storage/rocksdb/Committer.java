@@ -108,6 +108,9 @@ final class Committer implements AutoCloseable {
 	/** Whether the last write met a full disk. Set by the committer's thread only. */
 	private volatile boolean full;
 
+	/** Whether the log has it that the disk hangs. */
+	private final AtomicBoolean hangs = new AtomicBoolean();
+
 	Committer(Database database, Derived derived, RocksSettings settings, TimeSource time, StorageEvents events,
 			Consumer<Throwable> whenFailed) {
 		this.database = database;
@@ -234,6 +237,9 @@ final class Committer implements AutoCloseable {
 					commit(this.taken, batch);
 					handBack(this.taken);
 					this.taken = List.of();
+					if (this.hangs.get() && this.hangs.compareAndSet(true, false)) {
+						logger.info("The disk answers again: writes are accepted");
+					}
 					batch.clear();
 				}
 			}
@@ -350,6 +356,11 @@ final class Committer implements AutoCloseable {
 			if (write.isOverdue(now, this.settings.writeQueueTime())) {
 				write.timeOut(this::waitedTooLong, this::waitedTooLong);
 			}
+		}
+		if (!this.taken.isEmpty() && oldestNanos() > this.settings.writeTimeout().toNanos()
+				&& this.hangs.compareAndSet(false, true)) {
+			logger.warn("The disk hangs: what has been under way for more than {} may have been written, and later "
+					+ "writes are refused until it answers", this.settings.writeTimeout());
 		}
 	}
 

@@ -1,10 +1,12 @@
 package io.kvorum.storage.rocksdb;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -27,10 +29,14 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.RocksDBException;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,6 +44,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 class CommitterTests {
 
 	private static final Executor INLINE = Runnable::run;
+
+	private static final Duration LONG = Duration.ofMinutes(1);
+
+	private static final Duration DEADLINE = Duration.ofSeconds(10);
 
 	private static final int SLICE_OF_KEY = Partitions.sliceOf(Partitions.ofHash(Generator.key("key").hashCode()));
 
@@ -50,6 +60,8 @@ class CommitterTests {
 
 	private final Digests digests = new Digests();
 
+	private final SteeredTime time = new SteeredTime();
+
 	private @Nullable Database opened;
 
 	private @Nullable Committer started;
@@ -59,7 +71,7 @@ class CommitterTests {
 		RocksSettings settings = TestSettings.of(this.directory);
 		this.opened = Database.open(settings);
 		this.started = new Committer(this.opened, new Derived(this.digests, hints(this.opened), new RowCache(0)),
-				settings, new SteeredTime(), this.events, this::failed);
+				settings, this.time, this.events, this::failed);
 	}
 
 	private static HintCounts hints(Database database) {
@@ -96,6 +108,41 @@ class CommitterTests {
 		assertThat(this.events.batches).containsExactly(10);
 		assertThat(one.tasks).hasValue(1);
 		assertThat(other.tasks).hasValue(1);
+	}
+
+	@Test
+	@ExtendWith(OutputCaptureExtension.class)
+	void aDiskThatHangsIsToldOfOnceAndThatItAnswersAgain(CapturedOutput output) throws InterruptedException {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch answered = new CountDownLatch(1);
+		CompletableFuture<?> stored = store("key", task -> {
+			if (begun.getCount() > 0) {
+				begun.countDown();
+				await(answered);
+			}
+			task.run();
+		});
+		committer().start();
+		begun.await();
+		committer().tellOverdue();
+		assertThat(output).doesNotContain("hangs");
+		this.time.pass(LONG);
+		committer().tellOverdue();
+		committer().tellOverdue();
+		answered.countDown();
+		assertThat(stored).failsWithin(DEADLINE);
+		store("another", INLINE).join();
+
+		assertThat(output).containsOnlyOnce("The disk hangs").containsOnlyOnce("answers again");
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			latch.await();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 	@Test
