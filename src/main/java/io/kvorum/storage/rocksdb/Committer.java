@@ -237,10 +237,8 @@ final class Committer implements AutoCloseable {
 					commit(this.taken, batch);
 					handBack(this.taken);
 					this.taken = List.of();
-					if (this.hangs.get() && this.hangs.compareAndSet(true, false)) {
-						logger.info("The disk answers again: writes are accepted");
-					}
 					batch.clear();
+					tellWhereItAnswersAgain();
 				}
 			}
 		}
@@ -357,10 +355,21 @@ final class Committer implements AutoCloseable {
 				write.timeOut(this::waitedTooLong, this::waitedTooLong);
 			}
 		}
+		tellWhereItHangs();
+	}
+
+	private void tellWhereItHangs() {
 		if (!this.taken.isEmpty() && oldestNanos() > this.settings.writeTimeout().toNanos()
 				&& this.hangs.compareAndSet(false, true)) {
 			logger.warn("The disk hangs: what has been under way for more than {} may have been written, and later "
 					+ "writes are refused until it answers", this.settings.writeTimeout());
+		}
+	}
+
+	private void tellWhereItAnswersAgain() {
+		if (this.hangs.get() && this.refusal == null) {
+			this.hangs.set(false);
+			logger.info("The disk answers again: writes are accepted");
 		}
 	}
 
