@@ -57,6 +57,11 @@ public final class BackupService {
 
 	}
 
+	/** Whether backups have a directory. */
+	public boolean isConfigured() {
+		return this.backups != null;
+	}
+
 	/** Makes a backup; of a name after the time where that is null. */
 	public Mono<BackupManifest> create(@Nullable BackupName name) {
 		return alone(() -> backups().create(name));

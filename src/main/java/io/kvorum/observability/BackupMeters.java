@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
 
 /** What becomes of the backups of a node. */
 final class BackupMeters implements BackupEvents {
@@ -35,6 +36,13 @@ final class BackupMeters implements BackupEvents {
 			.register(registry);
 		this.failures = Counter.builder("kvorum.backup.failures")
 			.description("Backups that were asked for and not made")
+			.register(registry);
+	}
+
+	/** Whether backups are wanted: only then it is worth telling that there is none. */
+	static MeterBinder configured(boolean isConfigured) {
+		return registry -> Gauge.builder("kvorum.backup.configured", () -> isConfigured ? 1 : 0)
+			.description("1 where backups have a directory, 0 where they have none")
 			.register(registry);
 	}
 

@@ -78,6 +78,11 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
+	MeterBinder backupConfiguredMeter(BackupService backups) {
+		return BackupMeters.configured(backups.isConfigured());
+	}
+
+	@Bean
 	BackupEndpoint backupEndpoint(BackupService backups) {
 		return new BackupEndpoint(backups);
 	}

@@ -6,9 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.web.server.LocalServerPort;
 import org.springframework.test.context.TestPropertySource;
@@ -31,9 +33,18 @@ class BackupEndpointTest {
 
 	private final Path directory;
 
-	BackupEndpointTest(@LocalServerPort int port, @Value("${kvorum.backup.directory}") Path directory) {
+	private final MeterRegistry meterRegistry;
+
+	BackupEndpointTest(@LocalServerPort int port, @Value("${kvorum.backup.directory}") Path directory,
+			@Autowired MeterRegistry meterRegistry) {
 		this.node = new NodeClient(port);
 		this.directory = directory;
+		this.meterRegistry = meterRegistry;
+	}
+
+	@Test
+	void aMeterSaysThatBackupsAreConfigured() {
+		assertThat(this.meterRegistry.get("kvorum.backup.configured").gauge().value()).isEqualTo(1);
 	}
 
 	@Test

@@ -56,6 +56,11 @@ class MetersTest {
 	}
 
 	@Test
+	void withoutADirectoryNoBackupIsMissed() {
+		assertThat(this.meterRegistry.get("kvorum.backup.configured").gauge().value()).isZero();
+	}
+
+	@Test
 	void namesForPrometheusAreWellFormed() throws Exception {
 		String all = new String(this.node.send("GET", "/actuator/prometheus").body(), StandardCharsets.UTF_8);
 		assertThat(all.lines().filter(line -> line.startsWith("kvorum_")))
