@@ -6,6 +6,7 @@ one policy has to notice.
 
 import copy
 import functools
+import itertools
 import re
 
 import yaml
@@ -212,7 +213,7 @@ def volumes_are_what_they_are_for(deployment):
             yield f"the volume {name} may fill the disk of the machine"
         if "hostPath" in volume:
             yield f"the volume {name} is a part of the machine"
-        if "configMap" in volume and volume["configMap"]["name"] not in config_maps:
+        if "configMap" in volume and volume["configMap"]["name"] not in config_maps and not volume["configMap"].get("optional"):
             yield f"the volume {name} is the ConfigMap {volume['configMap']['name']}, which is not there"
         if "secret" in volume and not volume["secret"].get("items"):
             yield f"the volume {name} takes a Secret as it is: a missing key would go unnoticed"
@@ -221,6 +222,23 @@ def volumes_are_what_they_are_for(deployment):
         yield f"kvorum.storage.path {path} is not below a volume of a claim"
     if "/tmp" not in mounts or "emptyDir" not in volumes.get(mounts["/tmp"]["name"], {}):
         yield "/tmp is not writable"
+
+
+@policy
+def a_node_may_have_a_file_of_its_own(deployment):
+    """Of a ConfigMap that is made when it is wanted; what is in it wins."""
+    *_, last = deployment.properties.get("spring.config.import") or [""]
+    directory = last.removeprefix("optional:file:").removesuffix("/${POD_NAME}.yml")
+    mounts = {mount["mountPath"]: mount["name"] for mount in deployment.node["volumeMounts"]}
+    volumes = {volume["name"]: volume.get("configMap", {}) for volume in deployment.pod["volumes"]}
+    if last != f"optional:file:{directory}/${{POD_NAME}}.yml" or not volumes.get(mounts.get(directory), {}).get("optional"):
+        yield f"the last import is {last}, not the file of a pod in an optional ConfigMap"
+    fields = [at(variable, "valueFrom.fieldRef.fieldPath") for variable in deployment.node["env"]
+              if variable["name"] == "POD_NAME"]
+    if fields != ["metadata.name"]:
+        yield "POD_NAME is not the name of the pod"
+    if "KVORUM_STORAGE_PATH" in deployment.env:
+        yield "kvorum.storage.path is in the environment: the file of a node, which is restored elsewhere, cannot say another"
 
 
 @policy
@@ -328,8 +346,7 @@ def nodes_know_each_other(deployment):
     self = f"http://$(POD_NAME).{service}:{port}" if replicas > 1 else None
     if deployment.env.get("KVORUM_CLUSTER_SELF") != self:
         yield f"KVORUM_CLUSTER_SELF is {deployment.env.get('KVORUM_CLUSTER_SELF')}, not {self}"
-    names = list(deployment.env)
-    if self and ("POD_NAME" not in names or names.index("POD_NAME") > names.index("KVORUM_CLUSTER_SELF")):
+    if self and "POD_NAME" not in itertools.takewhile("KVORUM_CLUSTER_SELF".__ne__, deployment.env):
         yield "POD_NAME is not said before it is used"
     secrets = [item["key"] for volume in deployment.pod["volumes"] for item in at(volume, "secret.items", [])]
     if self and "kvorum.cluster.secret" not in secrets:
@@ -499,6 +516,25 @@ def a_temporary_directory_without_a_limit(deployment):
 def a_secret_as_it_is(deployment):
     [secrets] = [volume for volume in deployment.pod["volumes"] if volume["name"] == "secrets"]
     del secrets["secret"]["items"]
+
+
+@plant(a_node_may_have_a_file_of_its_own)
+def pods_that_wait_for_the_files_of_nodes(deployment):
+    [nodes] = [volume for volume in deployment.pod["volumes"] if volume["name"] == "nodes"]
+    del nodes["configMap"]["optional"]
+
+
+@plant(a_node_may_have_a_file_of_its_own)
+def a_file_of_a_node_that_others_win_over(deployment):
+    config = deployment.of("ConfigMap")[0]["data"]
+    tree = yaml.safe_load(config["application.yml"])
+    tree["spring"]["config"]["import"].reverse()
+    config["application.yml"] = yaml.safe_dump(tree)
+
+
+@plant(a_node_may_have_a_file_of_its_own)
+def a_pod_that_does_not_know_its_name(deployment):
+    deployment.node["env"] = [variable for variable in deployment.node["env"] if variable["name"] != "POD_NAME"]
 
 
 @plant(secrets_are_files_made_by_somebody_else)
