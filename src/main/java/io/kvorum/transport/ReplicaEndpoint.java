@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -113,11 +114,10 @@ final class ReplicaEndpoint {
 				.header("Connection", "close")
 				.bodyValue(refusal.words);
 		}
-		Lane lane = header(request, ReplicaProtocol.LANE_HEADER).map(Lane::valueOf).orElse(Lane.SMALL);
 		Channel channel = channelOf(request);
 		this.strangers.accepted(channel);
-		ReplicaStream stream = new ReplicaStream(this.replica, lane, this.settings, this.time, this.callers.current(),
-				() -> Strangers.close(channel), this.events);
+		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(), this.settings, this.time,
+				this.callers.current(), () -> Strangers.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok().contentType(MediaType.APPLICATION_OCTET_STREAM);
 		if (this.handshake.isNeeded()) {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
@@ -169,7 +169,17 @@ final class ReplicaEndpoint {
 					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
 						.formatted(this.self.address(), this.topology));
 		}
+		if (lane(request).isEmpty()) {
+			return new Refusal(Refused.LANE, HttpStatus.BAD_REQUEST,
+					"%s has no such lane".formatted(this.self.address()));
+		}
 		return null;
+	}
+
+	/** Empty where there is none by the name that is asked for. */
+	private static Optional<Lane> lane(ServerRequest request) {
+		String name = header(request, ReplicaProtocol.LANE_HEADER).orElse(Lane.SMALL.name());
+		return Stream.of(Lane.values()).filter(lane -> lane.name().equals(name)).findFirst();
 	}
 
 	/** A proof that was used before is none. */

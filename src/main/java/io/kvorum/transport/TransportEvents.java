@@ -38,7 +38,7 @@ public interface TransportEvents {
 		/** They have ended TLS by an alert: they do not take this node's certificate. */
 		ALERT,
 		/** The certificate does not name the host of the node that is claimed. */
-		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY
+		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY, LANE
 
 	}
 

@@ -35,6 +35,7 @@ import io.kvorum.testing.Generator;
 import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.TransportEvents.Call;
+import io.kvorum.transport.TransportEvents.Refused;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
@@ -43,8 +44,11 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -56,6 +60,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The replica protocol between nodes in one JVM, over real connections. */
 @Timeout(60)
+@ExtendWith(OutputCaptureExtension.class)
 class ReplicaTransportTests {
 
 	private static final Key KEY = Generator.key("key");
@@ -483,6 +488,25 @@ class ReplicaTransportTests {
 		assertThat(this.second.asked).isEmpty();
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "LARGE, 200", "HUGE, 400", "small, 400", "'', 200" })
+	void aLaneThatThereIsNotIsRefusedAndCounted(String lane, int status, CapturedOutput output) {
+		List<Refused> refused = new CopyOnWriteArrayList<>();
+		this.nodes.start(this.second, TransportNodes.settings("the secret", 10), new TransportEvents() {
+			@Override
+			public void refused(Refused why) {
+				refused.add(why);
+			}
+		});
+		String address = this.nodes.addresses.get(1);
+		Opening opening = new Opening(challengeOf(address), "nonce", "", address, lane,
+				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+
+		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).isEqualTo(status);
+		assertThat(refused).isEqualTo((status == 400) ? List.of(Refused.LANE) : List.of());
+		assertThat(output.getAll()).doesNotContain("\tat ").doesNotContain("HUGE");
+	}
+
 	private static String orNone(@Nullable String text) {
 		return (text != null) ? text : "";
 	}
@@ -520,6 +544,7 @@ class ReplicaTransportTests {
 		set(headers, ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
 		set(headers, ReplicaProtocol.FROM_HEADER, opening.from());
 		set(headers, ReplicaProtocol.TO_HEADER, opening.to());
+		set(headers, ReplicaProtocol.LANE_HEADER, opening.lane());
 		if (secret != null) {
 			headers.set(ReplicaProtocol.PROOF_HEADER, TransportNodes.handshake(secret).proof(Side.CALLER, opening));
 		}
