@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
@@ -16,6 +16,7 @@ import io.kvorum.access.DeniedException;
 import io.kvorum.access.KeysFile;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.MountedFiles;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -99,18 +100,13 @@ class KeysWatchTests implements AccessEvents {
 	/** As Kubernetes changes a secret: the name leads through a link that is replaced. */
 	@Test
 	void aLinkThatLeadsElsewhereIsFollowed() throws IOException {
-		Path before = Files.createDirectories(this.directory.resolve("..1"));
-		Path after = Files.createDirectories(this.directory.resolve("..2"));
-		Files.write(before.resolve("keys.json"), ApiKeys.content(ApiKeys.entry("a", METRICS)));
-		Files.write(after.resolve("keys.json"), ApiKeys.content(ApiKeys.entry("b", METRICS)));
-		Path data = Files.createSymbolicLink(this.directory.resolve("..data"), before.getFileName());
-		Path mounted = Files.createSymbolicLink(this.directory.resolve("mounted.json"), Path.of("..data/keys.json"));
-		this.watch.look(mounted);
+		MountedFiles mounted = MountedFiles.at(this.directory.resolve("mounted"),
+				Map.of("keys.json", ApiKeys.text(ApiKeys.entry("a", METRICS))));
+		this.watch.look(mounted.file("keys.json"));
 		assertThat(isLetIn("a")).isTrue();
 
-		Path next = Files.createSymbolicLink(this.directory.resolve("..tmp"), after.getFileName());
-		Files.move(next, data, StandardCopyOption.ATOMIC_MOVE);
-		this.watch.look(mounted);
+		mounted.replace(Map.of("keys.json", ApiKeys.text(ApiKeys.entry("b", METRICS))));
+		this.watch.look(mounted.file("keys.json"));
 		assertThat(isLetIn("b")).isTrue();
 		assertThat(isLetIn("a")).isFalse();
 	}

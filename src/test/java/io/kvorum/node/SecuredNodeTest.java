@@ -52,6 +52,8 @@ class SecuredNodeTest {
 
 	private final int port;
 
+	private final int managementPort;
+
 	private final MeterRegistry meters;
 
 	SecuredNodeTest(@LocalServerPort int port, @LocalManagementPort int managementPort,
@@ -59,6 +61,7 @@ class SecuredNodeTest {
 		this.node = new NodeClient(port, CA.client());
 		this.management = new NodeClient(managementPort, CA.client());
 		this.port = port;
+		this.managementPort = managementPort;
 		this.meters = meters;
 	}
 
@@ -67,7 +70,11 @@ class SecuredNodeTest {
 	}
 
 	private X509Certificate shown() {
-		try (RawHttp client = connect()) {
+		return shown(this.port);
+	}
+
+	private static X509Certificate shown(int port) {
+		try (RawHttp client = RawHttp.connect(port).secure(CA.client())) {
 			return client.shown();
 		}
 	}
@@ -169,6 +176,18 @@ class SecuredNodeTest {
 			assertThat(opened.exchange(STATUS)).extracting(Response::status).containsExactly(200);
 			assertThat(requests.end()).isEmpty();
 		}
+		assertThat(this.management.send("GET", "/actuator/health/readiness").statusCode()).isEqualTo(200);
+	}
+
+	/** As Kubernetes renews a Secret: the names lead through a link that is replaced. */
+	@Test
+	@Order(2)
+	void aCertificateBehindALinkThatLeadsElsewhereIsRenewed() throws Exception {
+		assertThat(shown(this.managementPort)).isNotEqualTo(CA.issued("renewed"));
+		OwnCertificate.MOUNTED.replace(OwnCertificate.files("renewed"));
+
+		Poll.until(() -> "the new certificate is shown", RELOAD_DEADLINE,
+				() -> shown(this.managementPort).equals(CA.issued("renewed")));
 		assertThat(this.management.send("GET", "/actuator/health/readiness").statusCode()).isEqualTo(200);
 	}
 

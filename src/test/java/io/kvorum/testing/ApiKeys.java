@@ -34,7 +34,12 @@ public final class ApiKeys {
 
 	/** The content of a file. */
 	public static byte[] content(String... entries) {
-		return "{\"keys\":[%s]}".formatted(String.join(",\n", entries)).getBytes(StandardCharsets.UTF_8);
+		return text(entries).getBytes(StandardCharsets.UTF_8);
+	}
+
+	/** The same, to be written by somebody else. */
+	public static String text(String... entries) {
+		return "{\"keys\":[%s]}".formatted(String.join(",\n", entries));
 	}
 
 	/** A new file with these entries. */
