@@ -1,13 +1,22 @@
 package io.kvorum.node;
 
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+import io.kvorum.cluster.Topology;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -33,8 +42,15 @@ class ReplicaPortAttackTest {
 
 	private final int replicaPort;
 
-	ReplicaPortAttackTest(@LocalServerPort int port, @Value("${kvorum.cluster.self}") String self) {
+	private final String self;
+
+	private final Topology topology;
+
+	ReplicaPortAttackTest(@LocalServerPort int port, @Value("${kvorum.cluster.self}") String self,
+			@Autowired Topology topology) {
 		this.port = port;
+		this.self = self;
+		this.topology = topology;
 		this.replicaPort = Integer.parseInt(self.substring(self.lastIndexOf(':') + 1));
 	}
 
@@ -73,6 +89,44 @@ class ReplicaPortAttackTest {
 	void thePublicPortKnowsNothingOfTheReplicaProtocol() {
 		assertThat(status(this.port, "GET /replica/challenge HTTP/1.1\r\nHost: a\r\n\r\n")).isEqualTo(400);
 		assertThat(status(this.port, stream("Kvorum-Protocol: 4"))).isEqualTo(400);
+	}
+
+	/** Not even one that somebody names who knows the secret. */
+	@Test
+	void noHostIsReachedByAStream() throws Exception {
+		try (NamedHost host = new NamedHost()) {
+			String named = "http://" + host.authority();
+			assertThat(provenStatus(named, this.self)).isEqualTo(200);
+			assertThat(provenStatus(this.self, named)).isEqualTo(421);
+			assertThat(provenStatus(named, named)).isEqualTo(421);
+			assertThat(status(this.replicaPort,
+					stream("Kvorum-Protocol: 4", "Kvorum-From: " + named, "Kvorum-To: " + named)))
+				.isEqualTo(401);
+			assertThat(
+					status(this.replicaPort, "GET %s/ HTTP/1.1\r\nHost: %s\r\n\r\n".formatted(named, host.authority())))
+				.isIn(400, 404);
+			host.assertNobodyCame();
+		}
+	}
+
+	/** What a stream is answered that comes with a right proof. */
+	private int provenStatus(String from, String to) throws GeneralSecurityException {
+		String topology = Long.toHexString(this.topology.fingerprint());
+		try (RawHttp connection = RawHttp.connect(this.replicaPort)) {
+			Response challenge = connection.send("GET /replica/challenge HTTP/1.1\r\nHost: a\r\n\r\n").read();
+			assertThat(challenge).isNotNull();
+			String given = Objects.requireNonNull(challenge).body();
+			Mac mac = Mac.getInstance("HmacSHA256");
+			mac.init(new SecretKeySpec(SECRET.getBytes(StandardCharsets.UTF_8), mac.getAlgorithm()));
+			byte[] proof = mac.doFinal(String.join("\n", "CALLER", given, "nonce", from, to, "SMALL", topology)
+				.getBytes(StandardCharsets.UTF_8));
+			return connection
+				.send(stream("Kvorum-Protocol: 4", "Kvorum-Challenge: " + given, "Kvorum-Nonce: nonce",
+						"Kvorum-From: " + from, "Kvorum-To: " + to, "Kvorum-Lane: SMALL",
+						"Kvorum-Topology: " + topology, "Kvorum-Proof: " + HexFormat.of().formatHex(proof)))
+				.readStatus()
+				.status();
+		}
 	}
 
 	@Test
