@@ -3,11 +3,16 @@ package io.kvorum.app;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -24,6 +29,9 @@ class ConfigurationMetadataTest {
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
 			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
 			"kvorum.backup.restore-from");
+
+	/** A row of its table of properties: the name and the default. */
+	private static final Pattern README_ROW = Pattern.compile("(?m)^\\| `(kvorum\\.[^`]+)` \\| (`[^`]*`|none) \\|");
 
 	private final List<JsonNode> properties = read();
 
@@ -42,6 +50,23 @@ class ConfigurationMetadataTest {
 				assertThat(property.path("defaultValue").asString("")).isNotBlank();
 			}
 		});
+	}
+
+	@Test
+	void theReadmeHasThemAllWithTheirDefaults() throws IOException {
+		Map<String, String> told = new TreeMap<>();
+		README_ROW.matcher(Files.readString(Path.of("README.md")))
+			.results()
+			.forEach(row -> assertThat(told.put(row.group(1), row.group(2))).as(row.group()).isNull());
+
+		Map<String, String> known = new TreeMap<>();
+		this.properties.forEach(property -> known.put(property.get("name").asString(), toldDefault(property)));
+		assertThat(told).isEqualTo(known);
+	}
+
+	private static String toldDefault(JsonNode property) {
+		return WITHOUT_DEFAULT.contains(property.get("name").asString()) ? "none"
+				: "`" + property.path("defaultValue").asString("") + "`";
 	}
 
 	private static Stream<String> names(String prefix, Class<?> type) {
