@@ -99,14 +99,12 @@ class BackupIT {
 		bytes[bytes.length / 2] ^= 1;
 		Files.write(table, bytes);
 
-		NodeSpec third = cluster.spec(3);
-		NodeSpec stranger = new NodeSpec(this.strangers.spec().data(), third.properties(), third.jvm(), third.program(),
-				third.launcher())
-			.with("kvorum.backup.restore-from=" + copy);
+		Path empty = this.strangers.spec().data();
+		NodeSpec stranger = cluster.spec(3).with("kvorum.storage.path=" + empty, "kvorum.backup.restore-from=" + copy);
 		NodeProcess node = this.strangers.launch(stranger);
 		assertThat(node.awaitExit()).isNotZero();
 		assertThat(node.log()).contains("is not what was written").contains("Nothing was restored");
-		try (Stream<Path> files = Files.list(stranger.data())) {
+		try (Stream<Path> files = Files.list(empty)) {
 			assertThat(files).isEmpty();
 		}
 		FileSystemUtils.deleteRecursively(copy);

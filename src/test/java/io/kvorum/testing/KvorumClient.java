@@ -107,7 +107,8 @@ public final class KvorumClient {
 		return isOk("/v0/status");
 	}
 
-	private boolean isOk(String target) {
+	/** Whether it answers, with 200. */
+	public boolean isOk(String target) {
 		try {
 			return exchange("GET", target).status() == 200;
 		}

@@ -8,8 +8,9 @@ import java.util.stream.Stream;
 /**
  * How to start a node.
  *
- * @param data its directory, {@code kvorum.storage.path}
- * @param properties further properties, each {@code name=value}; one given again wins
+ * @param data its directory
+ * @param properties {@code kvorum.storage.path}, which is that, and others, each
+ * {@code name=value}; one given again wins
  * @param jvm options of its JVM
  * @param program what the JVM runs, {@code -jar …}
  * @param launcher what runs the JVM, {@code strace …} for example; usually empty
@@ -35,7 +36,7 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	}
 
 	private static NodeSpec running(List<String> program, Path data) {
-		return new NodeSpec(data, List.of("server.port=0"), JVM, program, List.of());
+		return new NodeSpec(data, List.of("server.port=0", "kvorum.storage.path=" + data), JVM, program, List.of());
 	}
 
 	public NodeSpec with(String... more) {
@@ -64,7 +65,6 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 		command.add(JAVA);
 		command.addAll(this.jvm);
 		command.addAll(this.program);
-		command.add("--kvorum.storage.path=" + this.data);
 		this.properties.forEach((property) -> command.add("--" + property));
 		return command;
 	}

@@ -24,7 +24,7 @@ import org.springframework.util.FileSystemUtils;
  */
 final class PreparedJar {
 
-	private static final Path JAR = Path.of("target", "kvorum.jar");
+	private static final Path JAR = Path.of("target", "kvorum.jar").toAbsolutePath();
 
 	private static final Path HOME = Path.of("target", "it-jar").toAbsolutePath();
 

@@ -1,0 +1,158 @@
+package io.kvorum.process;
+
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.NodeProcess.Exit;
+import io.kvorum.testing.NodeSpec;
+import io.kvorum.testing.Nodes;
+import io.kvorum.testing.Pods;
+import io.kvorum.testing.Pods.Pod;
+import io.kvorum.testing.Poll;
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
+import io.kvorum.testing.TestCa;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Whether a node understands what the manifests say to it. Imports of files are optional
+ * there, and a variable of the environment with a slip in its name is one that nobody
+ * reads: each of them has to be seen at work.
+ */
+@DisplayName("Nodes started with the files and the environment of the manifests")
+class ManifestsIT {
+
+	private static final String CONTAINER = "/spec/template/spec/containers/0/";
+
+	private static final String HOST = "127.0.0.1";
+
+	private static final TestCa CA = TestCa.create("manifests", HOST, "renewed," + HOST);
+
+	private static final String KEYS = ApiKeys.text(ApiKeys.entry("client", """
+			"rules":[{"prefix":"","rights":["read","write"]}]"""));
+
+	private static final Duration DEADLINE = Duration.ofMinutes(1);
+
+	private static final int ENDED_BY_SIGTERM = 143;
+
+	@RegisterExtension
+	final Nodes nodes = new Nodes();
+
+	@Test
+	@DisplayName("three pods with TLS and API keys: ready by the probes, each other's peers, closed to strangers, with certificates that are renewed, gone within the grace period")
+	void threePods() throws InterruptedException {
+		Pods pods = new Pods(this.nodes.spec().data(),
+				List.of("overlays/three-nodes", "components/tls", "components/access-keys"),
+				Map.of("kvorum-cluster", Map.of("kvorum.cluster.secret", "correct-horse-battery"), "kvorum-tls",
+						certificate(HOST, HOST), "kvorum-access", Map.of("keys.json", KEYS)));
+		List<Running> running = pods.pods().stream().map(this::start).toList();
+		assertThat(running).hasSize(3);
+		for (Running node : running) {
+			awaitProbes(pods, node);
+			Pod pod = node.pod();
+			assertThat(node.process().log())
+				.contains("Ready: HTTP on port %d, management on port %d".formatted(pod.port("api"),
+						pod.port("management")))
+				.contains("data in " + pod.path("/var/lib/kvorum/data"))
+				.contains("http://%s (TLS) of 3 nodes, 3 replicas of each key".formatted(pod.address()));
+		}
+		pods.pods().forEach(ManifestsIT::assertServes);
+		pods.pods().forEach(ManifestsIT::assertIsClosedToStrangers);
+		for (Running node : running) {
+			assertRenews(node);
+		}
+		Duration grace = Duration.ofSeconds(pods.setting("/spec/template/spec/terminationGracePeriodSeconds").asInt())
+			.minusSeconds(pods.setting(CONTAINER + "lifecycle/preStop/sleep/seconds").asInt());
+		for (Running node : running) {
+			Exit exit = node.process().stop();
+			assertThat(exit.code()).isEqualTo(ENDED_BY_SIGTERM);
+			assertThat(exit.after()).isLessThan(grace);
+		}
+	}
+
+	private Running start(Pod pod) {
+		NodeSpec spec = pod.prepare().with("spring.ssl.bundle.watch.file.quiet-period=50ms");
+		return new Running(pod, this.nodes.launch(spec));
+	}
+
+	/** The files of a Secret as cert-manager makes it. */
+	private static Map<String, String> certificate(String certificate, String key) {
+		return Map.of("tls.crt", TestCa.text(CA.certificate(certificate)), "tls.key", TestCa.text(CA.key(key)),
+				"ca.crt", TestCa.text(CA.authority()));
+	}
+
+	private static void awaitProbes(Pods pods, Running node) throws InterruptedException {
+		for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+			String path = pods.setting(CONTAINER + probe + "/httpGet/path").asString();
+			int port = node.pod().port(pods.setting(CONTAINER + probe + "/httpGet/port").asString());
+			Poll.until(() -> probe + " of " + node, DEADLINE, () -> {
+				assertThat(node.process().isAlive()).as("%s", node).isTrue();
+				return new KvorumClient(port).isOk(path);
+			});
+		}
+	}
+
+	private static void assertServes(Pod pod) {
+		KvorumClient client = new KvorumClient(pod.port("api"));
+		String target = KvorumClient.entity("at " + pod.address(), "replicas=3/3");
+		assertThat(client.exchange("PUT", target).status()).isEqualTo(401);
+		assertThat(client.exchange("PUT", target, "Authorization", ApiKeys.bearer("client")).status()).isEqualTo(201);
+		assertThat(client.exchange("GET", target, "Authorization", ApiKeys.bearer("client")).status()).isEqualTo(200);
+	}
+
+	/** Neither who has no certificate gets in, nor who has one and not the secret. */
+	private static void assertIsClosedToStrangers(Pod pod) {
+		String hello = "POST /replica/stream HTTP/1.1\r\nHost: a\r\nKvorum-Protocol: 4\r\nKvorum-From: http://%s\r\nContent-Length: 0\r\n\r\n"
+			.formatted(pod.address());
+		try (RawHttp client = RawHttp.connect(pod.port("replica")).secure(CA.client(), HOST)) {
+			assertThat(client.exchange(hello)).isEmpty();
+		}
+		try (RawHttp client = RawHttp.connect(pod.port("replica")).secure(CA.bundle(HOST).createSslContext(), HOST)) {
+			assertThat(client.exchange(hello)).extracting(Response::status).containsExactly(401);
+		}
+	}
+
+	private static X509Certificate shown(Pod pod) {
+		try (RawHttp client = RawHttp.connect(pod.port("replica")).secure(CA.client(), HOST)) {
+			return client.shown();
+		}
+	}
+
+	/** What a Secret has anew is shown; not where its key is another one's. */
+	private static void assertRenews(Running node) throws InterruptedException {
+		assertThat(shown(node.pod())).isEqualTo(CA.issued(HOST));
+		node.pod().mounted("tls").replace(certificate("renewed", "renewed"));
+		Poll.until(() -> "the renewed certificate is shown by " + node, DEADLINE,
+				() -> shown(node.pod()).equals(CA.issued("renewed")));
+		node.pod().mounted("tls").replace(certificate("renewed", HOST));
+		Poll.until(() -> "the wrong key is told by " + node, DEADLINE, () -> node.said("matches none of the cert"));
+	}
+
+	private record Running(Pod pod, NodeProcess process) {
+
+		boolean said(String words) {
+			try {
+				return this.process.log().contains(words);
+			}
+			catch (InterruptedException ex) {
+				throw new AssertionError(ex);
+			}
+		}
+
+		@Override
+		public String toString() {
+			return this.pod.address();
+		}
+
+	}
+
+}
