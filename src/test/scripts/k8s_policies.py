@@ -16,6 +16,13 @@ JVM_BYTES = 150 * MIB  # README, "Memory"
 STOP_SECONDS = 10  # README, "Stopping": a node ends in under 10 s
 HALT_SECONDS = 15  # StorageFailure: of one whose disk hangs
 HEALTH = "/actuator/health/"
+NODE = "kvorum"  # the name of its container
+# Parts of an SSL bundle; a part without which a node shows no certificate, or does not follow it, comes first.
+BUNDLE = "SPRING_SSL_BUNDLE_PEM_"
+BUNDLE_NEEDS = ["KEYSTORE_CERTIFICATE", "KEYSTORE_PRIVATEKEY", "KEYSTORE_VERIFYKEYS", "RELOADONUPDATE"]
+BUNDLE_PARTS = [*BUNDLE_NEEDS, "KEYSTORE_PRIVATEKEYPASSWORD", "KEYSTORE_TYPE", "TRUSTSTORE_CERTIFICATE", "TRUSTSTORE_TYPE",
+                "KEY_ALIAS", "KEY_PASSWORD", "OPTIONS_CIPHERS", "OPTIONS_ENABLEDPROTOCOLS", "PROTOCOL"]
+BUNDLE_USERS = ["kvorum.cluster.ssl.bundle", "server.ssl.bundle", "management.server.ssl.bundle"]
 SIZES = {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "KB": 1 << 10, "Ki": 1 << 10, "m": MIB, "M": MIB, "MB": MIB, "Mi": MIB,
          "g": 1 << 30, "G": 1 << 30, "GB": 1 << 30, "Gi": 1 << 30}
 
@@ -34,7 +41,8 @@ class Deployment:
         self.template = self.set["spec"]["template"]
         self.pod = self.template["spec"]
         self.containers = self.pod["containers"] + self.pod.get("initContainers", [])
-        self.node = self.pod["containers"][0]
+        # Not the first one: a patch puts a sidecar in front of it.
+        [self.node] = [container for container in self.pod["containers"] if container["name"] == NODE]
         self.labels = self.template["metadata"]["labels"]
         self.ports = {port.get("name"): port["containerPort"] for port in self.node.get("ports", [])}
         self.env = {variable["name"]: variable.get("value") for variable in self.node.get("env", [])}
@@ -63,6 +71,12 @@ class Deployment:
                 found[bare.get(variable.replace("_", "").lower(), variable)] = value
         return found
 
+    @property
+    def bundles(self):
+        """The SSL bundles that the ports of a node use."""
+        used = {self.properties.get(name) or self.env.get(variable(name)) for name in BUNDLE_USERS}
+        return sorted(used - {None})
+
     def size(self, name):
         return bytes_of(self.properties.get(name, self.metadata.get(name, {}).get("defaultValue")))
 
@@ -76,6 +90,11 @@ def flat(tree, prefix=""):
     if not isinstance(tree, dict):
         return {prefix[:-1]: tree}
     return {name: value for key, branch in tree.items() for name, value in flat(branch, f"{prefix}{key}.").items()}
+
+
+def variable(name):
+    """As a property is called in the environment."""
+    return name.replace(".", "_").replace("-", "").upper()
 
 
 def bytes_of(text):
@@ -182,6 +201,14 @@ def probes_are_right(deployment):
             yield f"the {name} asks {at(probe, 'httpGet.path')}, not {HEALTH}{group}"
         if at(probe, "httpGet.port") != "management":
             yield f"the {name} asks the port {at(probe, 'httpGet.port')}, not management"
+    for container in deployment.containers:
+        for name in paths:
+            port = at(container, f"{name}.httpGet.port")
+            own = [number for declared in container.get("ports", []) for number in (declared.get("name"), declared["containerPort"])]
+            if container is not deployment.node and port is not None and port not in own:
+                yield f"{container['name']}: its {name} asks the port {port}, which is not its own"
+            if name != "readinessProbe" and at(container, f"{name}.httpGet.path") in (HEALTH + "joined", HEALTH + "readiness"):
+                yield f"{container['name']}: its {name} ends it for what a restart does not mend"
     startup = deployment.node.get("startupProbe", {})
     if startup.get("periodSeconds", 10) * startup.get("failureThreshold", 3) < 300:
         yield "a node that reads its log gets less than five minutes to start"
@@ -380,6 +407,20 @@ def properties_are_known(deployment):
 
 
 @policy
+def certificates_are_whole(deployment):
+    """A slip in the name of a variable makes another bundle, or one without the key, the check of it, or the renewal."""
+    made = {variable(name) for name in deployment.properties.keys() | deployment.env.keys()}
+    for bundle in deployment.bundles:
+        for part in BUNDLE_NEEDS:
+            if f"{BUNDLE}{variable(bundle)}_{part}" not in made:
+                yield f"the SSL bundle {bundle} has no {part}"
+    known = {f"{BUNDLE}{variable(bundle)}_{part}" for bundle in deployment.bundles for part in BUNDLE_PARTS}
+    for name in deployment.env:
+        if name.startswith("SPRING_SSL_") and name not in known:
+            yield f"{name} belongs to no SSL bundle that a port uses"
+
+
+@policy
 def prometheus_finds_the_nodes(deployment):
     for monitor in deployment.of("ServiceMonitor"):
         found = [service for service in deployment.selecting
@@ -394,7 +435,10 @@ def prometheus_finds_the_nodes(deployment):
 
 @policy
 def production_is_on_machines_of_its_own(deployment):
-    if deployment.overlay != "production":
+    """Also where it is a copy of another name: whoever takes one of its precautions is to take all of them."""
+    outgoing = any("Egress" in at(network, "spec.policyTypes", []) for network in deployment.of("NetworkPolicy"))
+    apart = any(spread["whenUnsatisfiable"] == "DoNotSchedule" for spread in deployment.pod.get("topologySpreadConstraints", []))
+    if not (deployment.of("Namespace") or outgoing or apart):
         return
     if not any(spread["topologyKey"] == "kubernetes.io/hostname" and spread["whenUnsatisfiable"] == "DoNotSchedule"
                and matches(at(spread, "labelSelector.matchLabels"), deployment.labels)
@@ -407,7 +451,7 @@ def production_is_on_machines_of_its_own(deployment):
     space = namespaces.get(deployment.set["metadata"].get("namespace"), {})
     if space.get("pod-security.kubernetes.io/enforce") != "restricted":
         yield "the namespace admits pods that are not restricted"
-    if not any("Egress" in at(network, "spec.policyTypes", []) for network in deployment.of("NetworkPolicy")):
+    if not outgoing:
         yield "nodes may connect to anywhere"
 
 
@@ -489,6 +533,20 @@ def liveness_that_depends_on_peers(deployment):
 @plant(probes_are_right)
 def a_hasty_startup_probe(deployment):
     deployment.node["startupProbe"]["failureThreshold"] = 3
+
+
+@plant(probes_are_right)
+def a_sidecar_in_front_that_is_asked_by_the_port_of_the_node(deployment):
+    sidecar = {"name": "sidecar", "image": "sidecar:1", "ports": [{"name": "web", "containerPort": 80}],
+               "livenessProbe": {"httpGet": {"path": "/", "port": "management"}}}
+    deployment.pod["containers"].insert(0, sidecar)
+
+
+@plant(probes_are_right)
+def a_second_container_whose_liveness_depends_on_peers(deployment):
+    second = copy.deepcopy(deployment.node) | {"name": "second"}
+    second["livenessProbe"]["httpGet"]["path"] = HEALTH + "joined"
+    deployment.pod["containers"].append(second)
 
 
 @plant(a_node_gets_the_time_to_stop)
@@ -653,9 +711,44 @@ def a_slip_in_a_variable(deployment):
     deployment.node["env"].append({"name": "KVORUM_STORAGE_CACHE_SIZ", "value": "64MB"})
 
 
+TLS = ("production-with-all-components",)
+
+
+def rename(deployment, before, after):
+    for named in deployment.node["env"]:
+        named["name"] = named["name"].replace(before, after)
+
+
+@plant(certificates_are_whole, only=TLS)
+def a_bundle_of_another_name(deployment):
+    rename(deployment, BUNDLE + "NODE_", BUNDLE + "NODES_")
+
+
+@plant(certificates_are_whole, only=TLS)
+def a_slip_in_a_prefix(deployment):
+    rename(deployment, "SPRING_SSL_BUNDLE", "SPRING_SSL_BUNDEL")
+
+
+@plant(certificates_are_whole, only=TLS)
+def a_slip_in_the_name_of_a_key(deployment):
+    rename(deployment, "PRIVATEKEY", "PRIVATE_KEY")
+
+
+@plant(certificates_are_whole, only=TLS)
+def certificates_that_are_not_followed(deployment):
+    deployment.node["env"] = [each for each in deployment.node["env"] if "RELOADONUPDATE" not in each["name"]]
+
+
 @plant(prometheus_finds_the_nodes, only=("production",))
 def a_monitor_of_both_services(deployment):
     del deployment.of("ServiceMonitor")[0]["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]
+
+
+@plant(production_is_on_machines_of_its_own, only=("production",))
+def a_copy_of_production_without_limits_for_what_goes_out(deployment):
+    deployment.overlay = "copy"
+    for network in deployment.of("NetworkPolicy"):
+        network["spec"]["policyTypes"] = ["Ingress"]
 
 
 @plant(production_is_on_machines_of_its_own, only=("production",))
