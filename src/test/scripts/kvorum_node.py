@@ -62,6 +62,8 @@ def java_version(home):
 class Node:
     """One node on a free port of the loopback interface."""
 
+    tls = None  # an SSLContext where the port speaks TLS
+
     def __init__(self, jar, data, log, wait=True, **properties):
         if not pathlib.Path(jar).is_file():
             fail(f"{jar} is not there; build it with mvn package")
@@ -96,10 +98,9 @@ class Node:
         self.kill()
         fail(f"the node did not start. Its log:\n{self.tail()}")
 
-    @staticmethod
-    def _is_ready(port):
+    def _is_ready(self, port):
         try:
-            return Client(port).send("GET", "/actuator/health/readiness")[0] == 200
+            return Client(port, tls=self.tls).send("GET", "/actuator/health/readiness")[0] == 200
         except OSError:
             return False
 
@@ -185,8 +186,9 @@ def await_all(nodes, condition, seconds):
 class Client:
     """One keep-alive connection. It never repeats a write; an OSError means that there was no answer."""
 
-    def __init__(self, port, host="127.0.0.1"):
-        self.connection = http.client.HTTPConnection(host, port, timeout=30)
+    def __init__(self, port, host="127.0.0.1", tls=None):
+        self.connection = (http.client.HTTPSConnection(host, port, timeout=30, context=tls) if tls else
+                           http.client.HTTPConnection(host, port, timeout=30))
 
     def send(self, method, target, body=None, headers=None):
         """Returns (status, body)."""
