@@ -22,7 +22,10 @@ BUNDLE = "SPRING_SSL_BUNDLE_PEM_"
 BUNDLE_NEEDS = ["KEYSTORE_CERTIFICATE", "KEYSTORE_PRIVATEKEY", "KEYSTORE_VERIFYKEYS", "RELOADONUPDATE"]
 BUNDLE_PARTS = [*BUNDLE_NEEDS, "KEYSTORE_PRIVATEKEYPASSWORD", "KEYSTORE_TYPE", "TRUSTSTORE_CERTIFICATE", "TRUSTSTORE_TYPE",
                 "KEY_ALIAS", "KEY_PASSWORD", "OPTIONS_CIPHERS", "OPTIONS_ENABLEDPROTOCOLS", "PROTOCOL"]
+BUNDLE_SWITCHES = ["KEYSTORE_VERIFYKEYS", "RELOADONUPDATE"]
+BUNDLE_WATCH = "SPRING_SSL_BUNDLE_WATCH_"
 BUNDLE_USERS = ["kvorum.cluster.ssl.bundle", "server.ssl.bundle", "management.server.ssl.bundle"]
+BUNDLE_CLIENTS = ["management.opentelemetry.tracing.export.otlp.ssl.bundle"]  # show no certificate of their own
 SIZES = {"": 1, "B": 1, "k": 1 << 10, "K": 1 << 10, "KB": 1 << 10, "Ki": 1 << 10, "m": MIB, "M": MIB, "MB": MIB, "Mi": MIB,
          "g": 1 << 30, "G": 1 << 30, "GB": 1 << 30, "Gi": 1 << 30}
 
@@ -71,10 +74,9 @@ class Deployment:
                 found[bare.get(variable.replace("_", "").lower(), variable)] = value
         return found
 
-    @property
-    def bundles(self):
-        """The SSL bundles that the ports of a node use."""
-        used = {self.properties.get(name) or self.env.get(variable(name)) for name in BUNDLE_USERS}
+    def bundles(self, users):
+        """The SSL bundles that these properties name."""
+        used = {self.properties.get(name) or self.env.get(variable(name)) for name in users}
         return sorted(used - {None})
 
     def size(self, name):
@@ -409,15 +411,19 @@ def properties_are_known(deployment):
 @policy
 def certificates_are_whole(deployment):
     """A slip in the name of a variable makes another bundle, or one without the key, the check of it, or the renewal."""
-    made = {variable(name) for name in deployment.properties.keys() | deployment.env.keys()}
-    for bundle in deployment.bundles:
+    made = {variable(name): value for name, value in [*deployment.properties.items(), *deployment.env.items()]}
+    for bundle in deployment.bundles(BUNDLE_USERS):
         for part in BUNDLE_NEEDS:
-            if f"{BUNDLE}{variable(bundle)}_{part}" not in made:
+            value = made.get(f"{BUNDLE}{variable(bundle)}_{part}")
+            if value is None:
                 yield f"the SSL bundle {bundle} has no {part}"
-    known = {f"{BUNDLE}{variable(bundle)}_{part}" for bundle in deployment.bundles for part in BUNDLE_PARTS}
+            elif part in BUNDLE_SWITCHES and str(value).lower() != "true":
+                yield f"{part} of the SSL bundle {bundle} is off"
+    known = {f"{BUNDLE}{variable(bundle)}_{part}"
+             for bundle in deployment.bundles([*BUNDLE_USERS, *BUNDLE_CLIENTS]) for part in BUNDLE_PARTS}
     for name in deployment.env:
-        if name.startswith("SPRING_SSL_") and name not in known:
-            yield f"{name} belongs to no SSL bundle that a port uses"
+        if name.startswith("SPRING_SSL_") and name not in known and not name.startswith(BUNDLE_WATCH):
+            yield f"{name} belongs to no SSL bundle that is used"
 
 
 @policy
@@ -732,6 +738,13 @@ def a_slip_in_a_prefix(deployment):
 @plant(certificates_are_whole, only=TLS)
 def a_slip_in_the_name_of_a_key(deployment):
     rename(deployment, "PRIVATEKEY", "PRIVATE_KEY")
+
+
+@plant(certificates_are_whole, only=TLS)
+def a_key_that_is_not_looked_at(deployment):
+    for named in deployment.node["env"]:
+        if "VERIFYKEYS" in named["name"]:
+            named["value"] = "false"
 
 
 @plant(certificates_are_whole, only=TLS)

@@ -40,7 +40,7 @@ class ManifestsIT {
 	private static final String KEYS = ApiKeys.text(ApiKeys.entry("client", """
 			"rules":[{"prefix":"","rights":["read","write"]}]"""));
 
-	private static final Duration DEADLINE = Duration.ofMinutes(1);
+	private static final Duration DEADLINE = Duration.ofMinutes(2);
 
 	private static final int ENDED_BY_SIGTERM = 143;
 
@@ -80,7 +80,10 @@ class ManifestsIT {
 	}
 
 	private Running start(Pod pod) {
-		NodeSpec spec = pod.prepare().with("spring.ssl.bundle.watch.file.quiet-period=50ms");
+		// The second: three nodes that have just started may be slow on this machine.
+		NodeSpec spec = pod.prepare()
+			.with("spring.ssl.bundle.watch.file.quiet-period=50ms", "kvorum.cluster.silence-timeout=10s",
+					"kvorum.replication.write-timeout=11s");
 		return new Running(pod, this.nodes.launch(spec));
 	}
 

@@ -359,17 +359,18 @@ final class Committer implements AutoCloseable {
 	}
 
 	private void tellWhereItHangs() {
-		if (!this.taken.isEmpty() && oldestNanos() > this.settings.writeTimeout().toNanos()
-				&& this.hangs.compareAndSet(false, true)) {
-			logger.warn("The disk hangs: what has been under way for more than {} may have been written, and later "
-					+ "writes are refused until it answers", this.settings.writeTimeout());
+		if (this.taken.isEmpty()) {
+			tellWhereItAnswersAgain();
+		}
+		else if (oldestNanos() > this.settings.writeTimeout().toNanos() && this.hangs.compareAndSet(false, true)) {
+			logger.warn("The disk hangs: what has been under way for more than {} ms may have been written, and later "
+					+ "writes are refused until it answers", this.settings.writeTimeout().toMillis());
 		}
 	}
 
 	private void tellWhereItAnswersAgain() {
-		if (this.hangs.get() && this.refusal == null) {
-			this.hangs.set(false);
-			logger.info("The disk answers again: writes are accepted");
+		if (this.hangs.get() && this.refusal == null && this.hangs.compareAndSet(true, false)) {
+			logger.info("The disk answers again");
 		}
 	}
 
