@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,14 @@ class KubernetesConfigurationTest {
 	void theEnvironmentWinsOverIt() {
 		Binder node = binder(Map.of("POD_NAME", "kvorum-0", "KVORUM_API_MAXCONNECTIONS", "3"));
 		assertThat(node.bind(CONNECTIONS, String.class).get()).isEqualTo("3");
+	}
+
+	/** Spring Boot looks into the directories below config, too. */
+	@Test
+	void aNodeThatIsStartedInACheckoutReadsNoneOfIt() throws IOException {
+		try (Stream<Path> files = Files.walk(Path.of("config"))) {
+			assertThat(files).isNotEmpty().noneMatch(file -> file.getFileName().toString().startsWith("application"));
+		}
 	}
 
 	/** As a node reads its configuration, before anything else. */
