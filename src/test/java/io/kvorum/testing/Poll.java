@@ -25,6 +25,7 @@ public final class Poll {
 			if (System.nanoTime() - start > within.toNanos()) {
 				throw new AssertionError("Not within %d ms: %s".formatted(within.toMillis(), what.get()));
 			}
+			// Between two looks at what has no event to wait for.
 			Thread.sleep(INTERVAL_MILLIS);
 		}
 		return Duration.ofNanos(System.nanoTime() - start);

@@ -108,8 +108,10 @@ final class Committer implements AutoCloseable {
 	/** Whether the last write met a full disk. Set by the committer's thread only. */
 	private volatile boolean full;
 
-	/** Whether the log has it that the disk hangs. */
-	private final AtomicBoolean hangs = new AtomicBoolean();
+	/**
+	 * Whether the disk hung when it was looked at last, by whom looks for overdue writes.
+	 */
+	private boolean hangs;
 
 	Committer(Database database, Derived derived, RocksSettings settings, TimeSource time, StorageEvents events,
 			Consumer<Throwable> whenFailed) {
@@ -238,7 +240,6 @@ final class Committer implements AutoCloseable {
 					handBack(this.taken);
 					this.taken = List.of();
 					batch.clear();
-					tellWhereItAnswersAgain();
 				}
 			}
 		}
@@ -342,7 +343,10 @@ final class Committer implements AutoCloseable {
 		return overloaded(new Overloaded("kvorum.storage.write-queue-time", this.settings.writeQueueTime()));
 	}
 
-	/** Fails writes whose time is over while the disk hangs. By any thread. */
+	/**
+	 * Fails writes whose time is over while the disk hangs, and tells the log. By one
+	 * thread, whichever it is.
+	 */
 	void tellOverdue() {
 		long now = this.time.nanos();
 		for (Write<?> write : this.taken) {
@@ -355,23 +359,19 @@ final class Committer implements AutoCloseable {
 				write.timeOut(this::waitedTooLong, this::waitedTooLong);
 			}
 		}
-		tellWhereItHangs();
+		tellWhetherItHangs();
 	}
 
-	private void tellWhereItHangs() {
-		if (this.taken.isEmpty()) {
-			tellWhereItAnswersAgain();
-		}
-		else if (oldestNanos() > this.settings.writeTimeout().toNanos() && this.hangs.compareAndSet(false, true)) {
+	private void tellWhetherItHangs() {
+		boolean now = !this.taken.isEmpty() && oldestNanos() > this.settings.writeTimeout().toNanos();
+		if (now && !this.hangs) {
 			logger.warn("The disk hangs: what has been under way for more than {} ms may have been written, and later "
 					+ "writes are refused until it answers", this.settings.writeTimeout().toMillis());
 		}
-	}
-
-	private void tellWhereItAnswersAgain() {
-		if (this.hangs.get() && this.refusal == null && this.hangs.compareAndSet(true, false)) {
+		else if (this.hangs && !now && this.refusal == null) {
 			logger.info("The disk answers again");
 		}
+		this.hangs = now;
 	}
 
 	/** Why writes that need space are refused; null where there is some. */

@@ -16,6 +16,8 @@ import io.kvorum.testing.Poll;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -81,15 +83,17 @@ class ReadPathTests {
 		}
 	}
 
-	@Test
-	void whatHasBeenReadIsKeptBeforeTheNextWrite() {
-		closedWith(ENTRY);
+	@ParameterizedTest
+	@CsvSource({ "5, 1", "2000, 0" })
+	void whatHasBeenReadIsKeptBeforeTheNextWriteIfItIsNotTooLong(int length, int readsFromRowCache) {
+		Entry entry = Generator.live(new Version(1, 1), "x".repeat(length));
+		closedWith(entry);
 		try (TestStore store = TestStore.on(this.directory)) {
-			assertThat(store.read(KEY)).isEqualTo(ENTRY);
+			assertThat(store.read(KEY)).isEqualTo(entry);
 			store.store(Generator.key("other"), ENTRY);
 
-			assertThat(store.read(KEY)).isEqualTo(ENTRY);
-			assertThat(store.events.readsFromRowCache).hasValue(1);
+			assertThat(store.read(KEY)).isEqualTo(entry);
+			assertThat(store.events.readsFromRowCache).hasValue(readsFromRowCache);
 		}
 	}
 
@@ -101,19 +105,6 @@ class ReadPathTests {
 				assertThat(store.read(KEY)).isEqualTo(ENTRY);
 			}
 			Poll.until(() -> "the row is kept", DEADLINE, () -> store.engine.rows().get(KEY) != null);
-		}
-	}
-
-	@Test
-	void whatIsTooLongForTheRowCacheIsNotKept() {
-		Entry large = Generator.live(new Version(2, 1), "x".repeat(2000));
-		closedWith(large);
-		try (TestStore store = TestStore.on(this.directory)) {
-			assertThat(store.read(KEY)).isEqualTo(large);
-			store.store(Generator.key("other"), ENTRY);
-
-			assertThat(store.read(KEY)).isEqualTo(large);
-			assertThat(store.events.readsFromRowCache).hasValue(0);
 		}
 	}
 
