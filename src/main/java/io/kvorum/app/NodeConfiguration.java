@@ -118,7 +118,7 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), !properties.cluster().isAlone());
+				storage.collectInterval(), !properties.cluster().isAlone(), replication.factor());
 	}
 
 	@Bean

@@ -6,6 +6,7 @@ import java.util.List;
 
 import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 
@@ -36,6 +37,9 @@ public final class RendezvousPlacement implements Placement {
 
 	private final Member[] members;
 
+	/** Members that hold a key by default. */
+	private final int factor;
+
 	/** A hash of each member's address. */
 	private final long[] seeds;
 
@@ -47,6 +51,7 @@ public final class RendezvousPlacement implements Placement {
 
 	public RendezvousPlacement(Topology topology) {
 		this.members = topology.members().toArray(Member[]::new);
+		this.factor = topology.factor();
 		this.seeds = Arrays.stream(this.members).mapToLong(RendezvousPlacement::hashOf).toArray();
 		this.width = Math.min(TABLE_WIDTH, this.members.length);
 		this.table = table();
@@ -74,6 +79,11 @@ public final class RendezvousPlacement implements Placement {
 	/** The partition of a key; the same for any topology. */
 	public static int partitionOf(Key key) {
 		return Partitions.ofHash(hashOf(key));
+	}
+
+	/** The members that are to hold an entry: the first ones of its partition. */
+	public int copiesOf(Copies copies) {
+		return Math.min(copies.orDefault(this.factor), this.members.length);
 	}
 
 	/** The place of a member in the order of a partition, from 0 on. */

@@ -3,8 +3,8 @@ package io.kvorum.kv;
 /**
  * What a replica keeps for a key: a live value or the tombstone of a deleted one.
  * <p>
- * {@code copies} is the number of replicas the write asked for (its {@code from}): repair
- * keeps that many, no more and no fewer.
+ * {@code copies} says how many replicas are to hold it: repair keeps that many, no more
+ * and no fewer.
  */
 public sealed interface Entry {
 
@@ -16,7 +16,7 @@ public sealed interface Entry {
 
 	Version version();
 
-	int copies();
+	Copies copies();
 
 	/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 	boolean isVisibleAt(long millis);
@@ -29,17 +29,22 @@ public sealed interface Entry {
 	 * @param expiresAtMillis the instant from which on the value is gone everywhere, in
 	 * milliseconds since 1970; {@link #NEVER} if there is none
 	 */
-	record Live(Version version, int copies, long expiresAtMillis, String contentType, Value value) implements Entry {
+	record Live(Version version, Copies copies, long expiresAtMillis, String contentType,
+			Value value) implements Entry {
 
 		/** Of an entry that does not expire. */
 		public static final long NEVER = Long.MAX_VALUE;
 
 		public Live {
-			requireCopies(copies);
 			if (contentType.length() > MAX_CONTENT_TYPE_BYTES) {
 				throw new IllegalArgumentException("a content type has up to %d characters, this one has %d"
 					.formatted(MAX_CONTENT_TYPE_BYTES, contentType.length()));
 			}
+		}
+
+		/** A value of which there are so many copies, whatever the layout is. */
+		public Live(Version version, int copies, long expiresAtMillis, String contentType, Value value) {
+			this(version, Copies.of(copies), expiresAtMillis, contentType, value);
 		}
 
 		public boolean expires() {
@@ -54,10 +59,11 @@ public sealed interface Entry {
 	}
 
 	/** A delete, kept so that no older value comes back. */
-	record Tombstone(Version version, int copies) implements Entry {
+	record Tombstone(Version version, Copies copies) implements Entry {
 
-		public Tombstone {
-			requireCopies(copies);
+		/** A delete of which there are so many copies, whatever the layout is. */
+		public Tombstone(Version version, int copies) {
+			this(version, Copies.of(copies));
 		}
 
 		@Override
@@ -65,13 +71,6 @@ public sealed interface Entry {
 			return false;
 		}
 
-	}
-
-	private static void requireCopies(int copies) {
-		if (copies < 1 || copies > MAX_COPIES) {
-			throw new IllegalArgumentException(
-					"an entry has 1 to %d copies, this one asks for %d".formatted(MAX_COPIES, copies));
-		}
 	}
 
 }

@@ -5,19 +5,35 @@ package io.kvorum.kv;
  *
  * @param ack the replicas that must have answered
  * @param from the replicas that are asked
+ * @param copies the replicas that are to hold what is written: {@code from} where a
+ * request says it, the default where it does not
  */
-public record Replicas(int ack, int from) {
+public record Replicas(int ack, int from, Copies copies) {
 
 	public Replicas {
+		require(ack, from);
+	}
+
+	/** As a request says. */
+	public Replicas(int ack, int from) {
+		this(ack, from, copiesOf(ack, from));
+	}
+
+	private static Copies copiesOf(int ack, int from) {
+		require(ack, from);
+		return Copies.of(from);
+	}
+
+	private static void require(int ack, int from) {
 		if (ack < 1 || ack > from || from > Entry.MAX_COPIES) {
 			throw new IllegalArgumentException(
 					"1 <= ack <= from <= %d, not %d/%d".formatted(Entry.MAX_COPIES, ack, from));
 		}
 	}
 
-	/** A majority of the replicas. */
+	/** What a request gets that does not say: a majority of the replicas. */
 	public static Replicas majorityOf(int from) {
-		return new Replicas(from / 2 + 1, from);
+		return new Replicas(from / 2 + 1, from, Copies.DEFAULT);
 	}
 
 	public boolean isMajority() {

@@ -149,7 +149,7 @@ public final class Coordinator {
 			OperationEvents follower) {
 		long expiresAt = (ttl != null) ? ttl.expiresAtMillis(this.time.millis()) : Live.NEVER;
 		return write(Operation.PUT, key, asked,
-				version -> new Live(version, asked.from(), expiresAt, contentType, value), follower);
+				version -> new Live(version, asked.copies(), expiresAt, contentType, value), follower);
 	}
 
 	/**
@@ -203,7 +203,7 @@ public final class Coordinator {
 	 * @param follower told how it goes
 	 */
 	public Mono<Version> delete(Key key, Replicas asked, OperationEvents follower) {
-		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.from()), follower);
+		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.copies()), follower);
 	}
 
 	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
@@ -309,23 +309,25 @@ public final class Coordinator {
 				return answer(newest);
 			}
 			// One that was written with fewer copies is not given more.
-			Tally copies = tally.acknowledging(entry.version(), Math.min(tally.required(), entry.copies()),
-					position -> this.set.isCopyOf(entry, position));
-			return copies.isDecided() ? answer(newest)
-					: writeBack(copies, entry).then(Mono.defer(() -> answer(newest)));
+			int copies = Coordinator.this.policy.copiesOf(entry);
+			Tally holding = tally.acknowledging(entry.version(), Math.min(tally.required(), copies),
+					position -> this.set.isCopy(position, copies));
+			return holding.isDecided() ? answer(newest)
+					: writeBack(holding, entry).then(Mono.defer(() -> answer(newest)));
 		}
 
 		private void repair(Tally tally, Entry entry) {
+			int copies = Coordinator.this.policy.copiesOf(entry);
 			for (int position : tally.behind(entry.version())) {
-				if (this.set.isCopyOf(entry, position)) {
+				if (this.set.isCopy(position, copies)) {
 					Coordinator.this.readRepair.submit(this.set.at(position), this.key, entry);
 				}
 			}
 		}
 
-		private Mono<Tally> writeBack(Tally copies, Entry entry) {
+		private Mono<Tally> writeBack(Tally holding, Entry entry) {
 			Coordinator.this.events.wroteBack();
-			return stores(Step.WRITE_BACK, this.set, copies,
+			return stores(Step.WRITE_BACK, this.set, holding,
 					position -> this.set.at(position).store(this.key, entry, true, this.deadline), (_, _) -> {
 						// Its own write has seen to that.
 					}, this.follower)

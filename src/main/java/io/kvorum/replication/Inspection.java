@@ -70,7 +70,7 @@ public final class Inspection {
 	 * @param rank its place in the order of the key, from 0 on
 	 * @param failed why it could not say; null where it did
 	 * @param version {@link Version#ABSENT} where it holds nothing, or could not say
-	 * @param copies the replicas that the write asked for
+	 * @param copies how many nodes are to hold it; 0 where it holds nothing
 	 * @param expiresAtMillis {@link Live#NEVER} where it does not
 	 */
 	public record Holding(Member member, int rank, State state, @Nullable Failed failed, Version version, int copies,
@@ -119,8 +119,8 @@ public final class Inspection {
 		if (!cursor.advance() || !Arrays.equals(cursor.keyBytes(), key.bytes())) {
 			return Holding.none(member, rank, State.ABSENT, null);
 		}
-		return new Holding(member, rank, stateOf(cursor), null, cursor.version(), cursor.copies(),
-				cursor.expiresAtMillis());
+		return new Holding(member, rank, stateOf(cursor), null, cursor.version(),
+				this.placement.copiesOf(cursor.copies()), cursor.expiresAtMillis());
 	}
 
 	private State stateOf(Page.Cursor cursor) {

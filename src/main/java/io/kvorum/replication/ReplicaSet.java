@@ -3,7 +3,6 @@ package io.kvorum.replication;
 import java.util.List;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.kv.Entry;
 import io.kvorum.quorum.Tally;
 
 /**
@@ -66,9 +65,12 @@ final class ReplicaSet {
 		return this.replicas[position];
 	}
 
-	/** Whether the replica is one of those that are to hold the entry. */
-	boolean isCopyOf(Entry entry, int position) {
-		return this.ranks[position] < entry.copies();
+	/**
+	 * Whether the replica is one of those that are to hold an entry.
+	 * @param copies how many these are
+	 */
+	boolean isCopy(int position, int copies) {
+		return this.ranks[position] < copies;
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.kvorum.replication;
 
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Replicas;
 
 /**
@@ -14,6 +15,11 @@ public record ReplicationPolicy(int nodes, int factor) {
 	/** What a request gets that does not say: a majority of the replica set. */
 	public Replicas defaults() {
 		return Replicas.majorityOf(Math.min(this.factor, this.nodes));
+	}
+
+	/** The replicas that are to hold an entry. */
+	public int copiesOf(Entry entry) {
+		return Math.min(entry.copies().orDefault(this.factor), this.nodes);
 	}
 
 	/** What an operation with these replicas promises. */

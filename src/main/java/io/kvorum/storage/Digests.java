@@ -4,6 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
@@ -14,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * Stores with the same digest hold the same versions of the same keys, but for a chance
  * of one in 2^64.
  * <p>
- * Entries are told apart by the copies they ask for, since two replicas share only those
- * that ask for enough of them. A digest is the sum, by exclusive or, of a number for each
- * entry: an entry that comes or goes changes it without a look at the others, in any
+ * Entries are told apart by how many copies they have, since two replicas share only
+ * those that have enough of them. A digest is the sum, by exclusive or, of a number for
+ * each entry: an entry that comes or goes changes it without a look at the others, in any
  * order. Rejected: a tree kept on disk, which costs each write a few more.
  * <p>
  * Takes 2 MB for each number of copies that occurs, where all slices have entries.
@@ -30,10 +31,20 @@ public final class Digests {
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
 
-	/** The most copies that an entry has asked for. */
+	private final int factor;
+
+	/** The most copies that an entry has. */
 	private volatile int highest;
 
 	private volatile boolean complete;
+
+	/**
+	 * The digests of a store without entries.
+	 * @param factor the replicas of a key by default, while these digests are used
+	 */
+	public Digests(int factor) {
+		this.factor = factor;
+	}
 
 	/** Whether all that is stored is in it: a store that was opened is read first. */
 	public boolean isComplete() {
@@ -48,9 +59,9 @@ public final class Digests {
 	 * Adds an entry, or takes it out where it is in.
 	 * @param keyHash of its key
 	 */
-	public void toggle(long keyHash, Version version, int copies) {
+	public void toggle(long keyHash, Version version, Copies copies) {
 		int partition = Partitions.ofHash(keyHash);
-		long[] leaves = sliceFor(copies, Partitions.sliceOf(partition));
+		long[] leaves = sliceFor(copies.orDefault(this.factor), Partitions.sliceOf(partition));
 		LEAF.getAndBitwiseXor(leaves, partition % Partitions.IN_SLICE, itemOf(keyHash, version));
 	}
 
@@ -85,8 +96,8 @@ public final class Digests {
 	}
 
 	/**
-	 * The digest of the entries of a partition that ask for at least so many copies; 0
-	 * where there are none.
+	 * The digest of the entries of a partition that have at least so many copies; 0 where
+	 * there are none.
 	 */
 	public long of(int partition, int minCopies) {
 		long digest = 0;
@@ -101,7 +112,7 @@ public final class Digests {
 		return digest;
 	}
 
-	/** Whether a partition has entries that ask for at most so many copies. */
+	/** Whether a partition has entries that have at most so many copies. */
 	public boolean hasUpTo(int partition, int mostCopies) {
 		int slice = Partitions.sliceOf(partition);
 		for (int copies = 1; copies <= Math.min(mostCopies, this.highest); copies++) {

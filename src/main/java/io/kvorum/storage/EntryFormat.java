@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.zip.CRC32C;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -22,11 +23,15 @@ import io.kvorum.kv.Version;
  *  format timestamp node   crc32c  flags   copies   [expiry 8]  [length 1, content type]  value
  * </pre>
  *
- * A tombstone ends after its copies. The version comes first, so that the first
- * {@value #VERSION_END} bytes tell which of two entries is newer. The checksum (CRC-32C)
- * is over the key and everything but itself: a damaged entry, or the entry of another
- * key, is an error and never a wrong value, wherever between two nodes' memories it was
- * damaged.
+ * A tombstone ends after its copies; these are as {@link Copies} has them. The version
+ * comes first, so that the first {@value #VERSION_END} bytes tell which of two entries is
+ * newer. The checksum (CRC-32C) is over the key and everything but itself: a damaged
+ * entry, or the entry of another key, is an error and never a wrong value, wherever
+ * between two nodes' memories it was damaged.
+ * <p>
+ * <b>Format 1</b> differs in its copies only: always a number, since there was no
+ * default. Stores keep such entries until they are written again, and peers of protocol 1
+ * send them and take nothing else.
  */
 public final class EntryFormat {
 
@@ -40,7 +45,9 @@ public final class EntryFormat {
 	public static final int EXPIRY_END = COPIES_END + Long.BYTES;
 
 	/** The first byte of an entry in this format. */
-	static final byte FORMAT = 1;
+	static final byte FORMAT = 2;
+
+	private static final byte FORMAT_1 = 1;
 
 	private static final int TIMESTAMP = 1;
 
@@ -77,7 +84,7 @@ public final class EntryFormat {
 		bytes[0] = FORMAT;
 		LONG.set(bytes, TIMESTAMP, entry.version().timestamp());
 		LONG.set(bytes, NODE, entry.version().node());
-		bytes[COPIES] = (byte) entry.copies();
+		bytes[COPIES] = entry.copies().toByte();
 		seal(key, bytes);
 		return bytes;
 	}
@@ -85,7 +92,11 @@ public final class EntryFormat {
 	/** Puts the checksum in. */
 	static void seal(Key key, byte[] bytes) {
 		byte[] keyBytes = key.bytes();
-		INT.set(bytes, CHECKSUM, checksum(keyBytes, 0, keyBytes.length, bytes, 0, bytes.length));
+		seal(keyBytes, 0, keyBytes.length, bytes, 0, bytes.length);
+	}
+
+	private static void seal(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to) {
+		INT.set(bytes, from + CHECKSUM, checksum(key, keyFrom, keyTo, bytes, from, to));
 	}
 
 	private static byte[] encode(Live live) {
@@ -131,10 +142,71 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they are not
 	 */
 	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large) {
-		requireFormat(bytes, from, to, COPIES_END, "its copies");
+		requireFormat(bytes, from, to);
+		requireChecksum(key, keyFrom, keyTo, bytes, from, to, large);
+	}
+
+	private static void requireChecksum(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to,
+			boolean large) {
 		if (!large && (int) INT.get(bytes, from + CHECKSUM) != checksum(key, keyFrom, keyTo, bytes, from, to)) {
 			throw new DamagedEntryException("its checksum does not match");
 		}
+	}
+
+	/**
+	 * An entry in this format, of one that may be in format 1.
+	 * @param bytes not changed
+	 * @param factor the replicas of a key by default where it was written, see
+	 * {@link Copies#ofNumberOrDefault}
+	 * @return the same bytes where they are in this format, or in none
+	 * @throws DamagedEntryException if they are no undamaged entry of this key, in format
+	 * 1
+	 */
+	public static byte[] fromFormat1(Key key, byte[] bytes, int factor) {
+		if (!isFormat1(bytes, 0, bytes.length)) {
+			return bytes;
+		}
+		byte[] converted = bytes.clone();
+		convertFormat1(key.bytes(), 0, key.bytes().length, converted, 0, converted.length, false, factor);
+		return converted;
+	}
+
+	/**
+	 * An entry in format 1, of one in this format: with the number of its copies.
+	 * @param bytes not changed
+	 * @param factor the replicas of a key by default
+	 * @throws DamagedEntryException if they are no undamaged entry of this key
+	 */
+	public static byte[] toFormat1(Key key, byte[] bytes, int factor) {
+		byte[] keyBytes = key.bytes();
+		check(keyBytes, 0, keyBytes.length, bytes, 0, bytes.length, false);
+		byte[] converted = bytes.clone();
+		convertToFormat1(keyBytes, 0, keyBytes.length, converted, 0, converted.length, factor);
+		return converted;
+	}
+
+	/**
+	 * As {@link #fromFormat1}, in place; does nothing to an entry that is in no format 1.
+	 */
+	static void convertFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large,
+			int factor) {
+		if (isFormat1(bytes, from, to)) {
+			requireChecksum(key, keyFrom, keyTo, bytes, from, to, large);
+			bytes[from + COPIES] = copies(bytes, from, factor).toByte();
+			bytes[from] = FORMAT;
+			seal(key, keyFrom, keyTo, bytes, from, to);
+		}
+	}
+
+	/** As {@link #toFormat1}, in place, of an entry that has been looked at. */
+	static void convertToFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, int factor) {
+		bytes[from + COPIES] = (byte) copies(bytes, from).orDefault(factor);
+		bytes[from] = FORMAT_1;
+		seal(key, keyFrom, keyTo, bytes, from, to);
+	}
+
+	private static boolean isFormat1(byte[] bytes, int from, int to) {
+		return to - from >= COPIES_END && bytes[from] == FORMAT_1;
 	}
 
 	/** The entry in these bytes, which have been looked at. */
@@ -150,7 +222,7 @@ public final class EntryFormat {
 
 	private static Entry decodeFields(byte[] bytes, int from, int to) {
 		Version version = version(bytes, from);
-		int copies = bytes[from + COPIES] & 0xff;
+		Copies copies = copies(bytes, from);
 		return switch (bytes[from + FLAGS]) {
 			case TOMBSTONE -> new Tombstone(version, copies);
 			case EXPIRES ->
@@ -160,7 +232,7 @@ public final class EntryFormat {
 		};
 	}
 
-	private static Live live(Version version, int copies, long expiresAt, byte[] bytes, int typeAt, int to) {
+	private static Live live(Version version, Copies copies, long expiresAt, byte[] bytes, int typeAt, int to) {
 		int length = bytes[typeAt] & 0xff;
 		String type = (length == 0) ? DEFAULT_TYPE : new String(bytes, typeAt + 1, length, StandardCharsets.ISO_8859_1);
 		return new Live(version, copies, expiresAt, type, Value.slice(bytes, typeAt + 1 + length, to));
@@ -172,7 +244,7 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static Version versionOf(byte[] bytes, int length) {
-		requireFormat(bytes, 0, length, VERSION_END, "a version");
+		requireHead(bytes, length, VERSION_END, "a version");
 		return version(bytes, 0);
 	}
 
@@ -209,18 +281,24 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * The copies that the entry asks for that begins with the first {@code length} of
-	 * these bytes, without a check of the rest.
+	 * The copies of the entry that begins with the first {@code length} of these bytes,
+	 * without a check of the rest.
+	 * @param factor as {@link #fromFormat1} has it
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
-	public static int copiesOf(byte[] bytes, int length) {
-		requireFormat(bytes, 0, length, COPIES_END, "its copies");
-		return copies(bytes, 0);
+	public static Copies copiesOf(byte[] bytes, int length, int factor) {
+		requireHead(bytes, length, COPIES_END, "its copies");
+		return isFormat1(bytes, 0, length) ? copies(bytes, 0, factor) : copies(bytes, 0);
 	}
 
-	/** The copies that the entry asks for that begins there, without any check. */
-	static int copies(byte[] bytes, int from) {
-		return bytes[from + COPIES] & 0xff;
+	/** The copies of the entry in this format that begins there, without any check. */
+	static Copies copies(byte[] bytes, int from) {
+		return Copies.ofByte(bytes[from + COPIES]);
+	}
+
+	/** The copies of the entry in format 1 that begins there, without any check. */
+	private static Copies copies(byte[] bytes, int from, int factor) {
+		return Copies.ofNumberOrDefault(bytes[from + COPIES] & 0xff, factor);
 	}
 
 	/**
@@ -229,7 +307,7 @@ public final class EntryFormat {
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static boolean isTombstone(byte[] bytes, int length) {
-		requireFormat(bytes, 0, length, COPIES_END, "its copies");
+		requireHead(bytes, length, COPIES_END, "its copies");
 		return isTombstoneAt(bytes, 0);
 	}
 
@@ -238,9 +316,17 @@ public final class EntryFormat {
 		return bytes[from + FLAGS] == TOMBSTONE;
 	}
 
-	private static void requireFormat(byte[] bytes, int from, int to, int needed, String what) {
-		if (to - from < needed || bytes[from] != FORMAT) {
-			throw new DamagedEntryException("it does not begin with format %d and %s".formatted(FORMAT, what));
+	private static void requireFormat(byte[] bytes, int from, int to) {
+		if (to - from < COPIES_END || bytes[from] != FORMAT) {
+			throw new DamagedEntryException("it does not begin with format %d and its copies".formatted(FORMAT));
+		}
+	}
+
+	/** Heads of both formats are alike but for the copies. */
+	private static void requireHead(byte[] bytes, int length, int needed, String what) {
+		if (length < needed || (bytes[0] != FORMAT && bytes[0] != FORMAT_1)) {
+			throw new DamagedEntryException(
+					"it does not begin with format %d or %d and %s".formatted(FORMAT_1, FORMAT, what));
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -69,6 +70,27 @@ public final class Page {
 	}
 
 	/**
+	 * The page that a replica of protocol 1 has sent: with entries in format 1.
+	 * @param bytes not to be used any more
+	 * @param factor as {@link EntryFormat#fromFormat1} has it
+	 * @throws IllegalArgumentException as {@link #of}
+	 * @throws DamagedEntryException as {@link #of}
+	 */
+	public static Page ofFormat1(byte[] bytes, boolean last, int factor) {
+		for (int at = 0; at < bytes.length;) {
+			int keyFrom = at + ITEM_HEAD;
+			require(keyFrom <= bytes.length, at);
+			int keyTo = keyFrom + keyLength(bytes, at);
+			int entryLength = entryLength(bytes, at);
+			require(keyTo <= bytes.length - kept(entryLength), at);
+			int entryTo = keyTo + kept(entryLength);
+			EntryFormat.convertFormat1(bytes, keyFrom, keyTo, bytes, keyTo, entryTo, entryLength < 0, factor);
+			at = entryTo;
+		}
+		return of(bytes, last);
+	}
+
+	/**
 	 * The page that another replica has sent.
 	 * @throws IllegalArgumentException if these bytes are none, or its keys do not ascend
 	 * @throws DamagedEntryException if an entry is not as it was written
@@ -123,6 +145,21 @@ public final class Page {
 	/** Its items, to be sent; perhaps the array itself. */
 	public byte[] toBytes() {
 		return (this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length);
+	}
+
+	/**
+	 * Its items, to be sent to a replica of protocol 1: with entries in format 1.
+	 * @param factor the replicas of a key by default
+	 * @return a copy
+	 */
+	public byte[] toFormat1(int factor) {
+		byte[] items = Arrays.copyOf(this.bytes, this.length);
+		Cursor cursor = cursor();
+		while (cursor.advance()) {
+			EntryFormat.convertToFormat1(items, cursor.keyFrom, cursor.keyTo, items, cursor.keyTo, cursor.entryTo,
+					factor);
+		}
+		return items;
 	}
 
 	/** Whether all of its keys are in a range. */
@@ -237,8 +274,8 @@ public final class Page {
 			return EntryFormat.version(Page.this.bytes, this.keyTo);
 		}
 
-		/** The replicas that the write of the entry asked for. */
-		public int copies() {
+		/** How many replicas are to hold the entry. */
+		public Copies copies() {
 			return EntryFormat.copies(Page.this.bytes, this.keyTo);
 		}
 
@@ -282,6 +319,8 @@ public final class Page {
 
 		private final Limit limit;
 
+		private final int factor;
+
 		private byte[] bytes;
 
 		private int length;
@@ -294,8 +333,19 @@ public final class Page {
 
 		private long passed;
 
+		/** A builder without items, for entries in the current format. */
 		public Builder(Limit limit) {
+			this(limit, 0);
+		}
+
+		/**
+		 * A builder without items, for stored entries.
+		 * @param factor for entries in format 1, as {@link EntryFormat#fromFormat1} has
+		 * it
+		 */
+		public Builder(Limit limit, int factor) {
 			this.limit = limit;
+			this.factor = factor;
 			int usual = (int) Math.min(limit.bytes(), (long) limit.items() * USUAL_ITEM_BYTES);
 			this.bytes = new byte[usual + MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES];
 		}
@@ -342,6 +392,7 @@ public final class Page {
 			int keyFrom = offset();
 			int keyTo = keyFrom + keyLength;
 			int entryTo = keyTo + (large ? EntryFormat.EXPIRY_END : entryLength);
+			EntryFormat.convertFormat1(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large, this.factor);
 			EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large);
 			SHORT.set(this.bytes, this.length, (short) keyLength);
 			INT.set(this.bytes, this.length + Short.BYTES, large ? -entryLength : entryLength);

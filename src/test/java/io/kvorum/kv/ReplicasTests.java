@@ -12,7 +12,7 @@ class ReplicasTests {
 	@ParameterizedTest
 	@CsvSource({ "1, 1", "2, 2", "3, 2", "4, 3", "5, 3", "255, 128" })
 	void aMajorityIsMoreThanHalf(int from, int ack) {
-		assertThat(Replicas.majorityOf(from)).isEqualTo(new Replicas(ack, from));
+		assertThat(Replicas.majorityOf(from)).isEqualTo(new Replicas(ack, from, Copies.DEFAULT));
 		assertThat(Replicas.majorityOf(from).isMajority()).isTrue();
 	}
 

@@ -2,6 +2,7 @@ package io.kvorum.replication;
 
 import java.time.Duration;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Replicas;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,7 +15,7 @@ class ReplicationPolicyTests {
 	@ParameterizedTest
 	@CsvSource({ "1, 3, 1, 1", "2, 3, 2, 2", "3, 3, 2, 3", "5, 3, 2, 3", "5, 5, 3, 5", "3, 1, 1, 1" })
 	void aRequestThatDoesNotSayGetsAMajorityOfTheFactorCappedToTheNodes(int nodes, int factor, int ack, int from) {
-		assertThat(policy(nodes, factor).defaults()).isEqualTo(new Replicas(ack, from));
+		assertThat(policy(nodes, factor).defaults()).isEqualTo(new Replicas(ack, from, Copies.DEFAULT));
 	}
 
 	@ParameterizedTest

@@ -40,10 +40,17 @@ final class DiskContent {
 	/** Whether it was made by the node that has it open. */
 	boolean isNew = true;
 
+	private final int factor;
+
 	private @Nullable Digests digests;
 
-	DiskContent(long identity) {
+	/**
+	 * An empty one.
+	 * @param factor the replicas of a key by default
+	 */
+	DiskContent(long identity, int factor) {
 		this.identity = identity;
+		this.factor = factor;
 	}
 
 	/** All of it, as found by a node that starts with it. */
@@ -53,7 +60,7 @@ final class DiskContent {
 
 	/** What is made of a backup of it: the disk of another life, with other records. */
 	DiskContent restored(long identity, Map<String, byte[]> records) {
-		DiskContent restored = new DiskContent(identity);
+		DiskContent restored = new DiskContent(identity, this.factor);
 		restored.entries.putAll(this.entries);
 		restored.graves.putAll(this.graves);
 		this.hints.forEach((target, hints) -> restored.hints.put(target, new HashMap<>(hints)));
@@ -66,7 +73,7 @@ final class DiskContent {
 	/** Of those that are kept up to date from the first use on. */
 	Digests digests() {
 		if (this.digests == null) {
-			this.digests = new Digests();
+			this.digests = new Digests(this.factor);
 			this.entries.forEach(this::toggle);
 		}
 		return this.digests;

@@ -255,7 +255,8 @@ final class LongSimulation {
 						: newest;
 			}
 			for (int rank = 0; rank < order.size(); rank++) {
-				Entry expected = (newest != null && rank < newest.copies()) ? newest : null;
+				Entry expected = (newest != null && rank < this.cluster.placement().copiesOf(newest.copies())) ? newest
+						: null;
 				Entry held = heldBy(order.get(rank), key);
 				if ((expected == null) ? held != null : !expected.equals(held)) {
 					fault((NOT_EQUAL + ": n%d, at place %d of k%d, has %s where there is %s")

@@ -72,7 +72,7 @@ final class SimulatedDisk implements StorageEngine {
 		this.chance = chance;
 		this.scenario = scenario;
 		this.manners = manners;
-		this.content = new DiskContent(identity());
+		this.content = new DiskContent(identity(), this.scenario.factor());
 	}
 
 	DiskContent content() {
@@ -299,7 +299,7 @@ final class SimulatedDisk implements StorageEngine {
 
 	/** Of a node that is down: it will find an empty one. */
 	void lose() {
-		this.content = new DiskContent(identity());
+		this.content = new DiskContent(identity(), this.scenario.factor());
 	}
 
 	/** Random, with the node in it for those who read a story. */

@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -32,13 +33,64 @@ class EntryFormatTests {
 
 	/** The bytes on the disks of users: they do not change. */
 	@ParameterizedTest(name = "{0}")
-	@MethodSource("golden")
+	@MethodSource({ "golden", "goldenOfFormat2" })
 	void whatIsOnDiskStaysReadable(String what, Entry entry, String hex) {
 		byte[] golden = HexFormat.of().parseHex(hex.replace(" ", ""));
 
-		assertThat(HexFormat.of().formatHex(EntryFormat.encode(KEY, entry))).as(what).isEqualTo(hex.replace(" ", ""));
-		assertThat(EntryFormat.decode(KEY, golden)).isEqualTo(entry);
+		assertThat(EntryFormat.decode(KEY, EntryFormat.fromFormat1(KEY, golden, 0))).as(what).isEqualTo(entry);
 		assertThat(EntryFormat.versionOf(golden, golden.length)).isEqualTo(VERSION);
+		assertThat(EntryFormat.copiesOf(golden, golden.length, 0)).isEqualTo(entry.copies());
+		assertThat(EntryFormat.isTombstone(golden, golden.length)).isEqualTo(entry instanceof Tombstone);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("goldenOfFormat2")
+	void whatIsWrittenToDiskStaysTheSame(String what, Entry entry, String hex) {
+		assertThat(HexFormat.of().formatHex(EntryFormat.encode(KEY, entry))).as(what).isEqualTo(hex.replace(" ", ""));
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource("golden")
+	void aPeerOfProtocol1GetsAndSendsFormat1(String what, Entry entry, String hex) {
+		byte[] encoded = EntryFormat.encode(KEY, entry);
+		byte[] format1 = EntryFormat.toFormat1(KEY, encoded, 3);
+
+		assertThat(HexFormat.of().formatHex(format1)).as(what).isEqualTo(hex.replace(" ", ""));
+		assertThat(EntryFormat.fromFormat1(KEY, format1, 0)).isEqualTo(encoded);
+		assertThat(EntryFormat.fromFormat1(KEY, encoded, 0)).isSameAs(encoded);
+	}
+
+	@Test
+	void inFormat1TheDefaultIsItsNumber() {
+		byte[] encoded = EntryFormat.encode(KEY, new Tombstone(VERSION, Copies.DEFAULT));
+
+		assertThat(EntryFormat.toFormat1(KEY, encoded, 3))
+			.isEqualTo(EntryFormat.toFormat1(KEY, EntryFormat.encode(KEY, new Tombstone(VERSION, 3)), 5));
+	}
+
+	@Test
+	void aNumberOfFormat1ThatIsNotAboveTheFactorIsTheDefault() {
+		for (int number = 1; number <= 5; number++) {
+			byte[] format1 = EntryFormat.toFormat1(KEY, EntryFormat.encode(KEY, new Tombstone(VERSION, number)), 3);
+			Copies expected = (number <= 3) ? Copies.DEFAULT : Copies.of(number);
+
+			assertThat(EntryFormat.decode(KEY, EntryFormat.fromFormat1(KEY, format1, 3)))
+				.isEqualTo(new Tombstone(VERSION, expected));
+			assertThat(EntryFormat.copiesOf(format1, EntryFormat.COPIES_END, 3)).isEqualTo(expected);
+		}
+	}
+
+	@Test
+	void anEntryOfFormat1IsReadAsSuchOnlyAndItsDamageIsFound() {
+		byte[] format1 = EntryFormat.toFormat1(KEY, EntryFormat.encode(KEY, Generator.live(VERSION, "value")), 3);
+		assertDamaged(KEY, format1, "an entry of format 1");
+
+		for (int at = 1; at < format1.length; at++) {
+			byte[] damaged = format1.clone();
+			damaged[at] ^= 4;
+			assertThatExceptionOfType(DamagedEntryException.class)
+				.isThrownBy(() -> EntryFormat.fromFormat1(KEY, damaged, 3));
+		}
 	}
 
 	static Stream<Arguments> golden() {
@@ -56,6 +108,23 @@ class EntryFormatTests {
 						"01 018bcfe568000007 fedcba9876543210 0dfb8f5c 02 02 000001a3185c500003612f62"),
 				Arguments.of("a tombstone", new Tombstone(VERSION, 3),
 						"01 018bcfe568000007 fedcba9876543210 2f85d6c7 01 03"));
+	}
+
+	static Stream<Arguments> goldenOfFormat2() {
+		return Stream.of(
+				Arguments.of("format 2: a value of the default type",
+						new Live(VERSION, Copies.DEFAULT, Live.NEVER, "application/octet-stream", VALUE),
+						"02 018bcfe568000007 fedcba9876543210 e291493c 00 00 00cafe"),
+				Arguments.of("format 2: a value with a type", new Live(VERSION, 1, Live.NEVER, "text/\u00e9", VALUE),
+						"02 018bcfe568000007 fedcba9876543210 24527b53 00 01 06746578742fe9cafe"),
+				Arguments.of("format 2: a value that expires",
+						new Live(VERSION, 255, 1_800_000_000_000L, "application/octet-stream", VALUE),
+						"02 018bcfe568000007 fedcba9876543210 b4abd7e6 02 ff 000001a3185c500000cafe"),
+				Arguments.of("format 2: a value with a type that expires",
+						new Live(VERSION, Copies.DEFAULT, 1_800_000_000_000L, "a/b", Value.of(new byte[0])),
+						"02 018bcfe568000007 fedcba9876543210 e5b65e01 02 00 000001a3185c500003612f62"),
+				Arguments.of("format 2: a tombstone", new Tombstone(VERSION, Copies.DEFAULT),
+						"02 018bcfe568000007 fedcba9876543210 f27486eb 01 00"));
 	}
 
 	@SeededTest
@@ -147,7 +216,6 @@ class EntryFormatTests {
 			byte[] nonsense = random.bytes(23 + random.below(30));
 			nonsense[0] = EntryFormat.FORMAT;
 			nonsense[21] = (byte) random.below(4);
-			nonsense[22] = (byte) random.below(2);
 			EntryFormat.seal(KEY, nonsense);
 			try {
 				EntryFormat.decode(KEY, nonsense);
@@ -155,7 +223,7 @@ class EntryFormatTests {
 			catch (DamagedEntryException _) {
 				continue;
 			}
-			assertThat(nonsense[22]).as("copies of what was taken for an entry").isNotZero();
+			assertThat(nonsense[21]).as("flags of what was taken for an entry").isBetween((byte) 0, (byte) 2);
 		}
 	}
 
@@ -165,10 +233,10 @@ class EntryFormatTests {
 
 		assertThatExceptionOfType(DamagedEntryException.class)
 			.isThrownBy(() -> EntryFormat.versionOf(bytes, EntryFormat.VERSION_END - 1));
-		bytes[0] = 2;
+		bytes[0] = 3;
 		assertThatExceptionOfType(DamagedEntryException.class)
 			.isThrownBy(() -> EntryFormat.versionOf(bytes, bytes.length))
-			.withMessage("a stored entry is damaged: it does not begin with format 1 and a version");
+			.withMessage("a stored entry is damaged: it does not begin with format 1 or 2 and a version");
 	}
 
 	@SeededTest

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -67,7 +68,7 @@ public final class Generator {
 	 * Any entry of this version. The same bytes for the same version is up to callers.
 	 */
 	public Entry entry(Version version) {
-		int copies = 1 + below(Entry.MAX_COPIES);
+		Copies copies = Copies.ofByte((byte) below(1 + Entry.MAX_COPIES));
 		if (chance(20)) {
 			return new Tombstone(version, copies);
 		}

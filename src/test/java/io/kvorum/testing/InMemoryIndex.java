@@ -28,9 +28,12 @@ public final class InMemoryIndex {
 
 	private static final Comparator<Stub> BY_VERSION = Comparator.comparing(Stub::version).thenComparing(Stub::key);
 
+	/** Of stores whose owner does not say. */
+	private static final int FACTOR = 3;
+
 	private final KeyHash hashes = RendezvousPlacement::hashOf;
 
-	private final Digests digests = new Digests();
+	private final Digests digests = new Digests(FACTOR);
 
 	private final Map<Integer, NavigableMap<Key, Stub>> partitions = new HashMap<>();
 

@@ -109,7 +109,7 @@ class FramesTests {
 					+ "000161" + "63");
 		assertThat(hex(ReplyFrame.of(7, OperationFrame.NO_KEY, new Listed(page.build(true)))))
 			.isEqualTo("00000035" + "00000007" + "18" + "0000000000000001" + "0000000000000000" + "0003000000176b6579"
-					+ "01018bcfe568000007fedcba98765432102f85d6c70103");
+					+ "02018bcfe568000007fedcba9876543210e124751f0103");
 		assertThat(hex(ReplyFrame.of(7, OperationFrame.NO_KEY, new Listed(page.build(false)))))
 			.contains("18" + "0000000000000000" + "0000000000000000");
 	}

@@ -241,7 +241,7 @@ public final class AntiEntropy {
 
 	private List<Member> holdersOf(Stub stub) {
 		int partition = Partitions.ofHash(this.index.keyHash().of(stub.key()));
-		return this.placement.replicasOf(partition, Math.min(stub.copies(), this.replicas.size()))
+		return this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()))
 			.stream()
 			.filter(member -> !member.equals(this.local.member()))
 			.toList();

@@ -141,7 +141,7 @@ final class Handover {
 		int rank = rankOf(partition);
 		return this.index.stubs(partition, deadline())
 			.flatMapIterable(stubs -> stubs)
-			.filter(stub -> stub.copies() <= rank)
+			.filter(stub -> this.placement.copiesOf(stub.copies()) <= rank)
 			.flatMap(stub -> handOn(partition, stub), AT_ONCE)
 			.onErrorResume(StorageException.class, _ -> Mono.empty())
 			.then();
@@ -152,7 +152,7 @@ final class Handover {
 	}
 
 	private Mono<Void> handOn(int partition, Stub stub) {
-		List<Member> owners = this.placement.replicasOf(partition, stub.copies());
+		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()));
 		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
 			return Mono.empty();
 		}

@@ -3,7 +3,9 @@ package io.kvorum.replication.antientropy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Page;
@@ -125,11 +127,16 @@ final class Messages {
 		return length;
 	}
 
-	static byte[] differences(List<Difference> differences) {
+	/**
+	 * The answer to {@link #COMPARE}.
+	 * @param copies how many members are to hold an entry: stubs tell the number, which
+	 * all members of a layout make alike
+	 */
+	static byte[] differences(List<Difference> differences, ToIntFunction<Copies> copies) {
 		ByteBuffer out = ByteBuffer.allocate(differences.stream().mapToInt(Messages::lengthOf).sum());
 		for (Difference difference : differences) {
 			out.putInt(difference.theirs.size());
-			difference.theirs.forEach(stub -> put(out, stub));
+			difference.theirs.forEach(stub -> put(out, stub, copies.applyAsInt(stub.copies())));
 			out.putInt(difference.lacking.length);
 			for (int position : difference.lacking) {
 				out.putInt(position);
@@ -138,11 +145,11 @@ final class Messages {
 		return out.array();
 	}
 
-	private static void put(ByteBuffer out, Stub stub) {
+	private static void put(ByteBuffer out, Stub stub, int copies) {
 		putKey(out, stub.key());
 		out.putLong(stub.version().timestamp())
 			.putLong(stub.version().node())
-			.put((byte) stub.copies())
+			.put((byte) copies)
 			.put((byte) (stub.tombstone() ? 1 : 0));
 	}
 

@@ -216,7 +216,8 @@ final class PairRepair {
 				for (int i = 0; i < differences.size(); i++) {
 					int partition = leaves.get(i).partition;
 					plan.add(mine.get(i), differences.get(i), rankOf(partition, self()),
-							rankOf(partition, PairRepair.this.peer.member()), PairRepair.this.manner.isSettled());
+							rankOf(partition, PairRepair.this.peer.member()), PairRepair.this.placement::copiesOf,
+							PairRepair.this.manner.isSettled());
 				}
 				this.done += differences.size();
 				return carryOut(plan);

@@ -5,7 +5,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
+import java.util.function.ToIntFunction;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.Stub;
 
@@ -32,10 +34,12 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
 	 * @param mine all that is here, in the order of the leaf that was sent
 	 * @param myRank this member's place in the order of the partition
 	 * @param theirRank the other one's
+	 * @param copies how many members are to hold an entry
 	 * @param isSettled tombstones that every replica has had, and which need not be given
 	 * to anybody
 	 */
-	void add(List<Stub> mine, Difference difference, int myRank, int theirRank, Predicate<Stub> isSettled) {
+	void add(List<Stub> mine, Difference difference, int myRank, int theirRank, ToIntFunction<Copies> copies,
+			Predicate<Stub> isSettled) {
 		Map<Key, Stub> theirs = new HashMap<>();
 		difference.theirs.forEach(stub -> theirs.put(stub.key(), stub));
 		for (int position : difference.lacking) {
@@ -45,13 +49,13 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
 				boolean theirsIsNewer = there.version().isNewerThan(here.version());
 				(theirsIsNewer ? this.pull : this.push).add(theirsIsNewer ? there : here);
 			}
-			else if (theirRank < here.copies() && !isSettled.test(here)) {
+			else if (theirRank < copies.applyAsInt(here.copies()) && !isSettled.test(here)) {
 				this.push.add(here);
 				this.alone.add(here);
 			}
 		}
 		for (Stub there : theirs.values()) {
-			if (myRank < there.copies() && !isSettled.test(there)) {
+			if (myRank < copies.applyAsInt(there.copies()) && !isSettled.test(there)) {
 				this.pull.add(there);
 			}
 		}

@@ -116,7 +116,7 @@ public final class Responder implements Questions {
 				differences.add(difference);
 				bytes += Messages.lengthOf(difference);
 			}
-			return Messages.differences(differences);
+			return Messages.differences(differences, this.placement::copiesOf);
 		});
 	}
 

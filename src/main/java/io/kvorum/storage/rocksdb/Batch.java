@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
@@ -75,14 +76,17 @@ final class Batch implements AutoCloseable {
 	private Change stored(IndexedKey key) throws RocksDBException {
 		byte[] row = this.rows.get(key.key());
 		if (row != null) {
-			return new Change(key.hash(), EntryFormat.versionOf(row, row.length),
-					EntryFormat.copiesOf(row, row.length));
+			return new Change(key.hash(), EntryFormat.versionOf(row, row.length), copiesOf(row, row.length));
 		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
-		return (length == RocksDB.NOT_FOUND) ? new Change(key.hash(), Version.ABSENT, 0) : new Change(key.hash(),
-				EntryFormat.versionOf(this.head, length), EntryFormat.copiesOf(this.head, length));
+		return (length == RocksDB.NOT_FOUND) ? new Change(key.hash(), Version.ABSENT, Copies.DEFAULT)
+				: new Change(key.hash(), EntryFormat.versionOf(this.head, length), copiesOf(this.head, length));
+	}
+
+	private Copies copiesOf(byte[] head, int length) {
+		return EntryFormat.copiesOf(head, length, this.database.format.factor());
 	}
 
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
@@ -105,7 +109,7 @@ final class Batch implements AutoCloseable {
 		Change change = changeOf(key);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
-		change.to(Version.ABSENT, 0, null);
+		change.to(Version.ABSENT, Copies.DEFAULT, null);
 	}
 
 	/** Puts a tombstone of the same version in the place of the entry that is there. */
@@ -184,17 +188,17 @@ final class Batch implements AutoCloseable {
 
 		private final Version versionBefore;
 
-		private final int copiesBefore;
+		private final Copies copiesBefore;
 
 		private Version version;
 
-		private int copies;
+		private Copies copies;
 
 		private boolean isWritten;
 
 		private byte @Nullable [] row;
 
-		Change(long keyHash, Version version, int copies) {
+		Change(long keyHash, Version version, Copies copies) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
 			this.copiesBefore = copies;
@@ -206,7 +210,7 @@ final class Batch implements AutoCloseable {
 		 * Changes it.
 		 * @param row as {@link EntryFormat} has it; null where there is none any more
 		 */
-		void to(Version version, int copies, byte @Nullable [] row) {
+		void to(Version version, Copies copies, byte @Nullable [] row) {
 			this.version = version;
 			this.copies = copies;
 			this.isWritten = true;
@@ -237,7 +241,7 @@ final class Batch implements AutoCloseable {
 			toggle(digests, this.version, this.copies);
 		}
 
-		private void toggle(Digests digests, Version version, int copies) {
+		private void toggle(Digests digests, Version version, Copies copies) {
 			if (!version.equals(Version.ABSENT)) {
 				digests.toggle(this.keyHash, version, copies);
 			}

@@ -63,9 +63,13 @@ final class Database implements AutoCloseable {
 
 	private static final long INFO_LOG_BYTES = 4 << 20;
 
-	/** All of them, in the order of their numbers. */
+	/**
+	 * All of them, in the order of their numbers. The last one is empty: releases that do
+	 * not know of a {@link StoreFormat} open no store with a column that they do not
+	 * know.
+	 */
 	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
-			"hints");
+			"hints", "store-format");
 
 	/** Those whose rows are never asked for one by one. */
 	private static final Set<String> WALKED = Set.of("index", "tombstones");
@@ -89,6 +93,9 @@ final class Database implements AutoCloseable {
 
 	/** What the node remembers of itself. */
 	final ColumnFamilyHandle meta;
+
+	/** Of all rows. */
+	final StoreFormat format;
 
 	final RocksDB db;
 
@@ -162,6 +169,7 @@ final class Database implements AutoCloseable {
 			this.scan = own(new ReadOptions().setFillCache(false));
 			this.synced = own(new WriteOptions().setSync(true));
 			this.unsynced = own(new WriteOptions());
+			this.format = StoreFormat.of(this, settings);
 		}
 		catch (RocksDBException | RuntimeException ex) {
 			close();

@@ -34,6 +34,8 @@ final class DigestBuild implements AutoCloseable {
 
 	private final Digests digests;
 
+	private final int factor;
+
 	private final TimeSource time;
 
 	/** The row that was added last: a round goes on where the one before has failed. */
@@ -46,6 +48,7 @@ final class DigestBuild implements AutoCloseable {
 		this.rows = database.db.newIterator(database.index, database.scan);
 		this.hashes = hashes;
 		this.digests = digests;
+		this.factor = database.format.factor();
 		this.time = time;
 	}
 
@@ -87,7 +90,8 @@ final class DigestBuild implements AutoCloseable {
 	}
 
 	private void add(byte[] row, byte[] value) {
-		this.digests.toggle(this.hashes.of(IndexRow.keyOf(row)), IndexRow.version(value), IndexRow.copies(value));
+		this.digests.toggle(this.hashes.of(IndexRow.keyOf(row)), IndexRow.version(value),
+				IndexRow.copies(value, this.factor));
 		this.last = row;
 		this.added++;
 	}

@@ -1,5 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -43,7 +44,7 @@ final class EncodedEntry {
 		return this.entry.version();
 	}
 
-	int copies() {
+	Copies copies() {
 		return this.entry.copies();
 	}
 

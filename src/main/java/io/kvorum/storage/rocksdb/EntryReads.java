@@ -109,8 +109,9 @@ final class EntryReads {
 		if (found == null) {
 			return null;
 		}
-		Entry entry = EntryFormat.decode(key, found);
-		opened.committer().keep(key, found, asOf);
+		byte[] current = EntryFormat.fromFormat1(key, found, database.format.factor());
+		Entry entry = EntryFormat.decode(key, current);
+		opened.committer().keep(key, current, asOf);
 		return entry;
 	}
 

@@ -11,6 +11,12 @@ import org.rocksdb.Status;
 /** What an error of RocksDB means. */
 final class Failures {
 
+	/** What to do with a store that a newer version has written. */
+	static final String OF_A_NEWER_VERSION = """
+			Nothing was changed. Start that version again. To go back to this one, start it with a \
+			backup that it has written, or in a cluster with an empty directory: the node is then \
+			rebuilt from the others.""";
+
 	private Failures() {
 	}
 
@@ -49,10 +55,8 @@ final class Failures {
 		}
 		if (isOfAnotherVersion(message)) {
 			return new StoreOpenException(
-					"The data directory %s was written by a newer version of Kvorum: %s".formatted(path, message), """
-							Nothing was changed. Start that version again. To go back to this one, start it with a \
-							backup that it has written, or in a cluster with an empty directory: the node is then \
-							rebuilt from the others.""", ex);
+					"The data directory %s was written by a newer version of Kvorum: %s".formatted(path, message),
+					OF_A_NEWER_VERSION, ex);
 		}
 		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
 				"Check that its file system is mounted, writable for this user, and has space.", ex);

@@ -33,7 +33,7 @@ final class HintReader {
 			iterator.seek(HintRow.dataFrom(target, from));
 			for (int bytes = 0; iterator.isValid() && bytes < maxBytes && hints.size() < maxItems; iterator.next()) {
 				byte[] entry = iterator.value();
-				hints.add(HintRow.hint(iterator.key(), entry));
+				hints.add(HintRow.hint(iterator.key(), entry, this.database.format.factor()));
 				bytes += entry.length;
 			}
 			// An iterator that meets damage just ends.

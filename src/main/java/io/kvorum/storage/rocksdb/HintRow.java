@@ -105,11 +105,15 @@ final class HintRow {
 		return new Version(buffer.getLong(), buffer.getLong());
 	}
 
-	static Hint hint(byte[] row, byte[] entry) {
+	/**
+	 * The hint in a row.
+	 * @param factor as {@link EntryFormat#fromFormat1} has it
+	 */
+	static Hint hint(byte[] row, byte[] entry, int factor) {
 		byte[] bytes = new byte[row.length - DATA_FIXED_BYTES];
 		System.arraycopy(row, DATA_FIXED_BYTES, bytes, 0, bytes.length);
 		Key key = Key.of(bytes);
-		return new Hint(target(row), key, EntryFormat.decode(key, entry));
+		return new Hint(target(row), key, EntryFormat.decode(key, EntryFormat.fromFormat1(key, entry, factor)));
 	}
 
 	static byte[] waiting(Version version, int length) {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Version;
@@ -79,7 +80,7 @@ final class IndexBuilder {
 		int length = Math.min(iterator.value(this.head), this.head.length);
 		try {
 			Version version = EntryFormat.versionOf(this.head, length);
-			int copies = EntryFormat.copiesOf(this.head, length);
+			Copies copies = EntryFormat.copiesOf(this.head, length, this.database.format.factor());
 			boolean tombstone = EntryFormat.isTombstone(this.head, length);
 			rows.put(this.database.index, IndexedKey.of(key, this.hashes).row(),
 					IndexRow.value(version, copies, tombstone));

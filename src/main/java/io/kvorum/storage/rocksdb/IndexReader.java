@@ -44,14 +44,14 @@ final class IndexReader {
 		return all;
 	}
 
-	private static List<Stub> stubs(int partition, RocksIterator iterator) throws RocksDBException {
+	private List<Stub> stubs(int partition, RocksIterator iterator) throws RocksDBException {
 		List<Stub> stubs = new ArrayList<>();
 		for (iterator.seek(IndexRow.bound(partition)); iterator.isValid(); iterator.next()) {
 			byte[] row = iterator.key();
 			if (IndexRow.partitionOf(row) != partition) {
 				return stubs;
 			}
-			stubs.add(IndexRow.stub(row, iterator.value()));
+			stubs.add(IndexRow.stub(row, iterator.value(), this.database.format.factor()));
 		}
 		// An iterator that meets damage just ends.
 		iterator.status();

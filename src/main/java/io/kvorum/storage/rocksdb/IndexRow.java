@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Stub;
@@ -18,6 +19,9 @@ import io.kvorum.storage.Stub;
  *  key    partition 4, key
  *  value  timestamp 8, node 8, copies 1, kind 1
  * </pre>
+ *
+ * The kind is 2 of a live entry and 3 of a tombstone. It is 0 and 1 in rows of store
+ * format 1, whose copies are always a number.
  */
 final class IndexRow {
 
@@ -29,9 +33,10 @@ final class IndexRow {
 
 	private static final int KIND = COPIES + 1;
 
-	private static final byte LIVE = 0;
-
 	private static final byte TOMBSTONE = 1;
+
+	/** Set where the copies are as {@link Copies} has them. */
+	private static final byte FORMAT_2 = 2;
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
 
@@ -60,12 +65,12 @@ final class IndexRow {
 		return Key.of(Arrays.copyOfRange(row, Integer.BYTES, row.length));
 	}
 
-	static byte[] value(Version version, int copies, boolean tombstone) {
+	static byte[] value(Version version, Copies copies, boolean tombstone) {
 		byte[] value = new byte[VALUE_BYTES];
 		LONG.set(value, 0, version.timestamp());
 		LONG.set(value, NODE, version.node());
-		value[COPIES] = (byte) copies;
-		value[KIND] = tombstone ? TOMBSTONE : LIVE;
+		value[COPIES] = copies.toByte();
+		value[KIND] = (byte) (FORMAT_2 | (tombstone ? TOMBSTONE : 0));
 		return value;
 	}
 
@@ -73,12 +78,18 @@ final class IndexRow {
 		return new Version((long) LONG.get(value, 0), (long) LONG.get(value, NODE));
 	}
 
-	static int copies(byte[] value) {
-		return value[COPIES] & 0xff;
+	/**
+	 * The copies in a value.
+	 * @param factor as {@link Copies#ofNumberOrDefault} has it
+	 */
+	static Copies copies(byte[] value, int factor) {
+		boolean isFormat1 = (value[KIND] & FORMAT_2) == 0;
+		return isFormat1 ? Copies.ofNumberOrDefault(value[COPIES] & 0xff, factor) : Copies.ofByte(value[COPIES]);
 	}
 
-	static Stub stub(byte[] row, byte[] value) {
-		return new Stub(keyOf(row), version(value), copies(value), value[KIND] == TOMBSTONE);
+	/** The stub in a row. */
+	static Stub stub(byte[] row, byte[] value, int factor) {
+		return new Stub(keyOf(row), version(value), copies(value, factor), (value[KIND] & TOMBSTONE) != 0);
 	}
 
 }

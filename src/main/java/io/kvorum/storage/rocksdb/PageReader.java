@@ -37,7 +37,7 @@ final class PageReader {
 	 * @throws DamagedEntryException if the first entry of the range is damaged
 	 */
 	Page read(KeyRange range, Page.Limit limit) throws RocksDBException {
-		Page.Builder page = new Page.Builder(limit);
+		Page.Builder page = new Page.Builder(limit, this.database.format.factor());
 		byte[] end = range.end();
 		try (Slice upper = (end != null) ? new Slice(end) : null;
 				ReadOptions options = options(upper);
@@ -60,7 +60,7 @@ final class PageReader {
 	 * @throws DamagedEntryException if the first of them is damaged
 	 */
 	Page fetch(List<Key> keys, Page.Limit limit) throws RocksDBException {
-		Page.Builder page = new Page.Builder(limit);
+		Page.Builder page = new Page.Builder(limit, this.database.format.factor());
 		try {
 			return page.build(fill(page, keys));
 		}

@@ -1,6 +1,5 @@
 package io.kvorum.storage.rocksdb;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,7 +69,8 @@ final class RocksCheckpoints implements Checkpoints {
 		List<ColumnFamilyHandle> handles = new ArrayList<>();
 		try (DBOptions options = readOnly();
 				ColumnFamilyOptions columns = new ColumnFamilyOptions();
-				RocksDB database = RocksDB.openReadOnly(options, directory.toString(), descriptors(columns), handles)) {
+				RocksDB database = RocksDB.openReadOnly(options, directory.toString(), descriptors(directory, columns),
+						handles)) {
 			try {
 				readTables(database.getLiveFilesMetaData(), pace);
 				return database.getLatestSequenceNumber();
@@ -113,10 +113,15 @@ final class RocksCheckpoints implements Checkpoints {
 			.setInfoLogLevel(InfoLogLevel.FATAL_LEVEL);
 	}
 
-	private static List<ColumnFamilyDescriptor> descriptors(ColumnFamilyOptions columns) {
-		return Database.COLUMNS.stream()
-			.map(name -> new ColumnFamilyDescriptor(name.getBytes(StandardCharsets.US_ASCII), columns))
-			.toList();
+	/** Of those that are there: an older version has had fewer. */
+	private static List<ColumnFamilyDescriptor> descriptors(Path directory, ColumnFamilyOptions columns)
+			throws RocksDBException {
+		try (Options options = new Options()) {
+			return RocksDB.listColumnFamilies(options, directory.toString())
+				.stream()
+				.map(name -> new ColumnFamilyDescriptor(name, columns))
+				.toList();
+		}
 	}
 
 	@Override

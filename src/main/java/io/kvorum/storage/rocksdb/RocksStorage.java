@@ -151,7 +151,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	private Opened open(Database database) throws RocksDBException {
 		NodeFacts facts = NodeFacts.read(database, this.identities);
 		new IndexBuilder(database, this.hashes, this.time).buildIfMissing();
-		Derived derived = new Derived(new Digests(), HintCounts.read(database),
+		Derived derived = new Derived(new Digests(this.settings.factor()), HintCounts.read(database),
 				new RowCache(Math.toIntExact(this.settings.rowCacheBytes())));
 		return new Opened(database, facts, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),

@@ -2,6 +2,7 @@ package io.kvorum.storage.rocksdb;
 
 import java.nio.ByteBuffer;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Grave;
@@ -17,6 +18,9 @@ import io.kvorum.storage.Stub;
  *  key    timestamp 8, node 8, key
  *  value  copies 1, since when it is here 8 (milliseconds since 1970)
  * </pre>
+ *
+ * Nobody asks for the copies of a tombstone by this row. In rows of store format 1 they
+ * are a number, which is read as such.
  */
 final class TombstoneRow {
 
@@ -43,8 +47,8 @@ final class TombstoneRow {
 			.array();
 	}
 
-	static byte[] value(int copies, long sinceMillis) {
-		return ByteBuffer.allocate(1 + Long.BYTES).put((byte) copies).putLong(sinceMillis).array();
+	static byte[] value(Copies copies, long sinceMillis) {
+		return ByteBuffer.allocate(1 + Long.BYTES).put(copies.toByte()).putLong(sinceMillis).array();
 	}
 
 	static Grave grave(byte[] row, byte[] value) {
@@ -53,7 +57,7 @@ final class TombstoneRow {
 		byte[] key = new byte[buffer.remaining()];
 		buffer.get(key);
 		ByteBuffer rest = ByteBuffer.wrap(value);
-		return new Grave(new Stub(Key.of(key), version, rest.get() & 0xff, true), rest.getLong());
+		return new Grave(new Stub(Key.of(key), version, Copies.ofByte(rest.get()), true), rest.getLong());
 	}
 
 }

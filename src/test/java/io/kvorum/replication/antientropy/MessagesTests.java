@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
@@ -40,7 +41,7 @@ class MessagesTests {
 		}
 		assertThat(Messages.readLeaves(Messages.body(Messages.compare(leaves)))).usingRecursiveComparison()
 			.isEqualTo(leaves);
-		byte[] answer = Messages.differences(differences);
+		byte[] answer = differences(differences);
 		assertThat(answer).hasSize(differences.stream().mapToInt(Messages::lengthOf).sum());
 		assertThat(Messages.readDifferences(answer, leaves)).usingRecursiveComparison().isEqualTo(differences);
 		assertThat(Messages.readKeys(Messages.body(Messages.fetch(keys)))).isEqualTo(keys);
@@ -60,17 +61,26 @@ class MessagesTests {
 	}
 
 	@Test
+	void aStubWithoutANumberOfCopiesIsSentWithTheNumberOfTheLayout() {
+		Stub stub = new Stub(Generator.key("a"), new Version(1, 1), Copies.DEFAULT, false);
+		byte[] answer = differences(List.of(new Difference(List.of(stub), new int[0])));
+
+		assertThat(Messages.readDifferences(answer, List.of(new Leaf(1, new long[0]))).getFirst().theirs)
+			.containsExactly(new Stub(stub.key(), stub.version(), 2, false));
+	}
+
+	@Test
 	void answersThatAreNoneAreRefused() {
 		List<Leaf> asked = List.of(new Leaf(1, new long[] { 5 }));
 		assertThatThrownBy(() -> Messages.readDigests(new byte[7], 1)).isInstanceOf(IllegalArgumentException.class);
 		assertThatThrownBy(() -> Messages.readDifferences(new byte[] { 127, 0, 0, 0 }, asked))
 			.isInstanceOf(IllegalArgumentException.class);
-		byte[] noSuchItem = Messages.differences(List.of(new Difference(List.of(), new int[] { 1 })));
+		byte[] noSuchItem = differences(List.of(new Difference(List.of(), new int[] { 1 })));
 		assertThatThrownBy(() -> Messages.readDifferences(noSuchItem, asked))
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("no item 1");
-		byte[] tooMany = Messages
-			.differences(List.of(new Difference(List.of(), new int[0]), new Difference(List.of(), new int[0])));
+		byte[] tooMany = differences(
+				List.of(new Difference(List.of(), new int[0]), new Difference(List.of(), new int[0])));
 		assertThatThrownBy(() -> Messages.readDifferences(tooMany, asked)).isInstanceOf(RuntimeException.class);
 	}
 
@@ -85,6 +95,11 @@ class MessagesTests {
 			tryTo(() -> Messages.readKeys(ByteBuffer.wrap(bytes)));
 			tryTo(() -> Messages.readPage(bytes));
 		}
+	}
+
+	/** Where a key has two replicas by default. */
+	private static byte[] differences(List<Difference> differences) {
+		return Messages.differences(differences, copies -> copies.orDefault(2));
 	}
 
 	private static void tryTo(Runnable reading) {

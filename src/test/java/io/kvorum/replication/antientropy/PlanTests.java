@@ -6,6 +6,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Version;
@@ -19,6 +20,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class PlanTests {
 
 	private static final KeyHash HASH = RendezvousPlacement::hashOf;
+
+	private static final int FACTOR = 3;
 
 	private static final Version OLD = new Version(1L << 16, 1);
 
@@ -99,10 +102,10 @@ class PlanTests {
 			for (int writes = random.below(30); writes > 0; writes--) {
 				Stub stub = new Stub(Generator.key("k" + random.below(8)), new Version(writes + 1L, 1),
 						1 + random.below(3), random.chance(30));
-				if (myRank < stub.copies() && random.chance(60)) {
+				if (myRank < copies(stub.copies()) && random.chance(60)) {
 					mine.merge(stub.key(), stub, PlanTests::newer);
 				}
-				if (theirRank < stub.copies() && random.chance(60)) {
+				if (theirRank < copies(stub.copies()) && random.chance(60)) {
 					theirs.merge(stub.key(), stub, PlanTests::newer);
 				}
 			}
@@ -122,7 +125,7 @@ class PlanTests {
 
 	private static Map<Key, Stub> shared(Map<Key, Stub> stubs, int oneRank, int otherRank) {
 		Map<Key, Stub> shared = new TreeMap<>(stubs);
-		shared.values().removeIf(stub -> Math.max(oneRank, otherRank) >= stub.copies());
+		shared.values().removeIf(stub -> Math.max(oneRank, otherRank) >= copies(stub.copies()));
 		return shared;
 	}
 
@@ -138,10 +141,15 @@ class PlanTests {
 			Predicate<Stub> isOldTombstone) {
 		Leaf leaf = Leaf.of(0, mine, HASH);
 		Leaf received = Messages.readLeaves(Messages.body(Messages.compare(List.of(leaf)))).getFirst();
-		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)));
+		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)), PlanTests::copies);
 		Plan plan = Plan.nothing();
-		plan.add(mine, Messages.readDifferences(answer, List.of(leaf)).getFirst(), myRank, theirRank, isOldTombstone);
+		plan.add(mine, Messages.readDifferences(answer, List.of(leaf)).getFirst(), myRank, theirRank, PlanTests::copies,
+				isOldTombstone);
 		return plan;
+	}
+
+	private static int copies(Copies copies) {
+		return copies.orDefault(FACTOR);
 	}
 
 	private static Stub live(Version version, int copies) {

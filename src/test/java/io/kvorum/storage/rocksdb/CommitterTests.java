@@ -58,7 +58,7 @@ class CommitterTests {
 
 	private final List<Throwable> failures = new ArrayList<>();
 
-	private final Digests digests = new Digests();
+	private final Digests digests = new Digests(1);
 
 	private final SteeredTime time = new SteeredTime();
 

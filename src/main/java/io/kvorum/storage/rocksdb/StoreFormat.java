@@ -1,0 +1,67 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+
+import io.kvorum.storage.StoreOpenException;
+import org.rocksdb.RocksDBException;
+
+/**
+ * The format of all rows of a store, of every column: one number, kept in {@code meta}
+ * and looked at before anything else. Rows by themselves say at most which of the formats
+ * up to this one they are in.
+ *
+ * <pre>
+ *  1  no number in meta; copies are always a number
+ *  2  copies are a number or the default, in entries, hints, the index and tombstones
+ * </pre>
+ *
+ * A store of an older format becomes one of this format at once, in one write, whatever
+ * it holds: its rows stay as they are until they are written again, and are read by what
+ * is recorded then. Rejected: to rewrite them at the start, which takes hours and twice
+ * the space.
+ *
+ * @param factor the replicas of a key by default when the store got this format: what the
+ * numbers in rows of format 1 are read by
+ */
+record StoreFormat(int factor) {
+
+	/** What this release reads and writes. */
+	static final int CURRENT = 2;
+
+	/** Of the row in {@code meta}: the number, and where that is 2 the factor. */
+	static final byte[] ROW = "store-format".getBytes(StandardCharsets.US_ASCII);
+
+	/**
+	 * The format of a store, which becomes the current one.
+	 * @throws StoreOpenException if this release does not know it; nothing is changed
+	 */
+	static StoreFormat of(Database database, RocksSettings settings) throws RocksDBException {
+		byte[] value = database.db.get(database.meta, ROW);
+		if (value == null) {
+			// A new store gets the same, though it has no rows of format 1.
+			StoreFormat current = new StoreFormat(settings.factor());
+			database.db.put(database.meta, database.synced, ROW, current.toBytes());
+			return current;
+		}
+		ByteBuffer in = ByteBuffer.wrap(value);
+		int number = in.getInt();
+		if (number != CURRENT) {
+			throw unknown(settings.path(), number);
+		}
+		return new StoreFormat(in.getInt());
+	}
+
+	private static StoreOpenException unknown(Path path, int found) {
+		return new StoreOpenException(
+				"The data directory %s has store format %d. This version of Kvorum reads the formats 1 to %d."
+					.formatted(path, found, CURRENT),
+				Failures.OF_A_NEWER_VERSION);
+	}
+
+	byte[] toBytes() {
+		return ByteBuffer.allocate(2 * Integer.BYTES).putInt(CURRENT).putInt(this.factor).array();
+	}
+
+}
