@@ -49,7 +49,7 @@ public final class NodeProcess implements AutoCloseable {
 	}
 
 	/** Waits until readiness is UP; a process that ends before that fails at once. */
-	NodeProcess awaitReady() throws InterruptedException {
+	public NodeProcess awaitReady() throws InterruptedException {
 		if (!becomesReady()) {
 			throw new AssertionError("The node did not become ready. " + this.log.tail());
 		}

@@ -1,0 +1,153 @@
+package io.kvorum.process;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.NodeSpec;
+import io.kvorum.testing.Nodes;
+import io.kvorum.testing.Poll;
+import io.kvorum.testing.Ports;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@DisplayName("Another number of nodes, or another factor: once the nodes have converged each key is read at each node")
+class ChangedLayoutIT {
+
+	private static final int KEYS_AT_A_TIME = 100;
+
+	private static final Duration CONVERGED_DEADLINE = Duration.ofMinutes(2);
+
+	@RegisterExtension
+	final Nodes nodes = new Nodes();
+
+	private final List<Integer> apiPorts = ports();
+
+	private final List<String> addresses = ports().stream().map(port -> "http://127.0.0.1:" + port).toList();
+
+	/** By the number of the node. */
+	private final Map<Integer, NodeProcess> running = new TreeMap<>();
+
+	private final List<String> keys = new ArrayList<>();
+
+	private final List<String> deleted = new ArrayList<>();
+
+	private static List<Integer> ports() {
+		return IntStream.rangeClosed(1, 5).mapToObj(_ -> Ports.free()).toList();
+	}
+
+	@Test
+	@DisplayName("from one node to two and to three: what one node or two had is on all, also while one is away")
+	void moreNodes() throws InterruptedException {
+		start(3, 1);
+		write(1, "of one");
+		become(3, 1, 2);
+		assertAllIsReadAtEachNode();
+		write(2, "of two");
+		become(3, 1, 2, 3);
+		assertAllIsReadAtEachNode();
+		this.running.remove(1).kill9();
+		assertAllIsReadAtEachNode();
+	}
+
+	@Test
+	@DisplayName("from three nodes to four and back: what the fourth had is on the three")
+	void oneMoreAndOneLess() throws InterruptedException {
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		become(3, 1, 2, 3, 4);
+		assertAllIsReadAtEachNode();
+		write(4, "of four");
+		become(3, 1, 2, 3);
+		assertAllIsReadAtEachNode();
+		this.running.remove(2).kill9();
+		assertAllIsReadAtEachNode();
+	}
+
+	@Test
+	@DisplayName("factor 1 to 3 and to 5, of five nodes: as many may be away as the factor says")
+	void anotherFactor() throws InterruptedException {
+		start(1, 1, 2, 3, 4, 5);
+		write(1, "of factor 1");
+		become(3, 1, 2, 3, 4, 5);
+		assertAllIsReadAtEachNode();
+		write(2, "of factor 3");
+		become(5, 1, 2, 3, 4, 5);
+		assertAllIsReadAtEachNode();
+		this.running.remove(1).kill9();
+		this.running.remove(3).kill9();
+		assertAllIsReadAtEachNode();
+	}
+
+	private void become(int factor, Integer... members) throws InterruptedException {
+		for (NodeProcess node : this.running.values()) {
+			node.stop();
+		}
+		this.running.clear();
+		start(factor, members);
+	}
+
+	/** Starts nodes together; returns when they have converged. */
+	private void start(int factor, Integer... members) throws InterruptedException {
+		String list = List.of(members).stream().map(node -> this.addresses.get(node - 1)).collect(Collectors.joining(","));
+		for (int node : members) {
+			NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
+				.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
+				.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
+						"kvorum.cluster.self=" + this.addresses.get(node - 1), "kvorum.cluster.nodes=" + list);
+			this.running.put(node, this.nodes.launch(spec));
+		}
+		for (NodeProcess node : this.running.values()) {
+			node.awaitReady();
+		}
+		if (members.length > 1) {
+			Poll.until(() -> "all nodes have converged: " + convergence(), CONVERGED_DEADLINE,
+					() -> convergence().stream()
+						.allMatch(told -> Boolean.TRUE.equals(told.get("converged"))
+								&& "member".equals(told.get("membership"))));
+		}
+	}
+
+	private List<Map<String, Object>> convergence() {
+		return this.running.keySet()
+			.stream()
+			.map(node -> client(node).exchange("GET", "/actuator/convergence").json())
+			.toList();
+	}
+
+	private KvorumClient client(int node) {
+		return new KvorumClient(this.apiPorts.get(node - 1));
+	}
+
+	private void write(int node, String name) {
+		for (int i = 0; i < KEYS_AT_A_TIME; i++) {
+			String key = name + " " + i;
+			assertThat(client(node).put(key, key).status()).as(key).isEqualTo(201);
+			this.keys.add(key);
+		}
+		String gone = this.keys.removeLast();
+		assertThat(client(node).delete(gone).status()).isEqualTo(202);
+		this.deleted.add(gone);
+	}
+
+	/** At the default level. */
+	private void assertAllIsReadAtEachNode() {
+		for (int node : this.running.keySet()) {
+			KvorumClient client = client(node);
+			assertThat(this.keys).as("read at node %d of %s", node, this.running.keySet())
+				.allSatisfy(key -> assertThat(client.get(key).text()).isEqualTo(key));
+			assertThat(this.deleted).as("deleted, at node %d", node)
+				.allSatisfy(key -> assertThat(client.get(key).status()).isEqualTo(404));
+		}
+	}
+
+}

@@ -1,0 +1,259 @@
+package io.kvorum.storage.rocksdb;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.Grave;
+import io.kvorum.storage.Hint;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StoreOpenException;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.Awaited;
+import io.kvorum.testing.Generator;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.DBOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** The bytes of all rows, and stores of format 1. The factor of these stores is 3. */
+class StoreFormatTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Version VERSION = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+
+	private static final long NODE = 7;
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void rowsOfTheIndexStayTheSame() {
+		assertThat(hex(IndexRow.key(0x01_0203, KEY.bytes()))).isEqualTo("00010203" + "6b6579");
+		assertThat(hex(IndexRow.value(VERSION, Copies.DEFAULT, false)))
+			.isEqualTo("018bcfe568000007" + "fedcba9876543210" + "00" + "02");
+		assertThat(hex(IndexRow.value(VERSION, Copies.of(255), true)))
+			.isEqualTo("018bcfe568000007" + "fedcba9876543210" + "ff" + "03");
+	}
+
+	@Test
+	void rowsOfTheIndexOfFormat1StayReadable() {
+		byte[] row = IndexRow.key(1, KEY.bytes());
+		byte[] live = bytes("018bcfe568000007" + "fedcba9876543210" + "03" + "00");
+		byte[] tombstone = bytes("018bcfe568000007" + "fedcba9876543210" + "05" + "01");
+
+		assertThat(IndexRow.stub(row, live, 3)).isEqualTo(new Stub(KEY, VERSION, Copies.DEFAULT, false));
+		assertThat(IndexRow.stub(row, live, 2)).isEqualTo(new Stub(KEY, VERSION, 3, false));
+		assertThat(IndexRow.stub(row, tombstone, 3)).isEqualTo(new Stub(KEY, VERSION, 5, true));
+	}
+
+	@Test
+	void rowsOfTombstonesStayTheSame() {
+		byte[] key = TombstoneRow.key(VERSION, KEY.bytes());
+		byte[] value = TombstoneRow.value(Copies.DEFAULT, 0x0102_0304L);
+
+		assertThat(hex(key)).isEqualTo("018bcfe568000007" + "fedcba9876543210" + "6b6579");
+		assertThat(hex(value)).isEqualTo("00" + "0000000001020304");
+		assertThat(TombstoneRow.grave(key, value))
+			.isEqualTo(new Grave(new Stub(KEY, VERSION, Copies.DEFAULT, true), 0x0102_0304L));
+	}
+
+	@Test
+	void rowsOfHintsStayTheSame() {
+		assertThat(hex(HintRow.data(NODE, VERSION, KEY.bytes())))
+			.isEqualTo("64" + "0000000000000007" + "018bcfe568000007" + "fedcba9876543210" + "6b6579");
+		assertThat(hex(HintRow.key(NODE, KEY.bytes()))).isEqualTo("6b" + "0000000000000007" + "6b6579");
+		assertThat(hex(HintRow.waiting(VERSION, 0x0102))).isEqualTo("018bcfe568000007" + "fedcba9876543210" + "00000102");
+	}
+
+	@Test
+	void rowsOfExpiriesStayTheSame() {
+		assertThat(hex(new Expiry(0x0102_0304L, KEY, VERSION).toKey())).isEqualTo("0000000001020304" + "6b6579" + "018bcfe568000007" + "fedcba9876543210");
+	}
+
+	@Test
+	void rowsOfMetaStayTheSame() {
+		assertThat(hex(NodeFacts.rowOf("alive"))).isEqualTo(hex("record:alive".getBytes(StandardCharsets.UTF_8)));
+		assertThat(hex(NodeFacts.bytes(0x0102_0304L))).isEqualTo("0000000001020304");
+		assertThat(hex(new StoreFormat(3).toBytes())).isEqualTo("00000002" + "00000003");
+	}
+
+	/** What is compared between nodes, too. */
+	@Test
+	void whatStandsForAVersionInADigestStaysTheSame() {
+		assertThat(Digests.itemOf(0x0102_0304_0506_0708L, VERSION)).isEqualTo(0xda53_278d_6cef_e1eeL);
+		assertThat(Digests.itemOf(-1, Version.ABSENT)).isEqualTo(0x2f32_a784_96c6_7c60L);
+	}
+
+	@Test
+	void aNewStoreHasTheNumberOfItsFormat() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			assertThat(database.db.get(database.meta, StoreFormat.ROW)).isEqualTo(new StoreFormat(3).toBytes());
+		}
+	}
+
+	@Test
+	void aNewerFormatIsRefusedWithWhatWasFoundWhatIsReadAndWhatToDo() throws RocksDBException {
+		putFormat(ByteBuffer.allocate(6).putInt(3).array());
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(this.directory))
+			.withMessage("The data directory %s has store format 3. This version of Kvorum reads the formats 1 to 2."
+				.formatted(this.directory))
+			.extracting(StoreOpenException::action)
+			.asString()
+			.contains("Nothing was changed. Start that version again.", "a backup that it has written");
+	}
+
+	/** One that knows of no format. */
+	@Test
+	void anOlderReleaseDoesNotOpenAStoreOfThisOne() {
+		TestStore.on(this.directory).close();
+		List<ColumnFamilyDescriptor> known = descriptors(
+				List.of("default", "entries", "expiries", "meta", "index", "tombstones", "hints"));
+		try (DBOptions options = new DBOptions()) {
+			assertThatExceptionOfType(RocksDBException.class)
+				.isThrownBy(() -> RocksDB.open(options, this.directory.toString(), known,
+						new ArrayList<ColumnFamilyHandle>()))
+				.withMessageContaining("Column families not opened: store-format");
+		}
+	}
+
+	@Test
+	void numbersOfAnOlderStoreUpToTheFactorAreTheDefaultWhereverTheyAreRead() throws InterruptedException {
+		for (int number = 1; number <= 4; number++) {
+			makeStoreOfFormat1(Generator.live(VERSION, "value"), number);
+			Copies expected = (number <= 3) ? Copies.DEFAULT : Copies.of(4);
+			Live entry = new Live(VERSION, expected, Live.NEVER, "text/plain", Generator.live(VERSION, "value").value());
+			try (TestStore store = TestStore.on(this.directory)) {
+				assertThat(store.read(KEY)).isEqualTo(entry);
+				assertThat(entryOf(Awaited.of(store.engine.scan(KeyRange.all(), Page.Limit.of(1000, 10),
+						Deadline.NONE))))
+					.isEqualTo(entry);
+				assertThat(entryOf(Awaited.of(store.engine.fetch(List.of(KEY), Page.Limit.ofWhole(), Deadline.NONE))))
+					.isEqualTo(entry);
+				int partition = RendezvousPlacement.partitionOf(KEY);
+				assertThat(Awaited.of(store.engine.stubs(partition, Deadline.NONE)))
+					.containsExactly(new Stub(KEY, VERSION, expected, false));
+				assertThat(Awaited.of(store.engine.oldest(NODE, 1000, 10, Deadline.NONE)))
+					.containsExactly(new Hint(NODE, KEY, entry));
+				Digests digests = store.awaitDigests();
+				long item = Digests.itemOf(RendezvousPlacement.hashOf(KEY), VERSION);
+				assertThat(digests.of(partition, 3)).isEqualTo(item);
+				assertThat(digests.of(partition, 4)).isEqualTo((number == 4) ? item : 0);
+
+				Version newer = new Version(VERSION.timestamp() + 1, 1);
+				assertThat(store.store(KEY, new Tombstone(newer, Copies.DEFAULT))).isEqualTo(StoreOutcome.STORED);
+				assertThat(digests.of(partition, 3)).isEqualTo(Digests.itemOf(RendezvousPlacement.hashOf(KEY), newer));
+				assertThat(digests.of(partition, 4)).isZero();
+			}
+		}
+	}
+
+	@Test
+	void whatANumberMeansIsDecidedOnceAndByTheFactorOfThatTime() throws RocksDBException {
+		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
+		putFormat(new StoreFormat(2).toBytes());
+		for (int start = 0; start < 2; start++) {
+			try (TestStore store = TestStore.on(this.directory)) {
+				assertThat(store.read(KEY)).isEqualTo(new Live(VERSION, 3, Live.NEVER, "text/plain",
+						Generator.live(VERSION, "value").value()));
+			}
+		}
+	}
+
+	@Test
+	void aCopyOfAnOlderStoreIsVerifiedAndAdopted() {
+		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
+		withoutColumn();
+		try (TestStore store = TestStore.on(this.directory.resolve("beside"))) {
+			assertThat(store.engine.checkpoints().verify(this.directory, _ -> {
+			})).isPositive();
+			store.engine.checkpoints().adopt(this.directory, records -> records);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isNotNull();
+		}
+	}
+
+	/** As a release before formats left it. */
+	private void makeStoreOfFormat1(Live value, int number) {
+		TestStore.on(this.directory).close();
+		byte[] entry = EntryFormat.toFormat1(KEY, EntryFormat.encode(KEY, new Live(value.version(), number,
+				value.expiresAtMillis(), value.contentType(), value.value())), 1);
+		byte[] indexed = IndexRow.value(VERSION, Copies.of(number), false);
+		indexed[indexed.length - 1] = 0;
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.entries, KEY.bytes(), entry);
+			database.db.put(database.index, IndexRow.key(RendezvousPlacement.partitionOf(KEY), KEY.bytes()), indexed);
+			database.db.put(database.hints, HintRow.data(NODE, VERSION, KEY.bytes()), entry);
+			database.db.put(database.hints, HintRow.key(NODE, KEY.bytes()), HintRow.waiting(VERSION, entry.length));
+			database.db.delete(database.meta, StoreFormat.ROW);
+		}
+		catch (RocksDBException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	private void withoutColumn() {
+		List<ColumnFamilyHandle> handles = new ArrayList<>();
+		try (DBOptions options = new DBOptions();
+				RocksDB database = RocksDB.open(options, this.directory.toString(), descriptors(Database.COLUMNS),
+						handles)) {
+			database.dropColumnFamily(handles.getLast());
+			handles.forEach(ColumnFamilyHandle::close);
+		}
+		catch (RocksDBException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	private static List<ColumnFamilyDescriptor> descriptors(List<String> columns) {
+		return columns.stream()
+			.map(name -> new ColumnFamilyDescriptor(name.getBytes(StandardCharsets.US_ASCII)))
+			.toList();
+	}
+
+	private void putFormat(byte[] value) throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.meta, StoreFormat.ROW, value);
+		}
+	}
+
+	private static @Nullable Object entryOf(@Nullable Page page) {
+		assertThat(page).isNotNull();
+		Page.Cursor cursor = page.cursor();
+		assertThat(cursor.advance()).isTrue();
+		return cursor.entry();
+	}
+
+	private static String hex(byte[] bytes) {
+		return HexFormat.of().formatHex(bytes);
+	}
+
+	private static byte[] bytes(String hex) {
+		return HexFormat.of().parseHex(hex);
+	}
+
+}
