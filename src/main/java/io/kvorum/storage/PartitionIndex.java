@@ -1,6 +1,7 @@
 package io.kvorum.storage;
 
 import java.util.List;
+import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Key;
@@ -20,6 +21,14 @@ public interface PartitionIndex {
 
 	/** Kept up to date with each entry that is stored or removed. */
 	Digests digests();
+
+	/**
+	 * Works out something of all {@link #digests()}, which takes milliseconds: where
+	 * other long reads are done, not on the calling thread.
+	 */
+	default <T> Mono<T> ofDigests(Function<Digests, T> work, Deadline deadline) {
+		return Mono.fromSupplier(() -> work.apply(digests()));
+	}
 
 	/** The hash that partitions and {@link #digests()} go by. */
 	KeyHash keyHash();

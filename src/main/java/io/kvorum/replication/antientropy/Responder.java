@@ -72,8 +72,8 @@ public final class Responder implements Questions {
 
 	private Mono<byte[]> answer(byte kind, ByteBuffer in, Deadline deadline) {
 		return switch (kind) {
-			case Messages.SLICES -> withView(in, PairView::slices);
-			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)));
+			case Messages.SLICES -> withView(in, PairView::slices, deadline);
+			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)), deadline);
 			case Messages.COMPARE -> compare(Messages.readLeaves(in), deadline);
 			case Messages.FETCH ->
 				fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
@@ -82,13 +82,13 @@ public final class Responder implements Questions {
 		};
 	}
 
-	private Mono<byte[]> withView(ByteBuffer in, Function<PairView, long[]> digests) {
+	private Mono<byte[]> withView(ByteBuffer in, Function<PairView, long[]> view, Deadline deadline) {
 		if (!this.index.digests().isComplete()) {
 			return Mono.error(new StorageException.Unavailable("it is being read, since the node has just started"));
 		}
 		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
-		PairView view = new PairView(this.index.digests(), this.placement, this.self, asker);
-		return Mono.just(Messages.digests(digests.apply(view)));
+		return this.index.ofDigests(digests -> view.apply(new PairView(digests, this.placement, this.self, asker)), deadline)
+			.map(Messages::digests);
 	}
 
 	static long[] leaves(PairView view, List<Integer> slices) {

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.Deadline;
@@ -213,6 +214,11 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	@Override
 	public Digests digests() {
 		return this.door.opened().derived().digests();
+	}
+
+	@Override
+	public <T> Mono<T> ofDigests(Function<Digests, T> work, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> work.apply(opened.derived().digests()));
 	}
 
 	@Override

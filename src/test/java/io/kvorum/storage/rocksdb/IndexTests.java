@@ -76,6 +76,15 @@ class IndexTests {
 		}
 	}
 
+	@Test
+	void whatIsWorkedOutOfDigestsHoldsUpNoCaller() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			Thread worker = Awaited.of(store.engine.ofDigests(_ -> Thread.currentThread(), Deadline.NONE));
+
+			assertThat(worker).extracting(Thread::getName).asString().startsWith("test-repairs");
+		}
+	}
+
 	@SeededTest
 	void aStoreOfAnOlderVersionIsIndexedWhenItIsOpened(long seed) throws InterruptedException, RocksDBException {
 		Map<Key, Entry> stored = new HashMap<>();
