@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.net.InetSocketAddress;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 
 import io.kvorum.app.KvorumProperties.Cluster;
@@ -53,6 +54,12 @@ class ClusterConfiguration {
 	 * once, must not end a stream here.
 	 */
 	private static final int MAX_ENTRY_BYTES = 64 << 20;
+
+	/**
+	 * How long a node that starts waits for its peers: for one that is silent, or does
+	 * not open streams to this node, in vain.
+	 */
+	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
 
 	@Bean
 	Topology topology(KvorumProperties properties) {
@@ -139,7 +146,7 @@ class ClusterConfiguration {
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.follow(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(),
-						cluster.maxInFlight(), MAX_ENTRY_BYTES),
+						PEERS_TIMEOUT, cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
 				events);
 	}

@@ -3,8 +3,6 @@ package io.kvorum.transport;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.clock.TimeSource;
@@ -32,7 +30,8 @@ final class PeerState {
 
 	private final AtomicInteger open = new AtomicInteger();
 
-	private final CountDownLatch tried;
+	/** Attempts since the last stream opened that met a no, not silence. */
+	private final AtomicInteger noes = new AtomicInteger();
 
 	/** Whether this node stops, and so ends its streams itself: no news of the peer. */
 	private volatile boolean stopping;
@@ -56,7 +55,6 @@ final class PeerState {
 		this.peer = peer;
 		this.time = time;
 		this.streams = streams;
-		this.tried = new CountDownLatch(streams);
 		this.events = events;
 	}
 
@@ -68,12 +66,12 @@ final class PeerState {
 		this.events.opened(this.peer);
 		this.taken = true;
 		this.refused = false;
+		this.noes.set(0);
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
 			this.toldNanos.clear();
 			logger.info("{} is there", this.peer.address());
 		}
-		this.tried.countDown();
 	}
 
 	/** A stream has ended. */
@@ -84,10 +82,15 @@ final class PeerState {
 		}
 	}
 
-	/** A stream could not be opened, which is tried again and again. */
-	synchronized void notOpened(Reason kind, String why) {
+	/**
+	 * A stream could not be opened, which is tried again and again.
+	 * @param silent whether nothing came from the peer
+	 */
+	synchronized void notOpened(Reason kind, String why, boolean silent) {
 		this.refused |= kind == Reason.REFUSED || kind == Reason.UNTRUSTED;
-		this.tried.countDown();
+		if (!silent) {
+			this.noes.incrementAndGet();
+		}
 		if (this.open.get() == 0) {
 			tell(kind, why);
 		}
@@ -104,12 +107,18 @@ final class PeerState {
 		}
 	}
 
-	/**
-	 * Waits until it is known of each stream whether it can be opened, or the time is
-	 * over.
-	 */
-	void awaitFirstAttempts(Duration timeout) throws InterruptedException {
-		var _ = this.tried.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+	Member peer() {
+		return this.peer;
+	}
+
+	/** Whether all streams are open. */
+	boolean isThere() {
+		return this.open.get() == this.streams;
+	}
+
+	/** Whether the peer takes no streams now: nothing listens there, or it refuses. */
+	boolean isGone() {
+		return this.open.get() == 0 && this.noes.get() >= this.streams;
 	}
 
 	PeerStatus status() {

@@ -20,6 +20,7 @@ import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.kvorum.transport.TransportEvents.Call;
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import org.jspecify.annotations.Nullable;
@@ -98,6 +99,9 @@ final class PeerStream {
 	/** Ends the connection when an error is put into it. */
 	private Sinks.Empty<Void> broken = Sinks.empty();
 
+	/** Ends the wait for the next attempt, also one that has not begun. */
+	private Sinks.Empty<Void> woken = Sinks.empty();
+
 	/** What operations get while the stream is not open; null while it is. */
 	private volatile @Nullable Failed absence = Failed.notDone(Reason.AWAY, "not connected yet");
 
@@ -105,6 +109,9 @@ final class PeerStream {
 	private boolean leaving;
 
 	private boolean pinged;
+
+	/** Whether it was given up since nothing came from the peer. */
+	private boolean silent;
 
 	/** When something came from the peer. */
 	private long heardNanos;
@@ -203,6 +210,11 @@ final class PeerStream {
 		call.reply(reply);
 	}
 
+	/** Whether operations can be sent. From any thread. */
+	boolean isOpen() {
+		return this.absence == null;
+	}
+
 	/** How long a read is expected to take; {@link Replica#AWAY} without a stream. */
 	long expectedNanos() {
 		if (this.absence != null) {
@@ -225,19 +237,42 @@ final class PeerStream {
 	Mono<Void> run() {
 		Scheduler scheduler = Schedulers.fromExecutorService(this.loop);
 		return Mono.defer(this::converse)
-			.then(Mono.delay(this.settings.probeInterval(), scheduler))
+			.then(Mono.defer(() -> pause(scheduler)))
 			.repeat()
 			.then()
 			.subscribeOn(scheduler)
 			.cancelOn(scheduler);
 	}
 
+	private Mono<Void> pause(Scheduler scheduler) {
+		return Mono.delay(this.settings.probeInterval(), scheduler).then().or(this.woken.asMono());
+	}
+
+	/**
+	 * Tries again at once, as the peer is known to be there. An attempt that is under way
+	 * may have begun before that, so another one follows its failure. From any thread.
+	 */
+	void wake() {
+		this.loop.execute(() -> {
+			if (!isOpen()) {
+				this.woken.tryEmitEmpty();
+			}
+		});
+	}
+
+	/** Whether this is a stream to the node with this address. */
+	boolean isTo(String address) {
+		return this.peer.address().equals(address);
+	}
+
 	private Mono<Void> converse() {
 		FrameReader<ReplyFrame> reader = new FrameReader<>(this.settings.maxFrameBytes(), ReplyFrame::read);
 		this.writer = newWriter();
 		this.broken = Sinks.empty();
+		this.woken = Sinks.empty();
 		this.leaving = false;
 		this.pinged = false;
+		this.silent = false;
 		this.heardNanos = this.time.nanos();
 		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
 				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
@@ -336,6 +371,9 @@ final class PeerStream {
 	private void open() {
 		if (this.absence != null && !this.leaving) {
 			this.absence = null;
+			this.woken = Sinks.empty();
+			// The peer waits for a sign that its hello has arrived.
+			ping(this.heardNanos);
 			this.state.opened();
 		}
 	}
@@ -425,15 +463,20 @@ final class PeerStream {
 				.formatted(this.settings.silenceTimeout().toMillis()));
 		}
 		else if (!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS) {
-			if (owesNothing()) {
-				this.owedNanos = now;
-			}
-			this.pinged = true;
-			this.writer.send(OperationFrame.ping(0));
+			ping(now);
 		}
 	}
 
+	private void ping(long now) {
+		if (owesNothing()) {
+			this.owedNanos = now;
+		}
+		this.pinged = true;
+		this.writer.send(OperationFrame.ping(0));
+	}
+
 	private void breakOff(String why) {
+		this.silent = true;
 		this.broken.tryEmitError(new StreamEndedException(Reason.AWAY, why));
 	}
 
@@ -449,7 +492,7 @@ final class PeerStream {
 			this.state.closed(reason, why);
 		}
 		else {
-			this.state.notOpened(reason, why);
+			this.state.notOpened(reason, why, this.silent || cause instanceof ConnectTimeoutException);
 		}
 		this.pinged = false;
 		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,

@@ -2,6 +2,7 @@ package io.kvorum.transport;
 
 import java.util.Map;
 import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
@@ -85,8 +86,16 @@ final class RemoteReplica implements Replica {
 				this.callers.current()));
 	}
 
+	/** One that is open, if any is: the peer is away only where it has none. */
 	private PeerStream streamOf(Executor caller) {
-		return this.ofLoops.getOrDefault(caller, this.large);
+		PeerStream own = this.ofLoops.getOrDefault(caller, this.large);
+		if (own.isOpen()) {
+			return own;
+		}
+		return Stream.concat(Stream.of(this.large), this.ofLoops.values().stream())
+			.filter(PeerStream::isOpen)
+			.findFirst()
+			.orElse(own);
 	}
 
 	@Override

@@ -3,12 +3,14 @@ package io.kvorum.transport;
 import java.net.InetSocketAddress;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -75,6 +77,9 @@ final class ReplicaEndpoint {
 
 	private final Handshake handshake;
 
+	/** Told the address of each node that has opened a stream. */
+	private final Consumer<String> onAccepted;
+
 	/** And who it comes from. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
@@ -84,7 +89,9 @@ final class ReplicaEndpoint {
 	private volatile boolean stopping;
 
 	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
-			CallerThreads callers, Strangers strangers, Handshake handshake, TransportEvents events) {
+			CallerThreads callers, Strangers strangers, Handshake handshake, Consumer<String> onAccepted,
+			TransportEvents events) {
+		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.strangers = strangers;
 		this.topology = topology;
@@ -137,6 +144,9 @@ final class ReplicaEndpoint {
 		this.streams.put(stream, from);
 		if (this.stopping) {
 			stream.leave();
+		}
+		else {
+			this.onAccepted.accept(from);
 		}
 	}
 
@@ -269,13 +279,16 @@ final class ReplicaEndpoint {
 		return !this.streams.isEmpty();
 	}
 
-	/** The addresses of those that have a stream to this node, and use it. */
+	/** The addresses of those that can use this node: by a stream of each lane. */
 	Set<String> reachedBy() {
-		return this.streams.entrySet()
-			.stream()
-			.filter(stream -> stream.getKey().isOpen())
-			.map(Map.Entry::getValue)
-			.collect(Collectors.toSet());
+		Map<String, Set<Lane>> open = new HashMap<>();
+		this.streams.forEach((stream, from) -> {
+			if (stream.isOpen()) {
+				open.computeIfAbsent(from, _ -> EnumSet.noneOf(Lane.class)).add(stream.lane());
+			}
+		});
+		open.values().removeIf(lanes -> lanes.size() < Lane.values().length);
+		return open.keySet();
 	}
 
 	/** Ends the streams of those that did not. */

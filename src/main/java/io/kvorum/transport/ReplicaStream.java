@@ -102,6 +102,10 @@ final class ReplicaStream {
 		this.reader.read(buffer, this::carryOut);
 	}
 
+	Lane lane() {
+		return this.lane;
+	}
+
 	/** Whether the peer has used it, be it for a ping. From any thread. */
 	boolean isOpen() {
 		return this.isOpen;

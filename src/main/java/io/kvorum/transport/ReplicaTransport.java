@@ -19,6 +19,8 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
@@ -42,13 +44,15 @@ import reactor.netty.resources.LoopResources;
  */
 public final class ReplicaTransport implements SmartLifecycle {
 
+	private static final Logger logger = LoggerFactory.getLogger(ReplicaTransport.class);
+
 	/** Above that of the store, below that of the web server. */
 	private static final int PHASE = 1000;
 
 	/** How long peers get to finish what they have asked for. */
 	private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
 
-	private static final Duration LEAVE_CHECK_INTERVAL = Duration.ofMillis(10);
+	private static final Duration CHECK_INTERVAL = Duration.ofMillis(10);
 
 	/** Of a connection that has not become a stream. */
 	private static final Duration STRANGER_TIMEOUT = Duration.ofSeconds(10);
@@ -103,7 +107,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		Member self = local.member();
 		Handshake handshake = new Handshake(settings.secret(), random, time);
 		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.strangers, handshake,
-				events);
+				this::wake, events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		String fingerprint = ReplicaProtocol.fingerprint(topology.fingerprint());
@@ -159,7 +163,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return this.states.stream().map(PeerState::status).toList();
 	}
 
-	/** The addresses of the peers that have a stream to this node. */
+	/** The addresses of the peers that can use this node: by a stream of each lane. */
 	public Set<String> reachedBy() {
 		return this.endpoint.reachedBy();
 	}
@@ -200,16 +204,33 @@ public final class ReplicaTransport implements SmartLifecycle {
 								new TlsFailures(this.endpoint::handshakeFailed)));
 	}
 
-	/** So that a node whose peers are there can serve when it says that it is ready. */
+	/** Whoever opens a stream to this node can take one. */
+	private void wake(String address) {
+		this.streams.stream().filter(stream -> stream.isTo(address)).forEach(PeerStream::wake);
+	}
+
+	/**
+	 * Waits until each peer that is there uses this node and is used by it, so that a
+	 * node that says that it is ready is. A peer that takes no streams is not waited for,
+	 * since it waits for this node when it starts. One that is silent is, but not for
+	 * long.
+	 */
 	private void awaitPeers() {
-		try {
-			for (PeerState state : this.states) {
-				state.awaitFirstAttempts(this.settings.connectTimeout());
-			}
-		}
-		catch (InterruptedException _) {
-			Thread.currentThread().interrupt();
-		}
+		Duration limit = this.settings.peersTimeout();
+		Mono.defer(() -> awaited().isEmpty() ? Mono.just(true) : Mono.<Boolean>empty())
+			.repeatWhenEmpty(again -> again.delayElements(CHECK_INTERVAL))
+			.timeout(limit, Mono.fromRunnable(() -> logger.warn(
+					"{} did not take streams of this node or open streams to it within {} ms: this node starts without",
+					awaited(), limit.toMillis())))
+			.block();
+	}
+
+	private List<String> awaited() {
+		Set<String> reachedBy = this.endpoint.reachedBy();
+		return this.states.stream()
+			.filter(state -> !state.isGone() && !(state.isThere() && reachedBy.contains(state.peer().address())))
+			.map(state -> state.peer().address())
+			.toList();
 	}
 
 	@Override
@@ -226,7 +247,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	public void stop(Runnable callback) {
 		this.endpoint.leave();
 		Mono.defer(() -> this.endpoint.hasStreams() ? Mono.<Boolean>empty() : Mono.just(true))
-			.repeatWhenEmpty(again -> again.delayElements(LEAVE_CHECK_INTERVAL))
+			.repeatWhenEmpty(again -> again.delayElements(CHECK_INTERVAL))
 			.timeout(LEAVE_TIMEOUT, Mono.just(false))
 			.then(Mono.defer(this::end))
 			.doFinally(_ -> callback.run())

@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param silenceTimeout how long a peer that owes an answer may be silent before its
  * stream is given up
  * @param probeInterval how long until a peer that is away is tried again
+ * @param peersTimeout how long a node that starts waits until its peers use it
  * @param maxInFlight operations under way on a stream
  * @param maxEntryBytes the longest value
  */
 public record TransportSettings(@Nullable String secret, @Nullable ReplicaTls tls, Duration connectTimeout,
-		Duration silenceTimeout, Duration probeInterval, int maxInFlight, int maxEntryBytes) {
+		Duration silenceTimeout, Duration probeInterval, Duration peersTimeout, int maxInFlight, int maxEntryBytes) {
 
 	/** What a frame has beside an entry: its head, a key, the fields of an entry. */
 	private static final int BESIDE_THE_ENTRY_BYTES = 4 << 10;

@@ -17,21 +17,21 @@ class PeerStateTests {
 	@ParameterizedTest
 	@EnumSource(Reason.class)
 	void onlyARefusalIsOne(Reason reason) {
-		this.peer.notOpened(reason, "");
+		this.peer.notOpened(reason, "", false);
 		assertThat(this.peer.status().refused()).isEqualTo(reason == Reason.REFUSED || reason == Reason.UNTRUSTED);
 	}
 
 	@ParameterizedTest
 	@EnumSource(Reason.class)
 	void whoRefusedHasRefusedWhateverBecomesOfOtherAttempts(Reason other) {
-		this.peer.notOpened(Reason.REFUSED, "another secret");
-		this.peer.notOpened(other, "too late");
+		this.peer.notOpened(Reason.REFUSED, "another secret", false);
+		this.peer.notOpened(other, "too late", false);
 		assertThat(this.peer.status().refused()).isTrue();
 	}
 
 	@Test
 	void untilItTakesOne() {
-		this.peer.notOpened(Reason.REFUSED, "another secret");
+		this.peer.notOpened(Reason.REFUSED, "another secret", false);
 		this.peer.opened();
 		assertThat(this.peer.status().refused()).isFalse();
 		assertThat(this.peer.status().taken()).isTrue();

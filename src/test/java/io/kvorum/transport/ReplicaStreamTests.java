@@ -53,7 +53,7 @@ class ReplicaStreamTests {
 	private final HeldReplica replica = new HeldReplica();
 
 	private final TransportSettings settings = new TransportSettings(null, null, Duration.ofSeconds(1),
-			Duration.ofMillis(400), Duration.ofMillis(50), 2, 1 << 20);
+			Duration.ofMillis(400), Duration.ofMillis(50), Duration.ZERO, 2, 1 << 20);
 
 	private boolean isDisconnected;
 

@@ -242,6 +242,40 @@ class ReplicaTransportTests {
 	}
 
 	@Test
+	void whenANodeHasStartedItAndItsPeersUseEachOtherWhateverTheProbeInterval() {
+		TransportSettings settings = TransportNodes.probingNever();
+		ReplicaTransport transport = this.nodes.start(this.first, settings);
+		for (int i = 0; i < 3; i++) {
+			ReplicaTransport peer = this.nodes.start(this.second, settings);
+			assertThat(this.nodes.isThere(transport, 1)).isTrue();
+			assertThat(this.nodes.hasAllStreams(peer, 0)).isTrue();
+			assertThat(transport.reachedBy()).containsExactly(this.nodes.addresses.get(1));
+			assertThat(peer.reachedBy()).containsExactly(this.nodes.addresses.get(0));
+			TransportNodes.stop(peer);
+			this.nodes.awaitAway(transport, 1);
+		}
+	}
+
+	@Test
+	void aPeerIsAwayOnlyWithoutAnyStream() {
+		ScriptedPeer peer = peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind == ReplicaProtocol.READ) {
+				stream.send(ReplyFrame.of(frame.correlation, KEY, Held.of(ENTRY)));
+			}
+		});
+		ReplicaTransport transport = this.nodes.start(this.first);
+		Replica remote = connected(transport);
+		peer.saysHello = false;
+		peer.streams.stream().filter(stream -> stream.lane.equals("LARGE")).forEach(ScriptedPeer.Stream::breakOff);
+		TransportNodes.await("the stream of this thread is lost",
+				() -> transport.peers().getFirst().streams() < transport.peers().getFirst().wanted());
+
+		assertThat(this.nodes.isThere(transport, 1)).isTrue();
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(ENTRY));
+	}
+
+	@Test
 	void aNodeKnowsWhoReachesItHoweverItReachesThem() {
 		ReplicaTransport transport = this.nodes.start(this.first);
 		peer(true, (_, _) -> {

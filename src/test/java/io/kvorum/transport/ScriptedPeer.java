@@ -75,15 +75,19 @@ final class ScriptedPeer implements AutoCloseable {
 
 	private final BiConsumer<Stream, OperationFrame> script;
 
+	/** Of the streams that come: without it they are never open. */
+	volatile boolean saysHello;
+
 	ScriptedPeer(String address, boolean saysHello, BiConsumer<Stream, OperationFrame> script) {
 		this.script = script;
+		this.saysHello = saysHello;
 		this.server = HttpServer.create()
 			.bindAddress(() -> TransportNodes.socketAddress(address))
-			.handle((request, response) -> handle(request, response, saysHello))
+			.handle((request, response) -> handle(request, response))
 			.bindNow();
 	}
 
-	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response, boolean saysHello) {
+	private Publisher<Void> handle(HttpServerRequest request, HttpServerResponse response) {
 		if (request.method().equals(HttpMethod.GET)) {
 			return response.sendString(Mono.just(HANDSHAKE.challenge()));
 		}
@@ -92,7 +96,7 @@ final class ScriptedPeer implements AutoCloseable {
 		Stream stream = new Stream(String.valueOf(request.requestHeaders().get(ReplicaProtocol.LANE_HEADER)));
 		this.headers.add(request.requestHeaders().copy());
 		this.streams.add(stream);
-		if (saysHello) {
+		if (this.saysHello) {
 			stream.hello();
 		}
 		FrameReader<OperationFrame> reader = new FrameReader<>(4 << 20, OperationFrame::read);

@@ -31,6 +31,9 @@ final class TransportNodes implements AutoCloseable {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+	/** Most peers in tests open no streams. */
+	private static final Duration NOT_FOR_LONG = Duration.ofMillis(200);
+
 	/** Knows the event loop of the calling thread, as a node does. */
 	private static final class Callers implements CallerThreads {
 
@@ -73,12 +76,18 @@ final class TransportNodes implements AutoCloseable {
 	/** With room for handshakes of TLS, the first of which take long. */
 	static TransportSettings settings(String secret, @Nullable ReplicaTls tls) {
 		return new TransportSettings(secret, tls, Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofMillis(30),
-				20_000, 4 << 20);
+				NOT_FOR_LONG, 20_000, 4 << 20);
 	}
 
 	static TransportSettings settings(@Nullable String secret, int maxInFlight, Duration silenceTimeout) {
 		return new TransportSettings(secret, null, Duration.ofMillis(500), silenceTimeout, Duration.ofMillis(30),
-				maxInFlight, 2 << 20);
+				NOT_FOR_LONG, maxInFlight, 2 << 20);
+	}
+
+	/** A stream that could not be opened, or has ended, is not tried again in time. */
+	static TransportSettings probingNever() {
+		return new TransportSettings("the secret", null, Duration.ofSeconds(5), Duration.ofSeconds(5),
+				Duration.ofHours(1), PATIENCE, 20_000, 2 << 20);
 	}
 
 	static Handshake handshake(String secret) {
@@ -146,7 +155,13 @@ final class TransportNodes implements AutoCloseable {
 	}
 
 	void awaitThere(ReplicaTransport from, int node) {
-		await("node %d is there".formatted(node), () -> isThere(from, node));
+		await("node %d is there".formatted(node), () -> hasAllStreams(from, node));
+	}
+
+	boolean hasAllStreams(ReplicaTransport from, int node) {
+		return from.peers()
+			.stream()
+			.anyMatch(peer -> peer.address().equals(this.addresses.get(node)) && peer.streams() == peer.wanted());
 	}
 
 	void awaitAway(ReplicaTransport from, int node) {
