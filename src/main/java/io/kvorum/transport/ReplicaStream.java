@@ -138,10 +138,16 @@ final class ReplicaStream {
 	private void send(OperationFrame operation, Reply reply) {
 		ReplyFrame frame = frameOf(operation, reply);
 		boolean hasRoom = frame.tail().length == 0 || this.writer.hasRoomFor(frame.tail().length);
-		this.writer.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, NO_ROOM));
+		this.writer.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, shorter(reply)));
 		if (this.writer.isOverfull()) {
 			end();
 		}
+	}
+
+	/** A failure stays what it is: only its words can be left out. */
+	private static Reply shorter(Reply reply) {
+		return (reply instanceof Failed failed)
+				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;
 	}
 
 	private Mono<Reply> replyTo(OperationFrame operation) {

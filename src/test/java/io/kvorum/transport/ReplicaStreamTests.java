@@ -14,7 +14,9 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.EntryFormat;
@@ -202,6 +204,32 @@ class ReplicaStreamTests {
 		turn();
 		send(read(100));
 		assertThat(this.replica.asked).hasSize(most + 1);
+	}
+
+	@Test
+	void aStoreThatMayHaveHappenedIsToldSoThoughRepliesWait() {
+		// So many wait here, and as many behind this stream.
+		int large = 2 * Lane.SMALL.maxWaitingBytes() / Lane.SMALL_BYTES;
+		int replies = 2 * large;
+		for (int i = 0; i < replies; i++) {
+			send(read(i));
+			this.replica.answer(i, held((i < large) ? Lane.SMALL_BYTES : 100));
+		}
+		send(new OperationFrame(replies, ReplicaProtocol.STORE, 1, KEY, EntryFormat.encode(KEY, ENTRY)));
+		this.replica.answer(replies, Failed.unknown(Reason.WRITE_FAILED, "the disk is gone ".repeat(20)));
+		send(read(replies + 1));
+		this.replica.answer(replies + 1, held(1000));
+		this.peer.request(Long.MAX_VALUE);
+		turn();
+
+		Reply store = this.replies.get(this.replies.size() - 2).toReply(KEY);
+		assertThat(store).isEqualTo(Failed.unknown(Reason.WRITE_FAILED, ""));
+		assertThat(this.replies.getLast().toReply(KEY)).as("a read, for which there is no room")
+			.isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.OVERLOADED));
+	}
+
+	private static Reply held(int valueLength) {
+		return Held.of(Generator.live(ENTRY.version(), "v".repeat(valueLength)));
 	}
 
 	@Test
