@@ -301,8 +301,8 @@ final class PeerStream {
 					? response.bodyToMono(String.class) : response.releaseBody().then(Mono.<String>empty()))
 			.filter(Handshake::isChallenge)
 			.switchIfEmpty(Mono
-				.error(() -> refused("%s gives no challenge, as one does that speaks version %s of the replica protocol"
-					.formatted(this.peer.address(), ReplicaProtocol.VERSION))));
+				.error(() -> refused("%s gives no challenge, as one does that speaks %s of the replica protocol"
+					.formatted(this.peer.address(), ReplicaProtocol.VERSIONS))));
 	}
 
 	private static StreamEndedException refused(String why) {
@@ -327,7 +327,8 @@ final class PeerStream {
 	}
 
 	private void introduce(HttpHeaders headers, Opening opening) {
-		headers.set(ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION);
+		headers.set(ReplicaProtocol.VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.oldest()));
+		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
 		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.fingerprint);
@@ -353,10 +354,23 @@ final class PeerStream {
 			this.broken.tryEmitError(refused(this.peer.address() + " has another kvorum.cluster.secret"));
 			return Mono.never();
 		}
+		ProtocolRange chosen = chosenBy(response);
+		if (chosen == null || !ReplicaProtocol.VERSIONS.contains(chosen.newest())) {
+			this.broken.tryEmitError(refused("%s answers in %s of the replica protocol, this node speaks %s".formatted(
+					this.peer.address(), (chosen != null) ? chosen : "an unknown version", ReplicaProtocol.VERSIONS)));
+			return Mono.never();
+		}
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
 		}).then();
+	}
+
+	/** One that does not say speaks the oldest that it was asked for. */
+	private static @Nullable ProtocolRange chosenBy(ClientResponse response) {
+		String version = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.VERSION_HEADER);
+		int oldest = ReplicaProtocol.VERSIONS.oldest();
+		return (version != null) ? ProtocolRange.of(version, null) : new ProtocolRange(oldest, oldest);
 	}
 
 	private void received(ReplyFrame frame) {

@@ -7,10 +7,10 @@ import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -47,9 +47,6 @@ import reactor.netty.Connection;
 final class ReplicaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaEndpoint.class);
-
-	/** What may stand in the log of what a stranger says. */
-	private static final Pattern A_VERSION = Pattern.compile("[0-9]{1,4}|none");
 
 	/** A refusal is told to the log again after this time. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
@@ -125,7 +122,9 @@ final class ReplicaEndpoint {
 		this.strangers.accepted(channel);
 		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(), this.settings, this.time,
 				this.callers.current(), () -> Strangers.close(channel), this.events);
-		ServerResponse.BodyBuilder answer = ServerResponse.ok().contentType(MediaType.APPLICATION_OCTET_STREAM);
+		ServerResponse.BodyBuilder answer = ServerResponse.ok()
+			.contentType(MediaType.APPLICATION_OCTET_STREAM)
+			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version(request).orElseThrow()));
 		if (this.handshake.isNeeded()) {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
 		}
@@ -155,11 +154,11 @@ final class ReplicaEndpoint {
 			return new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
 					"its certificate does not name the host of the node of kvorum.cluster.nodes that it says it is");
 		}
-		String protocol = header(request, ReplicaProtocol.VERSION_HEADER).orElse("none");
-		if (!protocol.equals(ReplicaProtocol.VERSION)) {
+		if (version(request).isEmpty()) {
+			ProtocolRange spoken = versions(request);
 			return new Refusal(Refused.PROTOCOL, HttpStatus.UPGRADE_REQUIRED,
-					"%s speaks version %s of the replica protocol, not %s".formatted(this.self.address(),
-							ReplicaProtocol.VERSION, A_VERSION.matcher(protocol).matches() ? protocol : "another"));
+					"%s speaks %s of the replica protocol, and not %s: update by way of a release that speaks a version of both"
+						.formatted(this.self.address(), ReplicaProtocol.VERSIONS, (spoken != null) ? spoken : "another"));
 		}
 		if (!knowsSecret(request)) {
 			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
@@ -184,6 +183,18 @@ final class ReplicaEndpoint {
 					"%s has no such lane".formatted(this.self.address()));
 		}
 		return null;
+	}
+
+	/** The versions that the node that calls speaks; null where it tells none. */
+	private static @Nullable ProtocolRange versions(ServerRequest request) {
+		return ProtocolRange.of(header(request, ReplicaProtocol.VERSION_HEADER).orElse(null),
+				header(request, ReplicaProtocol.NEWEST_VERSION_HEADER).orElse(null));
+	}
+
+	/** The version that both speak. */
+	private static OptionalInt version(ServerRequest request) {
+		ProtocolRange spoken = versions(request);
+		return (spoken != null) ? ReplicaProtocol.VERSIONS.common(spoken) : OptionalInt.empty();
 	}
 
 	/** Empty where there is none by the name that is asked for. */

@@ -23,10 +23,21 @@ final class ReplicaProtocol {
 	/** Where a challenge is, for the {@link Handshake}. */
 	static final String CHALLENGE_PATH = "/replica/challenge";
 
-	/** Of the frames; sent with each stream, refused where it differs. */
-	static final String VERSION = "4";
+	/**
+	 * The versions that this node speaks. Any change of a frame, an entry, a message or
+	 * the handshake makes a new one, which the one before it stays beside.
+	 */
+	static final ProtocolRange VERSIONS = new ProtocolRange(4, 4);
 
+	/**
+	 * The oldest version that the node that calls speaks, which is the only one where it
+	 * tells no newest; in the answer, the version of the stream. A node that knows only
+	 * version 4 compares it with that, and answers without it.
+	 */
 	static final String VERSION_HEADER = "Kvorum-Protocol";
+
+	/** The newest version that the node that calls speaks. */
+	static final String NEWEST_VERSION_HEADER = "Kvorum-Protocol-Newest";
 
 	/** The fingerprint of the topology of the node that calls. */
 	static final String TOPOLOGY_HEADER = "Kvorum-Topology";

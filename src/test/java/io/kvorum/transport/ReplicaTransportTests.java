@@ -63,6 +63,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @ExtendWith(OutputCaptureExtension.class)
 class ReplicaTransportTests {
 
+	private static final String RIGHT_VERSION = String.valueOf(ReplicaProtocol.VERSIONS.oldest());
+
 	private static final Key KEY = Generator.key("key");
 
 	private static final Live ENTRY = Generator.live(new Version(9 << 16, 9), "value");
@@ -516,7 +518,7 @@ class ReplicaTransportTests {
 		String fingerprint = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
 		Opening opening = new Opening(challengeOf(address), "nonce", "", "right".equals(to) ? address : orNone(to), "",
 				"right".equals(topology) ? fingerprint : orNone(topology));
-		int answered = open(address, opening, "right".equals(version) ? ReplicaProtocol.VERSION : version, secret);
+		int answered = open(address, opening, "right".equals(version) ? RIGHT_VERSION : version, secret);
 
 		assertThat(answered).isEqualTo(status);
 		assertThat(this.second.asked).isEmpty();
@@ -536,7 +538,7 @@ class ReplicaTransportTests {
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, lane,
 				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 
-		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).isEqualTo(status);
+		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).isEqualTo(status);
 		assertThat(refused).isEqualTo((status == 400) ? List.of(Refused.LANE) : List.of());
 		assertThat(output.getAll()).doesNotContain("IllegalArgumentException").doesNotContain("HUGE");
 	}
@@ -592,7 +594,7 @@ class ReplicaTransportTests {
 				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 		CompletableFuture<byte[]> hello = new CompletableFuture<>();
 		Disposable stream = HttpClient.newConnection()
-			.headers(headers -> introduce(headers, opening, ReplicaProtocol.VERSION, "the secret"))
+			.headers(headers -> introduce(headers, opening, RIGHT_VERSION, "the secret"))
 			.post()
 			.uri(address + ReplicaProtocol.PATH)
 			.send(Flux.never())
@@ -620,12 +622,12 @@ class ReplicaTransportTests {
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "", topology);
 		Opening atAnother = new Opening(challengeOf(this.nodes.addresses.get(0)), "nonce", "", address, "", topology);
 
-		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).isEqualTo(200);
-		assertThat(open(address, opening, ReplicaProtocol.VERSION, "the secret")).as("played again").isEqualTo(401);
-		assertThat(open(this.nodes.addresses.get(0), atAnother, ReplicaProtocol.VERSION, "the secret"))
+		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).isEqualTo(200);
+		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).as("played again").isEqualTo(401);
+		assertThat(open(this.nodes.addresses.get(0), atAnother, RIGHT_VERSION, "the secret"))
 			.as("for one node, at another one")
 			.isEqualTo(421);
-		assertThat(open(address, atAnother, ReplicaProtocol.VERSION, "the secret")).as("a challenge of another node")
+		assertThat(open(address, atAnother, RIGHT_VERSION, "the secret")).as("a challenge of another node")
 			.isEqualTo(401);
 	}
 
@@ -681,7 +683,7 @@ class ReplicaTransportTests {
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
 				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 		CompletableFuture<@Nullable Void> ended = HttpClient.newConnection()
-			.headers(headers -> introduce(headers, opening, ReplicaProtocol.VERSION, "the secret"))
+			.headers(headers -> introduce(headers, opening, RIGHT_VERSION, "the secret"))
 			.post()
 			.uri(address + ReplicaProtocol.PATH)
 			.send(Flux.never())

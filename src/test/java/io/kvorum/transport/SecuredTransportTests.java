@@ -47,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class SecuredTransportTests {
 
+	private static final String RIGHT_VERSION = String.valueOf(ReplicaProtocol.VERSIONS.oldest());
+
 	private static final TestCa CA = TestCa.create("secured-transport", "127.0.0.1,localhost", "renewed,127.0.0.1",
 			"stranger.example");
 
@@ -298,7 +300,7 @@ class SecuredTransportTests {
 				%s: %s\r
 				Content-Length: 0\r
 				\r
-				""".formatted(ReplicaProtocol.PATH, ReplicaProtocol.VERSION_HEADER, ReplicaProtocol.VERSION,
+				""".formatted(ReplicaProtocol.PATH, ReplicaProtocol.VERSION_HEADER, RIGHT_VERSION,
 				ReplicaProtocol.FROM_HEADER, from, ReplicaProtocol.TO_HEADER, this.nodes.addresses.get(1),
 				ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
 	}
