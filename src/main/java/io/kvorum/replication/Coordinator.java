@@ -2,10 +2,9 @@ package io.kvorum.replication;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.clock.ClockBoundException;
@@ -33,6 +32,7 @@ import io.kvorum.replication.OperationEvents.Step;
 import io.kvorum.replication.ReplicationEvents.Operation;
 import io.kvorum.replication.ReplicationEvents.Outcome;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.replication.Round.StoreWitness;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -221,12 +221,17 @@ public final class Coordinator {
 	}
 
 	private Mono<Tally> stores(Step step, ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
-			BiConsumer<Integer, Failed> missed, OperationEvents follower) {
+			StoreWitness witness, OperationEvents follower) {
 		if (!follower.isFollowing()) {
-			return Round.ofStores(set, start, ask, missed);
+			return Round.ofStores(set, start, ask, witness);
 		}
 		FollowedRound followed = new FollowedRound(step, set, set.size(), ask, follower, this.time);
-		return followed.timed(Round.ofStores(set, start, followed, missed));
+		return followed.timed(Round.ofStores(set, start, followed, witness));
+	}
+
+	/** Whether this is the only node. */
+	private boolean isAlone() {
+		return this.replicas.length == 1;
 	}
 
 	private ReplicaSet setOf(Key key, Replicas asked) {
@@ -327,10 +332,10 @@ public final class Coordinator {
 
 		private Mono<Tally> writeBack(Tally holding, Entry entry) {
 			Coordinator.this.events.wroteBack();
+			// Its own write has seen to those that miss it.
 			return stores(Step.WRITE_BACK, this.set, holding,
-					position -> this.set.at(position).store(this.key, entry, true, this.deadline), (_, _) -> {
-						// Its own write has seen to that.
-					}, this.follower)
+					position -> this.set.at(position).store(this.key, entry, true, this.deadline), StoreWitness.NONE,
+					this.follower)
 				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
 		}
 
@@ -385,8 +390,7 @@ public final class Coordinator {
 
 		private Mono<Version> version() {
 			// Alone, this node has given all versions there are.
-			boolean alone = Coordinator.this.replicas.length == 1;
-			return (alone || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
+			return (isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
 					: newestVersion().flatMap(this::next);
 		}
 
@@ -424,21 +428,16 @@ public final class Coordinator {
 				return Mono.error(OperationFailedException.ofAbsentees(this.set, this.asked.ack()));
 			}
 			Entry entry = this.maker.apply(version);
-			Missed missed = new Missed(
-					position -> Coordinator.this.missedStores.missed(this.set.at(position).member(), this.key, entry));
+			StoreWitness missed = isAlone() ? StoreWitness.NONE : new Missed(this.set,
+					member -> Coordinator.this.missedStores.missed(member, this.key, entry));
 			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,
 					this.follower)
 				.map(tally -> {
-					missed.decided(tally.decision() == Decision.REACHED || mayHaveHappened(tally));
 					reached(tally, this.set, OperationFailedException::ofStores);
 					tell(Outcome.REACHED);
 					return version;
 				});
-		}
-
-		private boolean mayHaveHappened(Tally tally) {
-			return OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
 		}
 
 		private void tell(Outcome outcome) {
@@ -451,11 +450,12 @@ public final class Coordinator {
 	/**
 	 * The replicas that failed in a round of stores. Nobody is told before it is known
 	 * that the write is not one that did not happen: such a one must not happen later.
-	 * Used by one thread at a time.
 	 */
-	private static final class Missed implements BiConsumer<Integer, Failed> {
+	private static final class Missed implements StoreWitness {
 
-		private final IntConsumer whenMissed;
+		private final ReplicaSet set;
+
+		private final Consumer<Member> whenMissed;
 
 		private final List<Integer> before = new ArrayList<>(1);
 
@@ -463,13 +463,14 @@ public final class Coordinator {
 
 		private boolean mayHappen;
 
-		Missed(IntConsumer whenMissed) {
+		Missed(ReplicaSet set, Consumer<Member> whenMissed) {
+			this.set = set;
 			this.whenMissed = whenMissed;
 		}
 
 		@Override
-		public void accept(Integer position, Failed failed) {
-			if (failed.reason() == Reason.CLOCK) {
+		public void failed(int position, Failed why) {
+			if (why.reason() == Reason.CLOCK) {
 				// It was refused for good, and would be refused again.
 				return;
 			}
@@ -477,16 +478,22 @@ public final class Coordinator {
 				this.before.add(position);
 			}
 			else if (this.mayHappen) {
-				this.whenMissed.accept(position);
+				missed(position);
 			}
 		}
 
-		void decided(boolean mayHappen) {
+		@Override
+		public void decided(Tally tally) {
 			this.isDecided = true;
-			this.mayHappen = mayHappen;
-			if (mayHappen) {
-				this.before.forEach(this.whenMissed::accept);
+			this.mayHappen = tally.decision() == Decision.REACHED
+					|| OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
+			if (this.mayHappen) {
+				this.before.forEach(this::missed);
 			}
+		}
+
+		private void missed(int position) {
+			this.whenMissed.accept(this.set.at(position).member());
 		}
 
 	}

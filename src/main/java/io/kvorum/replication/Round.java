@@ -2,7 +2,6 @@ package io.kvorum.replication;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
 import java.util.function.IntFunction;
 
 import io.kvorum.quorum.Reply;
@@ -40,19 +39,37 @@ abstract class Round {
 	 * Asks all replicas that have not replied, each by its position. Reaching a decision
 	 * answers the caller and does not stop the others, nor does cancelling: the entry
 	 * goes to all of them.
-	 * @param missed told of each that failed, by its position, also after the decision
+	 * @param witness told how it goes, whether or not the caller still waits
 	 */
-	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
-			BiConsumer<Integer, Failed> missed) {
-		if (set.size() == 1) {
-			return ask.apply(0).map(reply -> {
-				if (reply instanceof Failed failed) {
-					missed.accept(0, failed);
-				}
-				return start.add(0, reply);
-			});
+	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, StoreWitness witness) {
+		if (set.size() == 1 && witness == StoreWitness.NONE) {
+			return ask.apply(0).map(reply -> start.add(0, reply));
 		}
-		return Mono.create(sink -> new Stores(ask, start, missed, sink).begin());
+		return Mono.create(sink -> new Stores(ask, start, witness, sink).begin());
+	}
+
+	/** Is told how a round of stores goes, by one thread at a time. */
+	interface StoreWitness {
+
+		/** Of a round that leaves nothing to be done later. */
+		StoreWitness NONE = new StoreWitness() {
+			@Override
+			public void failed(int position, Failed why) {
+				// Nobody makes up for it.
+			}
+
+			@Override
+			public void decided(Tally tally) {
+				// Nothing waits for that.
+			}
+		};
+
+		/** A replica failed, before or after the decision. */
+		void failed(int position, Failed why);
+
+		/** The round is decided. Told once, before the caller. */
+		void decided(Tally tally);
+
 	}
 
 	/**
@@ -71,8 +88,13 @@ abstract class Round {
 	/** Counts a reply; it may be the one that decides. */
 	private void count(int position, Reply reply) {
 		if (add(position, reply)) {
+			decided(this.tally);
 			this.sink.success(this.tally);
 		}
+	}
+
+	/** Before the caller is told, if it still waits. */
+	void decided(Tally tally) {
 	}
 
 	private synchronized boolean add(int position, Reply reply) {
@@ -132,12 +154,12 @@ abstract class Round {
 
 		private final Tally start;
 
-		private final BiConsumer<Integer, Failed> missed;
+		private final StoreWitness witness;
 
-		Stores(IntFunction<Mono<Reply>> ask, Tally start, BiConsumer<Integer, Failed> missed, MonoSink<Tally> sink) {
+		Stores(IntFunction<Mono<Reply>> ask, Tally start, StoreWitness witness, MonoSink<Tally> sink) {
 			super(ask, start, sink);
 			this.start = start;
-			this.missed = missed;
+			this.witness = witness;
 		}
 
 		/**
@@ -155,9 +177,14 @@ abstract class Round {
 		@Override
 		void replied(int position, Reply reply) {
 			if (reply instanceof Failed failed) {
-				this.missed.accept(position, failed);
+				this.witness.failed(position, failed);
 			}
 			super.count(position, reply);
+		}
+
+		@Override
+		void decided(Tally tally) {
+			this.witness.decided(tally);
 		}
 
 	}

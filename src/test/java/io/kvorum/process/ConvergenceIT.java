@@ -20,6 +20,7 @@ import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
 import io.kvorum.testing.RangeRequest;
+import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.SortedEntries;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
@@ -69,6 +70,30 @@ class ConvergenceIT {
 				}
 			}
 		}
+	}
+
+	@Test
+	@DisplayName("a client leaves while a replica owes its store, and that replica is killed: a hint is kept all the same, and handed over")
+	void clientThatLeaves() throws InterruptedException {
+		cluster.awaitConverged();
+		String key = cluster.keyOn("left/at once", 1, 3);
+		double left = clientsThatLeft(1);
+		cluster.pause(3);
+		try (RawHttp client = RawHttp.connect(cluster.node(1).port())) {
+			client.send("PUT %s HTTP/1.1\r\nHost: k\r\nContent-Length: 4\r\n\r\nleft"
+				.formatted(KvorumClient.entity(key, "replicas=2/2")));
+			Poll.until(() -> "node 1 has stored it", SETTLE_DEADLINE,
+					() -> cluster.client(1).get(key, "replicas=1/2").status() == 200);
+			client.reset();
+		}
+		Poll.until(() -> "node 1 knows that the client has left", SETTLE_DEADLINE,
+				() -> clientsThatLeft(1) == left + 1);
+		cluster.kill9(3);
+
+		Poll.until(() -> "a hint waits: " + hintsFor(3), SETTLE_DEADLINE, () -> hintsFor(3) == 1);
+		cluster.start(3);
+		Poll.until(() -> "it is handed over: " + hintsFor(3), SETTLE_DEADLINE, () -> hintsFor(3) == 0);
+		assertThat(RangeRequest.below("left").atNode().read(cluster.node(3).port()).keys()).containsExactly(key);
 	}
 
 	@Test
@@ -280,6 +305,12 @@ class ConvergenceIT {
 	}
 
 	/** What waits at node 1. */
+	private static double clientsThatLeft(int node) {
+		return cluster.client(node)
+			.metric("http_server_requests_seconds_count{error=\"none\",exception=\"none\",method=\"PUT\","
+					+ "outcome=\"UNKNOWN\",status=\"UNKNOWN\",uri=\"/v0/entity\"}");
+	}
+
 	private static double hintsFor(int node) {
 		return cluster.client(1).metric(ofPeer("kvorum_hints_waiting_hints", node));
 	}

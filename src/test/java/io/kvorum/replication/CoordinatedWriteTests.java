@@ -543,6 +543,40 @@ class CoordinatedWriteTests {
 	}
 
 	@Test
+	void whoMissedAWriteIsToldAlsoWhereTheClientHasGivenUpBeforeItWasDecided() {
+		Disposable client = this.cluster.coordinator.put(KEY, MAJORITY, "text/plain", VALUE, null).subscribe();
+		this.cluster.replica(0).last().answer(Held.nothing());
+		this.cluster.replica(1).last().answer(Held.nothing());
+		client.dispose();
+		this.cluster.replica(2).last().answer(GONE);
+		assertThat(this.cluster.missed).as("nobody knows yet whether the write happens").isEmpty();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+
+		assertThat(this.cluster.missed).containsExactly(2);
+	}
+
+	@Test
+	void whereTheClientGivesUpAReplicaThatFailsLateHasMissedTheWriteToo() {
+		Disposable client = this.cluster.coordinator.delete(KEY, ANY_ONE).subscribe();
+		client.dispose();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+		this.cluster.replica(2).last().answer(UNKNOWN);
+
+		assertThat(this.cluster.missed).containsExactly(2);
+	}
+
+	@Test
+	void theOnlyCopyThatAnotherNodeMayHaveMissedIsToldAlsoWhereTheClientHasGivenUp() {
+		this.cluster.coordinator.delete(KEY, new Replicas(1, 1)).subscribe().dispose();
+		assertThat(this.cluster.replica(0).last().isCancelled()).isFalse();
+		this.cluster.replica(0).last().answer(UNKNOWN);
+
+		assertThat(this.cluster.missed).containsExactly(0);
+	}
+
+	@Test
 	void aWriteThatDidNotHappenDoesNotHappenLater() {
 		CompletableFuture<@Nullable Version> put = put(ANY_ONE);
 		stores().forEach(store -> store.answer(NOT_DONE));
