@@ -10,12 +10,12 @@ import org.springframework.boot.micrometer.metrics.test.autoconfigure.AutoConfig
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.test.annotation.DirtiesContext;
-import org.springframework.test.context.ContextConfiguration;
 
 /**
  * A test of a whole node: the application as it is, on a free port, with a directory of
- * its own. BlockHound is there, so that a call that blocks an event loop fails the
- * request that made it. Memory is so small that most of what is written is on disk.
+ * its own ({@link OwnDirectory}). BlockHound is there, so that a call that blocks an
+ * event loop fails the request that made it. Memory is so small that most of what is
+ * written is on disk.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -23,7 +23,6 @@ import org.springframework.test.context.ContextConfiguration;
 		properties = { "kvorum.storage.cache-size=8MB", "kvorum.storage.memtable-size=4MB",
 				"kvorum.storage.min-free-space=0B", "kvorum.api.max-value-size=256KB" })
 @AutoConfigureMetrics
-@ContextConfiguration(initializers = OwnDirectory.class)
 @DirtiesContext
 @interface NodeTest {
 
