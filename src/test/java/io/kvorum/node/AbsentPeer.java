@@ -1,11 +1,8 @@
 package io.kvorum.node;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.util.Map;
 
+import io.kvorum.testing.Ports;
 import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.MapPropertySource;
@@ -25,12 +22,7 @@ class AbsentPeer implements ApplicationContextInitializer<ConfigurableApplicatio
 	}
 
 	private static String freeAddress() {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return "http://127.0.0.1:" + socket.getLocalPort();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		return "http://127.0.0.1:" + Ports.free();
 	}
 
 }

@@ -1,16 +1,19 @@
 package io.kvorum.testing;
 
 import java.io.IOException;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
-import java.util.Set;
 
 /**
  * Ports for nodes that have to know each other's before they start, and that come back on
  * the same after a restart: below those that the kernel gives to outgoing connections,
- * one of which would take the port of a node that is away.
+ * one of which would take the port of a node that is away. Each is claimed by the UDP
+ * socket of the same number until this JVM ends: other JVMs with tests take another.
  */
 public final class Ports {
 
@@ -18,7 +21,8 @@ public final class Ports {
 
 	private static final int END = 32_000;
 
-	private static final Set<Integer> GIVEN = new HashSet<>();
+	/** Reachable, so that none is closed. */
+	private static final List<DatagramSocket> CLAIMS = new ArrayList<>();
 
 	private static final Random RANDOM = new Random();
 
@@ -28,17 +32,19 @@ public final class Ports {
 	/** A port that nobody listens on, and that is given once. */
 	public static synchronized int free() {
 		int port = RANDOM.nextInt(FIRST, END);
-		while (!isFree(port) || !GIVEN.add(port)) {
+		while (!claim(port)) {
 			port = RANDOM.nextInt(FIRST, END);
 		}
 		return port;
 	}
 
-	private static boolean isFree(int port) {
-		try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
-			return socket.isBound();
+	private static boolean claim(int port) {
+		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+		try (ServerSocket socket = new ServerSocket()) {
+			socket.bind(address, 1);
+			return CLAIMS.add(new DatagramSocket(address));
 		}
-		catch (IOException ex) {
+		catch (IOException _) {
 			return false;
 		}
 	}
