@@ -51,7 +51,9 @@ class RangeFailuresIT {
 	private static final Duration OVER_DEADLINE = Duration.ofSeconds(20);
 
 	@RegisterExtension
-	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=paranoid");
+	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=paranoid",
+			// Readers pause while a node starts; eight ranges of 40 MB run beside a GET.
+			"kvorum.range.stall-timeout=2m", "kvorum.replication.read-timeout=10s");
 
 	/** Ranges of this test of which the first entries have been read. */
 	private final List<RangeReader> begun = new ArrayList<>();
