@@ -1,6 +1,7 @@
 package io.kvorum.simulation;
 
 import java.util.function.Function;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
@@ -103,11 +104,13 @@ class ConvergenceSimulationTests {
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, LongScenario> scenarios) {
-		for (long seed = FIRST; seed < FIRST + histories; seed++) {
-			if (LongSimulation.run(seed, scenarios, Design.PRODUCT) != null) {
+		LongStream.range(FIRST, FIRST + histories)
+			.parallel()
+			.filter(seed -> LongSimulation.run(seed, scenarios, Design.PRODUCT) != null)
+			.findFirst()
+			.ifPresent(seed -> {
 				throw new AssertionError(LongSimulation.story(seed, scenarios, Design.PRODUCT));
-			}
-		}
+			});
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.kvorum.simulation;
 
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
@@ -79,11 +80,13 @@ class SimulationTests {
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, Scenario> scenarios, Design design) {
-		for (long seed = FIRST; seed < FIRST + histories; seed++) {
-			if (Simulation.run(seed, scenarios, design) != null) {
+		LongStream.range(FIRST, FIRST + histories)
+			.parallel()
+			.filter(seed -> Simulation.run(seed, scenarios, design) != null)
+			.findFirst()
+			.ifPresent(seed -> {
 				throw new AssertionError(Simulation.story(seed, scenarios, design));
-			}
-		}
+			});
 	}
 
 }
