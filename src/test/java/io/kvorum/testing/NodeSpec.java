@@ -63,6 +63,7 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	List<String> command() {
 		List<String> command = new ArrayList<>(this.launcher);
 		command.add(JAVA);
+		command.add("-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"));
 		command.addAll(this.jvm);
 		command.addAll(this.program);
 		this.properties.forEach((property) -> command.add("--" + property));
