@@ -2,6 +2,7 @@ package io.kvorum.replication.antientropy;
 
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -81,21 +82,25 @@ final class Handover {
 
 	/** Hands on what can be, and says how many partitions are left. */
 	Mono<Integer> round() {
-		return Flux.defer(() -> Flux.fromIterable(look())).concatMap(this::handOn, 1).then(Mono.fromSupplier(() -> {
-			this.remaining = misplaced().size();
-			return this.remaining;
-		}));
+		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
+			.concatMap(due -> handOn(due.getKey(), due.getValue()), 1)
+			.then(Mono.fromSupplier(() -> {
+				this.remaining = misplaced().size();
+				return this.remaining;
+			}));
 	}
 
 	/**
 	 * The partitions whose entries are to be handed on now: the new ones, and the last
-	 * time.
+	 * time. With the digest of what is seen there, since more may come at any moment.
 	 */
-	private List<Integer> look() {
+	private Map<Integer, Long> look() {
 		List<Integer> misplaced = misplaced();
+		Map<Integer, Long> there = new LinkedHashMap<>();
+		misplaced.forEach(partition -> there.put(partition, digestOf(partition)));
 		Map<Integer, Long> digests = new HashMap<>();
-		misplaced.forEach(partition -> digests.merge(Partitions.sliceOf(partition), digestOf(partition),
-				(one, other) -> one ^ other));
+		there.forEach((partition, digest) -> digests.merge(Partitions.sliceOf(partition),
+				Digests.mix(partition + digest), (one, other) -> one ^ other));
 		this.seen.keySet().retainAll(digests.keySet());
 		Set<Integer> due = new HashSet<>();
 		digests.forEach((slice, digest) -> {
@@ -109,12 +114,13 @@ final class Handover {
 				due.add(slice);
 			}
 		});
-		return misplaced.stream().filter(partition -> due.contains(Partitions.sliceOf(partition))).toList();
+		there.keySet().removeIf(partition -> !due.contains(Partitions.sliceOf(partition)));
+		return there;
 	}
 
 	private long digestOf(int partition) {
 		Digests digests = this.index.digests();
-		return Digests.mix(partition + (digests.of(partition, 1) ^ digests.of(partition, rankOf(partition) + 1)));
+		return digests.of(partition, 1) ^ digests.of(partition, rankOf(partition) + 1);
 	}
 
 	/** Whether each other member has been repaired since what is in a slice came here. */
@@ -137,21 +143,30 @@ final class Handover {
 		return this.placement.rankOf(partition, this.local.member());
 	}
 
-	private Mono<Void> handOn(int partition) {
+	/**
+	 * Hands on what is in a partition, and lets it go if that is what was seen: what has
+	 * come since then has not been repaired with anybody.
+	 */
+	private Mono<Void> handOn(int partition, long seenDigest) {
 		int rank = rankOf(partition);
-		return this.index.stubs(partition, deadline())
-			.flatMapIterable(stubs -> stubs)
-			.filter(stub -> this.placement.copiesOf(stub.copies()) <= rank)
-			.flatMap(stub -> handOn(partition, stub), AT_ONCE)
-			.onErrorResume(StorageException.class, _ -> Mono.empty())
-			.then();
+		return this.index.stubs(partition, deadline()).flatMap(all -> {
+			List<Stub> stubs = all.stream().filter(stub -> this.placement.copiesOf(stub.copies()) <= rank).toList();
+			boolean isAsSeen = digestOf(stubs) == seenDigest;
+			return Flux.fromIterable(stubs).flatMap(stub -> handOn(partition, stub, isAsSeen), AT_ONCE).then();
+		}).onErrorResume(StorageException.class, _ -> Mono.empty());
+	}
+
+	private long digestOf(List<Stub> stubs) {
+		return stubs.stream()
+			.mapToLong(stub -> Digests.itemOf(this.index.keyHash().of(stub.key()), stub.version()))
+			.reduce(0, (one, other) -> one ^ other);
 	}
 
 	private Deadline deadline() {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
-	private Mono<Void> handOn(int partition, Stub stub) {
+	private Mono<Void> handOn(int partition, Stub stub, boolean isAsSeen) {
 		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()));
 		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
 			return Mono.empty();
@@ -159,12 +174,12 @@ final class Handover {
 		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
 			Entry entry = (reply instanceof Held held) ? held.entry() : null;
 			// One that was overwritten meanwhile is seen in the next round.
-			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry)
+			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry, isAsSeen)
 					: Mono.empty();
 		});
 	}
 
-	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry) {
+	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry, boolean isAsSeen) {
 		int bytes = PairRepair.bytesOf(stub.key(), entry);
 		return Flux.fromIterable(owners)
 			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline()).map(reply -> {
@@ -173,7 +188,7 @@ final class Handover {
 				return taken;
 			}), 1)
 			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && mayGo(sliceOf(stub))) ? this.index.remove(stub.key(), stub.version())
+			.flatMap(all -> (all && isAsSeen && mayGo(sliceOf(stub))) ? this.index.remove(stub.key(), stub.version())
 					: Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
