@@ -52,32 +52,43 @@ final class DigestBuild implements AutoCloseable {
 		this.time = time;
 	}
 
-	/** Blocks; ends early where the thread is interrupted. By one thread at a time. */
+	/**
+	 * Blocks; ends early where the thread is interrupted. By one thread at a time. Gives
+	 * up where the index is damaged: trying again would meet the same damage, and keep
+	 * the tables of the start on the disk for as long as the node runs.
+	 */
 	void run() {
 		long started = this.time.nanos();
-		if (addAll()) {
-			this.digests.completed();
+		try {
+			if (addAll()) {
+				this.digests.completed();
+				close();
+				say(this.time.nanos() - started);
+			}
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw new Unreadable(ex);
+			}
 			close();
-			say(this.time.nanos() - started);
+			logger.error(
+					"The index of partitions is damaged: this node compares itself with no other one and answers "
+							+ "none that does. Start it with an empty directory to have it rebuilt by the others: {}",
+					ex.getMessage());
 		}
 	}
 
 	/** Whether all has been added. */
-	private boolean addAll() {
-		try {
-			for (seekBehindLast(); this.rows.isValid(); this.rows.next()) {
-				if (Thread.currentThread().isInterrupted()) {
-					return false;
-				}
-				add(this.rows.key(), this.rows.value());
+	private boolean addAll() throws RocksDBException {
+		for (seekBehindLast(); this.rows.isValid(); this.rows.next()) {
+			if (Thread.currentThread().isInterrupted()) {
+				return false;
 			}
-			// An iterator that meets damage just ends.
-			this.rows.status();
-			return true;
+			add(this.rows.key(), this.rows.value());
 		}
-		catch (RocksDBException ex) {
-			throw new Unreadable(ex);
-		}
+		// An iterator that meets damage just ends.
+		this.rows.status();
+		return true;
 	}
 
 	private void seekBehindLast() {

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -18,6 +19,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndexContract;
@@ -233,6 +235,29 @@ class IndexTests {
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
 			assertThat(store.engine.digests().isComplete()).isFalse();
 		}
+	}
+
+	@Test
+	void digestsThatCannotBeMadeKeepNoTablesOfTheStart() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, new HashMap<>(), new Generator(1));
+		}
+		Tables.damage(this.directory, "index");
+		try (Database database = Database.open(TestSettings.of(this.directory));
+				DigestBuild build = new DigestBuild(database, RendezvousPlacement::hashOf, new Digests(1),
+						new SteeredTime())) {
+			database.db.put(database.index, KEY.bytes(), new byte[1]);
+			database.flush();
+			assertThat(liveVersions(database)).isEqualTo(2);
+
+			build.run();
+
+			assertThat(liveVersions(database)).isEqualTo(1);
+		}
+	}
+
+	private static long liveVersions(Database database) throws RocksDBException {
+		return database.db.getLongProperty(database.index, "rocksdb.num-live-versions");
 	}
 
 	@Test
