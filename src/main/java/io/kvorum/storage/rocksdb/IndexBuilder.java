@@ -1,12 +1,14 @@
 package io.kvorum.storage.rocksdb;
 
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
@@ -17,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the index of a store that was made before there was one, before anything is
- * written. That it is whole is recorded at its end: where the process ends before, it is
- * made once more.
+ * Makes the index of a store that was made before there was one, or that has another one
+ * than this release reads, before anything is written. That it is whole is recorded at
+ * its end: where the process ends before, it is made once more.
  */
 final class IndexBuilder {
 
@@ -27,7 +29,12 @@ final class IndexBuilder {
 
 	private static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
 
+	/**
+	 * Of an index that is whole; its rows say by themselves which of two forms they have.
+	 */
 	private static final byte[] FORMAT = { 1 };
+
+	private static final byte[] END = IndexRow.bound(Partitions.COUNT);
 
 	/** Rows written at a time. */
 	private static final int BATCH_ROWS = 1000;
@@ -51,8 +58,14 @@ final class IndexBuilder {
 	}
 
 	void buildIfMissing() throws RocksDBException {
-		if (this.database.db.get(this.database.meta, RECORD) == null) {
+		byte[] format = this.database.db.get(this.database.meta, RECORD);
+		if (!Arrays.equals(format, FORMAT)) {
 			long started = this.time.nanos();
+			if (format != null) {
+				logger.warn("The index of partitions has format {} and not {}: it is made again",
+						Arrays.toString(format), Arrays.toString(FORMAT));
+				this.database.db.deleteRange(this.database.index, new byte[0], END);
+			}
 			build();
 			this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
 			say(this.time.nanos() - started);

@@ -1,6 +1,8 @@
 package io.kvorum.replication.antientropy;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.cluster.Member;
@@ -53,6 +55,19 @@ class CollectionRuleTests {
 		RepairLog log = new RepairLog(topology, topology.members().getFirst(), this.record);
 		log.load();
 		return log;
+	}
+
+	@Test
+	void theRecordOfRepairsOnDiskStaysTheSame() {
+		Member other = OTHERS.getFirst();
+		this.log.repaired(other, 1, 0x0102_0304_0506_0708L);
+		Now.of(this.log.save(other));
+
+		byte[] recorded = this.record.recorded("repaired " + other.address());
+		assertThat(recorded).hasSize(Long.BYTES * (1 + 4096))
+			.startsWith(ByteBuffer.allocate(Long.BYTES).putLong(TOPOLOGY.fingerprint()).array());
+		assertThat(Arrays.copyOfRange(recorded, Long.BYTES, 4 * Long.BYTES)).containsExactly(0, 0, 0, 0, 0, 0, 0, 0, 1,
+				2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0);
 	}
 
 	/** Of a delete with so many copies, that came here a second after it was written. */

@@ -114,6 +114,21 @@ class IndexTests {
 	}
 
 	@Test
+	void anIndexOfAnotherFormatIsMadeAgainWithoutTheRowsThatWereThere() throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fill(store, stored, new Generator(1));
+		}
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.meta, Generator.key("index-format").bytes(), new byte[] { 9 });
+			database.db.put(database.index, IndexRow.key(Partitions.COUNT - 1, KEY.bytes()), new byte[18]);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			Contract.verify(store, stored);
+		}
+	}
+
+	@Test
 	void anEntryThatIsDamagedIsLeftOutOfTheIndexThatIsMade() throws InterruptedException, RocksDBException {
 		Map<Key, Entry> stored = new HashMap<>();
 		try (TestStore store = TestStore.on(this.directory)) {

@@ -85,12 +85,14 @@ class StoreFormatTests {
 		assertThat(hex(HintRow.data(NODE, VERSION, KEY.bytes())))
 			.isEqualTo("64" + "0000000000000007" + "018bcfe568000007" + "fedcba9876543210" + "6b6579");
 		assertThat(hex(HintRow.key(NODE, KEY.bytes()))).isEqualTo("6b" + "0000000000000007" + "6b6579");
-		assertThat(hex(HintRow.waiting(VERSION, 0x0102))).isEqualTo("018bcfe568000007" + "fedcba9876543210" + "00000102");
+		assertThat(hex(HintRow.waiting(VERSION, 0x0102)))
+			.isEqualTo("018bcfe568000007" + "fedcba9876543210" + "00000102");
 	}
 
 	@Test
 	void rowsOfExpiriesStayTheSame() {
-		assertThat(hex(new Expiry(0x0102_0304L, KEY, VERSION).toKey())).isEqualTo("0000000001020304" + "6b6579" + "018bcfe568000007" + "fedcba9876543210");
+		assertThat(hex(new Expiry(0x0102_0304L, KEY, VERSION).toKey()))
+			.isEqualTo("0000000001020304" + "6b6579" + "018bcfe568000007" + "fedcba9876543210");
 	}
 
 	@Test
@@ -133,9 +135,8 @@ class StoreFormatTests {
 		List<ColumnFamilyDescriptor> known = descriptors(
 				List.of("default", "entries", "expiries", "meta", "index", "tombstones", "hints"));
 		try (DBOptions options = new DBOptions()) {
-			assertThatExceptionOfType(RocksDBException.class)
-				.isThrownBy(() -> RocksDB.open(options, this.directory.toString(), known,
-						new ArrayList<ColumnFamilyHandle>()))
+			assertThatExceptionOfType(RocksDBException.class).isThrownBy(
+					() -> RocksDB.open(options, this.directory.toString(), known, new ArrayList<ColumnFamilyHandle>()))
 				.withMessageContaining("Column families not opened: store-format");
 		}
 	}
@@ -145,11 +146,12 @@ class StoreFormatTests {
 		for (int number = 1; number <= 4; number++) {
 			makeStoreOfFormat1(Generator.live(VERSION, "value"), number);
 			Copies expected = (number <= 3) ? Copies.DEFAULT : Copies.of(4);
-			Live entry = new Live(VERSION, expected, Live.NEVER, "text/plain", Generator.live(VERSION, "value").value());
+			Live entry = new Live(VERSION, expected, Live.NEVER, "text/plain",
+					Generator.live(VERSION, "value").value());
 			try (TestStore store = TestStore.on(this.directory)) {
 				assertThat(store.read(KEY)).isEqualTo(entry);
-				assertThat(entryOf(Awaited.of(store.engine.scan(KeyRange.all(), Page.Limit.of(1000, 10),
-						Deadline.NONE))))
+				assertThat(
+						entryOf(Awaited.of(store.engine.scan(KeyRange.all(), Page.Limit.of(1000, 10), Deadline.NONE))))
 					.isEqualTo(entry);
 				assertThat(entryOf(Awaited.of(store.engine.fetch(List.of(KEY), Page.Limit.ofWhole(), Deadline.NONE))))
 					.isEqualTo(entry);
@@ -177,8 +179,8 @@ class StoreFormatTests {
 		putFormat(new StoreFormat(2).toBytes());
 		for (int start = 0; start < 2; start++) {
 			try (TestStore store = TestStore.on(this.directory)) {
-				assertThat(store.read(KEY)).isEqualTo(new Live(VERSION, 3, Live.NEVER, "text/plain",
-						Generator.live(VERSION, "value").value()));
+				assertThat(store.read(KEY)).isEqualTo(
+						new Live(VERSION, 3, Live.NEVER, "text/plain", Generator.live(VERSION, "value").value()));
 			}
 		}
 	}
@@ -200,8 +202,10 @@ class StoreFormatTests {
 	/** As a release before formats left it. */
 	private void makeStoreOfFormat1(Live value, int number) {
 		TestStore.on(this.directory).close();
-		byte[] entry = EntryFormat.toFormat1(KEY, EntryFormat.encode(KEY, new Live(value.version(), number,
-				value.expiresAtMillis(), value.contentType(), value.value())), 1);
+		byte[] entry = EntryFormat.toFormat1(KEY,
+				EntryFormat.encode(KEY,
+						new Live(value.version(), number, value.expiresAtMillis(), value.contentType(), value.value())),
+				1);
 		byte[] indexed = IndexRow.value(VERSION, Copies.of(number), false);
 		indexed[indexed.length - 1] = 0;
 		try (Database database = Database.open(TestSettings.of(this.directory))) {
