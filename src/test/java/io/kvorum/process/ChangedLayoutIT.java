@@ -98,7 +98,10 @@ class ChangedLayoutIT {
 
 	/** Starts nodes together; returns when they have converged. */
 	private void start(int factor, Integer... members) throws InterruptedException {
-		String list = List.of(members).stream().map(node -> this.addresses.get(node - 1)).collect(Collectors.joining(","));
+		String list = List.of(members)
+			.stream()
+			.map(node -> this.addresses.get(node - 1))
+			.collect(Collectors.joining(","));
 		for (int node : members) {
 			NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
 				.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
@@ -110,18 +113,21 @@ class ChangedLayoutIT {
 			node.awaitReady();
 		}
 		if (members.length > 1) {
-			Poll.until(() -> "all nodes have converged: " + convergence(), CONVERGED_DEADLINE,
-					() -> convergence().stream()
-						.allMatch(told -> Boolean.TRUE.equals(told.get("converged"))
-								&& "member".equals(told.get("membership"))));
+			Poll.until(() -> "all nodes have converged: " + convergence(), CONVERGED_DEADLINE, () -> convergence()
+				.stream()
+				.allMatch(
+						told -> Boolean.TRUE.equals(told.get("converged")) && "member".equals(told.get("membership"))));
 		}
 	}
 
-	private List<Map<String, Object>> convergence() {
-		return this.running.keySet()
-			.stream()
-			.map(node -> client(node).exchange("GET", "/actuator/convergence").json())
-			.toList();
+	private List<Map<?, ?>> convergence() {
+		return this.running.keySet().stream().<Map<?, ?>>map(node -> {
+			Object told = client(node).exchange("GET", "/actuator/health").json();
+			for (String name : List.of("components", "convergence", "details")) {
+				told = (told instanceof Map<?, ?> map) ? map.get(name) : null;
+			}
+			return (told instanceof Map<?, ?> details) ? details : Map.of();
+		}).toList();
 	}
 
 	private KvorumClient client(int node) {
