@@ -77,6 +77,8 @@ final class PeerStream {
 
 	private final String fingerprint;
 
+	private final int factor;
+
 	private final TransportSettings settings;
 
 	private final Handshake handshake;
@@ -110,6 +112,9 @@ final class PeerStream {
 
 	private boolean pinged;
 
+	/** Of the stream that is open, or was. */
+	private EntryForm form = EntryForm.STORED;
+
 	/** Whether it was given up since nothing came from the peer. */
 	private boolean silent;
 
@@ -124,7 +129,7 @@ final class PeerStream {
 	/** Of the writer, when it was looked at last. */
 	private long takenBytes;
 
-	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint,
+	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint, int factor,
 			TransportSettings settings, Handshake handshake, TimeSource time, TransportEvents events, PeerState state,
 			@Nullable PeerStream large) {
 		this.self = self;
@@ -133,6 +138,7 @@ final class PeerStream {
 		this.loop = loop;
 		this.client = client;
 		this.fingerprint = fingerprint;
+		this.factor = factor;
 		this.settings = settings;
 		this.handshake = handshake;
 		this.time = time;
@@ -182,7 +188,8 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		int correlation = this.inFlight.add(call);
-		this.writer.send(new CallFrame(correlation, call, entry, this.time));
+		byte[] written = call.isStore() ? this.form.written(call.key, entry) : entry;
+		this.writer.send(new CallFrame(correlation, call, written, this.time));
 		if (!this.sweeping) {
 			this.sweeping = true;
 			sweepLater();
@@ -360,6 +367,7 @@ final class PeerStream {
 					this.peer.address(), (chosen != null) ? chosen : "an unknown version", ReplicaProtocol.VERSIONS)));
 			return Mono.never();
 		}
+		this.form = EntryForm.of(chosen.newest(), this.factor);
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
@@ -427,9 +435,9 @@ final class PeerStream {
 		return (reply instanceof Failed failed && failed.reason() == Reason.REBUILDING) ? REBUILDING_NANOS : nanos;
 	}
 
-	private static Reply replyIn(ReplyFrame frame, PeerCall call) {
+	private Reply replyIn(ReplyFrame frame, PeerCall call) {
 		try {
-			return frame.toReply(call.key);
+			return frame.toReply(call.key, this.form);
 		}
 		catch (DamagedEntryException ex) {
 			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());

@@ -120,11 +120,12 @@ final class ReplicaEndpoint {
 		}
 		Channel channel = channelOf(request);
 		this.strangers.accepted(channel);
-		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(), this.settings, this.time,
-				this.callers.current(), () -> Strangers.close(channel), this.events);
+		int version = version(request).orElseThrow();
+		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(),
+				EntryForm.of(version, this.topology.factor()), this.settings, this.time, this.callers.current(), () -> Strangers.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
-			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version(request).orElseThrow()));
+			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version));
 		if (this.handshake.isNeeded()) {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
 		}

@@ -24,10 +24,11 @@ final class ReplicaProtocol {
 	static final String CHALLENGE_PATH = "/replica/challenge";
 
 	/**
-	 * The versions that this node speaks. Any change of a frame, an entry, a message or
+	 * The versions that this node speaks. Entries are in format 1 in version 4, and as
+	 * they are stored in version 5: {@link EntryForm}. Any change of a frame, an entry, a message or
 	 * the handshake makes a new one, which the one before it stays beside.
 	 */
-	static final ProtocolRange VERSIONS = new ProtocolRange(4, 4);
+	static final ProtocolRange VERSIONS = new ProtocolRange(4, 5);
 
 	/**
 	 * The oldest version that the node that calls speaks, which is the only one where it

@@ -14,7 +14,6 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.DamagedEntryException;
-import io.kvorum.storage.EntryFormat;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,6 +50,8 @@ final class ReplicaStream {
 
 	private final Lane lane;
 
+	private final EntryForm form;
+
 	private final TransportSettings settings;
 
 	private final TimeSource time;
@@ -73,11 +74,12 @@ final class ReplicaStream {
 
 	private boolean noMoreOperations;
 
-	ReplicaStream(Replica replica, Lane lane, TransportSettings settings, TimeSource time, Executor loop,
+	ReplicaStream(Replica replica, Lane lane, EntryForm form, TransportSettings settings, TimeSource time, Executor loop,
 			Runnable disconnect, TransportEvents events) {
 		this.disconnect = disconnect;
 		this.replica = replica;
 		this.lane = lane;
+		this.form = form;
 		this.settings = settings;
 		this.time = time;
 		this.loop = loop;
@@ -166,7 +168,7 @@ final class ReplicaStream {
 	private Mono<Reply> store(OperationFrame operation, boolean repair, Deadline deadline) {
 		Entry entry;
 		try {
-			entry = EntryFormat.decode(operation.key, operation.entry);
+			entry = this.form.read(operation.key, operation.entry);
 		}
 		catch (DamagedEntryException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage()));
@@ -183,7 +185,7 @@ final class ReplicaStream {
 		boolean isTooLarge = this.lane == Lane.SMALL && reply instanceof Held held
 				&& held.entry() instanceof Entry.Live live && live.value().length() > Lane.SMALL_BYTES;
 		return isTooLarge ? ReplyFrame.of(operation.correlation, ReplicaProtocol.TOO_LARGE)
-				: ReplyFrame.of(operation.correlation, operation.key, reply);
+				: ReplyFrame.of(operation.correlation, operation.key, reply, this.form);
 	}
 
 	/** Asks the peer to end the stream. From any thread. */

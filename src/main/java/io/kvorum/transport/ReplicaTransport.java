@@ -119,11 +119,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 			PeerState state = new PeerState(member, eventLoops.size() + 1, time, events);
 			int loopOfLarge = member.index() % eventLoops.size();
 			PeerStream large = new PeerStream(self, member, eventLoops.get(loopOfLarge), pinned.get(loopOfLarge),
-					fingerprint, settings, handshake, time, events, state, null);
+					fingerprint, topology.factor(), settings, handshake, time, events, state, null);
 			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
 			for (int i = 0; i < eventLoops.size(); i++) {
 				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
-						fingerprint, settings, handshake, time, events, state, large));
+						fingerprint, topology.factor(), settings, handshake, time, events, state, large));
 			}
 			this.states.add(state);
 			this.streams.add(large);

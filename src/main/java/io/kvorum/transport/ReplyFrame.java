@@ -64,31 +64,39 @@ final class ReplyFrame implements Frame {
 		return new ReplyFrame(correlation, kind, 0, 0, NO_BYTES);
 	}
 
-	/** What a replica replied to an operation on this key. */
+	/** What a replica replied to an operation on this key, with entries as stored. */
 	static ReplyFrame of(int correlation, Key key, Reply reply) {
+		return of(correlation, key, reply, EntryForm.STORED);
+	}
+
+	/**
+	 * What a replica replied to an operation on this key.
+	 * @param form that of the entries in it
+	 */
+	static ReplyFrame of(int correlation, Key key, Reply reply, EntryForm form) {
 		return switch (reply) {
 			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
-			case Held held -> held(correlation, key, held);
-			case Listed listed -> listed(correlation, listed.page());
-			case Answered answered -> new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, answered.bytes());
+			case Held held -> held(correlation, key, held, form);
+			case Listed listed -> listed(correlation, listed.page(), form);
+			case Answered answered -> new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, form.written(answered));
 			case Told _ -> throw new IllegalArgumentException("a reply of a kind that is not known here");
 			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));
 		};
 	}
 
-	private static ReplyFrame held(int correlation, Key key, Held held) {
+	private static ReplyFrame held(int correlation, Key key, Held held, EntryForm form) {
 		Entry entry = held.entry();
 		Version version = held.version();
 		return (entry == null)
 				? new ReplyFrame(correlation, ReplicaProtocol.HELD_VERSION, version.timestamp(), version.node(),
 						NO_BYTES)
 				: new ReplyFrame(correlation, ReplicaProtocol.HELD, version.timestamp(), version.node(),
-						EntryFormat.encode(key, entry));
+						form.written(key, EntryFormat.encode(key, entry)));
 	}
 
-	private static ReplyFrame listed(int correlation, Page page) {
-		return new ReplyFrame(correlation, ReplicaProtocol.LISTED, page.isLast() ? LAST : 0, 0, page.toBytes());
+	private static ReplyFrame listed(int correlation, Page page, EntryForm form) {
+		return new ReplyFrame(correlation, ReplicaProtocol.LISTED, page.isLast() ? LAST : 0, 0, form.written(page));
 	}
 
 	private static long flags(Failed failed) {
@@ -119,11 +127,19 @@ final class ReplyFrame implements Frame {
 	 * @throws RuntimeException if this is none, or its entry is damaged
 	 */
 	Reply toReply(Key key) {
+		return toReply(key, EntryForm.STORED);
+	}
+
+	/**
+	 * The same.
+	 * @param form that of the entries in it
+	 */
+	Reply toReply(Key key, EntryForm form) {
 		return switch (this.kind) {
 			case ReplicaProtocol.ACKNOWLEDGED -> Acknowledged.INSTANCE;
-			case ReplicaProtocol.HELD -> Held.of(EntryFormat.decode(key, this.tail));
+			case ReplicaProtocol.HELD -> Held.of(form.read(key, this.tail));
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
-			case ReplicaProtocol.LISTED -> new Listed(Page.of(this.tail, this.first == LAST));
+			case ReplicaProtocol.LISTED -> new Listed(form.readPage(this.tail, this.first == LAST));
 			case ReplicaProtocol.ANSWERED -> new Answered(this.tail);
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),

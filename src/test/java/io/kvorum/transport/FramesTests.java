@@ -1,5 +1,11 @@
 package io.kvorum.transport;
 
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.ParameterizedTest;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.replication.Answered;
+import io.kvorum.kv.Copies;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -112,6 +118,60 @@ class FramesTests {
 					+ "02018bcfe568000007fedcba9876543210e124751f0103");
 		assertThat(hex(ReplyFrame.of(7, OperationFrame.NO_KEY, new Listed(page.build(false)))))
 			.contains("18" + "0000000000000000" + "0000000000000000");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "1, PING", "2, READ", "3, READ_VERSION", "4, STORE", "5, REPAIR", "6, SCAN", "7, QUESTION" })
+	void anOperationIsTheSameBytesAsEver(byte kind) {
+		assertThat(hex(new OperationFrame(7, kind, 1000, Generator.key("key"), new byte[] { 1, 2 })))
+			.isEqualTo("00000010" + "00000007" + "0" + kind + "000003e8" + "0003" + "6b6579" + "0102");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "16, HELLO, 10", "17, PONG, 11", "20, ACKNOWLEDGED, 14", "22, TOO_LARGE, 16", "23, LEAVING, 17" })
+	void aReplyOfOneWordIsTheSameBytesAsEver(byte kind, String name, String hex) {
+		assertThat(hex(ReplyFrame.of(7, kind))).as(name)
+			.isEqualTo("00000015" + "00000007" + hex + "0000000000000000" + "0000000000000000");
+	}
+
+	@Test
+	void aReplyIsTheSameBytesAsEver() {
+		Version version = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+		String versionHex = "018bcfe568000007fedcba9876543210";
+		Key key = Generator.key("key");
+
+		assertThat(hex(ReplyFrame.of(7, key, Acknowledged.INSTANCE))).startsWith("00000015" + "00000007" + "14");
+		assertThat(hex(ReplyFrame.of(7, key, new Held(version, null))))
+			.isEqualTo("00000015" + "00000007" + "13" + versionHex);
+		assertThat(hex(ReplyFrame.of(7, key, Held.of(new Tombstone(version, 3)))))
+			.isEqualTo("0000002c" + "00000007" + "12" + versionHex + "02" + versionHex + "e124751f0103");
+		assertThat(hex(ReplyFrame.of(7, key, Failed.unknown(Reason.TIMEOUT, "late"))))
+			.isEqualTo("00000019" + "00000007" + "15" + "0000000000000006" + "0000000000000003" + "6c617465");
+		assertThat(hex(ReplyFrame.of(7, key, new Answered(new byte[] { 9 }))))
+			.isEqualTo("00000016" + "00000007" + "19" + "0000000000000000" + "0000000000000000" + "09");
+	}
+
+	/** To a node that speaks version 4; it has the number of copies, never a default. */
+	@Test
+	void inVersion4EntriesAreInFormat1() {
+		EntryForm form = EntryForm.of(4, 3);
+		Version version = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+		Key key = Generator.key("key");
+		String format1 = "01018bcfe568000007fedcba98765432102f85d6c70103";
+		for (Copies copies : List.of(Copies.DEFAULT, Copies.of(3))) {
+			Entry entry = new Tombstone(version, copies);
+			Page.Builder builder = new Page.Builder(Page.Limit.of(1000, 10));
+			builder.add(key, entry);
+			Page page = builder.build(true);
+			byte[] answer = ByteBuffer.allocate(1 + page.length()).put((byte) 1).put(page.toBytes()).array();
+
+			assertThat(ByteBufUtil.hexDump(form.written(key, EntryFormat.encode(key, entry)))).isEqualTo(format1);
+			assertThat(hex(ReplyFrame.of(7, key, Held.of(entry), form))).endsWith(format1);
+			assertThat(hex(ReplyFrame.of(7, key, new Listed(page), form))).endsWith("6b6579" + format1);
+			assertThat(hex(ReplyFrame.of(7, key, Answered.withPage(answer, 1), form))).endsWith("6b6579" + format1);
+			assertThat(ReplyFrame.read(written(ReplyFrame.of(7, key, Held.of(entry), form))).toReply(key, form))
+				.isEqualTo(Held.of(new Tombstone(version, Copies.DEFAULT)));
+		}
 	}
 
 	@SeededTest

@@ -42,6 +42,16 @@ class HandshakeTests {
 	}
 
 	@Test
+	void aProofIsTheSameBytesAsEver() {
+		Opening same = new Opening("c", "n", "from", "to", "SMALL", "t");
+
+		assertThat(this.caller.proof(Side.CALLER, same))
+			.isEqualTo("7179f5215c5d768788a7647a0653deed302e885a2a97ebd2a90fd1c170515b61");
+		assertThat(this.caller.proof(Side.CALLED, same))
+			.isEqualTo("110fccd4d8c1d88a3c99d6580409a83cd2478e988ddb7d3c5436e6fac85a5d78");
+	}
+
+	@Test
 	void whoDoesNotKnowItShowsNothing() {
 		String proof = handshake("another secret").proof(Side.CALLER, this.opening);
 

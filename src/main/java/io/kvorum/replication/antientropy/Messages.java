@@ -8,6 +8,7 @@ import java.util.function.ToIntFunction;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.replication.Answered;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.Stub;
 
@@ -212,17 +213,22 @@ final class Messages {
 		return Key.of(bytes);
 	}
 
-	static byte[] page(Page page) {
+	static Answered page(Page page) {
 		byte[] items = page.toBytes();
-		return ByteBuffer.allocate(1 + items.length).put((byte) (page.isLast() ? 1 : 0)).put(items).array();
+		return Answered.withPage(
+				ByteBuffer.allocate(1 + items.length).put((byte) (page.isLast() ? 1 : 0)).put(items).array(), 1);
 	}
 
-	static Page readPage(byte[] answer) {
+	/**
+	 * The page of an answer, also of one that a member of an older version gave.
+	 * @param factor the replicas of a key by default
+	 */
+	static Page readPage(byte[] answer, int factor) {
 		ByteBuffer in = ByteBuffer.wrap(answer);
 		boolean last = in.get() != 0;
 		byte[] items = new byte[in.remaining()];
 		in.get(items);
-		return Page.of(items, last);
+		return Page.ofFormat1(items, last, factor);
 	}
 
 }

@@ -14,6 +14,7 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -278,7 +279,7 @@ final class PairRepair {
 			}
 			List<Key> some = this.keys.subList(this.done, Math.min(this.done + MAX_FETCHED, this.keys.size()));
 			return askFor(Messages.fetch(some)).flatMap(answer -> {
-				Page page = readable(() -> Messages.readPage(answer));
+				Page page = readable(() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
 			}).onErrorResume(RepairFailedException.class, error -> {
 				if (error.isUnreadable()) {
@@ -328,7 +329,7 @@ final class PairRepair {
 
 		private Mono<Void> fetchLarge(Key key) {
 			return askFor(Messages.fetchWhole(key)).flatMap(answer -> {
-				Page page = readable(() -> Messages.readPage(answer));
+				Page page = readable(() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
 				Page.Cursor cursor = page.cursor();
 				if (!cursor.advance()) {
 					return Mono.empty();

@@ -56,7 +56,7 @@ public final class Responder implements Questions {
 	@Override
 	public Mono<Reply> answer(byte[] question, Deadline deadline) {
 		return Mono.defer(() -> answer(question[0], Messages.body(question), deadline))
-			.<Reply>map(Answered::new)
+			.cast(Reply.class)
 			.onErrorResume(Responder::failed);
 	}
 
@@ -70,7 +70,7 @@ public final class Responder implements Questions {
 		};
 	}
 
-	private Mono<byte[]> answer(byte kind, ByteBuffer in, Deadline deadline) {
+	private Mono<Answered> answer(byte kind, ByteBuffer in, Deadline deadline) {
 		return switch (kind) {
 			case Messages.SLICES -> withView(in, PairView::slices, deadline);
 			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)), deadline);
@@ -82,13 +82,13 @@ public final class Responder implements Questions {
 		};
 	}
 
-	private Mono<byte[]> withView(ByteBuffer in, Function<PairView, long[]> view, Deadline deadline) {
+	private Mono<Answered> withView(ByteBuffer in, Function<PairView, long[]> view, Deadline deadline) {
 		if (!this.index.digests().isComplete()) {
 			return Mono.error(new StorageException.Unavailable("it is being read, since the node has just started"));
 		}
 		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
 		return this.index.ofDigests(digests -> view.apply(new PairView(digests, this.placement, this.self, asker)), deadline)
-			.map(Messages::digests);
+			.map(digests -> new Answered(Messages.digests(digests)));
 	}
 
 	static long[] leaves(PairView view, List<Integer> slices) {
@@ -104,7 +104,7 @@ public final class Responder implements Questions {
 	}
 
 	/** Of as many leaves as an answer has room for: of one at least. */
-	private Mono<byte[]> compare(List<Leaf> leaves, Deadline deadline) {
+	private Mono<Answered> compare(List<Leaf> leaves, Deadline deadline) {
 		List<Integer> partitions = leaves.stream()
 			.map(leaf -> Objects.checkIndex(leaf.partition, Partitions.COUNT))
 			.toList();
@@ -116,11 +116,11 @@ public final class Responder implements Questions {
 				differences.add(difference);
 				bytes += Messages.lengthOf(difference);
 			}
-			return Messages.differences(differences, this.placement::copiesOf);
+			return new Answered(Messages.differences(differences, this.placement::copiesOf));
 		});
 	}
 
-	private Mono<byte[]> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
+	private Mono<Answered> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
 		Key[] sorted = keys.toArray(Key[]::new);
 		Arrays.sort(sorted);
 		return this.index.fetch(List.of(sorted), limit, deadline).map(Messages::page);

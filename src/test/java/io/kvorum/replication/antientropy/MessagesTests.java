@@ -55,7 +55,7 @@ class MessagesTests {
 			.containsExactly(0, 4095);
 		Page.Builder builder = new Page.Builder(Page.Limit.of(1000, 10));
 		builder.add(Generator.key("a"), Generator.live(new Version(1, 1), "value"));
-		Page page = Messages.readPage(Messages.page(builder.build(false)));
+		Page page = Messages.readPage(Messages.page(builder.build(false)).bytes(), 3);
 		assertThat(page.isLast()).isFalse();
 		assertThat(page.cursor().advance()).isTrue();
 	}
@@ -93,7 +93,7 @@ class MessagesTests {
 			tryTo(() -> Messages.readDifferences(bytes, asked));
 			tryTo(() -> Messages.readLeaves(ByteBuffer.wrap(bytes)));
 			tryTo(() -> Messages.readKeys(ByteBuffer.wrap(bytes)));
-			tryTo(() -> Messages.readPage(bytes));
+			tryTo(() -> Messages.readPage(bytes, 3));
 		}
 	}
 
