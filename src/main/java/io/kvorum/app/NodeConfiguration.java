@@ -21,6 +21,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
@@ -118,7 +119,8 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), !properties.cluster().isAlone(), replication.factor());
+				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(),
+				replication.factor());
 	}
 
 	@Bean

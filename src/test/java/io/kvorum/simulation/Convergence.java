@@ -22,6 +22,7 @@ import io.kvorum.replication.handoff.Handoff;
 import io.kvorum.replication.handoff.HandoffEvents;
 import io.kvorum.replication.rejoin.Rejoin;
 import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
 import io.kvorum.storage.PartitionIndex;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,8 @@ final class Convergence {
 
 	private final Roster roster;
 
+	private final ExpiryHorizon horizon;
+
 	private @Nullable AntiEntropy antiEntropy;
 
 	Convergence(SimulatedNode node, Topology topology, RendezvousPlacement placement, ConvergenceSettings settings,
@@ -67,6 +70,7 @@ final class Convergence {
 		this.roster = new Roster(topology, node.member(), this.record,
 				new Responder(this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()));
+		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
 	Roster roster() {
@@ -125,12 +129,12 @@ final class Convergence {
 		}, this.node::fail);
 	}
 
-	/** As the storage engine does: what has expired by its clock becomes a tombstone. */
+	/** As the storage engine does: what has expired long ago becomes a tombstone. */
 	private Mono<Void> collectExpired() {
-		long now = this.node.time().millis();
+		long horizonMillis = this.horizon.millis();
 		DiskContent content = this.node.disk().content();
 		return Flux.fromIterable(List.copyOf(content.entries.entrySet()))
-			.filter(entry -> entry.getValue() instanceof Live live && live.expiresAtMillis() <= now)
+			.filter(entry -> entry.getValue() instanceof Live live && live.expiresAtMillis() <= horizonMillis)
 			.flatMap(entry -> bury(entry.getKey(), entry.getValue().version()))
 			.then();
 	}

@@ -18,6 +18,9 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	static final Duration COLLECT_INTERVAL = Duration.ofSeconds(3);
 
+	/** Of what has expired. */
+	static final Duration EXPIRY_MARGIN = Duration.ofSeconds(20);
+
 	static final Duration GRACE = Duration.ofSeconds(60);
 
 	static final Duration MOST_AWAY = Duration.ofSeconds(45);

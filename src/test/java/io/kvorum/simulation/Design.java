@@ -37,6 +37,11 @@ interface Design {
 		return usual;
 	}
 
+	/** How long an entry has to have expired before it becomes a tombstone. */
+	default Duration expiryMargin(Duration usual) {
+		return usual;
+	}
+
 	/** Whether every node takes itself for a member whatever its disk lacks. */
 	default boolean acceptsLoss() {
 		return false;

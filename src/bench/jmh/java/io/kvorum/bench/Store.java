@@ -108,7 +108,7 @@ final class Store implements AutoCloseable {
 		RocksSettings settings = new RocksSettings(this.directory, this.durability, this.cacheBytes,
 				this.cacheBytes / 2, this.rowCacheBytes, 512, 0, READ_THREADS, READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE,
 				WRITE_QUEUE_BYTES, Duration.ofMinutes(1), Duration.ofMinutes(1), Duration.ofMinutes(1),
-				Duration.ofDays(1), true, COPIES);
+				Duration.ofDays(1), Duration.ofDays(1), true, COPIES);
 		RocksStorage opened = new RocksStorage(settings, TimeSource.SYSTEM, RendezvousPlacement::hashOf, () -> 1,
 				new RocksSchedulers(this.reads, this.ranges, this.repairs), this.loop, this.events, this::fail);
 		opened.open();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 
-import io.kvorum.clock.TimeSource;
+import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import org.rocksdb.ReadOptions;
@@ -16,8 +16,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Removes entries that have expired. It walks the expiries in the order of their
- * instants, up to now, so that it reads what is due and nothing else; each removal goes
+ * Removes entries that expired long ago. It walks the expiries in the order of their
+ * instants, up to the horizon, so that it reads what is due and nothing else; each goes
  * through the committer, which lets entries alone that were written again.
  */
 final class ExpiryCollector {
@@ -29,20 +29,21 @@ final class ExpiryCollector {
 
 	private final Function<Expiry, Mono<Boolean>> remove;
 
-	private final TimeSource time;
+	private final ExpiryHorizon horizon;
 
 	private final StorageEvents events;
 
-	ExpiryCollector(Database database, Function<Expiry, Mono<Boolean>> remove, TimeSource time, StorageEvents events) {
+	ExpiryCollector(Database database, Function<Expiry, Mono<Boolean>> remove, ExpiryHorizon horizon,
+			StorageEvents events) {
 		this.database = database;
 		this.remove = remove;
-		this.time = time;
+		this.horizon = horizon;
 		this.events = events;
 	}
 
 	/** Removes all that is due. Blocks; ends early where the thread is interrupted. */
 	void collect() {
-		byte[] end = Expiry.before(this.time.millis() + 1);
+		byte[] end = Expiry.before(this.horizon.millis() + 1);
 		byte[] next = {};
 		while (next != null && !Thread.currentThread().isInterrupted()) {
 			List<Expiry> due = page(next, end);

@@ -26,6 +26,7 @@ import io.kvorum.storage.Durability;
  * @param readTimeout a read that the disk has not answered by then fails
  * @param writeTimeout a write that the disk has not taken by then fails, unknown
  * @param collectInterval how often expired entries are collected
+ * @param expiryMargin how long an entry has to have expired before it is collected
  * @param leavesTombstones whether an expired entry leaves a tombstone: wherever there are
  * other replicas
  * @param factor the replicas of a key by default, as configured: a cluster of fewer nodes
@@ -34,14 +35,15 @@ import io.kvorum.storage.Durability;
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, long rowCacheBytes,
 		int maxOpenFiles, long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength,
 		int writeQueueLength, long writeQueueBytes, Duration writeQueueTime, Duration readTimeout,
-		Duration writeTimeout, Duration collectInterval, boolean leavesTombstones, int factor) {
+		Duration writeTimeout, Duration collectInterval, Duration expiryMargin, boolean leavesTombstones,
+		int factor) {
 
 	/** The same for another directory. */
 	RocksSettings on(Path other) {
 		return new RocksSettings(other, this.durability, this.cacheBytes, this.memtableBytes, this.rowCacheBytes,
 				this.maxOpenFiles, this.minFreeBytes, this.readThreads, this.readQueueLength, this.rangeQueueLength,
 				this.writeQueueLength, this.writeQueueBytes, this.writeQueueTime, this.readTimeout, this.writeTimeout,
-				this.collectInterval, this.leavesTombstones, this.factor);
+				this.collectInterval, this.expiryMargin, this.leavesTombstones, this.factor);
 	}
 
 }

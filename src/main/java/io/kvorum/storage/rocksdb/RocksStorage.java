@@ -21,6 +21,7 @@ import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.Grave;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
@@ -156,7 +157,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 				new RowCache(Math.toIntExact(this.settings.rowCacheBytes())));
 		return new Opened(database, facts, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
-				new ExpiryCollector(database, this::collect, this.time, this.events),
+				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),
+						this.events),
 				new DigestBuild(database, this.hashes, derived.digests(), this.time), new Chores());
 	}
 

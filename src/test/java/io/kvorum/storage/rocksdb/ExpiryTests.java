@@ -16,6 +16,7 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SteeredTime;
@@ -65,6 +66,32 @@ class ExpiryTests {
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(entry.version(), 3));
 			store.engine.collectExpired();
 			assertThat(store.events.collected).hasValue(1);
+		}
+	}
+
+	@Test
+	void aClockThatIsDaysAheadForAMinuteRemovesNothingOfWhatLives() {
+		Duration ttl = Duration.ofHours(6);
+		Live entry = new Live(new Version(2, 1), 3, SteeredTime.START_MILLIS + ttl.toMillis(), "text/plain",
+				Value.of(new byte[100]));
+		try (TestStore store = new TestStore(TestSettings.withExpiryMargin(this.directory, ExpiryHorizon.MARGIN))) {
+			store.store(KEY, entry);
+			collectEachMinute(store, Duration.ofHours(2));
+			store.time.jump(Duration.ofDays(2));
+			collectEachMinute(store, Duration.ofMinutes(2));
+			store.time.jump(Duration.ofDays(-2));
+			collectEachMinute(store, Duration.ofHours(4));
+			assertThat(store.read(KEY)).isEqualTo(entry);
+
+			collectEachMinute(store, Duration.ofHours(1));
+			assertThat(store.read(KEY)).isEqualTo(new Tombstone(entry.version(), 3));
+		}
+	}
+
+	private static void collectEachMinute(TestStore store, Duration time) {
+		for (long minute = 0; minute < time.toMinutes(); minute++) {
+			store.time.pass(Duration.ofMinutes(1));
+			store.engine.collectExpired();
 		}
 	}
 

@@ -38,44 +38,51 @@ final class TestSettings {
 	static RocksSettings of(Path path, Durability durability) {
 		return new RocksSettings(path, durability, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2, READ_QUEUE,
 				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
-				NEVER, false, FACTOR);
+				NEVER, Duration.ZERO, false, FACTOR);
 	}
 
 	/** Of a store beside which there are other replicas. */
 	static RocksSettings ofReplica(Path path) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
 				READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30),
-				Duration.ofSeconds(30), NEVER, true, FACTOR);
+				Duration.ofSeconds(30), NEVER, Duration.ZERO, true, FACTOR);
+	}
+
+	/** Of a store that keeps for so long what has expired. */
+	static RocksSettings withExpiryMargin(Path path, Duration margin) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
+				READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30),
+				Duration.ofSeconds(30), NEVER, margin, true, FACTOR);
 	}
 
 	static RocksSettings withoutRowCache(Path path) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 0, 64, 0, 2, READ_QUEUE,
 				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
-				NEVER, false, FACTOR);
+				NEVER, Duration.ZERO, false, FACTOR);
 	}
 
 	static RocksSettings withCache(Path path, int bytes) {
 		return new RocksSettings(path, Durability.FSYNC, bytes, bytes / 2, ROW_CACHE_BYTES, 64, 0, 2, READ_QUEUE,
 				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
-				NEVER, false, FACTOR);
+				NEVER, Duration.ZERO, false, FACTOR);
 	}
 
 	static RocksSettings withWriteQueue(Path path, int length, long bytes, Duration time) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 2,
 				READ_QUEUE, RANGE_QUEUE, length, bytes, time, Duration.ofSeconds(30), Duration.ofSeconds(30), NEVER,
-				false, FACTOR);
+				Duration.ZERO, false, FACTOR);
 	}
 
 	static RocksSettings withReadQueue(Path path, int length) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, 0, 1, length,
 				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
-				NEVER, false, FACTOR);
+				NEVER, Duration.ZERO, false, FACTOR);
 	}
 
 	static RocksSettings withMinFreeBytes(Path path, long bytes) {
 		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, ROW_CACHE_BYTES, 64, bytes, 2,
 				READ_QUEUE, RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30),
-				Duration.ofSeconds(30), NEVER, false, FACTOR);
+				Duration.ofSeconds(30), NEVER, Duration.ZERO, false, FACTOR);
 	}
 
 }
