@@ -19,14 +19,12 @@ import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.RangeEvents;
 import io.kvorum.replication.RangeSettings;
 import io.kvorum.replication.MissedStores;
-import io.kvorum.replication.Questions;
 import io.kvorum.replication.Ranges;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationSettings;
-import io.kvorum.replication.Standing;
 import io.kvorum.replication.handoff.Handoff;
 import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.StorageEngine;
@@ -82,7 +80,7 @@ class ClusterConfiguration {
 			ObjectProvider<Roster> roster) {
 		Roster ofPeers = roster.getIfAvailable();
 		return (ofPeers != null) ? new LocalReplica(self, storage, clock, time, ofPeers, ofPeers)
-				: new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE);
+				: LocalReplica.alone(self, storage, clock, time);
 	}
 
 	@Bean
@@ -116,15 +114,16 @@ class ClusterConfiguration {
 	/** For operators; within the time of a read, as for clients. */
 	@Bean
 	Inspection inspection(Topology topology, RendezvousPlacement placement, LocalReplica local,
-			ObjectProvider<ReplicaTransport> transport, TimeSource time, KvorumProperties properties) {
-		return new Inspection(topology, placement, replicas(local, transport), time,
+			ObjectProvider<ReplicaTransport> transport, HybridLogicalClock clock, KvorumProperties properties) {
+		return new Inspection(topology, placement, replicas(local, transport), clock.expiryTime(),
 				properties.replication().readTimeout());
 	}
 
 	@Bean
-	Ranges ranges(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport, TimeSource time,
-			KvorumProperties properties, RangeEvents events) {
-		return new Ranges(topology, local.member(), replicas(local, transport), settingsOf(properties), time, events);
+	Ranges ranges(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport,
+			HybridLogicalClock clock, KvorumProperties properties, RangeEvents events) {
+		return new Ranges(topology, local.member(), replicas(local, transport), settingsOf(properties),
+				clock.expiryTime(), events);
 	}
 
 	static RangeSettings settingsOf(KvorumProperties properties) {

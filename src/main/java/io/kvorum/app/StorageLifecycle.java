@@ -55,8 +55,20 @@ final class StorageLifecycle implements SmartLifecycle {
 										// there is space.
 			.toCompletableFuture()
 			.join();
-		this.roster.ifAvailable(StorageLifecycle::load);
+		this.roster.ifAvailable(roster -> {
+			warnOfClock();
+			load(roster);
+		});
 		this.running = true;
+	}
+
+	private void warnOfClock() {
+		long aheadMillis = this.clock.driftMillis();
+		if (aheadMillis > HybridLogicalClock.MAX_LEAD_MILLIS) {
+			logger.warn(
+					"Versions that this node has given are {} ms ahead of its clock, the limit is {} ms: it coordinates no writes until the clock has caught up. Its clock is behind now, or was ahead before: see KvorumClockBehind in operations.md",
+					aheadMillis, HybridLogicalClock.MAX_LEAD_MILLIS);
+		}
 	}
 
 	private static void load(Roster roster) {
@@ -73,7 +85,8 @@ final class StorageLifecycle implements SmartLifecycle {
 	 * further ahead, the machine's clock was set back: no wait would do.
 	 */
 	private void letTimePass() {
-		long tooEarlyMillis = this.storage.clockBoundMillis() - this.time.millis() - HybridLogicalClock.MAX_LEAD_MILLIS;
+		long firstMillis = this.storage.clockBoundMillis() + 1;
+		long tooEarlyMillis = firstMillis - this.time.millis() - HybridLogicalClock.MAX_LEAD_MILLIS;
 		if (tooEarlyMillis > 0 && tooEarlyMillis <= HybridLogicalClock.AHEAD_MILLIS) {
 			try {
 				// The main thread, before any port is open.

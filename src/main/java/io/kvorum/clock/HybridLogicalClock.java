@@ -23,7 +23,9 @@ import org.jspecify.annotations.Nullable;
  * an idle hour a version of an hour ago.
  * <p>
  * <b>Jumps.</b> When the machine's clock falls back, versions go on from the last one by
- * counting.
+ * counting. Beside other nodes they do so up to {@value #MAX_LEAD_MILLIS} ms ahead of the
+ * machine's clock, and not further: those would refuse them, and this node alone would
+ * have them.
  * <p>
  * Safe for use by any thread.
  */
@@ -33,9 +35,9 @@ public final class HybridLogicalClock {
 	public static final long AHEAD_MILLIS = 2_000;
 
 	/**
-	 * How far a version of another node may lie ahead of the machine's clock, in
-	 * milliseconds. Beyond that one of the clocks is wrong, and following it would take
-	 * every key of the cluster into the future with it.
+	 * How far a version may lie ahead of the machine's clock where there are several
+	 * nodes, in milliseconds. Beyond that one of the clocks is wrong, and following it
+	 * would take every key of the cluster into the future with it.
 	 */
 	public static final long MAX_LEAD_MILLIS = 500;
 
@@ -67,16 +69,39 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * A version above all given before.
+	 * A version above all given before, however far ahead of the machine's clock: for a
+	 * node without peers.
 	 * @throws ClockBoundException if there is none below the stored bound: nothing has
 	 * happened, and there will be one after {@link #extension()}
 	 */
 	public Version next() {
+		return next(this.time.millis(), Long.MAX_VALUE);
+	}
+
+	/**
+	 * A version above all given before and above another one, which other nodes will
+	 * take.
+	 * @throws ClockLeadException if it would be too far ahead, or that one is
+	 * @throws ClockBoundException as {@link #next()}
+	 */
+	public Version nextAfter(Version seen) {
+		long nowMillis = this.time.millis();
+		if (isTooFarAhead(seen, nowMillis)) {
+			throw ClockLeadException.ofSeen(seen.millis() - nowMillis);
+		}
+		follow(seen);
+		return next(nowMillis, nowMillis + MAX_LEAD_MILLIS);
+	}
+
+	private Version next(long nowMillis, long latestMillis) {
 		Bound now = this.bound;
-		long earliest = this.time.millis() << Version.COUNTER_BITS;
+		long earliest = nowMillis << Version.COUNTER_BITS;
 		while (true) {
 			long previous = this.last.get();
 			long next = Math.max(previous + 1, earliest);
+			if (millis(next) > latestMillis) {
+				throw ClockLeadException.ofOwn(millis(next) - nowMillis);
+			}
 			if (next > now.latest()) {
 				throw new ClockBoundException(now.millis);
 			}
@@ -87,19 +112,6 @@ public final class HybridLogicalClock {
 				return new Version(next, now.node);
 			}
 		}
-	}
-
-	/**
-	 * A version above all given before and above another one.
-	 * @throws ClockLeadException if that one is too far ahead
-	 * @throws ClockBoundException as {@link #next()}
-	 */
-	public Version nextAfter(Version seen) {
-		if (isTooFarAhead(seen)) {
-			throw new ClockLeadException(seen.millis() - this.time.millis());
-		}
-		follow(seen);
-		return next();
 	}
 
 	/**
@@ -118,11 +130,15 @@ public final class HybridLogicalClock {
 
 	/**
 	 * Whether a version lies too far ahead of the machine's clock. Not one as high as
-	 * this node itself has reached: when its clock is set back it goes on from there, and
-	 * does not refuse what it gives.
+	 * this node itself has reached: when its clock is set back it does not refuse what it
+	 * has given.
 	 */
 	public boolean isTooFarAhead(Version version) {
-		return version.millis() > this.time.millis() + MAX_LEAD_MILLIS
+		return isTooFarAhead(version, this.time.millis());
+	}
+
+	private boolean isTooFarAhead(Version version, long nowMillis) {
+		return version.millis() > nowMillis + MAX_LEAD_MILLIS
 				&& Long.compareUnsigned(version.timestamp(), this.last.get()) > 0;
 	}
 
@@ -167,6 +183,41 @@ public final class HybridLogicalClock {
 			this.bound = new Bound(this.bound.node, millis, this.bound.store);
 		}
 		this.extending = null;
+	}
+
+	/**
+	 * The instant by which entries expire, in milliseconds since 1970: that of the newest
+	 * version given or followed, or of the machine's clock where that is later. So of two
+	 * nodes with clocks that differ, one that has seen a write of the other judges by the
+	 * same time. Never further ahead of the machine's clock than versions are followed.
+	 */
+	public long expiryMillis() {
+		long nowMillis = this.time.millis();
+		return Math.min(Math.max(nowMillis, millis(this.last.get())), nowMillis + MAX_LEAD_MILLIS);
+	}
+
+	/**
+	 * The instant that a version just given stands for, in the time of
+	 * {@link #expiryMillis()}: its own, but for a node without peers whose versions are
+	 * far ahead of its clock.
+	 */
+	public long expiryMillisOf(Version given) {
+		return Math.min(given.millis(), this.time.millis() + MAX_LEAD_MILLIS);
+	}
+
+	/** The time of this machine with {@link #expiryMillis()} as its milliseconds. */
+	public TimeSource expiryTime() {
+		return new TimeSource() {
+			@Override
+			public long millis() {
+				return expiryMillis();
+			}
+
+			@Override
+			public long nanos() {
+				return HybridLogicalClock.this.time.nanos();
+			}
+		};
 	}
 
 	/** How far versions run ahead of the machine's clock, in milliseconds. */

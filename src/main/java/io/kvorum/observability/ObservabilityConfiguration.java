@@ -100,6 +100,11 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
+	ReactiveHealthIndicator clockHealthIndicator(HybridLogicalClock clock, Topology topology) {
+		return new ClockHealth(clock, topology.size() > 1);
+	}
+
+	@Bean
 	MeterBinder nodeMeters(EngineMeasures engine, HybridLogicalClock clock) {
 		return new NodeMeters(engine, clock);
 	}

@@ -128,13 +128,17 @@ public final class Coordinator {
 	}
 
 	private @Nullable Live visible(Held held) {
-		return (held.entry() instanceof Live live && live.isVisibleAt(this.time.millis())) ? live : null;
+		return (held.entry() instanceof Live live && isVisible(live)) ? live : null;
+	}
+
+	private boolean isVisible(Live live) {
+		return !live.expires() || live.isVisibleAt(this.clock.expiryMillis());
 	}
 
 	/**
 	 * Stores a value, in the place of any other.
 	 * @param asked how many copies to keep, and how many of them to wait for
-	 * @param ttl how long it lives from now on; null for ever
+	 * @param ttl how long it lives from the instant of its version on; null for ever
 	 * @return the version it got
 	 */
 	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl) {
@@ -147,9 +151,13 @@ public final class Coordinator {
 	 */
 	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
 			OperationEvents follower) {
-		long expiresAt = (ttl != null) ? ttl.expiresAtMillis(this.time.millis()) : Live.NEVER;
 		return write(Operation.PUT, key, asked,
-				version -> new Live(version, asked.copies(), expiresAt, contentType, value), follower);
+				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), follower);
+	}
+
+	/** Counted from the version, which all replicas compare, and not from a clock. */
+	private long expiresAt(Version version, @Nullable Ttl ttl) {
+		return (ttl != null) ? ttl.expiresAtMillis(this.clock.expiryMillisOf(version)) : Live.NEVER;
 	}
 
 	/**
@@ -403,7 +411,7 @@ public final class Coordinator {
 
 		private Mono<Version> next(Version seen) {
 			try {
-				return Mono.just(Coordinator.this.clock.nextAfter(seen));
+				return Mono.just(nextOrThrow(seen));
 			}
 			catch (ClockLeadException ex) {
 				return Mono.error(notBegun(ex));
@@ -412,9 +420,15 @@ public final class Coordinator {
 				return Mono.fromCompletionStage(Coordinator.this.clock::extension)
 					// Completed by whoever asked first, and answered by who asks now.
 					.publishOn(Schedulers.fromExecutor(Coordinator.this.callers.current()))
-					.then(Mono.fromSupplier(() -> Coordinator.this.clock.nextAfter(seen)))
+					.then(Mono.fromSupplier(() -> nextOrThrow(seen)))
 					.onErrorMap(this::notBegun);
 			}
+		}
+
+		/** Alone nobody refuses a version, however far ahead of the clock. */
+		private Version nextOrThrow(Version seen) {
+			HybridLogicalClock clock = Coordinator.this.clock;
+			return isAlone() ? clock.next() : clock.nextAfter(seen);
 		}
 
 		private OperationFailedException notBegun(Throwable cause) {
@@ -428,8 +442,8 @@ public final class Coordinator {
 				return Mono.error(OperationFailedException.ofAbsentees(this.set, this.asked.ack()));
 			}
 			Entry entry = this.maker.apply(version);
-			StoreWitness missed = isAlone() ? StoreWitness.NONE : new Missed(this.set,
-					member -> Coordinator.this.missedStores.missed(member, this.key, entry));
+			StoreWitness missed = isAlone() ? StoreWitness.NONE
+					: new Missed(this.set, member -> Coordinator.this.missedStores.missed(member, this.key, entry));
 			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,
 					this.follower)

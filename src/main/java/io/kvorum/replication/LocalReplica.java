@@ -5,6 +5,7 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
@@ -15,6 +16,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
@@ -34,6 +36,10 @@ public final class LocalReplica implements Replica {
 	private static final Mono<Reply> TOO_LATE = Mono
 		.just(Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began"));
 
+	/** Acknowledged it would be gone at once, which no client takes for success. */
+	private static final Mono<Reply> EXPIRED = Mono.just(Failed.notDone(Reason.CLOCK,
+			"the entry has expired before it came: set the clocks of the nodes, or give it a longer ttl"));
+
 	private static final long LAST = AWAY - 1;
 
 	private final Member member;
@@ -48,19 +54,33 @@ public final class LocalReplica implements Replica {
 
 	private final Questions questions;
 
+	/** Whether there is no other replica. */
+	private final boolean isAlone;
+
 	/**
-	 * The replica of a node.
+	 * The replica of a node with peers.
 	 * @param standing while it is in doubt, the replica stores and does not tell
 	 * @param questions answers what it is asked beside that
 	 */
 	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
 			Standing standing, Questions questions) {
+		this(member, storage, clock, time, standing, questions, false);
+	}
+
+	private LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
+			Standing standing, Questions questions, boolean isAlone) {
 		this.member = member;
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
 		this.standing = standing;
 		this.questions = questions;
+		this.isAlone = isAlone;
+	}
+
+	/** The replica of a node without peers. */
+	public static LocalReplica alone(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
+		return new LocalReplica(member, storage, clock, time, Standing.TRUSTED, Questions.NONE, true);
 	}
 
 	@Override
@@ -93,6 +113,9 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
+		if (!repair && entry instanceof Live live && live.expires() && !live.isVisibleAt(this.time.millis())) {
+			return EXPIRED;
+		}
 		if (repair || !this.clock.isTooFarAhead(entry.version())) {
 			this.clock.observe(entry.version());
 			return store(key, entry, deadline);
@@ -106,9 +129,27 @@ public final class LocalReplica implements Replica {
 	}
 
 	private Mono<Reply> store(Key key, Entry entry, Deadline deadline) {
-		return this.storage.store(key, entry, deadline)
-			.<Reply>map(_ -> Acknowledged.INSTANCE)
-			.onErrorResume(StorageException.class, LocalReplica::failed);
+		Mono<StoreOutcome> stored = this.storage.store(key, entry, deadline);
+		Mono<Reply> reply = this.isAlone ? stored.flatMap(outcome -> (outcome == StoreOutcome.STORED)
+				? Mono.just(Acknowledged.INSTANCE) : superseded(key, entry, deadline))
+				: stored.map(_ -> Acknowledged.INSTANCE);
+		return reply.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	/**
+	 * Of a write that met something newer where nobody compares versions beforehand. Of
+	 * two writes at a time of this node the earlier one may come later: it has been
+	 * overwritten. What another node gave lies ahead of this one's clock, and the write
+	 * is seen by nobody.
+	 */
+	private Mono<Reply> superseded(Key key, Entry entry, Deadline deadline) {
+		return this.storage.read(key, deadline)
+			.map(Entry::version)
+			.<Reply>map(there -> (there.node() == entry.version().node()) ? Acknowledged.INSTANCE : Failed.notDone(
+					Reason.CLOCK,
+					"the newest version of the key is of another node and %d ms ahead of this node's: set the clock, or wait until it has caught up"
+						.formatted(there.millis() - entry.version().millis())))
+			.defaultIfEmpty(Acknowledged.INSTANCE);
 	}
 
 	@Override

@@ -114,7 +114,7 @@ public final class OperationFailedException extends RuntimeException {
 	/** Whether a replica has refused to begin, and the same may go well right after. */
 	private static boolean isNotAccepted(Failed failed) {
 		return switch (failed.reason()) {
-			case OVERLOADED, UNAVAILABLE, REBUILDING -> !failed.mayHaveHappened();
+			case OVERLOADED, UNAVAILABLE, REBUILDING, CLOCK -> !failed.mayHaveHappened();
 			default -> false;
 		};
 	}

@@ -19,13 +19,11 @@ import io.kvorum.kv.Key;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
-import io.kvorum.replication.Questions;
 import io.kvorum.replication.ReadRepair;
 import io.kvorum.replication.ReplicationEvents;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
 import io.kvorum.replication.ReplicationPolicy;
 import io.kvorum.replication.ReplicationSettings;
-import io.kvorum.replication.Standing;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.RawHttp;
@@ -71,9 +69,9 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 		Member self = topology.members().getFirst();
 		Duration timeout = Duration.ofSeconds(1);
 		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self,
-				List.of(new LocalReplica(self, this.storage, clock, time, Standing.TRUSTED, Questions.NONE)), clock,
-				time, new ReplicationPolicy(1, 1), new ReplicationSettings(timeout, timeout, timeout),
-				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
+				List.of(LocalReplica.alone(self, this.storage, clock, time)), clock, time, new ReplicationPolicy(1, 1),
+				new ReplicationSettings(timeout, timeout, timeout), new ReadRepair(time, timeout, this),
+				MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(this.coordinator,
 				new AccessGate(access, problems, time, AccessEvents.NONE),

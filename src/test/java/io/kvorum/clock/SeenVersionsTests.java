@@ -81,6 +81,54 @@ class SeenVersionsTests {
 	}
 
 	@Test
+	void whereTheMachineClockFallsBackVersionsForOthersGoOnUpToTheLimitAndAreAboveAllGivenWhenItHasCaughtUp() {
+		Version before = this.clock.nextAfter(Version.ABSENT);
+		this.time.jump(Duration.ofMillis(-HybridLogicalClock.MAX_LEAD_MILLIS));
+		Version within = this.clock.nextAfter(Version.ABSENT);
+		assertThat(within.timestamp()).isEqualTo(before.timestamp() + 1);
+
+		this.time.jump(Duration.ofMillis(-1));
+		assertThatExceptionOfType(ClockLeadException.class).isThrownBy(() -> this.clock.nextAfter(Version.ABSENT))
+			.withMessageContaining("501 ms ahead of its clock, the limit is 500 ms");
+		assertThatExceptionOfType(ClockLeadException.class).isThrownBy(() -> this.clock.nextAfter(before));
+		this.time.pass(Duration.ofMillis(1));
+		assertThat(this.clock.nextAfter(Version.ABSENT).isNewerThan(within)).isTrue();
+	}
+
+	@Test
+	void afterAStartWithABoundFarAheadNoVersionIsGivenForOthersAndOneIsForANodeAlone() {
+		HybridLogicalClock ahead = new HybridLogicalClock(this.time);
+		ahead.start(NODE, this.time.millis() + Duration.ofHours(23).toMillis(),
+				_ -> CompletableFuture.completedFuture(null));
+
+		assertThatExceptionOfType(ClockLeadException.class).isThrownBy(() -> ahead.nextAfter(Version.ABSENT))
+			.withMessageContaining("82800001 ms ahead of its clock");
+		assertThat(ahead.next().millis()).isEqualTo(this.time.millis() + 82_800_001);
+	}
+
+	@Test
+	void entriesExpireByTheNewestVersionSeenOrByTheMachineClockWhicheverIsLaterUpToTheLimit() {
+		assertThat(this.clock.expiryMillis()).isEqualTo(this.time.millis());
+		this.clock.observe(ahead(300));
+		assertThat(this.clock.expiryMillis()).isEqualTo(this.time.millis() + 300);
+		this.time.jump(Duration.ofMillis(-200));
+		assertThat(this.clock.expiryMillis()).as("it does not go back").isEqualTo(this.time.millis() + 500);
+		this.time.jump(Duration.ofHours(-1));
+		assertThat(this.clock.expiryMillis()).isEqualTo(this.time.millis() + 500);
+		this.time.pass(Duration.ofHours(2));
+		assertThat(this.clock.expiryMillis()).isEqualTo(this.time.millis());
+		assertThat(this.clock.expiryTime().millis()).isEqualTo(this.clock.expiryMillis());
+		assertThat(this.clock.expiryTime().nanos()).isEqualTo(this.time.nanos());
+	}
+
+	@Test
+	void aVersionStandsForItsOwnInstantUnlessItIsFarAheadOfTheClockOfANodeAlone() {
+		assertThat(this.clock.expiryMillisOf(this.clock.nextAfter(ahead(400)))).isEqualTo(this.time.millis() + 400);
+		this.time.jump(Duration.ofHours(-1));
+		assertThat(this.clock.expiryMillisOf(this.clock.next())).isEqualTo(this.clock.expiryMillis());
+	}
+
+	@Test
 	void aVersionSeenAtTheStoredBoundAsksForAnExtensionAndIsPassedAfterIt() {
 		this.time.pass(Duration.ofMillis(HybridLogicalClock.AHEAD_MILLIS));
 		Version seen = ahead(0);
@@ -131,7 +179,8 @@ class SeenVersionsTests {
 			return this.clock.nextAfter(seen);
 		}
 		catch (ClockLeadException _) {
-			assertThat(this.clock.isTooFarAhead(seen)).isTrue();
+			assertThat(this.clock.isTooFarAhead(seen) || this.clock.driftMillis() >= HybridLogicalClock.MAX_LEAD_MILLIS)
+				.isTrue();
 			return this.clock.next();
 		}
 	}

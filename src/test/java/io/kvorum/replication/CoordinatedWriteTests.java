@@ -194,6 +194,19 @@ class CoordinatedWriteTests {
 	}
 
 	@Test
+	void aTtlIsCountedFromTheVersionAndNotFromTheClockOfTheCoordinator() {
+		Version seen = this.cluster.version(400);
+		var _ = this.cluster.coordinator.put(KEY, MAJORITY, "text/plain", VALUE, Ttl.parse("1s")).toFuture();
+		this.cluster.replica(0).last().answer(new Held(seen, null));
+		this.cluster.replica(1).last().answer(Held.nothing());
+
+		assertThat(stores()).hasSize(3)
+			.allSatisfy(store -> assertThat(((Live) store.entry()).expiresAtMillis())
+				.isEqualTo(store.entry().version().millis() + 1_000)
+				.isEqualTo(seen.millis() + 1_000));
+	}
+
+	@Test
 	void aDeleteStoresATombstoneAboveWhatWasThereAlsoWhereTheKeyIsAbsent() {
 		CompletableFuture<@Nullable Version> deleted = this.cluster.coordinator.delete(KEY, MAJORITY).toFuture();
 		this.cluster.replica(0).last().answer(Held.nothing());
@@ -438,6 +451,25 @@ class CoordinatedWriteTests {
 		assertThat(failure(put)).hasMessageContaining("set the clocks");
 		assertThat(failure(put).replicas()).containsExactly(new ReplicaFailure("http://node-0", "clock", false, true));
 		assertThat(stores()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "2, 3", "1, 3", "1, 1" })
+	void aNodeWhoseOwnVersionsAreTooFarAheadOfItsClockStoresNothingNotEvenHere(int ack, int from) {
+		this.cluster.clock.next();
+		this.cluster.time.jump(Duration.ofHours(-23));
+		this.cluster.replicas.forEach(ScriptedReplica::holdsNothing);
+
+		assertThat(failure(put(new Replicas(ack, from)))).satisfies(failed -> {
+			assertThat(failed.kind()).isEqualTo(Kind.NOT_ACCEPTED);
+			assertThat(failed.mayHaveHappened()).isFalse();
+			assertThat(failed).hasMessageContaining("82800000 ms ahead of its clock, the limit is 500 ms");
+			assertThat(failed.replicas()).containsExactly(new ReplicaFailure("http://node-0", "clock", false, true));
+		});
+		assertThat(stores()).isEmpty();
+
+		this.cluster.time.pass(Duration.ofHours(23));
+		assertThat(put(new Replicas(ack, from))).isCompleted();
 	}
 
 	@Test

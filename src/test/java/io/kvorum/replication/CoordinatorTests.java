@@ -1,8 +1,10 @@
 package io.kvorum.replication;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -12,6 +14,7 @@ import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.OperationFailedException.Kind;
+import io.kvorum.replication.OperationFailedException.ReplicaFailure;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
@@ -83,6 +86,41 @@ class CoordinatorTests {
 	}
 
 	@Test
+	void alonePutsAndDeletesOfAKeyThatAnotherNodeWroteAheadOfTheClockAreNotAppliedAndSayByHowMuch() {
+		Live ahead = Generator.live(new Version((this.time.millis() + 3_600_000) << Version.COUNTER_BITS, 3), "ahead");
+		Now.of(this.storage.store(KEY, ahead, Deadline.NONE));
+
+		for (Mono<Version> write : List.of(this.coordinator.put(KEY, ONE, "text/plain", value("value"), null),
+				this.coordinator.delete(KEY, ONE))) {
+			assertThat(write.toFuture().exceptionNow()).isInstanceOfSatisfying(OperationFailedException.class,
+					failed -> {
+						assertThat(failed.kind()).isEqualTo(Kind.NOT_ACCEPTED);
+						assertThat(failed.mayHaveHappened()).isFalse();
+						assertThat(failed).hasMessageContaining("3600000 ms ahead");
+						assertThat(failed.replicas()).singleElement()
+							.extracting(ReplicaFailure::reason)
+							.isEqualTo("clock");
+					});
+		}
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isEqualTo(ahead);
+
+		this.time.pass(Duration.ofHours(1).plusMillis(1));
+		this.clock.extension();
+		put("value");
+		assertThat(valueRead()).isEqualTo(value("value"));
+	}
+
+	@Test
+	void aloneAWriteThatComesAfterALaterOneOfThisNodeHasBeenOverwritten() {
+		Version later = version(Now.of(this.coordinator.delete(Generator.key("other"), ONE)));
+		Live overtaking = Generator.live(new Version(later.timestamp() + 1_000, later.node()), "overtaking");
+		Now.of(this.storage.store(KEY, overtaking, Deadline.NONE));
+
+		put("value");
+		assertThat(valueRead()).isEqualTo(overtaking.value());
+	}
+
+	@Test
 	void whatWasDeletedIsGoneAndItsTombstoneIsKept() {
 		Version put = put("value");
 		Version deleted = version(Now.of(this.coordinator.delete(KEY, ONE)));
@@ -102,6 +140,18 @@ class CoordinatorTests {
 
 	@Test
 	void aValueWithATtlIsGoneAtTheInstantCountedFromThePut() {
+		Now.of(this.coordinator.put(KEY, ONE, "text/plain", value("value"), Ttl.parse("30s")));
+		this.time.pass(Duration.ofSeconds(30).minusMillis(1));
+		assertThat(valueRead()).isEqualTo(value("value"));
+
+		this.time.pass(Duration.ofMillis(1));
+		assertThat(Now.of(this.coordinator.get(KEY, ONE))).isNull();
+	}
+
+	@Test
+	void aloneWithVersionsFarAheadOfTheClockAValueWithATtlLivesForThatLong() {
+		put("first");
+		this.time.jump(Duration.ofHours(-23));
 		Now.of(this.coordinator.put(KEY, ONE, "text/plain", value("value"), Ttl.parse("30s")));
 		this.time.pass(Duration.ofSeconds(30).minusMillis(1));
 		assertThat(valueRead()).isEqualTo(value("value"));

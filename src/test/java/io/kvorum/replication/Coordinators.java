@@ -25,8 +25,7 @@ final class Coordinators {
 	static Coordinator alone(StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
 		Topology topology = Topology.alone();
 		Member self = topology.members().getFirst();
-		return of(topology, self,
-				List.of(new LocalReplica(self, storage, clock, time, Standing.TRUSTED, Questions.NONE)), clock, time,
+		return of(topology, self, List.of(LocalReplica.alone(self, storage, clock, time)), clock, time,
 				_ -> Mono.never());
 	}
 

@@ -83,11 +83,22 @@ class LocalReplicaTests {
 	void itTellsWhatItHoldsTombstonesAndWhatHasExpiredToo() {
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.nothing());
 		Entry expired = Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1);
-		store(expired, false);
+		store(expired, true);
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(expired));
 		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
 		store(tombstone, false);
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(tombstone));
+	}
+
+	@Test
+	void aWriteThatHasExpiredBeforeItCameIsRefusedAndARepairIsNot() {
+		Entry expired = Generator.live(ahead(-1_000).version(), "expired", this.time.millis());
+		assertRefused(store(expired, false), Reason.CLOCK);
+		assertThat(stored()).isNull();
+
+		assertThat(store(expired, true)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(Generator.live(ahead(0).version(), "lasting", this.time.millis() + 1), false))
+			.isEqualTo(Acknowledged.INSTANCE);
 	}
 
 	@Test
@@ -161,7 +172,7 @@ class LocalReplicaTests {
 		stored.put(Generator.key("a"), Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1));
 		stored.put(Generator.key("b"), new Tombstone(ahead(0).version(), 3));
 		stored.put(Generator.key("c"), ahead(0));
-		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, false, this.deadline)));
+		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, true, this.deadline)));
 
 		assertThat(scan(Page.Limit.of(10_000, 10))).isInstanceOfSatisfying(Listed.class, listed -> {
 			assertThat(listed.page().isLast()).isTrue();

@@ -82,7 +82,7 @@ final class ProductOperations implements Operations {
 		List<String> addresses = this.parts.replicas().stream().map(replica -> replica.member().address()).toList();
 		Ranges ranges = new Ranges(Topology.of(addresses, this.factor), this.parts.node().member(),
 				this.parts.replicas(), new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT),
-				this.parts.node().time(), RangeEvents.NONE);
+				this.parts.clock().expiryTime(), RangeEvents.NONE);
 		return Mono.using(() -> ranges.open(Scope.CLUSTER, KeyRange.all(), Long.MAX_VALUE),
 				read -> Mono.defer(read::next)
 					.repeat()
