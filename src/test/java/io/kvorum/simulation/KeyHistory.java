@@ -23,15 +23,6 @@ final class KeyHistory {
 
 	static final String CAME_BACK = "A deleted value came back";
 
-	static final String EXPIRY = "An expiry was not kept";
-
-	/**
-	 * By how much two wall clocks differ, and some: an expiry is an instant of the clock
-	 * of the node that took the put, and is judged by the clock of the one that is asked,
-	 * and by those of all that keep it.
-	 */
-	private static final long SKEW_NANOS = 1_000_000 * (2 * LongScenario.MOST_SKEW_MILLIS + 1_000);
-
 	/**
 	 * After which an acknowledged write is everywhere, if nothing goes wrong meanwhile.
 	 */
@@ -47,17 +38,42 @@ final class KeyHistory {
 
 	private final SimulatedCluster cluster;
 
+	/**
+	 * By how much the instant of an expiry, which is of the version and so of the clock
+	 * of the node that took the put, may differ from that at which it is judged, by the
+	 * clock of the one that is asked.
+	 */
+	private final long uncertainNanos;
+
 	private final List<Told> told = new ArrayList<>();
 
-	KeyHistory(Key key, boolean expires, boolean eventual, SimulatedCluster cluster) {
+	KeyHistory(Key key, boolean expires, boolean eventual, SimulatedCluster cluster, long uncertainMillis) {
 		this.key = key;
 		this.expires = expires;
 		this.eventual = eventual;
 		this.cluster = cluster;
+		this.uncertainNanos = Duration.ofMillis(uncertainMillis).toNanos();
 	}
 
 	boolean isLinearizable() {
-		return !this.expires && !this.eventual;
+		return !this.eventual;
+	}
+
+	/** What clients were told, with the time in which each value expires. */
+	List<Operation> operations() {
+		return this.told.stream().map(this::expiring).toList();
+	}
+
+	private Operation expiring(Told told) {
+		if (told.ttl == null) {
+			return told.operation;
+		}
+		// A put whose end nobody knows has got its version by its deadline.
+		long givenBy = (told.operation.outcome() == Outcome.UNKNOWN)
+				? told.operation.invokedAt() + ProductOperations.WRITE_TIMEOUT.toNanos() : told.operation.endedAt();
+		long ttlNanos = told.ttl.duration().toNanos();
+		return told.operation.expiring(told.operation.invokedAt() + ttlNanos - this.uncertainNanos,
+				givenBy + ttlNanos + this.uncertainNanos);
 	}
 
 	/**
@@ -107,27 +123,6 @@ final class KeyHistory {
 				.ifPresent(delete -> faults.add("%s: k%d, version %s of %s, deleted by %s at %s".formatted(CAME_BACK,
 						this.key.bytes()[0], Values.text(version), get.operation, delete.version, delete.operation)));
 		}
-		if (this.expires) {
-			expiryFaultsOf(get, found, faults);
-		}
-	}
-
-	private void expiryFaultsOf(Told get, boolean found, List<String> faults) {
-		for (Told put : this.told) {
-			if (put.operation.kind() != Kind.PUT || put.operation.outcome() == Outcome.NOT_APPLIED) {
-				continue;
-			}
-			if (found && put.operation.value() == get.operation.value()
-					&& put.isSurelyGoneAt(get.operation.invokedAt())) {
-				faults.add("%s: k%d is read too late: %s by %s".formatted(EXPIRY, this.key.bytes()[0], put.operation,
-						get.operation));
-			}
-			if (!found && put.isBefore(get) && !put.mayBeGoneAt(get.operation.endedAt())
-					&& this.told.stream().noneMatch(other -> other.mayHide(put, get))) {
-				faults.add("%s: k%d is not found though it is there: %s by %s".formatted(EXPIRY, this.key.bytes()[0],
-						put.operation, get.operation));
-			}
-		}
 	}
 
 	private record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
@@ -140,24 +135,6 @@ final class KeyHistory {
 		/** So long that all replicas must have it. */
 		boolean isLongBefore(Told other) {
 			return this.operation.endedAt() + CONVERGED_NANOS < other.operation.invokedAt();
-		}
-
-		boolean isSurelyGoneAt(long nanos) {
-			return this.ttl != null && nanos > this.operation.invokedAt() + this.ttl.duration().toNanos() + SKEW_NANOS;
-		}
-
-		boolean mayBeGoneAt(long nanos) {
-			return this.ttl != null && nanos > this.operation.invokedAt() + this.ttl.duration().toNanos() - SKEW_NANOS;
-		}
-
-		/** Whether a get may find nothing after that put because of this one. */
-		boolean mayHide(Told put, Told get) {
-			boolean isBetween = this.operation.outcome() != Outcome.NOT_APPLIED
-					&& this.operation.invokedAt() < get.operation.endedAt()
-					&& (this.operation.outcome() == Outcome.UNKNOWN
-							|| this.operation.endedAt() > put.operation.invokedAt());
-			return isBetween && (this.operation.kind() == Kind.DELETE
-					|| (this.operation.kind() == Kind.PUT && mayBeGoneAt(get.operation.endedAt())));
 		}
 
 	}

@@ -1,5 +1,7 @@
 package io.kvorum.simulation;
 
+import io.kvorum.clock.HybridLogicalClock;
+
 /**
  * What a history of minutes is like.
  *
@@ -16,6 +18,15 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 
 	/** Wall clocks are no further off, so that two of them are less than 10 s apart. */
 	static final long MOST_SKEW_MILLIS = 4_000;
+
+	/** Of a clock that runs a thousandth too fast or slow, in the longest history. */
+	private static final long MOST_DRIFT_MILLIS = 1_000;
+
+	/** How far apart the clocks that a node judges an expiry by may be. */
+	long uncertainMillis() {
+		long most = (this.cluster.jumps() > 0) ? MOST_SKEW_MILLIS : this.cluster.skewMillis() + MOST_DRIFT_MILLIS;
+		return 2 * most + HybridLogicalClock.MAX_LEAD_MILLIS;
+	}
 
 	static LongScenario any(Chance chance) {
 		int[] nodes = CLUSTERS[chance.below(CLUSTERS.length)];

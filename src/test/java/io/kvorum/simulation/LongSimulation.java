@@ -12,7 +12,6 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
-import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import io.kvorum.testing.history.Violation;
@@ -59,8 +58,6 @@ final class LongSimulation {
 
 	private final Map<Key, KeyHistory> keys = new LinkedHashMap<>();
 
-	private final Map<Key, List<Operation>> histories = new LinkedHashMap<>();
-
 	private final KeyHistory.Habitual habits;
 
 	private final List<String> faults = new ArrayList<>();
@@ -80,8 +77,7 @@ final class LongSimulation {
 			Key key = Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) });
 			boolean expires = i < this.scenario.expiring();
 			boolean eventual = !expires && i < this.scenario.expiring() + this.scenario.eventual();
-			this.keys.put(key, new KeyHistory(key, expires, eventual, this.cluster));
-			this.histories.put(key, new ArrayList<>());
+			this.keys.put(key, new KeyHistory(key, expires, eventual, this.cluster, this.scenario.uncertainMillis()));
 		}
 		this.habits = new KeyHistory.Habitual(this.keys);
 	}
@@ -142,17 +138,13 @@ final class LongSimulation {
 	 * told since may be so or not.
 	 */
 	private void rewind(long since) {
-		this.histories.values().forEach(history -> {
-			List<Operation> left = history.stream().flatMap(told -> KeyHistory.rewound(told, since)).toList();
-			history.clear();
-			history.addAll(left);
-		});
 		this.keys.values().forEach(known -> known.rewind(since));
 		this.restores++;
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, this.habits, this.histories);
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, this.habits,
+				new LinkedHashMap<>());
 	}
 
 	/** Puts everything right; works once more, on what may have come back. */
@@ -295,7 +287,7 @@ final class LongSimulation {
 		this.keys.forEach((key, known) -> {
 			known.faults(this.scenario.losesDisks() || this.restores > 0).forEach(this.faults::add);
 			if (known.isLinearizable()) {
-				Violation violation = Linearizability.check(this.histories.getOrDefault(key, List.of()));
+				Violation violation = Linearizability.check(known.operations());
 				if (violation != null) {
 					this.faults.add("Key k%d, seed %d. %s".formatted(key.bytes()[0], this.seed, violation));
 				}

@@ -34,9 +34,13 @@ import org.jspecify.annotations.Nullable;
  * deletes stay open for ever, and they are alike: it is enough to count them.
  * <li>A get happens as soon as the register holds what it found.
  * <li>A value that will be found by a get not yet invoked is not replaced.
- * <li>Where a value is replaced, open puts that no later get finds happen just before.
+ * <li>Where a value is replaced, open puts that no later get finds happen just before,
+ * but for those that expire: they may have to happen later, to leave nothing.
  * <li>Of two open deletes the one that ends first happens first.
  * </ol>
+ * A put that expires is there until some instant and gone from a later one on; between
+ * them a get may find either. One of unknown end that nobody read counts as a delete of
+ * unknown end.
  */
 public final class Linearizability {
 
@@ -112,20 +116,21 @@ public final class Linearizability {
 					&& operation.value() != Operation.ABSENT) {
 				Operation writer = writers.get(operation.value());
 				if (writer == null || writer.outcome() == Outcome.NOT_APPLIED
-						|| writer.invokedAt() > operation.endedAt()) {
-					return whyNotReadable(writer);
+						|| writer.invokedAt() > operation.endedAt() || writer.expiredAt() < operation.invokedAt()) {
+					return whyNotReadable(writer, operation);
 				}
 				found.add(operation.value());
 			}
 		}
-		List<Operation> relevant = new ArrayList<>(history.size());
+		List<Operation> relevant = history.stream()
+			.map(operation -> withoutUse(operation, found) ? expiry(operation) : operation)
+			.filter(operation -> matters(operation, found))
+			.sorted(Comparator.comparingLong(Operation::invokedAt))
+			.toList();
 		Map<Integer, Integer> putOfValue = new HashMap<>();
-		for (Operation operation : history) {
-			if (matters(operation, found)) {
-				if (operation.kind() == Kind.PUT) {
-					putOfValue.put(operation.value(), relevant.size());
-				}
-				relevant.add(operation);
+		for (int i = 0; i < relevant.size(); i++) {
+			if (relevant.get(i).kind() == Kind.PUT) {
+				putOfValue.put(relevant.get(i).value(), i);
 			}
 		}
 		return new Linearizability(relevant, putOfValue).isExplained() ? null
@@ -165,8 +170,7 @@ public final class Linearizability {
 				known.add(operation);
 			}
 			else if (operation.invokedAt() <= now) {
-				known.add(new Operation(operation.client(), operation.kind(), operation.value(), Outcome.UNKNOWN,
-						operation.invokedAt(), operation.endedAt()));
+				known.add(operation.ending(Outcome.UNKNOWN));
 			}
 		}
 		return known;
@@ -182,12 +186,28 @@ public final class Linearizability {
 		return writers;
 	}
 
-	private static String whyNotReadable(@Nullable Operation writer) {
+	private static String whyNotReadable(@Nullable Operation writer, Operation get) {
 		if (writer == null) {
 			return "a value was read that nobody put";
 		}
+		if (writer.expiredAt() < get.invokedAt()) {
+			return "a value was read that had expired";
+		}
 		return (writer.outcome() == Outcome.NOT_APPLIED) ? "a value was read whose put was said not to be applied"
 				: "a value was read before its put was invoked";
+	}
+
+	/** Whether it is a put that nobody read and that may have hidden another one. */
+	private static boolean withoutUse(Operation operation, Set<Integer> found) {
+		return operation.kind() == Kind.PUT && operation.outcome() == Outcome.UNKNOWN
+				&& operation.mayExpireAt() != Operation.NEVER && !found.contains(operation.value());
+	}
+
+	/** All that such a put may show: that there is nothing, from some instant on. */
+	private static Operation expiry(Operation put) {
+		long from = Math.max(put.invokedAt(), put.mayExpireAt());
+		return new Operation(put.client(), Kind.DELETE, Operation.ABSENT, Outcome.UNKNOWN, from,
+				Math.max(from, put.endedAt()));
 	}
 
 	private static boolean matters(Operation operation, Set<Integer> found) {
@@ -241,8 +261,14 @@ public final class Linearizability {
 			return;
 		}
 		this.openGets |= 1L << slot;
-		replaceAll(configuration -> (configuration.holds == this.puts[index]) ? configuration.with(1L << slot)
+		replaceAll(configuration -> isFoundBy(index, configuration.holds) ? configuration.with(1L << slot)
 				: configuration);
+	}
+
+	/** Whether a get finds what it found where the register holds this put. */
+	private boolean isFoundBy(int get, int put) {
+		return this.puts[get] == put
+				|| (put != NOTHING && this.operations[put].mayHaveExpiredFor(this.operations[get]));
 	}
 
 	private void replaceAll(UnaryOperator<Configuration> change) {
@@ -341,7 +367,8 @@ public final class Linearizability {
 		long passing = 0;
 		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
 			int index = this.slots[Long.numberOfTrailingZeros(left)];
-			if (this.operations[index].kind() == Kind.PUT && mayBeReplaced(index, ending)) {
+			if (this.operations[index].kind() == Kind.PUT && this.operations[index].mayExpireAt() == Operation.NEVER
+					&& mayBeReplaced(index, ending)) {
 				passing |= Long.lowestOneBit(left) | getsOf(index);
 			}
 		}
@@ -352,11 +379,11 @@ public final class Linearizability {
 		return new Configuration(put, happened | getsOf(put), endlessUsed);
 	}
 
-	/** The open gets that find what this put wrote. */
+	/** The open gets that find what this put wrote, or nothing once that has expired. */
 	private long getsOf(int put) {
 		long gets = 0;
 		for (long left = this.openGets; left != 0; left &= left - 1) {
-			if (this.puts[this.slots[Long.numberOfTrailingZeros(left)]] == put) {
+			if (isFoundBy(this.slots[Long.numberOfTrailingZeros(left)], put)) {
 				gets |= Long.lowestOneBit(left);
 			}
 		}

@@ -148,6 +148,42 @@ class LinearizabilityTests {
 	}
 
 	@Test
+	void aValueThatExpiresIsThereAtFirstAndThenThereOrNotAndThenGone() {
+		expiringPut(1, Outcome.DONE, 0, 1);
+		get(1, 4, 5);
+		get(0, 11, 12);
+		get(1, 13, 14);
+		get(0, 21, 22);
+		assertLinearizable();
+		assertOffending(get(1, 23, 24));
+	}
+
+	@Test
+	void aValueThatIsGoneBeforeItMayExpire() {
+		expiringPut(1, Outcome.DONE, 0, 1);
+		assertOffending(get(0, 4, 5));
+	}
+
+	@Test
+	void whatAnExpiredValueHasReplacedDoesNotComeBack() {
+		put(1, 0, 1);
+		expiringPut(2, Outcome.DONE, 2, 3);
+		get(0, 21, 22);
+		assertLinearizable();
+		assertOffending(get(1, 23, 24));
+	}
+
+	@Test
+	void anUnknownPutThatNobodyReadMayHaveReplacedAValueAndExpired() {
+		put(1, 0, 1);
+		expiringPut(2, Outcome.UNKNOWN, 2, 3);
+		get(1, 4, 5);
+		get(0, 11, 12);
+		assertLinearizable();
+		assertOffending(get(1, 13, 14));
+	}
+
+	@Test
 	void aFailurePrintsTheHistoryALineForEachOperationAndMarksOne() {
 		put(1, 0, 1_000_000);
 		get(0, 2_000_000, 3_500_000);
@@ -172,7 +208,7 @@ class LinearizabilityTests {
 		int histories = 60_000;
 		for (int seed = 0; seed < histories; seed++) {
 			RandomHistory random = new RandomHistory(seed);
-			List<Operation> small = random.of(3 + seed % 6, 2 + seed % 4, 30);
+			List<Operation> small = random.of(3 + seed % 6, 2 + seed % 4, 30, (seed % 3) * 30);
 			assertThat(Linearizability.check(small)).as("seed %d", seed).isNull();
 			for (int mutation = 0; mutation <= 1 + seed % 5; mutation++) {
 				small = random.mutated(small);
@@ -213,10 +249,15 @@ class LinearizabilityTests {
 	void thousandsOfOperationsWithHundredsOfUnknownEnds() {
 		for (int seed = 0; seed < 20; seed++) {
 			RandomHistory random = new RandomHistory(seed);
-			List<Operation> large = random.of(5_000, 2 + 3 * seed, 20);
+			List<Operation> large = random.of(5_000, 2 + 3 * seed, 20, 0);
 			assertThat(Linearizability.check(large)).isNull();
 			Linearizability.check(random.mutated(large));
 		}
+	}
+
+	/** Of a value that may be gone from 10 on, and is from 20 on. */
+	private void expiringPut(int value, Outcome outcome, long invokedAt, long endedAt) {
+		this.history.add(new Operation("c", Kind.PUT, value, outcome, invokedAt, endedAt).expiring(10, 20));
 	}
 
 	private Operation put(int value, long invokedAt, long endedAt) {

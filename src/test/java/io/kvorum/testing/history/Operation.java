@@ -7,10 +7,21 @@ package io.kvorum.testing.history;
  * found; {@link #ABSENT} is no value
  * @param invokedAt in nanoseconds since the history began
  * @param endedAt when the client had its answer or gave up
+ * @param mayExpireAt from when on a get may find that a put has expired; between then and
+ * {@code expiredAt} one get may find its value and the next nothing, and the other way
+ * @param expiredAt from when on no get finds its value
  */
-public record Operation(String client, Kind kind, int value, Outcome outcome, long invokedAt, long endedAt) {
+public record Operation(String client, Kind kind, int value, Outcome outcome, long invokedAt, long endedAt,
+		long mayExpireAt, long expiredAt) {
 
 	public static final int ABSENT = 0;
+
+	public static final long NEVER = Long.MAX_VALUE;
+
+	/** One that does not expire. */
+	public Operation(String client, Kind kind, int value, Outcome outcome, long invokedAt, long endedAt) {
+		this(client, kind, value, outcome, invokedAt, endedAt, NEVER, NEVER);
+	}
 
 	public Operation {
 		if (kind == Kind.PUT && value == ABSENT) {
@@ -19,6 +30,23 @@ public record Operation(String client, Kind kind, int value, Outcome outcome, lo
 		if (endedAt < invokedAt) {
 			throw new IllegalArgumentException("an operation ends after it began");
 		}
+	}
+
+	/** The same, with what else a client was told of how it ended. */
+	public Operation ending(Outcome other) {
+		return new Operation(this.client, this.kind, this.value, other, this.invokedAt, this.endedAt, this.mayExpireAt,
+				this.expiredAt);
+	}
+
+	/** The same of a put whose value may be gone, and is gone, from some instants on. */
+	public Operation expiring(long mayExpireAt, long expiredAt) {
+		return new Operation(this.client, this.kind, this.value, this.outcome, this.invokedAt, this.endedAt,
+				mayExpireAt, expiredAt);
+	}
+
+	/** Whether a get that found nothing may have found this put expired. */
+	boolean mayHaveExpiredFor(Operation get) {
+		return get.kind == Kind.GET && get.value == ABSENT && this.mayExpireAt <= get.endedAt;
 	}
 
 	boolean isWrite() {
@@ -32,7 +60,8 @@ public record Operation(String client, Kind kind, int value, Outcome outcome, lo
 
 	private String text() {
 		String call = switch (this.kind) {
-			case PUT -> "put " + this.value;
+			case PUT -> "put " + this.value + ((this.expiredAt == NEVER) ? ""
+					: " until %.0f .. %.0f ms".formatted(this.mayExpireAt / 1e6, this.expiredAt / 1e6));
 			case DELETE -> "delete";
 			case GET -> "get";
 		};

@@ -7,6 +7,7 @@ import java.util.Random;
 
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A history that a register gave: each operation happens at an instant between its
@@ -26,8 +27,9 @@ final class RandomHistory {
 	 * @param clients each sends one operation after the other
 	 * @param unknown how many of a hundred writes end unknown; half of them happen, maybe
 	 * later than their end
+	 * @param expiring how many of a hundred puts of known end expire
 	 */
-	List<Operation> of(int operations, int clients, int unknown) {
+	List<Operation> of(int operations, int clients, int unknown, int expiring) {
 		long[] free = new long[clients];
 		List<Instant> instants = new ArrayList<>();
 		for (int i = 0; i < operations; i++) {
@@ -41,8 +43,13 @@ final class RandomHistory {
 			if (outcome == Outcome.UNKNOWN) {
 				happensAt = this.random.nextBoolean() ? Long.MAX_VALUE : happensAt + this.random.nextInt(40);
 			}
-			instants.add(new Instant(happensAt,
-					new Operation("c" + client, kind, (kind == Kind.PUT) ? i + 1 : 0, outcome, invokedAt, endedAt)));
+			Operation operation = new Operation("c" + client, kind, (kind == Kind.PUT) ? i + 1 : 0, outcome, invokedAt,
+					endedAt);
+			if (kind == Kind.PUT && outcome == Outcome.DONE && this.random.nextInt(100) < expiring) {
+				long mayExpireAt = endedAt + this.random.nextInt(20);
+				operation = operation.expiring(mayExpireAt, mayExpireAt + this.random.nextInt(8));
+			}
+			instants.add(new Instant(happensAt, operation));
 		}
 		return answered(instants);
 	}
@@ -58,14 +65,17 @@ final class RandomHistory {
 					operation.invokedAt(), operation.endedAt()));
 		}
 		else if (this.random.nextInt(4) == 0) {
-			mutated.set(index, new Operation(operation.client(), operation.kind(), operation.value(),
-					OUTCOMES.get(this.random.nextInt(OUTCOMES.size())), operation.invokedAt(), operation.endedAt()));
+			Outcome other = OUTCOMES.get(this.random.nextInt(OUTCOMES.size()));
+			boolean expires = operation.mayExpireAt() != Operation.NEVER;
+			mutated.set(index, operation.ending((expires && other == Outcome.UNKNOWN) ? Outcome.DONE : other));
 		}
 		else {
 			int shift = this.random.nextInt(-10, 11);
 			long invokedAt = operation.invokedAt() + shift;
-			mutated.set(index, new Operation(operation.client(), operation.kind(), operation.value(),
-					operation.outcome(), invokedAt, invokedAt + this.random.nextInt(10)));
+			mutated.set(index,
+					new Operation(operation.client(), operation.kind(), operation.value(), operation.outcome(),
+							invokedAt, invokedAt + this.random.nextInt(10), operation.mayExpireAt(),
+							operation.expiredAt()));
 		}
 		return mutated;
 	}
@@ -78,20 +88,27 @@ final class RandomHistory {
 	private List<Operation> answered(List<Instant> instants) {
 		Collections.shuffle(instants, this.random);
 		instants.sort((one, other) -> Long.compare(one.happensAt, other.happensAt));
-		int holds = Operation.ABSENT;
+		@Nullable Operation holds = null;
 		List<Operation> history = new ArrayList<>();
 		for (Instant instant : instants) {
 			Operation operation = instant.operation;
 			if (operation.kind() == Kind.GET) {
-				operation = new Operation(operation.client(), Kind.GET, holds, operation.outcome(),
-						operation.invokedAt(), operation.endedAt());
+				operation = new Operation(operation.client(), Kind.GET, found(holds, instant.happensAt),
+						operation.outcome(), operation.invokedAt(), operation.endedAt());
 			}
 			else if (instant.happensAt != Long.MAX_VALUE) {
-				holds = operation.value();
+				holds = operation;
 			}
 			history.add(operation);
 		}
 		return history;
+	}
+
+	private int found(@Nullable Operation holds, long at) {
+		if (holds == null || at > holds.expiredAt() || (at >= holds.mayExpireAt() && this.random.nextBoolean())) {
+			return Operation.ABSENT;
+		}
+		return holds.value();
 	}
 
 	private record Instant(long happensAt, Operation operation) {
