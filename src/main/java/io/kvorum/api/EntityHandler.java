@@ -154,6 +154,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
+		RequestHeaders.checkRead(exchange);
 		return this.coordinator.get(request.key(), request.replicas(), exchange.follower())
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
@@ -161,23 +162,34 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> found(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
+		String etag = etag(live.version());
+		if (RequestHeaders.isKnown(exchange, etag)) {
+			return notModified(etag, request, exchange);
+		}
 		int length = live.value().length();
 		if (!withBody || length < LARGE_VALUE_BYTES) {
-			return send(live, request, exchange, withBody);
+			return send(live, etag, request, exchange, withBody);
 		}
 		if (!this.outgoing.tryReserve(length)) {
 			return Mono.error(this.outgoing.exhausted());
 		}
-		return Mono.defer(() -> send(live, request, exchange, true)).doFinally(_ -> this.outgoing.release(length));
+		return Mono.defer(() -> send(live, etag, request, exchange, true))
+			.doFinally(_ -> this.outgoing.release(length));
 	}
 
-	private Mono<Void> send(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
+	private Mono<Void> send(Live live, String etag, EntityRequest request, Exchange exchange, boolean withBody) {
 		Value value = live.value();
-		head(request, exchange, live.version());
+		head(request, exchange, etag);
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.version().millis()));
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
+	}
+
+	private Mono<Void> notModified(String etag, EntityRequest request, Exchange exchange) {
+		exchange.status(304);
+		head(request, exchange, etag);
+		return exchange.end();
 	}
 
 	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {
@@ -186,6 +198,8 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> put(EntityRequest request, Exchange exchange) {
+		RequestHeaders.checkWrite(exchange);
+		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
 		int declared = this.bodies.declaredBytes(exchange);
 		// After a body of unknown length that nobody has read the connection would end.
@@ -226,6 +240,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> delete(EntityRequest request, Exchange exchange) {
+		RequestHeaders.checkWrite(exchange);
 		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
@@ -236,14 +251,18 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> done(int status, EntityRequest request, Exchange exchange, Version version) {
 		exchange.status(status);
-		head(request, exchange, version);
+		head(request, exchange, etag(version));
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, HttpHeaderValues.ZERO);
 		return exchange.end();
 	}
 
-	private void head(EntityRequest request, Exchange exchange, Version version) {
+	private void head(EntityRequest request, Exchange exchange, String etag) {
 		consistency(request, exchange);
-		exchange.set(HttpHeaderNames.ETAG, '"' + version.toHex() + '"');
+		exchange.set(HttpHeaderNames.ETAG, etag);
+	}
+
+	private static String etag(Version version) {
+		return '"' + version.toHex() + '"';
 	}
 
 	private void consistency(EntityRequest request, Exchange exchange) {
@@ -268,6 +287,9 @@ final class EntityHandler implements WebHandler {
 		}
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(exchange, denied);
+		}
+		if (error instanceof UnsupportedHeaderException unsupported) {
+			return this.problems.write(exchange, unsupported);
 		}
 		return this.problems.write(exchange, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));

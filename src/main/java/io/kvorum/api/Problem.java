@@ -30,6 +30,8 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	private static final long NANOS_OF_A_SECOND = TimeUnit.SECONDS.toNanos(1);
 
+	private static final Map<String, Object> NEVER_APPLIED = Map.of("outcome", "not-applied", "retryable", false);
+
 	private static final Map<String, Object> NOT_APPLIED = Map.of("outcome", "not-applied", "retryable", true);
 
 	static final Problem NOT_FOUND = new Problem(404, "no-such-entity", "No such entity",
@@ -49,6 +51,11 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	private static final Problem NO_RIGHT_TO_ENDPOINT = new Problem(403, "forbidden", "Forbidden",
 			"The API key may not use this management endpoint in this way.");
+
+	static final Problem CODED_VALUE = new Problem(415, "content-encoding-not-supported", "Unsupported media type",
+			"A value is kept with its Content-Type and without its Content-Encoding, so it would come back unreadable. "
+					+ "Send it without Content-Encoding: decoded, or with a Content-Type that says what it is, such as application/gzip.",
+			null, NEVER_APPLIED);
 
 	/** Those that always say the same. */
 	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
@@ -74,6 +81,14 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 	/** The body did not arrive as it was announced; nothing was stored. */
 	static Problem incompleteBody(String detail) {
 		return new Problem(400, "incomplete-body", "Incomplete body", detail, null, NOT_APPLIED);
+	}
+
+	/** A header asks for what is not implemented; nothing was done. */
+	static Problem unsupportedHeader(CharSequence name) {
+		return new Problem(501, "header-not-supported", "Not implemented",
+				"The header '%s' is not supported on this method. Nothing was done, since to ignore it could do what it forbids. Send the request without it if it holds without."
+					.formatted(name),
+				null, NEVER_APPLIED);
 	}
 
 	/** A limit of this node is reached; nothing was done. */

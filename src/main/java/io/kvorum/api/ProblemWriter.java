@@ -9,6 +9,7 @@ import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.OperationFailedException.Kind;
 import io.kvorum.replication.OperationFailedException.ReplicaFailure;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
@@ -24,6 +25,8 @@ final class ProblemWriter {
 
 	/** More than there are reasons at a time; a power of two. */
 	private static final int KEPT = 32;
+
+	private static final int UNSUPPORTED_MEDIA_TYPE = 415;
 
 	private final JsonMapper json;
 
@@ -47,6 +50,14 @@ final class ProblemWriter {
 
 	Mono<Void> write(Exchange exchange, OperationFailedException failed) {
 		return rendered(failed).writeTo(exchange);
+	}
+
+	Mono<Void> write(Exchange exchange, UnsupportedHeaderException unsupported) {
+		if (unsupported.problem().status() == UNSUPPORTED_MEDIA_TYPE) {
+			// What would have been taken: RFC 9110, section 15.5.16.
+			exchange.set(HttpHeaderNames.ACCEPT_ENCODING, HttpHeaderValues.IDENTITY);
+		}
+		return write(exchange, unsupported.problem());
 	}
 
 	Mono<Void> write(Exchange exchange, Problem problem) {

@@ -104,6 +104,7 @@ final class RangeHandler implements WebHandler {
 		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
 		caller.requireRange(asked.range());
+		RequestHeaders.checkRead(followed);
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
 			return this.problems.write(followed, new Problem(406, "not-acceptable", "Not acceptable",
@@ -148,6 +149,9 @@ final class RangeHandler implements WebHandler {
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(followed, denied);
+		}
+		if (error instanceof UnsupportedHeaderException unsupported) {
+			return this.problems.write(followed, unsupported);
 		}
 		return this.problems.write(followed, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));

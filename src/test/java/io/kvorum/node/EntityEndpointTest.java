@@ -4,6 +4,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 
+import io.kvorum.testing.RawHttp;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -29,10 +30,13 @@ class EntityEndpointTest {
 
 	final NodeClient node;
 
+	private final int port;
+
 	private final MeterRegistry meters;
 
 	EntityEndpointTest(@LocalServerPort int port, @Autowired MeterRegistry meters) {
 		this.node = new NodeClient(port);
+		this.port = port;
 		this.meters = meters;
 	}
 
@@ -73,6 +77,31 @@ class EntityEndpointTest {
 		assertProblem(this.node.send("POST", "/v0/entity?id=a", bytes("x")), 405);
 		assertProblem(this.node.send("PUT", "/v0/entity?id=a", new byte[(256 << 10) + 1]), 413);
 		assertThat(output.getAll()).doesNotContain("ERROR");
+	}
+
+	@Test
+	void headersThatChangeWhatARequestMeansAreHonouredOrRefused() throws Exception {
+		HttpResponse<byte[]> put = this.node.send("PUT", "/v0/entity?id=conditional", bytes("one"));
+		String etag = put.headers().firstValue("ETag").orElseThrow();
+
+		assertThat(statusOf("GET", "If-None-Match: " + etag)).isEqualTo(304);
+		assertThat(statusOf("HEAD", "If-None-Match: W/\"x\", " + etag)).isEqualTo(304);
+		assertThat(statusOf("GET", "If-None-Match: \"x\"")).isEqualTo(200);
+		assertThat(statusOf("GET", "If-Match: " + etag)).isEqualTo(501);
+		assertThat(statusOf("PUT", "Content-Length: 0\r\nIf-Match: " + etag)).isEqualTo(501);
+		assertThat(statusOf("DELETE", "Idempotency-Key: x")).isEqualTo(501);
+		assertThat(statusOf("PUT", "Content-Length: 0\r\nContent-Encoding: gzip")).isEqualTo(415);
+		assertThat(statusOf("PUT", "Content-Length: 0\r\nContent-Range: bytes 0-0/2")).isEqualTo(400);
+		assertThat(this.node.send("GET", "/v0/entity?id=conditional").body()).asString().isEqualTo("one");
+	}
+
+	private int statusOf(String method, String headers) {
+		try (RawHttp connection = RawHttp.connect(this.port)) {
+			String head = connection
+				.send(method + " /v0/entity?id=conditional HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n\r\n")
+				.readHead();
+			return Integer.parseInt(head.split(" ")[1]);
+		}
 	}
 
 	private static void assertProblem(HttpResponse<byte[]> response, int status) {

@@ -1,0 +1,94 @@
+package io.kvorum.api;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.util.AsciiString;
+
+/**
+ * Headers that change what a request means: honoured or refused, never ignored. Absent
+ * ones cost a look into a hash table each.
+ * <p>
+ * RFC 9110 lets a server ignore some, and here it does: {@code Range} and
+ * {@code If-Range} (section 14.2), and {@code If-Modified-Since} (section 13.1.3). A GET
+ * then answers in full. Dates have whole seconds, so that a 304 by date could hide the
+ * second of two writes.
+ */
+final class RequestHeaders {
+
+	private static final AsciiString IDEMPOTENCY_KEY = AsciiString.cached("Idempotency-Key");
+
+	private static final AsciiString[] UNSUPPORTED_BY_READS = { HttpHeaderNames.IF_MATCH,
+			HttpHeaderNames.IF_UNMODIFIED_SINCE };
+
+	private static final AsciiString[] UNSUPPORTED_BY_WRITES = { HttpHeaderNames.IF_MATCH,
+			HttpHeaderNames.IF_NONE_MATCH, HttpHeaderNames.IF_UNMODIFIED_SINCE, IDEMPOTENCY_KEY };
+
+	private static final String ANY = "*";
+
+	private RequestHeaders() {
+	}
+
+	/**
+	 * Checks the headers of a GET or a HEAD.
+	 * @throws UnsupportedHeaderException if one of them is a condition that reads do not
+	 * evaluate
+	 */
+	static void checkRead(Exchange exchange) {
+		refuse(exchange, UNSUPPORTED_BY_READS);
+	}
+
+	/**
+	 * Checks the headers of a PUT or a DELETE.
+	 * @throws UnsupportedHeaderException if one of them is a condition, or asks that a
+	 * repetition is recognized
+	 */
+	static void checkWrite(Exchange exchange) {
+		refuse(exchange, UNSUPPORTED_BY_WRITES);
+	}
+
+	/**
+	 * Checks what the headers of a PUT say of its body.
+	 * @throws UnsupportedHeaderException if it is compressed
+	 * @throws BadRequestException if it is a part of a value
+	 */
+	static void checkBody(Exchange exchange) {
+		if (exchange.header(HttpHeaderNames.CONTENT_RANGE) != null) {
+			throw new BadRequestException("content-range",
+					"A PUT stores a whole value, and Content-Range says that this is a part of one (RFC 9110, section 14.5). "
+							+ "Send the whole value, without this header.");
+		}
+		if (exchange.header(HttpHeaderNames.CONTENT_ENCODING) == null) {
+			return;
+		}
+		for (String codings : exchange.headers(HttpHeaderNames.CONTENT_ENCODING)) {
+			for (String coding : codings.split(",", -1)) {
+				if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
+					throw new UnsupportedHeaderException(Problem.CODED_VALUE);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Whether a GET has been told by If-None-Match that the client has what it would get.
+	 * @param etag that of the entity, with its quotes: no part of another one can look
+	 * like that
+	 */
+	static boolean isKnown(Exchange exchange, String etag) {
+		if (exchange.header(HttpHeaderNames.IF_NONE_MATCH) == null) {
+			return false;
+		}
+		return exchange.headers(HttpHeaderNames.IF_NONE_MATCH)
+			.stream()
+			.anyMatch(tags -> tags.contains(etag) || tags.strip().equals(ANY));
+	}
+
+	private static void refuse(Exchange exchange, AsciiString[] names) {
+		for (AsciiString name : names) {
+			if (exchange.header(name) != null) {
+				throw new UnsupportedHeaderException(Problem.unsupportedHeader(name));
+			}
+		}
+	}
+
+}

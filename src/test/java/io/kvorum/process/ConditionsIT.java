@@ -1,0 +1,147 @@
+package io.kvorum.process;
+
+import java.util.List;
+
+import io.kvorum.testing.Answer;
+import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
+import io.kvorum.testing.SharedNode;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static io.kvorum.process.EntityApiIT.assertProblem;
+import static io.kvorum.testing.KvorumClient.entity;
+import static org.assertj.core.api.Assertions.assertThat;
+
+@ExtendWith(SharedNode.class)
+@DisplayName("Headers that change what a request means")
+class ConditionsIT {
+
+	@ParameterizedTest(name = "{0} with {1}: {2}")
+	@CsvSource(delimiter = '|', textBlock = """
+			PUT    | If-Match            | "stale"
+			PUT    | If-None-Match       | *
+			PUT    | If-Unmodified-Since | Sat, 21 Nov 2026 06:25:16 GMT
+			PUT    | Idempotency-Key     | 7f9c
+			DELETE | If-Match            | "stale"
+			DELETE | If-None-Match       | "stale"
+			DELETE | If-Unmodified-Since | Sat, 21 Nov 2026 06:25:16 GMT
+			DELETE | Idempotency-Key     | 7f9c
+			""")
+	@DisplayName("a condition on a write: 501 that names it, and nothing is done")
+	void conditionOnAWrite(String method, String header, String value, KvorumClient client) {
+		String key = method + " " + header;
+		client.put(key, "value");
+
+		Answer answer = client.exchange(method, entity(key), header, value);
+		assertProblem(answer, 501);
+		assertThat(answer.json()).containsEntry("outcome", "not-applied").containsEntry("retryable", false);
+		assertThat((String) answer.json().get("detail")).containsIgnoringCase("'" + header + "'");
+		assertThat(client.get(key).text()).isEqualTo("value");
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(strings = { "If-Match", "If-Unmodified-Since" })
+	@DisplayName("a condition that reads do not evaluate: 501, of a range too")
+	void conditionOnARead(String header, KvorumClient client) {
+		client.put("read " + header, "value");
+
+		assertProblem(client.exchange("GET", entity("read " + header), header, "\"stale\""), 501);
+		assertThat(client.exchange("HEAD", entity("read " + header), header, "\"stale\"").status()).isEqualTo(501);
+		assertProblem(client.exchange("GET", "/v0/entities?start=a", header, "\"stale\""), 501);
+	}
+
+	@Test
+	@DisplayName("If-None-Match with the ETag of a value: 304 until it is written again")
+	void notModified(KvorumClient client) {
+		client.put("known", "value");
+		String etag = client.get("known").header("ETag");
+
+		for (String tags : List.of(etag, "W/" + etag, "\"other\", " + etag, " * ")) {
+			Answer answer = client.exchange("GET", entity("known"), "If-None-Match", tags);
+			assertThat(answer.status()).as(tags).isEqualTo(304);
+			assertThat(answer.header("ETag")).isEqualTo(etag);
+			assertThat(answer.header("Kvorum-Consistency")).isEqualTo("linearizable");
+			assertThat(answer.body()).isEmpty();
+			assertThat(client.exchange("HEAD", entity("known"), "If-None-Match", tags).status()).isEqualTo(304);
+		}
+		assertThat(client.exchange("GET", entity("known"), "If-None-Match", "\"other\"").text()).isEqualTo("value");
+		client.put("known", "newer");
+		assertThat(client.exchange("GET", entity("known"), "If-None-Match", etag).text()).isEqualTo("newer");
+	}
+
+	@Test
+	@DisplayName("If-None-Match and no value: 404")
+	void absentIsNotKnown(KvorumClient client) {
+		assertProblem(client.exchange("GET", entity("known-absent"), "If-None-Match", "*"), 404);
+	}
+
+	@Test
+	@DisplayName("304: has no body, and the next answer of the connection follows it")
+	void framing(KvorumClient client, NodeProcess node) {
+		client.put("framed", "value");
+		String etag = client.get("framed").header("ETag");
+		try (RawHttp connection = RawHttp.connect(node.port())) {
+			String head = "GET " + entity("framed") + " HTTP/1.1\r\nHost: a\r\n";
+			connection.send(head + "If-None-Match: \"x\"\r\nIf-None-Match: " + etag + "\r\n\r\n" + head + "\r\n");
+
+			assertThat(connection.readHead()).contains(" 304 ").contains(etag);
+			assertThat(connection.read()).isNotNull().extracting(Response::body).isEqualTo("value");
+		}
+	}
+
+	@ParameterizedTest(name = "{0}: {1}")
+	@CsvSource(delimiter = '|', textBlock = """
+			If-Modified-Since | Sat, 21 Nov 2099 06:25:16 GMT
+			Range             | bytes=0-1
+			If-Range          | "stale"
+			Idempotency-Key   | 7f9c
+			""")
+	@DisplayName("what may be ignored on a read: the whole value")
+	void inFull(String header, String value, KvorumClient client) {
+		client.put("full", "value");
+
+		Answer answer = client.exchange("GET", entity("full"), header, value);
+		assertThat(answer.status()).isEqualTo(200);
+		assertThat(answer.text()).isEqualTo("value");
+	}
+
+	@Test
+	@DisplayName("If-Modified-Since on a write: no condition of it, 201")
+	void modifiedSinceOnAWrite(KvorumClient client) {
+		assertThat(
+				client.exchange("PUT", entity("since"), "If-Modified-Since", "Sat, 21 Nov 2026 06:25:16 GMT").status())
+			.isEqualTo(201);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(strings = { "gzip", "identity, br", "aes128gcm" })
+	@DisplayName("a PUT with a Content-Encoding: 415 with Accept-Encoding, and nothing is stored")
+	void contentEncoding(String coding, KvorumClient client) {
+		Answer answer = client.exchange("PUT", entity("coded " + coding), "Content-Encoding", coding);
+
+		assertProblem(answer, 415);
+		assertThat(answer.header("Accept-Encoding")).isEqualTo("identity");
+		assertThat(client.get("coded " + coding).status()).isEqualTo(404);
+	}
+
+	@Test
+	@DisplayName("Content-Encoding: identity says nothing: 201")
+	void identity(KvorumClient client) {
+		assertThat(client.exchange("PUT", entity("identity"), "Content-Encoding", "Identity").status()).isEqualTo(201);
+	}
+
+	@Test
+	@DisplayName("a PUT with a Content-Range: 400, and nothing is stored")
+	void contentRange(KvorumClient client) {
+		assertProblem(client.exchange("PUT", entity("part"), "Content-Range", "bytes 0-0/2"), 400);
+		assertThat(client.get("part").status()).isEqualTo(404);
+	}
+
+}
