@@ -2,7 +2,6 @@ package io.kvorum.app;
 
 import java.security.SecureRandom;
 import java.util.HexFormat;
-import java.util.List;
 import java.util.function.Supplier;
 
 import io.kvorum.api.ApiSettings;
@@ -130,29 +129,13 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	WireGuard wireGuard(KvorumProperties properties, Environment environment, WireEvents events) {
-		requireOwnIdleTimeout(environment);
+	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();
 		WireLimits defaults = WireLimits.defaults();
 		return new WireGuard(new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(),
 				defaults.maxHeaderSize(), defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(),
 				api.headerTimeout(), api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(),
 				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
-	}
-
-	/** That of reactor-netty knows only some of the requests, and cuts the others off. */
-	private static void requireOwnIdleTimeout(Environment environment) {
-		String other = environment.getProperty("server.netty.idle-timeout");
-		if (other != null) {
-			throw new WrongPropertiesException(List.of(new Violation("server.netty.idle-timeout", other,
-					"must not be set: kvorum.api.idle-timeout is in its place")));
-		}
-	}
-
-	/** The guard is of HTTP/1; TLS would offer HTTP/2 to clients, which would take it. */
-	@Bean
-	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> noHttp2() {
-		return factory -> factory.setHttp2(null);
 	}
 
 	@Bean

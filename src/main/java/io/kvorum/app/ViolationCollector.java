@@ -87,6 +87,7 @@ final class ViolationCollector extends AbstractBindHandler {
 		if (result instanceof KvorumProperties properties) {
 			this.violations.addAll(PropertyRelations.violatedBy(properties));
 		}
+		this.violations.addAll(ForeignProperties.violatedBy(context.getSources(), context.getBinder()));
 		if (!this.violations.isEmpty()) {
 			throw new WrongPropertiesException(this.violations);
 		}

@@ -1,7 +1,5 @@
 package io.kvorum.app;
 
-import java.nio.file.Path;
-
 import java.time.Duration;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -11,11 +9,13 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.reactor.netty.autoconfigure.ReactorNettyProperties;
+import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -137,12 +137,66 @@ class PropertiesTest {
 	}
 
 	@Test
-	void onlyTheIdleTimeoutOfTheNodeIsOne(CapturedOutput output, @TempDir Path directory) {
+	void whatSpringBootWouldIgnoreIsRefusedWithAllElse(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0",
-				"--kvorum.storage.path=" + directory, "--server.netty.idle-timeout=1m"));
+				"--server.netty.idle-timeout=1m", "--server.compression.mime-types=text/html,text/css",
+				"--kvorum.storage.read-threads=0"));
 		assertThat(output.getOut())
-			.contains("server.netty.idle-timeout = 1m: must not be set: kvorum.api.idle-timeout is in its place")
+			.contains(
+					"""
+							The configuration cannot be used:
+
+							    kvorum.storage.read-threads = 0: must be greater than or equal to 1
+							    server.compression.mime-types = text/html,text/css: must not be set: answers are not compressed, a proxy can do that
+							    server.netty.idle-timeout = 1m: must not be set: kvorum.api.idle-timeout is in its place
+
+							""")
 			.doesNotContain("\tat ");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					server.netty.connection-timeout=1s         | server.netty.connection-timeout = 1s: must not be set: kvorum.api.header-timeout is in its place
+					server.netty.max-initial-line-length=64KB  | server.netty.max-initial-line-length = 64KB: must not be set: the limit of a request line is 8 KB
+					server.netty.max-keep-alive-requests=100   | server.netty.max-keep-alive-requests = 100: must not be set: the port has an HTTP codec of its own
+					server.netty.validate-headers=false        | server.netty.validate-headers = false: must not be set: the port has an HTTP codec of its own
+					server.max-http-request-header-size=64KB   | server.max-http-request-header-size = 64KB: must not be set: the limit of all headers of a request is 16 KB
+					server.maxHttpRequestHeaderSize=64KB       | server.max-http-request-header-size = 64KB: must not be set
+					server.compression.enabled=true            | server.compression.enabled = true: must be false: answers are not compressed
+					server.compression.mime-types[0]=text/html | server.compression.mime-types[0] = text/html: must not be set
+					server.http2.enabled=true                  | server.http2.enabled = true: must be false: the port speaks HTTP/1.1
+					server.forward-headers-strategy=framework  | server.forward-headers-strategy = framework: must be none
+					server.server-header=x                     | server.server-header = x: must not be set
+					server.error.include-message=always        | server.error.include-message = always: must not be set: errors are problem details
+					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
+					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
+					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
+					spring.webflux.base-path=/x                | spring.webflux.base-path = /x: must not be set: the paths of the API begin with /v0
+					""")
+	void propertiesOfSpringBootThatWouldDoNothingAreRefused(String given, String told) {
+		assertRefused(told, given);
+	}
+
+	@Test
+	void whatIsSoAnywayMayBeSaid() {
+		this.contexts
+			.withPropertyValues("server.compression.enabled=false", "server.http2.enabled=false",
+					"server.forward-headers-strategy=NONE", "server.port=0", "server.address=localhost",
+					"server.shutdown=immediate", "server.ssl.bundle=x")
+			.run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void theEventLoopsEndAtOnceUnlessSomebodyElseWantsThemToWait() {
+		ApplicationContextRunner defaults = new ApplicationContextRunner()
+			.withInitializer(new ConfigDataApplicationContextInitializer())
+			.withUserConfiguration(ReactorNetty.class);
+		defaults.run(context -> assertThat(context.getBean(ReactorNettyProperties.class).getShutdownQuietPeriod())
+			.isEqualTo(Duration.ZERO));
+		defaults.withPropertyValues("spring.reactor.netty.shutdown-quiet-period=3s")
+			.run(context -> assertThat(context.getBean(ReactorNettyProperties.class).getShutdownQuietPeriod())
+				.isEqualTo(Duration.ofSeconds(3)));
 	}
 
 	@Test
@@ -250,6 +304,11 @@ class PropertiesTest {
 				.hasRootCauseInstanceOf(WrongPropertiesException.class)
 				.rootCause()
 				.hasMessageContaining(told));
+	}
+
+	@EnableConfigurationProperties(ReactorNettyProperties.class)
+	private static final class ReactorNetty {
+
 	}
 
 }

@@ -36,8 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** The ports of a node by HTTPS, under BlockHound, and their certificate renewed. */
 @NodeTest
 @ContextConfiguration(initializers = OwnCertificate.class)
-@TestPropertySource(
-		properties = { "management.server.port=0", "server.http2.enabled=true", "kvorum.api.header-timeout=1s" })
+@TestPropertySource(properties = { "management.server.port=0", "kvorum.api.header-timeout=1s" })
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @ExtendWith(OutputCaptureExtension.class)
 class SecuredNodeTest {
@@ -127,7 +126,7 @@ class SecuredNodeTest {
 		}
 	}
 
-	/** Whatever server.http2.enabled says: the guard of the port is of HTTP/1. */
+	/** The guard of the port is of HTTP/1. */
 	@Test
 	@Order(1)
 	void aClientThatWouldHaveHttp2GetsHttp1() throws Exception {
