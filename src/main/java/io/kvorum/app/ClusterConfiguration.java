@@ -144,8 +144,8 @@ class ClusterConfiguration {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.follow(cluster, bundles),
-						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(),
-						PEERS_TIMEOUT, cluster.maxInFlight(), MAX_ENTRY_BYTES),
+						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
+						cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
 				events);
 	}

@@ -307,9 +307,9 @@ final class PeerStream {
 			.exchangeToMono(response -> (response.statusCode().value() == HttpStatus.OK.value())
 					? response.bodyToMono(String.class) : response.releaseBody().then(Mono.<String>empty()))
 			.filter(Handshake::isChallenge)
-			.switchIfEmpty(Mono
-				.error(() -> refused("%s gives no challenge, as one does that speaks %s of the replica protocol"
-					.formatted(this.peer.address(), ReplicaProtocol.VERSIONS))));
+			.switchIfEmpty(
+					Mono.error(() -> refused("%s gives no challenge, as one does that speaks %s of the replica protocol"
+						.formatted(this.peer.address(), ReplicaProtocol.VERSIONS))));
 	}
 
 	private static StreamEndedException refused(String why) {

@@ -29,8 +29,8 @@ record ProtocolRange(int oldest, int newest) {
 	 */
 	static @Nullable ProtocolRange of(@Nullable String oldest, @Nullable String newest) {
 		String last = (newest != null) ? newest : oldest;
-		if (oldest == null || last == null || !A_VERSION.matcher(oldest).matches()
-				|| !A_VERSION.matcher(last).matches() || Integer.parseInt(last) < Integer.parseInt(oldest)) {
+		if (oldest == null || last == null || !A_VERSION.matcher(oldest).matches() || !A_VERSION.matcher(last).matches()
+				|| Integer.parseInt(last) < Integer.parseInt(oldest)) {
 			return null;
 		}
 		return new ProtocolRange(Integer.parseInt(oldest), Integer.parseInt(last));

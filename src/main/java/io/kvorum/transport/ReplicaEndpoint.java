@@ -122,7 +122,8 @@ final class ReplicaEndpoint {
 		this.strangers.accepted(channel);
 		int version = version(request).orElseThrow();
 		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(),
-				EntryForm.of(version, this.topology.factor()), this.settings, this.time, this.callers.current(), () -> Strangers.close(channel), this.events);
+				EntryForm.of(version, this.topology.factor()), this.settings, this.time, this.callers.current(),
+				() -> Strangers.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version));
@@ -159,7 +160,8 @@ final class ReplicaEndpoint {
 			ProtocolRange spoken = versions(request);
 			return new Refusal(Refused.PROTOCOL, HttpStatus.UPGRADE_REQUIRED,
 					"%s speaks %s of the replica protocol, and not %s: update by way of a release that speaks a version of both"
-						.formatted(this.self.address(), ReplicaProtocol.VERSIONS, (spoken != null) ? spoken : "another"));
+						.formatted(this.self.address(), ReplicaProtocol.VERSIONS,
+								(spoken != null) ? spoken : "another"));
 		}
 		if (!knowsSecret(request)) {
 			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,

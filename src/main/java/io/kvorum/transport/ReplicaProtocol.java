@@ -25,8 +25,8 @@ final class ReplicaProtocol {
 
 	/**
 	 * The versions that this node speaks. Entries are in format 1 in version 4, and as
-	 * they are stored in version 5: {@link EntryForm}. Any change of a frame, an entry, a message or
-	 * the handshake makes a new one, which the one before it stays beside.
+	 * they are stored in version 5: {@link EntryForm}. Any change of a frame, an entry, a
+	 * message or the handshake makes a new one, which the one before it stays beside.
 	 */
 	static final ProtocolRange VERSIONS = new ProtocolRange(4, 5);
 

@@ -74,8 +74,8 @@ final class ReplicaStream {
 
 	private boolean noMoreOperations;
 
-	ReplicaStream(Replica replica, Lane lane, EntryForm form, TransportSettings settings, TimeSource time, Executor loop,
-			Runnable disconnect, TransportEvents events) {
+	ReplicaStream(Replica replica, Lane lane, EntryForm form, TransportSettings settings, TimeSource time,
+			Executor loop, Runnable disconnect, TransportEvents events) {
 		this.disconnect = disconnect;
 		this.replica = replica;
 		this.lane = lane;

@@ -78,7 +78,8 @@ final class ReplyFrame implements Frame {
 			case Acknowledged _ -> of(correlation, ReplicaProtocol.ACKNOWLEDGED);
 			case Held held -> held(correlation, key, held, form);
 			case Listed listed -> listed(correlation, listed.page(), form);
-			case Answered answered -> new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, form.written(answered));
+			case Answered answered ->
+				new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, form.written(answered));
 			case Told _ -> throw new IllegalArgumentException("a reply of a kind that is not known here");
 			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));

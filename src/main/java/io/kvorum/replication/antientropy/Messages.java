@@ -215,8 +215,8 @@ final class Messages {
 
 	static Answered page(Page page) {
 		byte[] items = page.toBytes();
-		return Answered.withPage(
-				ByteBuffer.allocate(1 + items.length).put((byte) (page.isLast() ? 1 : 0)).put(items).array(), 1);
+		return Answered
+			.withPage(ByteBuffer.allocate(1 + items.length).put((byte) (page.isLast() ? 1 : 0)).put(items).array(), 1);
 	}
 
 	/**

@@ -279,7 +279,8 @@ final class PairRepair {
 			}
 			List<Key> some = this.keys.subList(this.done, Math.min(this.done + MAX_FETCHED, this.keys.size()));
 			return askFor(Messages.fetch(some)).flatMap(answer -> {
-				Page page = readable(() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
+				Page page = readable(
+						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
 			}).onErrorResume(RepairFailedException.class, error -> {
 				if (error.isUnreadable()) {
@@ -329,7 +330,8 @@ final class PairRepair {
 
 		private Mono<Void> fetchLarge(Key key) {
 			return askFor(Messages.fetchWhole(key)).flatMap(answer -> {
-				Page page = readable(() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
+				Page page = readable(
+						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
 				Page.Cursor cursor = page.cursor();
 				if (!cursor.advance()) {
 					return Mono.empty();

@@ -87,7 +87,8 @@ public final class Responder implements Questions {
 			return Mono.error(new StorageException.Unavailable("it is being read, since the node has just started"));
 		}
 		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
-		return this.index.ofDigests(digests -> view.apply(new PairView(digests, this.placement, this.self, asker)), deadline)
+		return this.index
+			.ofDigests(digests -> view.apply(new PairView(digests, this.placement, this.self, asker)), deadline)
 			.map(digests -> new Answered(Messages.digests(digests)));
 	}
 
