@@ -1,5 +1,8 @@
 package io.kvorum.kv;
 
+import java.util.SortedSet;
+import java.util.stream.Collectors;
+
 /**
  * The partitions that keys are spread over, by the hash of a key, and the slices that
  * these make up. A partition has one order of members and is a leaf of the trees that
@@ -23,6 +26,9 @@ public final class Partitions {
 	/** How many slices there are. */
 	public static final int SLICES = COUNT / IN_SLICE;
 
+	/** Of those that a text names. */
+	private static final int MAX_NAMED = 10;
+
 	private Partitions() {
 	}
 
@@ -39,6 +45,16 @@ public final class Partitions {
 	/** The first partition of a slice. */
 	public static int firstOf(int slice) {
 		return slice << SLICE_BITS;
+	}
+
+	/** Some of them for people: the first ones by name, and how many more there are. */
+	public static String describe(SortedSet<Integer> partitions) {
+		String first = partitions.stream()
+			.limit(MAX_NAMED)
+			.map(String::valueOf)
+			.collect(Collectors.joining(", ", "[", "]"));
+		int more = partitions.size() - MAX_NAMED;
+		return (more > 0) ? "%s and %d more".formatted(first, more) : first;
 	}
 
 }

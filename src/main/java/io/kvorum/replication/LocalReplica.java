@@ -203,7 +203,8 @@ public final class LocalReplica implements Replica {
 		return Mono.just(failure(ex));
 	}
 
-	static Failed failure(StorageException ex) {
+	/** What a replica replies where its storage failed. */
+	public static Failed failure(StorageException ex) {
 		return new Failed(reasonOf(ex), String.valueOf(ex.getMessage()), ex.mayHaveBeenStored(), ex.mayRetry());
 	}
 

@@ -1,18 +1,12 @@
 package io.kvorum.process;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 import io.kvorum.testing.Cluster;
+import io.kvorum.testing.DamagedTable;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
@@ -31,15 +25,13 @@ class RangeDamageIT {
 
 	private static final RangeRequest ALL = RangeRequest.below("damage");
 
-	/** About four values. */
-	private static final int BLOCK = 4096;
-
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3);
 
 	private static final SortedEntries stored = new SortedEntries();
 
-	private final List<Damage> done = new ArrayList<>();
+	/** On which node. */
+	private final Map<DamagedTable, Integer> done = new HashMap<>();
 
 	@BeforeAll
 	static void putOnAll() {
@@ -54,9 +46,9 @@ class RangeDamageIT {
 
 	@AfterEach
 	void repair() throws IOException {
-		for (Damage damage : this.done) {
-			cluster.kill9(damage.node);
-			damage.flip();
+		for (Map.Entry<DamagedTable, Integer> damage : this.done.entrySet()) {
+			cluster.kill9(damage.getValue());
+			damage.getKey().mend();
 		}
 	}
 
@@ -125,39 +117,10 @@ class RangeDamageIT {
 			cluster.stop(node);
 		}
 		for (Map.Entry<Integer, Double> from : nodes.entrySet()) {
-			Path table = largestTable(cluster.spec(from.getKey()).data());
-			long size = Files.size(table);
-			Damage damage = new Damage(from.getKey(), table, (long) (size * from.getValue()),
-					(long) (size * (from.getValue() + part)));
-			damage.flip();
-			this.done.add(damage);
+			int node = from.getKey();
+			this.done.put(DamagedTable.in(cluster.spec(node).data(), from.getValue(), part), node);
 		}
 		cluster.heal();
-	}
-
-	private static Path largestTable(Path data) throws IOException {
-		try (Stream<Path> files = Files.walk(data)) {
-			return files.filter(file -> file.getFileName().toString().endsWith(".sst"))
-				.max(Comparator.comparingLong(file -> file.toFile().length()))
-				.orElseThrow();
-		}
-	}
-
-	/** A bit that is wrong in each block between two positions. */
-	private record Damage(int node, Path file, long first, long last) {
-
-		/** Twice, and all is as it was. */
-		void flip() throws IOException {
-			try (FileChannel channel = FileChannel.open(this.file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-				for (long position = this.first; position <= this.last; position += BLOCK / 2) {
-					ByteBuffer one = ByteBuffer.allocate(1);
-					channel.read(one, position);
-					one.put(0, (byte) (one.get(0) ^ 0x10)).rewind();
-					channel.write(one, position);
-				}
-			}
-		}
-
 	}
 
 }

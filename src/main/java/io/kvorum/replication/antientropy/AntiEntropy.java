@@ -8,16 +8,22 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Replica;
@@ -200,29 +206,52 @@ public final class AntiEntropy {
 
 	/**
 	 * Brings everything here that the others have, and gives nothing: for a replica that
-	 * is in doubt. Of these slices all of these members must have answered in full, or it
-	 * fails.
+	 * is in doubt. All of these members must answer, or it fails. An entry that one of
+	 * them cannot read counts as brought only where another one gave it, or a newer one.
 	 * @param slices to be rebuilt
 	 * @param staleBeforeMillis entries with a version before this instant that none of
 	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
+	 * @return the partitions with entries that could not be brought; none where all could
 	 */
-	public Mono<Void> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
+	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
 		if (!this.index.digests().isComplete()) {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
 				stub -> stub.version().millis() < staleBeforeMillis);
 		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
+		Set<Stub> unreadable = new HashSet<>();
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
 				alone.put(member, result.alone);
-				if (!result.unsettled.isEmpty()) {
-					logger.warn(
-							"Some of what {} has could not be read while this node was rebuilt from it: in {} slices",
-							member.address(), result.unsettled.size());
-				}
+				unreadable.addAll(result.unreadable);
 			}), 1)
-			.then(Mono.defer(() -> letGo(alone)));
+			.then(Mono.defer(() -> letGo(alone)))
+			.then(Mono.defer(() -> lacking(unreadable)));
+	}
+
+	/** The partitions in which one of these, or a newer one, is not here. */
+	private Mono<SortedSet<Integer>> lacking(Set<Stub> stubs) {
+		Map<Integer, List<Stub>> partitions = stubs.stream().collect(Collectors.groupingBy(this::partitionOf));
+		return Flux.fromIterable(partitions.entrySet())
+			.filterWhen(partition -> this.index.stubs(partition.getKey(), deadline())
+				.map(here -> !hasAll(here, partition.getValue())), 1)
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private Deadline deadline() {
+		return Deadline.after(this.time, this.settings.timeout());
+	}
+
+	private static boolean hasAll(List<Stub> here, List<Stub> wanted) {
+		Map<Key, Version> versions = here.stream().collect(Collectors.toMap(Stub::key, Stub::version));
+		return wanted.stream()
+			.noneMatch(stub -> stub.version().isNewerThan(versions.getOrDefault(stub.key(), Version.ABSENT)));
+	}
+
+	private int partitionOf(Stub stub) {
+		return Partitions.ofHash(this.index.keyHash().of(stub.key()));
 	}
 
 	/** Lets entries go that are not known to any of those that are to hold them. */
@@ -240,8 +269,7 @@ public final class AntiEntropy {
 	}
 
 	private List<Member> holdersOf(Stub stub) {
-		int partition = Partitions.ofHash(this.index.keyHash().of(stub.key()));
-		return this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()))
+		return this.placement.replicasOf(partitionOf(stub), this.placement.copiesOf(stub.copies()))
 			.stream()
 			.filter(member -> !member.equals(this.local.member()))
 			.toList();
@@ -313,12 +341,21 @@ public final class AntiEntropy {
 		}
 
 		/** Of a repair that has left nothing, or only what cannot be repaired now. */
-		private void succeeded(boolean complete) {
+		private void succeeded(boolean complete, SortedSet<Integer> unreadable) {
 			if (complete) {
 				this.delay = AntiEntropy.this.settings.retryDelay();
 			}
 			else {
 				delay();
+			}
+			if (!unreadable.isEmpty()) {
+				String why = "entries cannot be read, there or here, in the partitions "
+						+ Partitions.describe(unreadable);
+				if (this.trouble.isEmpty()) {
+					logger.warn("A repair with {} could not make both equal: {}", this.member.address(), why);
+				}
+				this.trouble = why;
+				return;
 			}
 			if (!this.trouble.isEmpty()) {
 				logger.info("Repairs with {} succeed again", this.member.address());
@@ -366,6 +403,9 @@ public final class AntiEntropy {
 
 		private final PairRepair repair;
 
+		/** Partitions with entries that could not be read. */
+		private final SortedSet<Integer> unreadable = new TreeSet<>();
+
 		Run(PeerRepairs peer, BitSet wanted) {
 			this.peer = peer;
 			this.open = wanted;
@@ -387,10 +427,13 @@ public final class AntiEntropy {
 				Set<Integer> unequal = new HashSet<>(differing);
 				wanted.stream().filter(slice -> !unequal.contains(slice)).forEach(this::done);
 				return Flux.fromIterable(groupsOf(differing)).concatMap(this::repairGroup, 1).then();
-			}).then(Mono.fromRunnable(() -> this.peer.succeeded(this.open.isEmpty()))).then().onErrorResume(error -> {
-				this.peer.failed(error);
-				return Mono.empty();
 			})
+				.then(Mono.fromRunnable(() -> this.peer.succeeded(this.open.isEmpty(), this.unreadable)))
+				.then()
+				.onErrorResume(error -> {
+					this.peer.failed(error);
+					return Mono.empty();
+				})
 				.then(Mono.defer(() -> (this.peer.slicesDone.get() > 0) ? AntiEntropy.this.log.save(this.peer.member)
 						: Mono.empty()))
 				.onErrorResume(error -> {
@@ -413,6 +456,7 @@ public final class AntiEntropy {
 				return Mono.error(RepairFailedException.inDoubt(doubt));
 			}
 			return this.repair.repair(slices).doOnNext(result -> {
+				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {
 						done(slice);

@@ -7,6 +7,8 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -112,11 +114,19 @@ final class PairRepair {
 		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
+		/** Newer entries that cannot be read, there or here, and were passed over. */
+		final Set<Stub> unreadable = new HashSet<>();
+
 		/** Stale ones that the other one is to hold, and it has no version of them. */
 		final Set<Stub> alone = new HashSet<>();
 
-		private void leave(Key key) {
-			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key))));
+		private void leave(Stub stub) {
+			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(stub.key()))));
+		}
+
+		private void passOver(Stub stub) {
+			leave(stub);
+			this.unreadable.add(stub);
 		}
 
 	}
@@ -241,7 +251,7 @@ final class PairRepair {
 			stubs.removeIf(stub -> {
 				boolean underWay = PairRepair.this.manner.isUnderWay().test(stub);
 				if (underWay) {
-					this.result.leave(stub.key());
+					this.result.leave(stub);
 				}
 				return underWay;
 			});
@@ -250,13 +260,13 @@ final class PairRepair {
 	}
 
 	private Mono<Void> pull(List<Stub> stubs, Result result) {
-		List<Key> keys = new ArrayList<>(stubs.stream().map(Stub::key).toList());
-		Collections.sort(keys);
-		return new Fetching(keys, result).run();
+		return new Fetching(stubs, result).run();
 	}
 
 	/** Brings entries here, a page at a time. */
 	private final class Fetching {
+
+		private final SortedMap<Key, Stub> wanted = new TreeMap<>();
 
 		private final List<Key> keys;
 
@@ -264,8 +274,9 @@ final class PairRepair {
 
 		private int done;
 
-		Fetching(List<Key> keys, Result result) {
-			this.keys = keys;
+		Fetching(List<Stub> stubs, Result result) {
+			stubs.forEach(stub -> this.wanted.put(stub.key(), stub));
+			this.keys = List.copyOf(this.wanted.keySet());
 			this.result = result;
 		}
 
@@ -287,16 +298,17 @@ final class PairRepair {
 					// It is the first one: what can be read before it is an answer.
 					this.done++;
 				}
-				return leaveUnreadable(some.getFirst(), error);
+				return passOverUnreadable(some.getFirst(), error);
 			});
 		}
 
 		/** An entry that cannot be read there or here must not keep the others. */
-		private Mono<Void> leaveUnreadable(Key key, RepairFailedException error) {
-			if (!error.isUnreadable()) {
+		private Mono<Void> passOverUnreadable(Key key, RepairFailedException error) {
+			Stub stub = this.wanted.get(key);
+			if (!error.isUnreadable() || stub == null) {
 				return Mono.error(error);
 			}
-			this.result.leave(key);
+			this.result.passOver(stub);
 			return Mono.empty();
 		}
 
@@ -340,13 +352,13 @@ final class PairRepair {
 					.then(Mono.fromRunnable(() -> PairRepair.this.events.moved(PairRepair.this.peer.member(),
 							Direction.HERE, 1, page.length())))
 					.then(PairRepair.this.pace.afterBytes(page.length()));
-			}).onErrorResume(RepairFailedException.class, error -> leaveUnreadable(key, error));
+			}).onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
 			return PairRepair.this.local.store(key, entry, true, deadline())
 				.flatMap(reply -> acknowledged(PairRepair.this.local, reply))
-				.onErrorResume(RepairFailedException.class, error -> leaveUnreadable(key, error));
+				.onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
 		}
 
 	}
@@ -377,7 +389,7 @@ final class PairRepair {
 			if (!error.isUnreadable()) {
 				return Mono.error(error);
 			}
-			result.leave(stub.key());
+			result.passOver(stub);
 			return Mono.empty();
 		});
 	}

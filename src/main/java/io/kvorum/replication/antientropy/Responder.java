@@ -17,6 +17,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Questions;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
@@ -62,8 +63,7 @@ public final class Responder implements Questions {
 
 	private static Mono<Reply> failed(Throwable error) {
 		return switch (error) {
-			case StorageException ex ->
-				Mono.just(Failed.notDone(Reason.UNAVAILABLE, "its index cannot be read now: " + ex.getMessage()));
+			case StorageException ex -> Mono.just(LocalReplica.failure(ex));
 			case IllegalArgumentException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked " + ex.getMessage()));
 			case RuntimeException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked what is no question: " + ex));
 			default -> Mono.error(error);
@@ -84,7 +84,8 @@ public final class Responder implements Questions {
 
 	private Mono<Answered> withView(ByteBuffer in, Function<PairView, long[]> view, Deadline deadline) {
 		if (!this.index.digests().isComplete()) {
-			return Mono.error(new StorageException.Unavailable("it is being read, since the node has just started"));
+			return Mono
+				.error(new StorageException.Unavailable("its index is being read, since the node has just started"));
 		}
 		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
 		return this.index

@@ -4,8 +4,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 
@@ -65,6 +68,9 @@ public final class Rejoin {
 
 	private volatile int partsDone;
 
+	/** Partitions with entries that nobody could read the last time. */
+	private SortedSet<Integer> missing = Collections.emptySortedSet();
+
 	private long notedNanos;
 
 	/**
@@ -89,11 +95,13 @@ public final class Rejoin {
 
 		/**
 		 * Completes when this replica has everything in these slices that any of these
-		 * members has.
+		 * members has and can read.
 		 * @param staleBeforeMillis what none of them knows and has a version before this
 		 * instant is let go
+		 * @return the partitions with entries that are still missing here: those who have
+		 * them cannot read them
 		 */
-		Mono<Void> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
+		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
 
 	}
 
@@ -122,6 +130,9 @@ public final class Rejoin {
 	private Mono<Void> giveUp(Throwable error) {
 		logger.warn("Whether this node may be believed could not be found out, and will be tried again: {}",
 				String.valueOf(error.getMessage()));
+		if (this.roster.state().isToBeRebuilt()) {
+			doubtRebuilt(String.valueOf(error.getMessage()));
+		}
 		return this.alarms.after(RETRY_DELAY).then();
 	}
 
@@ -220,23 +231,46 @@ public final class Rejoin {
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
 		long stale = this.roster.state().isStale() ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
+		SortedSet<Integer> missing = new TreeSet<>();
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
-				.then(Mono.<Void>fromRunnable(() -> rebuilt(part))), 1)
-			.then(Mono.defer(() -> this.roster.become(State.MEMBER)))
-			.then(Mono.fromRunnable(this.rebuilt::clear));
+				.doOnNext(left -> rebuilt(part, left, missing)), 1)
+			.then(Mono.defer(() -> missing.isEmpty() ? rebuilt() : waitFor(missing)));
+	}
+
+	private Mono<Void> rebuilt() {
+		return this.roster.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
+	}
+
+	/** What nobody can read may be readable later, or be written again. */
+	private Mono<Void> waitFor(SortedSet<Integer> missing) {
+		doubtRebuilt("entries in the partitions %s cannot be read on the nodes that have them"
+			.formatted(Partitions.describe(missing)));
+		if (!missing.equals(this.missing)) {
+			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
+					this.roster.doubt());
+		}
+		this.missing = missing;
+		return this.alarms.after(RETRY_DELAY).then();
 	}
 
 	private static List<Integer> slicesOf(int part) {
 		return IntStream.range(part * PART, (part + 1) * PART).boxed().toList();
 	}
 
-	private void rebuilt(int part) {
-		this.rebuilt.set(part);
+	private void rebuilt(int part, SortedSet<Integer> left, SortedSet<Integer> missing) {
+		missing.addAll(left);
+		this.rebuilt.set(part, left.isEmpty());
 		this.partsDone = this.rebuilt.cardinality();
 		this.roster
 			.doubt("%s; %d of %d parts are rebuilt".formatted(this.roster.state().text(), this.partsDone, PARTS));
+	}
+
+	/** Says why the other parts are not. */
+	private void doubtRebuilt(String why) {
+		this.roster.doubt(
+				"%s; %d of %d parts are rebuilt: %s".formatted(this.roster.state().text(), this.partsDone, PARTS, why));
 	}
 
 	/** From any thread. */
