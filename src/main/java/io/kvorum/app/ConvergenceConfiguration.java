@@ -22,9 +22,11 @@ import io.kvorum.replication.antientropy.TombstoneCollector;
 import io.kvorum.replication.handoff.Handoff;
 import io.kvorum.replication.handoff.HandoffEvents;
 import io.kvorum.replication.handoff.HandoffSettings;
+import io.kvorum.replication.rejoin.Boot;
 import io.kvorum.replication.rejoin.Rejoin;
 import io.kvorum.replication.rejoin.RejoinSettings;
 import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.Durability;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import io.kvorum.transport.ReplicaTransport;
 import org.reactivestreams.Publisher;
@@ -77,7 +79,11 @@ class ConvergenceConfiguration {
 	Roster roster(Topology topology, Member self, RendezvousPlacement placement, RocksStorage storage, TimeSource time,
 			KvorumProperties properties) {
 		return new Roster(topology, self, storage, new Responder(storage, placement, topology, self), time,
-				properties.withinGrace());
+				properties.withinGrace(), boot(properties));
+	}
+
+	private static Boot boot(KvorumProperties properties) {
+		return new Boot(BootId.read(), properties.storage().durability() == Durability.OS);
 	}
 
 	@Bean

@@ -241,6 +241,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param acceptLoss for one start, when several nodes have lost their disks at once
 	 * and wait for each other: takes this node as it is, and what only it had
 	 * acknowledged as lost
+	 * @param acceptAddress for one start, when the address of this node has changed:
+	 * takes a store that was that of another address
 	 */
 	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
@@ -252,7 +254,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @DurationMin(millis = 10) @DurationMax(seconds = 1) @DefaultValue("500ms") Duration probeInterval,
 			@Min(1) @Max(1_000_000) @DefaultValue("1024") int maxInFlight,
 			@NotNull @DurationMin(millis = 1) @DurationMax(minutes = 10) @DefaultValue("35ms") Duration hedgeDelay,
-			@DefaultValue("false") boolean acceptLoss) {
+			@DefaultValue("false") boolean acceptLoss, @DefaultValue("false") boolean acceptAddress) {
 
 		Cluster {
 			self = (self == null || self.isBlank()) ? null : self;
@@ -272,10 +274,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		/** Without the secret. */
 		@Override
 		public String toString() {
-			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s]"
+			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
 				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.ssl,
 						this.silenceTimeout, this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay,
-						this.acceptLoss);
+						this.acceptLoss, this.acceptAddress);
 		}
 
 	}

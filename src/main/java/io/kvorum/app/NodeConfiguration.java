@@ -124,8 +124,8 @@ class NodeConfiguration {
 
 	@Bean
 	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			ObjectProvider<Roster> roster) {
-		return new StorageLifecycle(storage, clock, time, restore, roster);
+			ObjectProvider<Roster> roster, KvorumProperties properties) {
+		return new StorageLifecycle(storage, clock, time, restore, roster, properties.cluster().acceptAddress());
 	}
 
 	@Bean

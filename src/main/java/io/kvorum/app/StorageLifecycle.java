@@ -6,6 +6,8 @@ import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -36,19 +38,24 @@ final class StorageLifecycle implements SmartLifecycle {
 	/** What this node remembers of itself, which is read before anybody can ask. */
 	private final ObjectProvider<Roster> roster;
 
+	/** Whether the store may be one of another address. */
+	private final boolean acceptsAddress;
+
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			ObjectProvider<Roster> roster) {
+			ObjectProvider<Roster> roster, boolean acceptsAddress) {
 		this.storage = storage;
 		this.restore = restore;
 		this.clock = clock;
 		this.time = time;
 		this.roster = roster;
+		this.acceptsAddress = acceptsAddress;
 	}
 
 	@Override
 	public void start() {
 		this.restore.run();
 		this.storage.open();
+		this.roster.ifAvailable(this::claim);
 		letTimePass();
 		this.clock.start(this.storage.identity(), this.storage.clockBoundMillis(), this.storage::storeClockBound)
 			.exceptionally(_ -> null) // A full disk: it serves reads, and writes when
@@ -60,6 +67,19 @@ final class StorageLifecycle implements SmartLifecycle {
 			load(roster);
 		});
 		this.running = true;
+	}
+
+	private void claim(Roster roster) {
+		try {
+			roster.claim(this.acceptsAddress)
+				.onErrorComplete(StorageException.class) // A full disk: the next start
+															// records it.
+				.block();
+		}
+		catch (StoreOpenException ex) {
+			this.storage.close();
+			throw ex;
+		}
 	}
 
 	private void warnOfClock() {
@@ -105,7 +125,7 @@ final class StorageLifecycle implements SmartLifecycle {
 	@Override
 	public void stop() {
 		this.running = false;
-		Thread closer = Thread.ofPlatform().name("kvorum-close").daemon().start(this.storage::close);
+		Thread closer = Thread.ofPlatform().name("kvorum-close").daemon().start(this::close);
 		try {
 			if (!closer.join(CLOSE_TIMEOUT)) {
 				logger.warn(
@@ -116,6 +136,13 @@ final class StorageLifecycle implements SmartLifecycle {
 		catch (InterruptedException _) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private void close() {
+		this.roster.ifAvailable(known -> known.close()
+			.onErrorComplete() // A full disk: the next run of the system does not know.
+			.block());
+		this.storage.close();
 	}
 
 	@Override

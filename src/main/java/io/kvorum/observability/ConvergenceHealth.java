@@ -53,6 +53,9 @@ final class ConvergenceHealth implements ReactiveHealthIndicator {
 		if (membership.doubt() != null) {
 			health.withDetail("doubt", membership.doubt());
 		}
+		if (!this.source.rejoin().refused().isEmpty()) {
+			health.withDetail("refused", this.source.rejoin().refused());
+		}
 		if (membership.partsToDo() > 0) {
 			health.withDetail("rebuilt", "%d of %d parts".formatted(membership.partsDone(), membership.partsToDo()));
 		}

@@ -20,6 +20,7 @@ import io.kvorum.replication.antientropy.Responder;
 import io.kvorum.replication.antientropy.TombstoneCollector;
 import io.kvorum.replication.handoff.Handoff;
 import io.kvorum.replication.handoff.HandoffEvents;
+import io.kvorum.replication.rejoin.Boot;
 import io.kvorum.replication.rejoin.Rejoin;
 import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.ExpiryHorizon;
@@ -69,7 +70,7 @@ final class Convergence {
 		this.record = new SimulatedRecord(node.disk());
 		this.roster = new Roster(topology, node.member(), this.record,
 				new Responder(this.index, placement, topology, node.member()), node.time(),
-				design.mostAway(settings.mostAway()));
+				design.mostAway(settings.mostAway()), Boot.SYNCED);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 

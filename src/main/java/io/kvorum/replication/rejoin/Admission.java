@@ -36,7 +36,7 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 					? State.MEMBER : State.READY;
 			case RESTORED -> ofRestored(met, all);
 			case REUNITED -> (all && met.stream().allMatch(Admission::isNoLongerAsked)) ? State.MEMBER : State.REUNITED;
-			case MEMBER -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : State.MEMBER;
+			case MEMBER, UNSYNCED -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : this.own.state();
 			case BLANK, LOST, ABSENT, OLD -> this.own.state();
 		};
 	}
@@ -77,7 +77,7 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 			// One that never was a member since its restore knows that others were
 			// restored.
 			case OLD -> other.membership().admittedMillis() == 0;
-			case NEW, READY, LOST, ABSENT -> false;
+			case NEW, READY, LOST, ABSENT, UNSYNCED -> false;
 		};
 	}
 
@@ -87,7 +87,7 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 	 */
 	private static boolean isNoLongerAsked(Introduction other) {
 		return switch (other.membership().state()) {
-			case REUNITED, MEMBER, BLANK, LOST, ABSENT, OLD -> true;
+			case REUNITED, MEMBER, BLANK, LOST, ABSENT, OLD, UNSYNCED -> true;
 			case NEW, READY, RESTORED -> false;
 		};
 	}
@@ -118,23 +118,30 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 		return state == State.RESTORED || state == State.REUNITED;
 	}
 
-	private boolean remembersALaterDisk(Introduction other) {
-		return other.remembered() != this.identity && other.rememberedMillis() > this.own.admittedMillis();
+	/** Whether another one knows a later disk of this node than the one it has. */
+	boolean remembersALaterDisk(Introduction other) {
+		return isOrWasMember() && other.remembered() != this.identity
+				&& other.rememberedMillis() > this.own.admittedMillis();
 	}
 
 	/**
 	 * Whether another one saw it alive after what its disk takes for the end of its last
 	 * life: then this disk is an older copy of the one that it had.
-	 * @param met what others said first in this life
+	 * @param first what the other one said first in this life
 	 */
-	boolean hasAnOlderCopy(Collection<Introduction> met) {
-		return this.own.isMember() && this.aliveMillis != 0
-				&& met.stream().anyMatch(other -> other.seenAliveMillis() > this.aliveMillis + NOTED_WITHIN_MILLIS);
+	boolean hasAnOlderCopy(Introduction first) {
+		return isOrWasMember() && this.aliveMillis != 0
+				&& first.seenAliveMillis() > this.aliveMillis + NOTED_WITHIN_MILLIS;
+	}
+
+	/** Whether it is a member, or was when its machine ended. */
+	private boolean isOrWasMember() {
+		return this.own.isMember() || this.own.state() == State.UNSYNCED;
 	}
 
 	/** Whether the last life ended so long ago that the others have to be asked. */
 	boolean mayHaveBeenAwayTooLong(long nowMillis) {
-		return this.own.isMember() && this.aliveMillis != 0 && nowMillis - this.aliveMillis > this.mostAwayMillis;
+		return isOrWasMember() && this.aliveMillis != 0 && nowMillis - this.aliveMillis > this.mostAwayMillis;
 	}
 
 	/**
@@ -144,9 +151,22 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 	 */
 	State decideAbsence(Collection<Introduction> met) {
 		if (met.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
-			return State.ABSENT;
+			return this.own.isMember() ? State.ABSENT : State.OLD;
 		}
-		return (met.size() == this.others) ? State.MEMBER : State.NEW;
+		return (met.size() == this.others) ? this.own.state() : State.NEW;
+	}
+
+	/**
+	 * Whether this one remembers the disk of another one that is no member yet, so that
+	 * it cannot lose that unseen: it may have acknowledged something. Not before this one
+	 * knows that its cluster has members.
+	 */
+	boolean remembersNewcomer(Introduction other) {
+		boolean hasMembers = this.own.isMember() || this.own.state().isToBeRebuilt();
+		return hasMembers && switch (other.membership().state()) {
+			case NEW, READY, BLANK, REUNITED -> true;
+			case MEMBER, LOST, ABSENT, OLD, RESTORED, UNSYNCED -> false;
+		};
 	}
 
 }

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
  * What a node says of itself, and what it remembers of the one it talks to.
  *
  * @param identity of its disk, random
- * @param aliveMillis the last instant at which it may have done something, by its clock:
- * now for one that is believed, else the end of its last life, which for one that was
- * restored is when its backup was made
+ * @param aliveMillis the last instant at which it was alive and believed, as its disk has
+ * it, by its clock: a moment ago for one that is believed, else the end of its last life,
+ * which for one that was restored is when its backup was made
  * @param remembered the identity of the disk that the other one had when it was a member;
  * 0 if it never was one
  * @param rememberedMillis since when it was a member with that one

@@ -31,6 +31,15 @@ record Membership(State state, long admittedMillis) {
 		return this.state == State.MEMBER;
 	}
 
+	/** What it is once some of what it acknowledged may be missing from its disk. */
+	Membership unsynced() {
+		return switch (this.state) {
+			case MEMBER, BLANK -> new Membership(State.UNSYNCED, this.admittedMillis);
+			case ABSENT -> new Membership(State.OLD, this.admittedMillis);
+			case NEW, READY, LOST, OLD, RESTORED, REUNITED, UNSYNCED -> this;
+		};
+	}
+
 	/** What a node is. */
 	enum State {
 
@@ -68,7 +77,13 @@ record Membership(State state, long admittedMillis) {
 		RESTORED(8, "it was restored from a backup together with all others"),
 
 		/** It was restored, and so were all others. */
-		REUNITED(9, "it was restored from a backup, and so were all others");
+		REUNITED(9, "it was restored from a backup, and so were all others"),
+
+		/**
+		 * Its machine ended without a clean stop, and it acknowledges what is not synced:
+		 * it may lack the last of that.
+		 */
+		UNSYNCED(10, "its machine ended before all that it had acknowledged was synced");
 
 		private final byte code;
 
@@ -99,7 +114,7 @@ record Membership(State state, long admittedMillis) {
 
 		/** Whether it has to get from others what it lacks. */
 		boolean isToBeRebuilt() {
-			return this == BLANK || this == LOST || isStale();
+			return this == BLANK || this == LOST || this == UNSYNCED || isStale();
 		}
 
 		/** Whether it may have what others have long collected. */

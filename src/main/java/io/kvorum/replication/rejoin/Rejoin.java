@@ -10,6 +10,7 @@ import java.util.Locale;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -73,6 +74,8 @@ public final class Rejoin {
 
 	private long notedNanos;
 
+	private long roundDueNanos;
+
 	/**
 	 * Of a node that has peers.
 	 * @param others the replicas on the other members
@@ -87,6 +90,12 @@ public final class Rejoin {
 		this.settings = settings;
 		this.startedNanos = time.nanos();
 		this.notedNanos = this.startedNanos - settings.interval().toNanos();
+		this.roundDueNanos = this.startedNanos;
+		roster.follow(this::isThere);
+	}
+
+	private boolean isThere(Member member) {
+		return this.others.stream().anyMatch(other -> other.member().equals(member) && other.isThere());
 	}
 
 	/** Brings here what others have. */
@@ -112,19 +121,31 @@ public final class Rejoin {
 
 	/** For as long as it is subscribed to, once, with the store open. */
 	public Flux<?> run() {
-		return Mono.defer(this::round)
+		return Mono.defer(() -> isDue() ? round() : Mono.empty())
 			.onErrorResume(this::giveUp)
-			.then(Mono.defer(() -> this.alarms.after(isSettled() ? this.settings.interval() : HURRIED_INTERVAL)))
+			.then(Mono.defer(() -> this.alarms.after(
+					(this.roster.doubt() == null && hasMet(_ -> true)) ? this.settings.interval() : HURRIED_INTERVAL)))
 			.repeat();
 	}
 
-	/** Whether it is believed, and has met all that are there. */
-	private boolean isSettled() {
-		return this.roster.doubt() == null && hasMetThoseThere();
+	/**
+	 * Those that it has met are met again now and then; one that comes back later may
+	 * know that this disk is an old one, and is met at once.
+	 */
+	private boolean isDue() {
+		long now = this.time.nanos();
+		if (this.roster.doubt() == null && hasMet(Replica::isThere) && now - this.roundDueNanos < 0) {
+			return false;
+		}
+		this.roundDueNanos = now + this.settings.interval().toNanos();
+		return true;
 	}
 
-	private boolean hasMetThoseThere() {
-		return this.others.stream().filter(Replica::isThere).allMatch(other -> this.roster.met(other.member()) != null);
+	private boolean hasMet(Predicate<Replica> wanted) {
+		return this.others.stream()
+			.filter(wanted)
+			.map(Replica::member)
+			.allMatch(other -> this.roster.met(other) != null || this.roster.refuses(other));
 	}
 
 	private Mono<Void> giveUp(Throwable error) {
@@ -144,26 +165,43 @@ public final class Rejoin {
 			return this.roster.acceptLoss();
 		}
 		boolean wasMember = this.roster.isMember();
-		return meetAll().then(Mono.defer(this.roster::decide)).then(Mono.defer(() -> {
-			State state = this.roster.state();
-			if (state.isToBeRebuilt()) {
-				return rebuild();
-			}
-			// The others have had a chance to remember it, and to object.
-			if (wasMember && this.roster.isMember() && (hasMetThoseThere() || hasWaited())) {
-				this.roster.believe();
-				this.believed.countDown();
-				return noteAlive();
-			}
-			if (!this.roster.isMember()) {
-				this.roster.doubt("%s, and waits for what %s will say"
-					.formatted((state == State.MEMBER) ? State.ABSENT.text() : state.text(), thoseWithoutAWord()));
-			}
-			return Mono.empty();
-		}));
+		return this.roster.noteBoot()
+			.onErrorComplete()
+			.then(meetAll())
+			.then(Mono.defer(this.roster::decide))
+			.then(Mono.defer(() -> {
+				State state = this.roster.state();
+				if (state.isToBeRebuilt() && !this.roster.isAbsenceUndecided()) {
+					return rebuild();
+				}
+				// The others have had a chance to remember it, and to object.
+				if (wasMember && this.roster.isMember() && mayBeBelieved()) {
+					this.roster.believe();
+					this.believed.countDown();
+					return noteAlive();
+				}
+				if (!this.roster.isMember()) {
+					this.roster.doubt("%s, and waits for what %s will say".formatted(
+							this.roster.isAbsenceUndecided() ? State.ABSENT.text() : state.text(),
+							thoseWithoutAWord()));
+				}
+				return Mono.empty();
+			}));
 	}
 
-	/** For those that are there and do not answer. */
+	/** Once it is, it stays so: only what others remember may end that. */
+	private boolean mayBeBelieved() {
+		if (this.roster.doubt() == null) {
+			return true;
+		}
+		if (this.roster.hasTwin()) {
+			this.roster.doubt(String.join("; ", this.roster.refused()));
+			return false;
+		}
+		return hasMet(_ -> true) || hasWaited() || this.settings.acceptLoss();
+	}
+
+	/** For those that are away, or do not answer. */
 	private boolean hasWaited() {
 		return this.time.nanos() - this.startedNanos > 2 * this.settings.timeout().toNanos();
 	}
@@ -204,16 +242,19 @@ public final class Rejoin {
 	/**
 	 * From all others: members, and those that are new here, which may have acknowledged
 	 * something since. One that was away too long has all that it acknowledged, and needs
-	 * nobody else who is in quarantine.
+	 * nobody else who is in quarantine. Those whose machines ended together are rebuilt
+	 * from one another: what all their disks have is all that is left.
 	 */
 	private Mono<Void> rebuild() {
 		boolean isIntact = this.roster.state() == State.ABSENT;
+		boolean isUnsynced = this.roster.state() == State.UNSYNCED;
 		List<Member> sources = new ArrayList<>();
 		List<String> missing = new ArrayList<>();
 		for (Replica other : this.others) {
 			Introduction said = this.roster.met(other.member());
 			State state = (said != null) ? said.membership().state() : State.NEW;
-			if ((state == State.MEMBER || state == State.BLANK) && other.isThere()) {
+			boolean isSource = state == State.MEMBER || state == State.BLANK || (isUnsynced && state == State.UNSYNCED);
+			if (isSource && other.isThere()) {
 				sources.add(other.member());
 			}
 			else if (!isIntact || !state.isToBeRebuilt()) {
@@ -279,7 +320,7 @@ public final class Rejoin {
 		State state = this.roster.state();
 		boolean rebuilding = state.isToBeRebuilt();
 		return new RejoinProgress(state.name().toLowerCase(Locale.ROOT), (doubt != null) ? doubt : "",
-				rebuilding ? PARTS : 0, rebuilding ? this.partsDone : 0);
+				rebuilding ? PARTS : 0, rebuilding ? this.partsDone : 0, this.roster.refused());
 	}
 
 }

@@ -1,9 +1,14 @@
 package io.kvorum.replication.rejoin;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -17,6 +22,7 @@ import io.kvorum.replication.Questions;
 import io.kvorum.replication.Standing;
 import io.kvorum.replication.rejoin.Membership.State;
 import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +41,10 @@ public final class Roster implements Standing, Questions {
 	static final String MEMBERSHIP = "membership";
 
 	static final String ALIVE = "alive";
+
+	static final String ADDRESS = "address";
+
+	static final String BOOT = "boot";
 
 	private final Topology topology;
 
@@ -58,10 +68,26 @@ public final class Roster implements Standing, Questions {
 	 */
 	private final Map<Member, Introduction> metFirst = new ConcurrentHashMap<>();
 
+	/** Those that were told of this life before they had said anything. */
+	private final Set<Member> toldFirst = ConcurrentHashMap.newKeySet();
+
+	/** Those that have the identity of another node, and of which. */
+	private final Map<Member, Member> twins = new ConcurrentHashMap<>();
+
+	private final Boot boot;
+
+	private volatile Predicate<Member> isThere = _ -> false;
+
 	private volatile Membership own = Membership.NEW;
 
-	/** When it was a member the last time. */
+	/** The end of its last life as a member, as its disk had it. */
 	private volatile long aliveMillis;
+
+	/** When it was last noted on disk that it is alive. */
+	private volatile long notedMillis;
+
+	/** Whether another one has said what makes this disk an old one. */
+	private volatile boolean isFoundOld;
 
 	private volatile long startedMillis;
 
@@ -75,16 +101,51 @@ public final class Roster implements Standing, Questions {
 	 * The roster of a node.
 	 * @param questions answers all questions but introductions
 	 * @param mostAway after a longer absence a node may not be believed
+	 * @param boot the run of the operating system
 	 */
 	public Roster(Topology topology, Member self, NodeRecord record, Questions questions, TimeSource time,
-			Duration mostAway) {
+			Duration mostAway, Boot boot) {
 		this.topology = topology;
 		this.self = self;
 		this.record = record;
 		this.questions = questions;
 		this.time = time;
 		this.mostAway = mostAway;
+		this.boot = boot;
 		doubt("it has just started");
+	}
+
+	/**
+	 * Makes the store that of this node, with the store open and before anybody may ask.
+	 * One with the directory of another node would tell what that one acknowledged, and
+	 * give versions that it gives too.
+	 * @param accepted whether a store of another address is taken, since the node has a
+	 * new one
+	 * @throws StoreOpenException if it is the store of another address
+	 */
+	public Mono<Void> claim(boolean accepted) {
+		return Mono.defer(() -> {
+			byte[] recorded = this.record.recorded(ADDRESS);
+			byte[] own = this.self.address().getBytes(StandardCharsets.UTF_8);
+			if (Arrays.equals(recorded, own)) {
+				return Mono.empty();
+			}
+			if (recorded != null) {
+				String other = new String(recorded, StandardCharsets.UTF_8);
+				if (!accepted) {
+					throw new StoreOpenException(
+							"The store is that of the node %s, and this node is %s.".formatted(other,
+									this.self.address()),
+							("Give this node its own directory, or an empty one. If the address of the node has changed "
+									+ "and %s does not run with this store any more, start it once with "
+									+ "kvorum.cluster.accept-address=true.")
+								.formatted(other));
+				}
+				logger.warn("The store of {} is taken for that of {}, as kvorum.cluster.accept-address says", other,
+						this.self.address());
+			}
+			return this.record.record(ADDRESS, own);
+		});
 	}
 
 	/**
@@ -96,15 +157,48 @@ public final class Roster implements Standing, Questions {
 		return Mono.defer(() -> {
 			byte[] recorded = this.record.recorded(MEMBERSHIP);
 			// A store of a version that did not record it was that of a member.
-			this.own = (recorded != null) ? Membership.of(recorded)
+			Membership before = (recorded != null) ? Membership.of(recorded)
 					: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
+			this.own = mayHaveLost() ? before.unsynced() : before;
 			byte[] alive = this.record.recorded(ALIVE);
 			this.aliveMillis = (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
+			this.notedMillis = this.aliveMillis;
 			this.startedMillis = this.time.millis();
 			this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.startedMillis);
 			this.isLoaded = true;
-			return (recorded != null) ? Mono.empty() : this.record.record(MEMBERSHIP, this.own.toBytes());
+			if (!this.own.equals(before)) {
+				warnOfQuarantine(this.own.state());
+			}
+			boolean isRecorded = recorded != null && this.own.equals(before);
+			return (isRecorded ? Mono.<Void>empty() : this.record.record(MEMBERSHIP, this.own.toBytes()))
+				.then(Mono.defer(this::noteBoot));
 		});
+	}
+
+	private boolean mayHaveLost() {
+		byte[] recorded = this.record.recorded(BOOT);
+		return recorded != null && this.boot.mayHaveLost(recorded);
+	}
+
+	/**
+	 * Records in which run of the operating system this node acknowledges, if it has not.
+	 */
+	Mono<Void> noteBoot() {
+		return recordBoot(this.boot.begun());
+	}
+
+	/**
+	 * Records that all that was acknowledged is on disk, when nothing is acknowledged any
+	 * more: it is the last that is synced.
+	 */
+	public Mono<Void> close() {
+		return Mono.defer(() -> this.isLoaded ? recordBoot(Boot.ended()) : Mono.empty());
+	}
+
+	private Mono<Void> recordBoot(byte[] next) {
+		byte[] recorded = this.record.recorded(BOOT);
+		return Arrays.equals(next, (recorded != null) ? recorded : Boot.ended()) ? Mono.empty()
+				: this.record.record(BOOT, next);
 	}
 
 	boolean isLoaded() {
@@ -135,6 +229,41 @@ public final class Roster implements Standing, Questions {
 		return this.own.isMember() && !this.isAbsenceUndecided;
 	}
 
+	/** Whether it is not known yet if this one was away too long. */
+	boolean isAbsenceUndecided() {
+		return this.isAbsenceUndecided;
+	}
+
+	/** Says which of the others are there now. */
+	void follow(Predicate<Member> isThere) {
+		this.isThere = isThere;
+	}
+
+	/** Why others that are there are not taken for what they say. */
+	List<String> refused() {
+		return this.twins.entrySet()
+			.stream()
+			.filter(twins -> this.isThere.test(twins.getKey()))
+			.map(twins -> describeTwins(twins.getKey(), twins.getValue()))
+			.toList();
+	}
+
+	private static String describeTwins(Member other, Member twin) {
+		return "%s has the identity of %s: one of them has a copy of the other one's directory"
+			.formatted(other.address(), twin.address());
+	}
+
+	/** Whether another one that is there has the identity of this node. */
+	boolean hasTwin() {
+		return this.twins.entrySet()
+			.stream()
+			.anyMatch(twins -> twins.getValue().equals(this.self) && this.isThere.test(twins.getKey()));
+	}
+
+	boolean refuses(Member other) {
+		return this.twins.containsKey(other);
+	}
+
 	@Override
 	public @Nullable String doubt() {
 		return this.doubt;
@@ -146,6 +275,10 @@ public final class Roster implements Standing, Questions {
 
 	void believe() {
 		this.doubt = null;
+		if (this.isFoundOld) {
+			// Another one has said so meanwhile.
+			doubt(State.OLD.text());
+		}
 	}
 
 	/** What another one said last. */
@@ -157,8 +290,13 @@ public final class Roster implements Standing, Questions {
 		byte[] remembered = this.record.recorded(nameOf(other));
 		ByteBuffer in = ByteBuffer.wrap((remembered != null) ? remembered : new byte[2 * Long.BYTES]);
 		Introduction said = this.met.get(other);
+		boolean isBelieved = this.doubt == null;
+		if (isBelieved && said == null) {
+			this.toldFirst.add(other);
+		}
+		// Never what is not on disk yet: an end right now would make this disk look old.
 		return new Introduction(this.self.index(), this.record.identity(), this.own,
-				(this.doubt == null) ? this.time.millis() : this.aliveMillis, in.getLong(), in.getLong(),
+				isBelieved ? this.notedMillis : this.aliveMillis, in.getLong(), in.getLong(),
 				(said != null) ? said.aliveMillis() : 0);
 	}
 
@@ -166,20 +304,69 @@ public final class Roster implements Standing, Questions {
 		return "disk of " + other.address();
 	}
 
-	/** Takes what another one says, and remembers its disk if it is a member. */
+	/**
+	 * Takes what another one says: whether this disk is an old one, at once, so that
+	 * nobody is told what is on it. Remembers the other one's disk.
+	 */
 	Mono<Void> meet(Member other, Introduction told) {
-		this.metFirst.putIfAbsent(other, told);
-		this.met.put(other, told);
-		byte[] remembered = this.record.recorded(nameOf(other));
-		long sinceMillis = (remembered != null) ? ByteBuffer.wrap(remembered).getLong(Long.BYTES) : 0;
-		if (!told.membership().isMember() || told.membership().admittedMillis() <= sinceMillis) {
+		Member twin = twinOf(other, told);
+		if (twin != null) {
+			refuse(other, twin);
 			return Mono.empty();
 		}
+		this.twins.remove(other);
+		boolean isFirst = this.metFirst.putIfAbsent(other, told) == null;
+		this.met.put(other, told);
+		Admission admission = admission();
+		if (admission.remembersALaterDisk(told)
+				|| (isFirst && isOfLastLife(other, told) && admission.hasAnOlderCopy(told))) {
+			this.isFoundOld = true;
+			doubt(State.OLD.text());
+		}
+		byte[] remembered = this.record.recorded(nameOf(other));
+		long sinceMillis = (remembered != null) ? ByteBuffer.wrap(remembered).getLong(Long.BYTES) : 0;
+		boolean isLater = told.membership().isMember() && told.membership().admittedMillis() > sinceMillis;
+		if (isLater) {
+			return remember(other, told.identity(), told.membership().admittedMillis());
+		}
+		return (remembered == null && admission.remembersNewcomer(told)) ? remember(other, told.identity(), 0)
+				: Mono.empty();
+	}
+
+	private Mono<Void> remember(Member other, long identity, long sinceMillis) {
 		return this.record.record(nameOf(other),
-				ByteBuffer.allocate(2 * Long.BYTES)
-					.putLong(told.identity())
-					.putLong(told.membership().admittedMillis())
-					.array());
+				ByteBuffer.allocate(2 * Long.BYTES).putLong(identity).putLong(sinceMillis).array());
+	}
+
+	/**
+	 * Whether another one has seen this node alive before this life: it repeats what it
+	 * was told in this one, where that came first.
+	 */
+	private boolean isOfLastLife(Member other, Introduction told) {
+		return !this.toldFirst.contains(other) || told.seenAliveMillis() < this.startedMillis;
+	}
+
+	/**
+	 * The node that has the identity another one claims: this one, or one that is there.
+	 */
+	private @Nullable Member twinOf(Member other, Introduction told) {
+		if (told.identity() == this.record.identity()) {
+			return this.self;
+		}
+		return this.met.entrySet()
+			.stream()
+			.filter(known -> known.getValue().identity() == told.identity())
+			.map(Map.Entry::getKey)
+			.filter(known -> !known.equals(other) && this.isThere.test(known))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private void refuse(Member other, Member twin) {
+		if (!twin.equals(this.twins.put(other, twin))) {
+			logger.error("{}. Stop the one that has the copy, and start it with an empty directory",
+					describeTwins(other, twin));
+		}
 	}
 
 	@Override
@@ -188,11 +375,20 @@ public final class Roster implements Standing, Questions {
 			return answerIntroduction(question);
 		}
 		String why = this.doubt;
-		// One that is new here may have acknowledged what others that are rebuilt lack.
-		if (why != null && this.own.state() != State.BLANK) {
+		if (why != null && !isSource()) {
 			return Mono.just(Failed.notDone(Reason.REBUILDING, why));
 		}
 		return this.questions.answer(question, deadline);
+	}
+
+	/**
+	 * Whether others may be rebuilt from what this one has, though it is not believed:
+	 * one that is new here may have acknowledged what they lack, and what one has that
+	 * was not synced in time is all that is left of it.
+	 */
+	private boolean isSource() {
+		return this.own.state() == State.BLANK
+				|| (this.own.state() == State.UNSYNCED && !this.isAbsenceUndecided && !this.isFoundOld);
 	}
 
 	private Mono<Reply> answerIntroduction(byte[] question) {
@@ -217,9 +413,12 @@ public final class Roster implements Standing, Questions {
 
 	/** What this node is, by what is known now. */
 	Mono<Void> decide() {
+		if (this.isFoundOld) {
+			this.isAbsenceUndecided = false;
+			return become(State.OLD);
+		}
 		if (!this.isAbsenceUndecided) {
-			boolean isOld = this.doubt != null && admission().hasAnOlderCopy(this.metFirst.values());
-			State state = isOld ? State.OLD : admission().decide(this.met.values());
+			State state = admission().decide(this.met.values());
 			if (state == State.REUNITED && state != this.own.state() && admission().isTooOld(this.met.values())) {
 				logger.warn("The backup of this node is older than that of another one by more than tombstones are "
 						+ "kept, and so is a third, or there is none of it: what was deleted since may come back");
@@ -258,15 +457,23 @@ public final class Roster implements Standing, Questions {
 		return noted.then(Mono.defer(() -> this.record.record(MEMBERSHIP, next.toBytes())))
 			.then(Mono.fromRunnable(() -> {
 				this.own = next;
+				if (state == State.MEMBER) {
+					this.aliveMillis = this.notedMillis;
+					this.isFoundOld = false;
+				}
 				if (state.isToBeRebuilt()) {
 					doubt(state.text());
-					logger.warn("In quarantine: {}. It stores what it is given, and is believed when it has got "
-							+ "everything from the others", state.text());
+					warnOfQuarantine(state);
 				}
 				else {
 					logger.info("This node is now known to be in order: {}", state.text());
 				}
 			}));
+	}
+
+	private static void warnOfQuarantine(State state) {
+		logger.warn("In quarantine: {}. It stores what it is given, and is believed when it has got everything from "
+				+ "the others", state.text());
 	}
 
 	/** Now, or after any disk that somebody remembers, whatever clocks were then. */
@@ -278,8 +485,8 @@ public final class Roster implements Standing, Questions {
 	/** Records that this node is alive and a member. */
 	Mono<Void> noteAlive() {
 		long millis = this.time.millis();
-		this.aliveMillis = millis;
-		return this.record.record(ALIVE, ByteBuffer.allocate(Long.BYTES).putLong(millis).array());
+		return this.record.record(ALIVE, ByteBuffer.allocate(Long.BYTES).putLong(millis).array())
+			.then(Mono.fromRunnable(() -> this.notedMillis = millis));
 	}
 
 }

@@ -45,7 +45,7 @@ class RosterTests {
 
 	private Roster started() {
 		Roster started = new Roster(this.topology, this.topology.members().getFirst(), this.record, Questions.NONE,
-				this.time, MOST_AWAY);
+				this.time, MOST_AWAY, Boot.SYNCED);
 		Now.of(started.load());
 		return started;
 	}

@@ -1,0 +1,276 @@
+package io.kvorum.replication.rejoin;
+
+import java.time.Duration;
+
+import io.kvorum.replication.rejoin.Membership.State;
+import io.kvorum.replication.rejoin.RejoiningNodes.Disk;
+import io.kvorum.replication.rejoin.RejoiningNodes.Node;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Of three nodes: which of them are believed, and when. */
+@ExtendWith(OutputCaptureExtension.class)
+class RejoinTests {
+
+	private static final long NOW = SteeredTime.START_MILLIS;
+
+	private static final Duration MOMENT = Duration.ofMillis(100);
+
+	private static final Duration LONG = Duration.ofSeconds(20);
+
+	/** Of nodes that acknowledge what is not synced. */
+	private final Boot os = new Boot("one", true);
+
+	private final Boot osAgain = new Boot("another", true);
+
+	private final RejoiningNodes nodes = new RejoiningNodes();
+
+	private final Node first = this.nodes.node(0);
+
+	private final Node second = this.nodes.node(1);
+
+	private final Node third = this.nodes.node(2);
+
+	@Test
+	void membersThatStartTogetherAreBelievedInAMoment() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(MOMENT.multipliedBy(3));
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void aMemberThatStartsAloneIsBelievedOnceOthersHaveHadTimeToObject() {
+		this.first.asMember().start();
+		this.nodes.pass(Duration.ofMillis(1_900));
+		assertThat(this.first.isBelieved()).isFalse();
+
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aDiskThatAPeerRemembersAsReplacedIsNeverBelievedThoughThatPeerConnectsLater() {
+		this.first.withDisk(1, 10, NOW).start();
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		this.second.asMember().remembering(this.first, 9, 20).start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.wasBelieved).isFalse();
+	}
+
+	@Test
+	void aCopyOfADiskIsFoundOutByTheFirstWordOfAPeerHoweverLateThatComes() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(Duration.ofMinutes(3));
+		this.first.withDisk(1, 1, NOW);
+		this.first.stop();
+		this.second.pause();
+		this.third.pause();
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).as("nobody can tell").isTrue();
+
+		this.second.resume();
+		this.nodes.pass(MOMENT);
+		assertThat(this.first.isBelieved()).isFalse();
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+	}
+
+	@Test
+	void whatANodeWasToldInThisLifeSaysNothingOfAnEarlierOne() {
+		this.second.asMember().start();
+		this.third.asMember().start();
+		this.first.withDisk(1, 1, NOW - Duration.ofHours(1).toMillis()).start();
+		this.second.pause();
+		this.third.pause();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+
+		this.second.loseAnswers();
+		this.second.resume();
+		this.nodes.pass(Duration.ofSeconds(7));
+		this.second.keepAnswers();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatIsToldOfANodeBeingAliveIsOnItsDisk() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(LONG);
+		this.first.refuseRecords();
+		this.nodes.pass(Duration.ofMinutes(3));
+
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatANodeAcknowledgesIsNotLostWithItsMachineWhereItIsSynced() {
+		this.first.asMember().start().start(new Boot("another", false));
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aNodeWhoseMachineEndedMayLackWhatItAcknowledgedAndIsRebuiltFromAllOthers() {
+		startAll(this.os);
+		this.second.stop();
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.doubt()).contains("its machine ended before all that it had acknowledged was synced",
+				"waits for [http://b:1]");
+
+		this.second.start(this.os);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void nodesWhoseMachinesEndedTogetherAreRebuiltFromOneAnotherAndNobodyIsAsked() {
+		startAll(this.os);
+		this.nodes.nodes.forEach(node -> node.start(this.osAgain));
+		assertThat(this.nodes.nodes).extracting(Node::state).containsOnly(State.UNSYNCED);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+	}
+
+	@Test
+	void whoHasLostItsDiskIsNotRebuiltFromWhatWasNotSynced() {
+		startAll(this.os);
+		this.first.disk = new Disk(99);
+		this.first.start(this.osAgain);
+		this.second.start(this.osAgain);
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.doubt()).contains("waits for [http://b:1]");
+		assertThat(this.second.doubt()).contains("waits for [http://a:1]");
+	}
+
+	@Test
+	void nothingIsLostWithTheProcessAloneNorOnceItHasStopped() {
+		startAll(this.os);
+		this.first.start(this.os);
+		assertThat(this.first.state()).as("the same run of the system").isEqualTo(State.MEMBER);
+
+		Now.of(this.first.roster().close());
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		this.first.start(this.os);
+		assertThat(this.first.state()).as("it has acknowledged something since").isEqualTo(State.UNSYNCED);
+	}
+
+	@Test
+	void whereTheSystemDoesNotSayWhichRunItIsEachStartCountsAsAnotherOne() {
+		Boot unknown = new Boot("", true);
+		startAll(unknown);
+		this.first.start(unknown);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatWasNotSyncedInTheLastLifeIsMissedThoughThisOneSyncs() {
+		startAll(this.os);
+		this.first.start(new Boot("another", false));
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+
+		this.first.start(new Boot("a third", false));
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void machinesThatWereAwayTogetherForLongHaveNothingThatOthersHaveCollected() {
+		startAll(this.os);
+		this.nodes.nodes.forEach(Node::stop);
+		this.nodes.time.pass(RejoiningNodes.MOST_AWAY.multipliedBy(2));
+		this.first.start(this.osAgain);
+		this.nodes.pass(LONG);
+		assertThat(this.first.doubt()).contains("waits for what [http://b:1, http://c:1] will say");
+		assertThat(this.first.answers()).isFalse();
+
+		this.second.start(this.osAgain);
+		this.third.start(this.osAgain);
+		this.nodes.pass(LONG);
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void oneThatWasAwayForLongAndWhoseMachineEndedHasAnOldDisk() {
+		startAll(this.os);
+		this.first.stop();
+		this.nodes.time.pass(RejoiningNodes.MOST_AWAY.multipliedBy(2));
+		this.nodes.pass(LONG);
+		this.first.start(this.osAgain);
+		this.nodes.pass(Duration.ofSeconds(1));
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+	}
+
+	private void startAll(Boot boot) {
+		this.nodes.nodes.forEach(node -> node.asMember().start(boot));
+		this.nodes.pass(LONG);
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void aNewNodeThatLosesItsDiskHasLostSomethingThoughItNeverWasAMember() {
+		this.first.asMember().start();
+		this.second.asMember().start();
+		this.third.start();
+		this.nodes.pass(MOMENT);
+		assertThat(this.third.state()).isIn(State.NEW, State.BLANK);
+
+		this.third.stop();
+		this.third.disk = new Disk(99);
+		this.first.stop();
+		this.first.disk = new Disk(98);
+		this.first.start();
+		this.third.start();
+		this.nodes.pass(LONG);
+		assertThat(this.third.state()).as("it may have acknowledged something").isEqualTo(State.LOST);
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.rebuiltFrom).as("an operator has to accept what they lost").isEmpty();
+	}
+
+	@Test
+	void ofTwoNodesWithOneIdentityTheOneThatStartsLaterIsNotBelieved(CapturedOutput output) {
+		this.first.asMember().start();
+		this.second.asMember().start();
+		this.nodes.pass(LONG);
+		this.third.withDisk(2, 1, this.nodes.time.millis()).start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.third.wasBelieved).isFalse();
+		assertThat(this.third.doubt()).contains("http://b:1 has the identity of http://c:1");
+		assertThat(this.second.isBelieved()).isTrue();
+		assertThat(this.second.refused()).containsExactly(
+				"http://c:1 has the identity of http://b:1: one of them has a copy of the other one's directory");
+		assertThat(this.first.refused()).hasSize(1);
+		assertThat(output).contains("Stop the one that has the copy, and start it with an empty directory");
+
+		this.third.stop();
+		assertThat(this.first.refused()).isEmpty();
+	}
+
+}
