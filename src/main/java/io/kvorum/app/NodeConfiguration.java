@@ -118,8 +118,7 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(),
-				replication.factor());
+				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(), replication.factor());
 	}
 
 	@Bean

@@ -229,7 +229,7 @@ public final class Coordinator {
 	}
 
 	private Mono<Tally> stores(Step step, ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
-			StoreWitness witness, OperationEvents follower) {
+			@Nullable StoreWitness witness, OperationEvents follower) {
 		if (!follower.isFollowing()) {
 			return Round.ofStores(set, start, ask, witness);
 		}
@@ -342,8 +342,7 @@ public final class Coordinator {
 			Coordinator.this.events.wroteBack();
 			// Its own write has seen to those that miss it.
 			return stores(Step.WRITE_BACK, this.set, holding,
-					position -> this.set.at(position).store(this.key, entry, true, this.deadline), StoreWitness.NONE,
-					this.follower)
+					position -> this.set.at(position).store(this.key, entry, true, this.deadline), null, this.follower)
 				.map(written -> reached(written, this.set, OperationFailedException::ofWriteBack));
 		}
 
@@ -442,7 +441,7 @@ public final class Coordinator {
 				return Mono.error(OperationFailedException.ofAbsentees(this.set, this.asked.ack()));
 			}
 			Entry entry = this.maker.apply(version);
-			StoreWitness missed = isAlone() ? StoreWitness.NONE
+			StoreWitness missed = isAlone() ? null
 					: new Missed(this.set, member -> Coordinator.this.missedStores.missed(member, this.key, entry));
 			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,

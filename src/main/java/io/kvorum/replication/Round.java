@@ -39,10 +39,12 @@ abstract class Round {
 	 * Asks all replicas that have not replied, each by its position. Reaching a decision
 	 * answers the caller and does not stop the others, nor does cancelling: the entry
 	 * goes to all of them.
-	 * @param witness told how it goes, whether or not the caller still waits
+	 * @param witness told how it goes, whether or not the caller still waits; null where
+	 * a failure leaves nothing to be done later
 	 */
-	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, StoreWitness witness) {
-		if (set.size() == 1 && witness == StoreWitness.NONE) {
+	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
+			@Nullable StoreWitness witness) {
+		if (set.size() == 1 && witness == null) {
 			return ask.apply(0).map(reply -> start.add(0, reply));
 		}
 		return Mono.create(sink -> new Stores(ask, start, witness, sink).begin());
@@ -50,19 +52,6 @@ abstract class Round {
 
 	/** Is told how a round of stores goes, by one thread at a time. */
 	interface StoreWitness {
-
-		/** Of a round that leaves nothing to be done later. */
-		StoreWitness NONE = new StoreWitness() {
-			@Override
-			public void failed(int position, Failed why) {
-				// Nobody makes up for it.
-			}
-
-			@Override
-			public void decided(Tally tally) {
-				// Nothing waits for that.
-			}
-		};
 
 		/** A replica failed, before or after the decision. */
 		void failed(int position, Failed why);
@@ -154,9 +143,9 @@ abstract class Round {
 
 		private final Tally start;
 
-		private final StoreWitness witness;
+		private final @Nullable StoreWitness witness;
 
-		Stores(IntFunction<Mono<Reply>> ask, Tally start, StoreWitness witness, MonoSink<Tally> sink) {
+		Stores(IntFunction<Mono<Reply>> ask, Tally start, @Nullable StoreWitness witness, MonoSink<Tally> sink) {
 			super(ask, start, sink);
 			this.start = start;
 			this.witness = witness;
@@ -176,7 +165,7 @@ abstract class Round {
 
 		@Override
 		void replied(int position, Reply reply) {
-			if (reply instanceof Failed failed) {
+			if (this.witness != null && reply instanceof Failed failed) {
 				this.witness.failed(position, failed);
 			}
 			super.count(position, reply);
@@ -184,7 +173,9 @@ abstract class Round {
 
 		@Override
 		void decided(Tally tally) {
-			this.witness.decided(tally);
+			if (this.witness != null) {
+				this.witness.decided(tally);
+			}
 		}
 
 	}

@@ -100,7 +100,7 @@ class EntityEndpointTest {
 			String head = connection
 				.send(method + " /v0/entity?id=conditional HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n\r\n")
 				.readHead();
-			return Integer.parseInt(head.split(" ")[1]);
+			return Integer.parseInt(head.split(" ", 3)[1]);
 		}
 	}
 

@@ -35,8 +35,7 @@ import io.kvorum.storage.Durability;
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, long rowCacheBytes,
 		int maxOpenFiles, long minFreeBytes, int readThreads, int readQueueLength, int rangeQueueLength,
 		int writeQueueLength, long writeQueueBytes, Duration writeQueueTime, Duration readTimeout,
-		Duration writeTimeout, Duration collectInterval, Duration expiryMargin, boolean leavesTombstones,
-		int factor) {
+		Duration writeTimeout, Duration collectInterval, Duration expiryMargin, boolean leavesTombstones, int factor) {
 
 	/** The same for another directory. */
 	RocksSettings on(Path other) {
