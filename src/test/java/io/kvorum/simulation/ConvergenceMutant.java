@@ -39,8 +39,8 @@ record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> r
 
 	/** Shown where all nodes are restored. */
 	static ConvergenceMutant withoutAges() {
-		return new ConvergenceMutant("a node is believed however old its backup is", (replica, _) -> replica, false,
-				true, false, false);
+		return new ConvergenceMutant("a node is believed however old its backup is", ForgetfulWitness::of, false, true,
+				false, false);
 	}
 
 	private static ConvergenceMutant of(String name) {

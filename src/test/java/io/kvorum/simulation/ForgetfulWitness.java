@@ -1,0 +1,73 @@
+package io.kvorum.simulation;
+
+import java.nio.ByteBuffer;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
+import reactor.core.publisher.Mono;
+
+/** A replica that tells no other node when it saw it alive. */
+record ForgetfulWitness(Replica replica) implements Replica {
+
+	/** The kind of question by which nodes introduce themselves. */
+	private static final byte INTRODUCTION = 1;
+
+	static Replica of(Replica replica, TimeSource time) {
+		return new ForgetfulWitness(replica);
+	}
+
+	@Override
+	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		if (question[0] != INTRODUCTION) {
+			return this.replica.ask(question, deadline);
+		}
+		return this.replica.ask(forgotten(question), deadline)
+			.map(reply -> (reply instanceof Answered answered) ? new Answered(forgotten(answered.bytes())) : reply);
+	}
+
+	/** An introduction ends with that instant. */
+	private static byte[] forgotten(byte[] introduction) {
+		byte[] forgotten = introduction.clone();
+		ByteBuffer.wrap(forgotten).putLong(forgotten.length - Long.BYTES, 0);
+		return forgotten;
+	}
+
+	@Override
+	public Member member() {
+		return this.replica.member();
+	}
+
+	@Override
+	public Mono<Reply> read(Key key, Deadline deadline) {
+		return this.replica.read(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> readVersion(Key key, Deadline deadline) {
+		return this.replica.readVersion(key, deadline);
+	}
+
+	@Override
+	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		return this.replica.store(key, entry, repair, deadline);
+	}
+
+	@Override
+	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+		return this.replica.scan(range, limit, deadline);
+	}
+
+	@Override
+	public long expectedNanos() {
+		return this.replica.expectedNanos();
+	}
+
+}
