@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -55,7 +56,7 @@ class ChangedLayoutIT {
 		write(2, "of two");
 		become(3, 1, 2, 3);
 		assertAllIsReadAtEachNode();
-		this.running.remove(1).kill9();
+		kill(1);
 		assertAllIsReadAtEachNode();
 	}
 
@@ -69,7 +70,7 @@ class ChangedLayoutIT {
 		write(4, "of four");
 		become(3, 1, 2, 3);
 		assertAllIsReadAtEachNode();
-		this.running.remove(2).kill9();
+		kill(2);
 		assertAllIsReadAtEachNode();
 	}
 
@@ -83,9 +84,13 @@ class ChangedLayoutIT {
 		write(2, "of factor 3");
 		become(5, 1, 2, 3, 4, 5);
 		assertAllIsReadAtEachNode();
-		this.running.remove(1).kill9();
-		this.running.remove(3).kill9();
+		kill(1);
+		kill(3);
 		assertAllIsReadAtEachNode();
+	}
+
+	private void kill(int node) {
+		Objects.requireNonNull(this.running.remove(node)).kill9();
 	}
 
 	private void become(int factor, Integer... members) throws InterruptedException {

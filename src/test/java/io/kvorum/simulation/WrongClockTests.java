@@ -15,6 +15,7 @@ import io.kvorum.kv.Ttl;
 import io.kvorum.replication.OperationFailedException;
 import io.kvorum.replication.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -80,7 +81,7 @@ class WrongClockTests {
 	private void jump(int second, int node, Duration by, boolean restarts) {
 		at(second, () -> {
 			SimulatedNode jumping = this.cluster.nodes().get(node);
-			jumping.time().jump(by.toMillis());
+			jumping.time().jump((double) by.toMillis());
 			if (restarts) {
 				jumping.crash();
 				jumping.start();
@@ -138,7 +139,7 @@ class WrongClockTests {
 		assertThat(heldAfterAClockWasAhead()).isInstanceOf(Tombstone.class);
 	}
 
-	private Object heldAfterAClockWasAhead() {
+	private @Nullable Object heldAfterAClockWasAhead() {
 		CompletableFuture<?> put = put(30, 1, VALUE, "1h");
 		jump(40, 0, Duration.ofHours(2), false);
 		jump(55, 0, Duration.ofHours(-2), false);

@@ -1,5 +1,6 @@
 package io.kvorum.transport;
 
+import java.util.Objects;
 import java.util.OptionalInt;
 
 import org.jspecify.annotations.Nullable;
@@ -20,10 +21,8 @@ class ProtocolRangeTests {
 	@CsvSource({ "4, 4, 4", "4-5, 4, 4", "4, 4-5, 4", "4-5, 4-5, 5", "4-5, 5-6, 5", "4-9, 5-6, 6", "4, 5, 0",
 			"4-5, 6-7, 0" })
 	void theNewestThatBothKnow(String one, String other, int version) {
-		ProtocolRange first = range(one);
-		ProtocolRange second = range(other);
-		assertThat(first).isNotNull();
-		assertThat(second).isNotNull();
+		ProtocolRange first = Objects.requireNonNull(range(one));
+		ProtocolRange second = Objects.requireNonNull(range(other));
 		OptionalInt expected = (version != 0) ? OptionalInt.of(version) : OptionalInt.empty();
 		assertThat(first.common(second)).isEqualTo(expected);
 		assertThat(second.common(first)).isEqualTo(expected);

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.RendezvousPlacement;
@@ -246,8 +247,7 @@ class StoreFormatTests {
 	}
 
 	private static @Nullable Object entryOf(@Nullable Page page) {
-		assertThat(page).isNotNull();
-		Page.Cursor cursor = page.cursor();
+		Page.Cursor cursor = Objects.requireNonNull(page).cursor();
 		assertThat(cursor.advance()).isTrue();
 		return cursor.entry();
 	}
