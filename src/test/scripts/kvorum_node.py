@@ -62,6 +62,7 @@ def java_version(home):
 class Node:
     """One node on a free port of the loopback interface."""
 
+    host = "127.0.0.1"
     tls = None  # an SSLContext where the port speaks TLS
 
     def __init__(self, jar, data, log, wait=True, **properties):
@@ -100,7 +101,7 @@ class Node:
 
     def _is_ready(self, port):
         try:
-            return Client(port, tls=self.tls).send("GET", "/actuator/health/readiness")[0] == 200
+            return Client(port, self.host, self.tls).send("GET", "/actuator/health/readiness")[0] == 200
         except OSError:
             return False
 
@@ -122,7 +123,7 @@ class Node:
 
     def health(self, component):
         """The details of a component."""
-        return json.loads(Client(self.port).send("GET", "/actuator/health")[1])["components"][component]["details"]
+        return json.loads(Client(self.port, self.host).send("GET", "/actuator/health")[1])["components"][component]["details"]
 
     def is_member(self):
         """Whether it has found all others and is believed."""
@@ -389,9 +390,9 @@ def lost(port, keys, size):
 
 
 @contextlib.contextmanager
-def workspace():
+def workspace(parent=None):
     """A directory that is removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="kvorum-") as directory:
+    with tempfile.TemporaryDirectory(prefix="kvorum-", dir=parent) as directory:
         yield pathlib.Path(directory)
 
 

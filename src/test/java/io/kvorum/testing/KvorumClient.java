@@ -40,6 +40,11 @@ public final class KvorumClient {
 		this.patience = patience;
 	}
 
+	/** A client of another machine, {@code http://host:port}. */
+	public static KvorumClient at(String base) {
+		return new KvorumClient(base, FORGOTTEN);
+	}
+
 	/** The same client; a request that takes longer is given up as if it broke. */
 	public KvorumClient withPatience(Duration patience) {
 		return new KvorumClient(this.base, patience);
