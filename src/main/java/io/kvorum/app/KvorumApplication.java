@@ -3,10 +3,26 @@ package io.kvorum.app;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.task.TaskExecutorMetricsAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ScheduledTasksObservationAutoConfiguration;
+import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
+import org.springframework.boot.webflux.autoconfigure.ReactiveMultipartAutoConfiguration;
+import org.springframework.boot.webflux.autoconfigure.WebSessionIdResolverAutoConfiguration;
 import reactor.netty.ReactorNetty;
 
-/** Starts a node. */
-@SpringBootApplication(scanBasePackages = "io.kvorum")
+/**
+ * Starts a node. The excluded parts do nothing for it and cost CPU at each start
+ * (decision 34): proxies around beans, validation of method calls, executors and
+ * schedulers without users, forms, sessions.
+ */
+@SpringBootApplication(scanBasePackages = "io.kvorum",
+		exclude = { AopAutoConfiguration.class, ReactiveMultipartAutoConfiguration.class,
+				ScheduledTasksObservationAutoConfiguration.class, TaskExecutionAutoConfiguration.class,
+				TaskExecutorMetricsAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+				ValidationAutoConfiguration.class, WebSessionIdResolverAutoConfiguration.class })
 public class KvorumApplication {
 
 	public static void main(String[] args) {
