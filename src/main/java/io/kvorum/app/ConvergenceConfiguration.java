@@ -77,9 +77,11 @@ class ConvergenceConfiguration {
 	@Bean
 	@Conditional(HasPeers.class)
 	Roster roster(Topology topology, Member self, RendezvousPlacement placement, RocksStorage storage, TimeSource time,
-			KvorumProperties properties) {
-		return new Roster(topology, self, storage, new Responder(storage, placement, topology, self), time,
+			KvorumProperties properties, RepairLog log) {
+		Roster roster = new Roster(topology, self, storage, new Responder(storage, placement, topology, self), time,
 				properties.withinGrace(), boot(properties));
+		roster.whenRestarted(log::needAll);
+		return roster;
 	}
 
 	private static Boot boot(KvorumProperties properties) {

@@ -6,7 +6,6 @@ import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.rejoin.Roster;
-import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.slf4j.Logger;
@@ -72,9 +71,9 @@ final class StorageLifecycle implements SmartLifecycle {
 	private void claim(Roster roster) {
 		try {
 			roster.claim(this.acceptsAddress)
-				.onErrorComplete(StorageException.class) // A full disk: the next start
-															// records it.
-				.block();
+				.onErrorComplete() // A full disk: the next start records it.
+				.toFuture()
+				.join();
 		}
 		catch (StoreOpenException ex) {
 			this.storage.close();
@@ -141,7 +140,8 @@ final class StorageLifecycle implements SmartLifecycle {
 	private void close() {
 		this.roster.ifAvailable(known -> known.close()
 			.onErrorComplete() // A full disk: the next run of the system does not know.
-			.block());
+			.toFuture()
+			.join());
 		this.storage.close();
 	}
 

@@ -222,7 +222,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 			.timeout(limit, Mono.fromRunnable(() -> logger.warn(
 					"{} did not take streams of this node or open streams to it within {} ms: this node starts without",
 					awaited(), limit.toMillis())))
-			.block();
+			.toFuture()
+			.join();
 	}
 
 	private List<String> awaited() {

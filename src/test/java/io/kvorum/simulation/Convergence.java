@@ -89,6 +89,7 @@ final class Convergence {
 		Alarms alarms = node.alarms();
 		List<Replica> others = replicas.stream().filter(replica -> !replica.member().equals(node.member())).toList();
 		RepairLog repairs = repairLog(this.record);
+		this.roster.whenRestarted(repairs::needAll);
 		Handoff handoff = new Handoff(new SimulatedHints(node), others, replicas.size(), this.settings.handoff(),
 				repairs::need, node.time(), alarms, HandoffEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,

@@ -40,8 +40,8 @@ class PageTests {
 
 	/** A value of "b" and a tombstone of "key", as nodes send them to each other. */
 	private static final String GOLDEN = """
-			0001 0000001a 62 01018bcfe568000007fedcba9876543210718a78dd000300cafe
-			0003 00000017 6b6579 01018bcfe568000007fedcba98765432102f85d6c70103""".replaceAll("\\s", "");
+			0001 0000001a 62 02018bcfe568000007fedcba987654321095b44b01000300cafe
+			0003 00000017 6b6579 02018bcfe568000007fedcba9876543210e124751f0103""".replaceAll("\\s", "");
 
 	private static Page page(Map<Key, Entry> entries) {
 		return Pages.of(new TreeMap<>(entries), KeyRange.all(), ROOMY);

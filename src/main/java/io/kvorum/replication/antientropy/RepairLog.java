@@ -93,7 +93,8 @@ public final class RepairLog {
 		}
 	}
 
-	synchronized void needAll() {
+	/** Any member may lack something of any slice. */
+	public synchronized void needAll() {
 		others().forEach(member -> this.needs[member.index()].set(0, Partitions.SLICES));
 	}
 

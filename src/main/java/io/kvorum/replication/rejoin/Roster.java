@@ -78,6 +78,9 @@ public final class Roster implements Standing, Questions {
 
 	private volatile Predicate<Member> isThere = _ -> false;
 
+	private volatile Runnable whenRestarted = () -> {
+	};
+
 	private volatile Membership own = Membership.NEW;
 
 	/** The end of its last life as a member, as its disk had it. */
@@ -124,28 +127,25 @@ public final class Roster implements Standing, Questions {
 	 * @throws StoreOpenException if it is the store of another address
 	 */
 	public Mono<Void> claim(boolean accepted) {
-		return Mono.defer(() -> {
-			byte[] recorded = this.record.recorded(ADDRESS);
-			byte[] own = this.self.address().getBytes(StandardCharsets.UTF_8);
-			if (Arrays.equals(recorded, own)) {
-				return Mono.empty();
+		byte[] recorded = this.record.recorded(ADDRESS);
+		byte[] own = this.self.address().getBytes(StandardCharsets.UTF_8);
+		if (Arrays.equals(recorded, own)) {
+			return Mono.empty();
+		}
+		if (recorded != null) {
+			String other = new String(recorded, StandardCharsets.UTF_8);
+			if (!accepted) {
+				throw new StoreOpenException(
+						"The store is that of the node %s, and this node is %s.".formatted(other, this.self.address()),
+						("Give this node its own directory, or an empty one. If the address of the node has changed "
+								+ "and %s does not run with this store any more, start it once with "
+								+ "kvorum.cluster.accept-address=true.")
+							.formatted(other));
 			}
-			if (recorded != null) {
-				String other = new String(recorded, StandardCharsets.UTF_8);
-				if (!accepted) {
-					throw new StoreOpenException(
-							"The store is that of the node %s, and this node is %s.".formatted(other,
-									this.self.address()),
-							("Give this node its own directory, or an empty one. If the address of the node has changed "
-									+ "and %s does not run with this store any more, start it once with "
-									+ "kvorum.cluster.accept-address=true.")
-								.formatted(other));
-				}
-				logger.warn("The store of {} is taken for that of {}, as kvorum.cluster.accept-address says", other,
-						this.self.address());
-			}
-			return this.record.record(ADDRESS, own);
-		});
+			logger.warn("The store of {} is taken for that of {}, as kvorum.cluster.accept-address says", other,
+					this.self.address());
+		}
+		return this.record.record(ADDRESS, own);
 	}
 
 	/**
@@ -239,6 +239,14 @@ public final class Roster implements Standing, Questions {
 		this.isThere = isThere;
 	}
 
+	/**
+	 * Says what to do when a peer has restarted: it may have lost the hints that it kept
+	 * for others, and none of those knows. Before that peer is believed.
+	 */
+	public void whenRestarted(Runnable task) {
+		this.whenRestarted = task;
+	}
+
 	/** Why others that are there are not taken for what they say. */
 	List<String> refused() {
 		return this.twins.entrySet()
@@ -317,6 +325,9 @@ public final class Roster implements Standing, Questions {
 		this.twins.remove(other);
 		boolean isFirst = this.metFirst.putIfAbsent(other, told) == null;
 		this.met.put(other, told);
+		if (!isFirst && told.seenAliveMillis() == 0) {
+			this.whenRestarted.run();
+		}
 		Admission admission = admission();
 		if (admission.remembersALaterDisk(told)
 				|| (isFirst && isOfLastLife(other, told) && admission.hasAnOlderCopy(told))) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Questions;
@@ -72,6 +73,25 @@ class RosterTests {
 
 		this.roster = started();
 		assertThat(this.roster.isMember()).isTrue();
+	}
+
+	@Test
+	void thatAPeerHasRestartedIsToldSinceItMayHaveLostWhatItKeptForOthers() {
+		AtomicInteger restarts = new AtomicInteger();
+		this.roster.whenRestarted(restarts::incrementAndGet);
+		sayAlive(1, 0);
+		assertThat(restarts).as("its first word in this life").hasValue(0);
+		sayAlive(1, MADE_MILLIS);
+		sayAlive(2, 0);
+		assertThat(restarts).as("it goes on, and another one is met").hasValue(0);
+		sayAlive(1, 0);
+		assertThat(restarts).as("it has forgotten what it was told").hasValue(1);
+	}
+
+	/** A member says when it last saw this node alive. */
+	private void sayAlive(int other, long seenAliveMillis) {
+		Now.of(this.roster.meet(this.topology.members().get(other),
+				new Introduction(other, other, new Membership(State.MEMBER, 1), MADE_MILLIS, 0, 0, seenAliveMillis)));
 	}
 
 	@Test
