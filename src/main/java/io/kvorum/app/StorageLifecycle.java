@@ -138,7 +138,7 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	private void close() {
-		this.roster.ifAvailable(known -> known.close()
+		this.roster.ifAvailable(known -> known.noteStop()
 			.onErrorComplete() // A full disk: the next run of the system does not know.
 			.toFuture()
 			.join());

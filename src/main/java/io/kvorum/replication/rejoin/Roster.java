@@ -191,7 +191,7 @@ public final class Roster implements Standing, Questions {
 	 * Records that all that was acknowledged is on disk, when nothing is acknowledged any
 	 * more: it is the last that is synced.
 	 */
-	public Mono<Void> close() {
+	public Mono<Void> noteStop() {
 		return Mono.defer(() -> this.isLoaded ? recordBoot(Boot.ended()) : Mono.empty());
 	}
 

@@ -170,7 +170,7 @@ class RejoinTests {
 		this.first.start(this.os);
 		assertThat(this.first.state()).as("the same run of the system").isEqualTo(State.MEMBER);
 
-		Now.of(this.first.roster().close());
+		Now.of(this.first.roster().noteStop());
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
 		this.first.start(this.os);
