@@ -1,5 +1,6 @@
 package io.kvorum.process;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -9,6 +10,7 @@ import java.util.stream.Collectors;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.Poll;
 import io.kvorum.testing.TestCa;
 import io.kvorum.testing.monitoring.Monitoring;
 import io.kvorum.testing.monitoring.Monitoring.Expression;
@@ -26,6 +28,10 @@ class MonitoringIT {
 	/** What is there once it has happened, and does not happen here. */
 	private static final Map<String, Set<String>> RARE = Map.of("status", Set.of("500", "503", "507"), "outcome",
 			Arrays.stream(Reason.values()).map(Reason::text).collect(Collectors.toUnmodifiableSet()));
+
+	private static final String LARGE = "x".repeat(500_000);
+
+	private static final Duration GARBAGE_DEADLINE = Duration.ofSeconds(60);
 
 	/** With a certificate, which nobody uses: it is told when it will be over. */
 	@RegisterExtension
@@ -81,6 +87,11 @@ class MonitoringIT {
 		}
 		assertThat(node.delete("key").status()).isEqualTo(202);
 		assertThat(node.exchange("GET", "/v0/entities?start=a").status()).isEqualTo(200);
+		// A node that has done so little may not have collected garbage.
+		Poll.until(() -> "a pause for garbage", GARBAGE_DEADLINE, () -> {
+			assertThat(node.put("key", LARGE).status()).isEqualTo(201);
+			return node.exchange("GET", "/actuator/prometheus").text().contains("jvm_gc_pause_seconds_sum");
+		});
 		cluster.kill9(2);
 		cluster.kill9(3);
 		cluster.awaitAway(2);
