@@ -195,10 +195,20 @@ public final class Roster implements Standing, Questions {
 		return Mono.defer(() -> this.isLoaded ? recordBoot(Boot.ended()) : Mono.empty());
 	}
 
+	/**
+	 * Where that failed before: the boot that is recorded may be all that tells that this
+	 * node is in doubt.
+	 */
+	private Mono<Void> recordMembership() {
+		byte[] own = this.own.toBytes();
+		return Arrays.equals(own, this.record.recorded(MEMBERSHIP)) ? Mono.empty()
+				: this.record.record(MEMBERSHIP, own);
+	}
+
 	private Mono<Void> recordBoot(byte[] next) {
 		byte[] recorded = this.record.recorded(BOOT);
 		return Arrays.equals(next, (recorded != null) ? recorded : Boot.ended()) ? Mono.empty()
-				: this.record.record(BOOT, next);
+				: recordMembership().then(Mono.defer(() -> this.record.record(BOOT, next)));
 	}
 
 	boolean isLoaded() {

@@ -178,6 +178,19 @@ class RejoinTests {
 	}
 
 	@Test
+	void aLossOfPowerIsNotForgottenThoughTheDiskWasFullWhenItWasFound() {
+		startAll(this.os);
+		this.first.disk.isFull = true;
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.first.disk.isFull = false;
+		Now.of(this.first.roster().noteStop());
+
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+	}
+
+	@Test
 	void whereTheSystemDoesNotSayWhichRunItIsEachStartCountsAsAnotherOne() {
 		Boot unknown = new Boot("", true);
 		startAll(unknown);

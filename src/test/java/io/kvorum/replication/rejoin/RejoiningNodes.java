@@ -118,7 +118,8 @@ final class RejoiningNodes {
 			Roster started = new Roster(nodes.topology, this.member, this.disk,
 					(_, _) -> Mono.just(new Answered(new byte[0])), nodes.time, MOST_AWAY, boot);
 			this.roster = started;
-			Now.of(started.load());
+			// A full disk: what it is will be recorded later.
+			Now.of(started.load().onErrorComplete());
 			List<Peer> peers = nodes.nodes.stream()
 				.filter(other -> other != this)
 				.map(other -> new Peer(this, other))
@@ -210,7 +211,7 @@ final class RejoiningNodes {
 	/** The records of a node. */
 	static final class Disk extends InMemoryRecord {
 
-		private boolean isFull;
+		boolean isFull;
 
 		Disk(long identity) {
 			super(identity);
