@@ -105,14 +105,14 @@ final class Handover {
 		Set<Integer> due = new HashSet<>();
 		digests.forEach((slice, digest) -> {
 			Seen before = this.seen.get(slice);
-			if (before == null || before.digest != digest) {
+			boolean isNew = before == null || before.digest != digest;
+			if (isNew) {
 				this.seen.put(slice, new Seen(digest, this.time.millis()));
-				this.log.others().forEach(member -> this.log.need(member, slice));
+			}
+			if (isNew || mayGo(slice)) {
 				due.add(slice);
 			}
-			else if (mayGo(slice)) {
-				due.add(slice);
-			}
+			needUnlessRepairedSinceSeen(slice);
 		});
 		there.keySet().removeIf(partition -> !due.contains(Partitions.sliceOf(partition)));
 		return there;
@@ -123,10 +123,26 @@ final class Handover {
 		return digests.of(partition, 1) ^ digests.of(partition, rankOf(partition) + 1);
 	}
 
-	/** Whether each other member has been repaired since what is in a slice came here. */
+	/**
+	 * Whether each other member has been repaired since what is in a slice came here. A
+	 * repair of the same millisecond may have begun before that.
+	 */
 	private boolean mayGo(int slice) {
 		Seen there = this.seen.get(slice);
 		return there != null && this.log.repairedWithAll(slice) > there.sinceMillis;
+	}
+
+	/**
+	 * In each round, until it may go: a repair may have begun too early, or have failed.
+	 */
+	private void needUnlessRepairedSinceSeen(int slice) {
+		Seen there = this.seen.get(slice);
+		if (there != null) {
+			this.log.others()
+				.stream()
+				.filter(member -> this.log.repaired(member, slice) <= there.sinceMillis)
+				.forEach(member -> this.log.need(member, slice));
+		}
 	}
 
 	private List<Integer> misplaced() {

@@ -130,6 +130,13 @@ public final class RepairLog {
 		return oldest;
 	}
 
+	/**
+	 * When the last repair of a slice with a member began; {@link #NEVER} without one.
+	 */
+	synchronized long repaired(Member member, int slice) {
+		return this.repaired[member.index()][slice];
+	}
+
 	/** When the repair with a member began that is the longest ago, of all slices. */
 	public synchronized long oldestRepair(Member member) {
 		return Arrays.stream(this.repaired[member.index()]).min().orElse(NEVER);

@@ -115,8 +115,25 @@ class HandoverTests {
 		assertThat(stored(ORDER.getLast())).isNull();
 	}
 
+	@Test
+	void whatWasComparedInTheMillisecondInWhichItWasSeenIsComparedOnceMore() {
+		store(entry(1, Copies.of(1)));
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		for (Member member : this.log.others()) {
+			assertThat(this.log.takeNeeds(member).get(Partitions.sliceOf(PARTITION))).isTrue();
+			this.log.repaired(member, Partitions.sliceOf(PARTITION), this.time.millis());
+		}
+
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(this.log.others()).allMatch(this.log::isInNeed);
+		compareWithAll();
+		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(this.log.others()).noneMatch(this.log::isInNeed);
+	}
+
 	private void compareWithAll() {
 		this.time.pass(Duration.ofSeconds(1));
+		this.log.others().forEach(this.log::takeNeeds);
 		this.log.others()
 			.forEach(member -> this.log.repaired(member, Partitions.sliceOf(PARTITION), this.time.millis()));
 		this.time.pass(Duration.ofSeconds(1));
