@@ -28,12 +28,14 @@ import io.kvorum.testing.SortedEntries;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+@Order(1) // It is long, and of the last by its name.
 @DisplayName("Ranges over three nodes")
 class RangeClusterIT {
 

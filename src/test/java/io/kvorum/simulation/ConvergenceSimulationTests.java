@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -92,18 +93,25 @@ class ConvergenceSimulationTests {
 	}
 
 	private static void assertFound(ConvergenceMutant mutant, Function<Chance, LongScenario> scenarios, int histories) {
-		for (int seed = 1; seed <= histories; seed++) {
-			String fault = LongSimulation.run(seed, scenarios, mutant);
-			if (fault != null && Stream
-				.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK, LongSimulation.NOT_EQUAL,
-						SimulatedCluster.NOT_THE_SAME)
-				.anyMatch(fault::contains)) {
-				System.out.printf("%-50s caught by long history %d: %s%n", mutant, seed,
-						fault.lines().findFirst().orElse(""));
-				return;
-			}
-		}
-		throw new AssertionError(mutant + " shows nothing in " + histories + " histories");
+		String found = LongStream.rangeClosed(1, histories)
+			.parallel()
+			.mapToObj(seed -> foundBy(seed, scenarios, mutant))
+			.flatMap(Optional::stream)
+			.findAny()
+			.orElseThrow(() -> new AssertionError(mutant + " shows nothing in " + histories + " histories"));
+		System.out.printf("%-50s %s%n", mutant, found);
+	}
+
+	private static Optional<String> foundBy(long seed, Function<Chance, LongScenario> scenarios,
+			ConvergenceMutant mutant) {
+		String fault = LongSimulation.run(seed, scenarios, mutant);
+		boolean isFound = fault != null && Stream
+			.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK, LongSimulation.NOT_EQUAL,
+					SimulatedCluster.NOT_THE_SAME)
+			.anyMatch(fault::contains);
+		return isFound
+				? Optional.of("caught by long history %d: %s".formatted(seed, fault.lines().findFirst().orElse("")))
+				: Optional.empty();
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, LongScenario> scenarios) {

@@ -21,9 +21,10 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 
 	/**
-	 * A node that lives for seconds starts in half the time without the last compiler.
+	 * A node that lives for seconds starts in half the time without the last compiler,
+	 * and in a tenth less with the collector that the JVM chooses on one core.
 	 */
-	static final List<String> JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1");
+	static final List<String> JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
 	/** A node on any free port with the memory of a small container. */
 	public static NodeSpec on(Path data) {
