@@ -30,6 +30,9 @@ final class RemoteReplica implements Replica {
 
 	private final PeerStream large;
 
+	/** All of them; looked through for each operation while the peer is away. */
+	private final PeerStream[] streams;
+
 	private final CallerThreads callers;
 
 	/**
@@ -41,6 +44,7 @@ final class RemoteReplica implements Replica {
 		this.member = member;
 		this.ofLoops = Map.copyOf(ofLoops);
 		this.large = large;
+		this.streams = Stream.concat(Stream.of(large), this.ofLoops.values().stream()).toArray(PeerStream[]::new);
 		this.callers = callers;
 	}
 
@@ -92,10 +96,12 @@ final class RemoteReplica implements Replica {
 		if (own.isOpen()) {
 			return own;
 		}
-		return Stream.concat(Stream.of(this.large), this.ofLoops.values().stream())
-			.filter(PeerStream::isOpen)
-			.findFirst()
-			.orElse(own);
+		for (PeerStream stream : this.streams) {
+			if (stream.isOpen()) {
+				return stream;
+			}
+		}
+		return own;
 	}
 
 	@Override
