@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -42,6 +43,11 @@ class PageTests {
 	private static final String GOLDEN = """
 			0001 0000001a 62 02018bcfe568000007fedcba987654321095b44b01000300cafe
 			0003 00000017 6b6579 02018bcfe568000007fedcba9876543210e124751f0103""".replaceAll("\\s", "");
+
+	/** The same, as a peer of replica protocol 1 has it. */
+	private static final String GOLDEN_OF_FORMAT_1 = """
+			0001 0000001a 62 01018bcfe568000007fedcba9876543210718a78dd000300cafe
+			0003 00000017 6b6579 01018bcfe568000007fedcba98765432102f85d6c70103""".replaceAll("\\s", "");
 
 	private static Page page(Map<Key, Entry> entries) {
 		return Pages.of(new TreeMap<>(entries), KeyRange.all(), ROOMY);
@@ -100,6 +106,65 @@ class PageTests {
 		assertThat(HexFormat.of().formatHex(golden().toBytes())).isEqualTo(GOLDEN);
 		assertThat(HexFormat.of().formatHex(Page.of(HexFormat.of().parseHex(GOLDEN), true).toBytes()))
 			.isEqualTo(GOLDEN);
+	}
+
+	@Test
+	void theBytesThatPeersOfProtocol1SendAndGetStayTheSame() {
+		assertThat(HexFormat.of().formatHex(golden().toFormat1(5))).isEqualTo(GOLDEN_OF_FORMAT_1);
+		assertThat(HexFormat.of().formatHex(golden().toBytes())).as("a copy is sent").isEqualTo(GOLDEN);
+
+		Page read = Page.ofFormat1(HexFormat.of().parseHex(GOLDEN_OF_FORMAT_1), false, 0);
+		assertThat(HexFormat.of().formatHex(read.toBytes())).isEqualTo(GOLDEN);
+		assertThat(read.isLast()).isFalse();
+	}
+
+	@Test
+	void inFormat1TooOnlyTheBeginningOfALargeEntryIsSent() {
+		Page large = page(Map.of(Generator.key("large"), ofLength(Page.Limit.USUAL_ENTRY_BYTES + 1, false)));
+
+		byte[] format1 = large.toFormat1(3);
+		assertThat(format1).hasSize(large.length());
+		assertThat(format1[ITEM_HEAD + "large".length()]).isEqualTo((byte) 1);
+		Page.Cursor sent = large.cursor();
+		Page.Cursor read = Page.ofFormat1(format1, true, 0).cursor();
+		assertThat(sent.advance()).isTrue();
+		assertThat(read.advance()).isTrue();
+		assertThat(read.isLarge()).isTrue();
+		assertThat(read.entryLength()).isEqualTo(sent.entryLength());
+		assertThat(read.keyBytes()).isEqualTo(sent.keyBytes());
+		assertThat(read.version()).isEqualTo(sent.version());
+		assertThat(read.copies()).isEqualTo(sent.copies());
+		assertThat(read.advance()).isFalse();
+	}
+
+	@Test
+	void anEmptyPageHasNoFormat() {
+		assertThat(Page.of(new byte[0], true).toFormat1(3)).isEmpty();
+		assertThat(Page.ofFormat1(new byte[0], true, 3).length()).isZero();
+	}
+
+	@Test
+	void everyTruncationOfFormat1IsFound() {
+		byte[] bytes = HexFormat.of().parseHex(GOLDEN_OF_FORMAT_1);
+		int first = ITEM_HEAD + 1 + 26;
+		for (int length = 1; length < bytes.length; length++) {
+			byte[] truncated = Arrays.copyOf(bytes, length);
+			if (length != first) {
+				assertBroken(() -> Page.ofFormat1(truncated, true, 0),
+						"%d of %d bytes".formatted(length, bytes.length));
+			}
+		}
+		assertThat(Page.ofFormat1(Arrays.copyOf(bytes, first), true, 0).length()).as("a whole item").isEqualTo(first);
+		assertBroken(() -> Page.ofFormat1(Arrays.copyOf(bytes, bytes.length + 1), true, 0), "one byte too many");
+	}
+
+	@Test
+	void everyFlippedBitOfFormat1IsFound() {
+		for (int bit = 0; bit < 4 * GOLDEN_OF_FORMAT_1.length(); bit++) {
+			byte[] flipped = HexFormat.of().parseHex(GOLDEN_OF_FORMAT_1);
+			flipped[bit / 8] ^= (byte) (1 << (bit % 8));
+			assertBroken(() -> Page.ofFormat1(flipped, true, 0), "bit %d".formatted(bit));
+		}
 	}
 
 	@SeededTest
@@ -361,8 +426,12 @@ class PageTests {
 	}
 
 	private static void assertBroken(byte[] bytes, String what) {
+		assertBroken(() -> Page.of(bytes, true), what);
+	}
+
+	private static void assertBroken(Supplier<Page> read, String what) {
 		try {
-			Page.of(bytes, true);
+			var _ = read.get();
 		}
 		catch (IllegalArgumentException | DamagedEntryException _) {
 			return;
