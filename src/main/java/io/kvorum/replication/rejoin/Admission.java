@@ -76,8 +76,8 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 			case RESTORED, REUNITED, MEMBER, BLANK -> true;
 			// One that never was a member since its restore knows that others were
 			// restored.
-			case OLD -> other.membership().admittedMillis() == 0;
-			case NEW, READY, LOST, ABSENT, UNSYNCED -> false;
+			case OLD, UNSYNCED -> other.membership().admittedMillis() == 0;
+			case NEW, READY, LOST, ABSENT -> false;
 		};
 	}
 
@@ -125,18 +125,18 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 	}
 
 	/**
-	 * Whether another one saw it alive after what its disk takes for the end of its last
-	 * life: then this disk is an older copy of the one that it had.
-	 * @param first what the other one said first in this life
+	 * Whether another one saw it alive after all that its disk knows of. If that was in
+	 * an earlier life, this disk is an older copy of the one that it had then.
+	 * @param latestMillis the latest instant at which it was alive, as its disk has it:
+	 * after the end of its last life where its clock was set back
 	 */
-	boolean hasAnOlderCopy(Introduction first) {
-		return isOrWasMember() && this.aliveMillis != 0
-				&& first.seenAliveMillis() > this.aliveMillis + NOTED_WITHIN_MILLIS;
+	boolean wasSeenAfter(long latestMillis, Introduction told) {
+		return isOrWasMember() && latestMillis != 0 && told.lastSeenMillis() > latestMillis + NOTED_WITHIN_MILLIS;
 	}
 
 	/** Whether it is a member, or was when its machine ended. */
 	private boolean isOrWasMember() {
-		return this.own.isMember() || this.own.state() == State.UNSYNCED;
+		return this.own.isMember() || (this.own.state() == State.UNSYNCED && this.own.admittedMillis() != 0);
 	}
 
 	/** Whether the last life ended so long ago that the others have to be asked. */
@@ -165,7 +165,8 @@ record Admission(Membership own, long identity, long aliveMillis, int others, lo
 		boolean hasMembers = this.own.isMember() || this.own.state().isToBeRebuilt();
 		return hasMembers && switch (other.membership().state()) {
 			case NEW, READY, BLANK, REUNITED -> true;
-			case MEMBER, LOST, ABSENT, OLD, RESTORED, UNSYNCED -> false;
+			case UNSYNCED -> other.membership().admittedMillis() == 0;
+			case MEMBER, LOST, ABSENT, OLD, RESTORED -> false;
 		};
 	}
 

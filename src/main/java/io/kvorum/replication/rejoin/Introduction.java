@@ -12,8 +12,10 @@ import java.nio.ByteBuffer;
  * @param remembered the identity of the disk that the other one had when it was a member;
  * 0 if it never was one
  * @param rememberedMillis since when it was a member with that one
- * @param seenAliveMillis the last {@code aliveMillis} that the other one has told it; 0
- * if none since it started
+ * @param seenAliveMillis what {@code aliveMillis} the other one has told it: the last
+ * one, or, as long as that one has heard nothing since its start, the last one before; 0
+ * if none since this one started, and negative as long as the other one may not know of
+ * that start
  */
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
 		long rememberedMillis, long seenAliveMillis) {
@@ -22,6 +24,21 @@ record Introduction(int member, long identity, Membership membership, long alive
 	static final byte KIND = 1;
 
 	private static final int BYTES = 1 + Integer.BYTES + 1 + 6 * Long.BYTES;
+
+	/** What the other one has told it; 0 if nothing. */
+	long lastSeenMillis() {
+		return Math.abs(this.seenAliveMillis);
+	}
+
+	/** Whether it has heard the other one since it started. */
+	boolean hasHeard() {
+		return this.seenAliveMillis != 0;
+	}
+
+	/** Whether it may have restarted since it last introduced itself. */
+	boolean mayHaveRestarted() {
+		return this.seenAliveMillis <= 0;
+	}
 
 	byte[] toBytes() {
 		return ByteBuffer.allocate(BYTES)

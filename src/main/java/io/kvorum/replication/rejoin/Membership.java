@@ -34,9 +34,9 @@ record Membership(State state, long admittedMillis) {
 	/** What it is once some of what it acknowledged may be missing from its disk. */
 	Membership unsynced() {
 		return switch (this.state) {
-			case MEMBER, BLANK -> new Membership(State.UNSYNCED, this.admittedMillis);
+			case MEMBER, BLANK, READY, REUNITED -> new Membership(State.UNSYNCED, this.admittedMillis);
 			case ABSENT -> new Membership(State.OLD, this.admittedMillis);
-			case NEW, READY, LOST, OLD, RESTORED, REUNITED, UNSYNCED -> this;
+			case NEW, LOST, OLD, RESTORED, UNSYNCED -> this;
 		};
 	}
 

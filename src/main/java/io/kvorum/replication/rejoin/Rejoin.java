@@ -7,8 +7,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -65,7 +67,10 @@ public final class Rejoin {
 
 	private final CountDownLatch believed = new CountDownLatch(1);
 
-	private final long startedNanos;
+	/** Why those could not be met that had something to say, and when to try again. */
+	private final Map<Member, Failure> failures = new ConcurrentHashMap<>();
+
+	private long startedNanos;
 
 	private volatile int partsDone;
 
@@ -88,9 +93,6 @@ public final class Rejoin {
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
-		this.startedNanos = time.nanos();
-		this.notedNanos = this.startedNanos - settings.interval().toNanos();
-		this.roundDueNanos = this.startedNanos;
 		roster.follow(this::isThere);
 	}
 
@@ -121,6 +123,15 @@ public final class Rejoin {
 
 	/** For as long as it is subscribed to, once, with the store open. */
 	public Flux<?> run() {
+		return Flux.defer(() -> {
+			this.startedNanos = this.time.nanos();
+			this.notedNanos = this.startedNanos - this.settings.interval().toNanos();
+			this.roundDueNanos = this.startedNanos;
+			return rounds();
+		});
+	}
+
+	private Flux<?> rounds() {
 		return Mono.defer(() -> isDue() ? round() : Mono.empty())
 			.onErrorResume(this::giveUp)
 			.then(Mono.defer(() -> this.alarms.after(
@@ -208,17 +219,38 @@ public final class Rejoin {
 
 	private Mono<Void> meetAll() {
 		return Flux.fromIterable(this.others)
-			.filter(Replica::isThere)
+			.filter(other -> other.isThere() && !isToBeMetLater(other.member()))
 			.flatMap(this::meet, Math.max(1, this.others.size()))
 			.then();
 	}
 
 	private Mono<Void> meet(Replica other) {
-		byte[] introduction = this.roster.introductionTo(other.member()).toBytes();
-		return other.ask(introduction, Deadline.after(this.time, this.settings.timeout()))
+		return Mono
+			.defer(() -> other.ask(this.roster.introductionTo(other.member()).toBytes(),
+					Deadline.after(this.time, this.settings.timeout())))
 			.ofType(Answered.class)
-			.flatMap(answered -> this.roster.meet(other.member(), Introduction.of(answered.bytes())))
-			.onErrorResume(IllegalArgumentException.class, _ -> Mono.empty());
+			.flatMap(answered -> this.roster.meetAnswering(other.member(), Introduction.of(answered.bytes())))
+			.doOnSuccess(_ -> this.failures.remove(other.member()))
+			.onErrorResume(error -> {
+				notMet(other.member(), String.valueOf(error.getMessage()));
+				return Mono.empty();
+			});
+	}
+
+	private boolean isToBeMetLater(Member other) {
+		Failure failure = this.failures.get(other);
+		return failure != null && this.time.nanos() - failure.dueNanos < 0;
+	}
+
+	/** That one alone: whatever it does, or the disk here, others are met. */
+	private void notMet(Member other, String why) {
+		Failure before = this.failures.put(other, new Failure(why, this.time.nanos() + RETRY_DELAY.toNanos()));
+		if (before == null || !before.why.equals(why)) {
+			logger.warn("{} could not be met, which is tried again: {}", other.address(), why);
+		}
+	}
+
+	private record Failure(String why, long dueNanos) {
 	}
 
 	private List<String> thoseWithoutAWord() {
@@ -236,7 +268,11 @@ public final class Rejoin {
 			return Mono.empty();
 		}
 		this.notedNanos = now;
-		return this.roster.noteAlive();
+		return this.roster.noteAlive().onErrorResume(error -> {
+			logger.warn("That this node is alive could not be noted, and will be tried again: {}",
+					String.valueOf(error.getMessage()));
+			return Mono.empty();
+		});
 	}
 
 	/**

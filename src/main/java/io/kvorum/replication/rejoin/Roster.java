@@ -71,6 +71,15 @@ public final class Roster implements Standing, Questions {
 	/** Those that were told of this life before they had said anything. */
 	private final Set<Member> toldFirst = ConcurrentHashMap.newKeySet();
 
+	/**
+	 * What those told that say that they have heard nothing since they started, before
+	 * they said so: the end of their last lives, whatever their disks say.
+	 */
+	private final Map<Member, Long> seenBefore = new ConcurrentHashMap<>();
+
+	/** Those that certainly know that this node has started. */
+	private final Set<Member> informed = ConcurrentHashMap.newKeySet();
+
 	/** Those that have the identity of another node, and of which. */
 	private final Map<Member, Member> twins = new ConcurrentHashMap<>();
 
@@ -86,17 +95,27 @@ public final class Roster implements Standing, Questions {
 	/** The end of its last life as a member, as its disk had it. */
 	private volatile long aliveMillis;
 
+	/** The latest instant at which it was alive, as its disk had it. */
+	private volatile long latestMillis;
+
 	/** When it was last noted on disk that it is alive. */
 	private volatile long notedMillis;
+
+	/** The latest of all those instants. */
+	private volatile long notedLatestMillis;
 
 	/** Whether another one has said what makes this disk an old one. */
 	private volatile boolean isFoundOld;
 
+	/** By the clock as it is now: earlier, if that was set back. */
 	private volatile long startedMillis;
 
 	private volatile boolean isAbsenceUndecided;
 
 	private volatile boolean isLoaded;
+
+	/** Whether some of what it acknowledged in its last life may not be on its disk. */
+	private volatile boolean mayHaveLost;
 
 	private volatile @Nullable String doubt;
 
@@ -159,10 +178,14 @@ public final class Roster implements Standing, Questions {
 			// A store of a version that did not record it was that of a member.
 			Membership before = (recorded != null) ? Membership.of(recorded)
 					: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
-			this.own = mayHaveLost() ? before.unsynced() : before;
+			this.mayHaveLost = mayHaveLost();
+			this.own = this.mayHaveLost ? before.unsynced() : before;
 			byte[] alive = this.record.recorded(ALIVE);
-			this.aliveMillis = (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
+			ByteBuffer in = ByteBuffer.wrap((alive != null) ? alive : new byte[Long.BYTES]);
+			this.aliveMillis = in.getLong();
+			this.latestMillis = in.hasRemaining() ? in.getLong() : this.aliveMillis;
 			this.notedMillis = this.aliveMillis;
+			this.notedLatestMillis = this.latestMillis;
 			this.startedMillis = this.time.millis();
 			this.isAbsenceUndecided = admission().mayHaveBeenAwayTooLong(this.startedMillis);
 			this.isLoaded = true;
@@ -206,6 +229,10 @@ public final class Roster implements Standing, Questions {
 	}
 
 	private Mono<Void> recordBoot(byte[] next) {
+		if (this.mayHaveLost && this.own.state() == State.NEW) {
+			// What it becomes says that it may have; until then, the boot of before.
+			return Mono.empty();
+		}
 		byte[] recorded = this.record.recorded(BOOT);
 		return Arrays.equals(next, (recorded != null) ? recorded : Boot.ended()) ? Mono.empty()
 				: recordMembership().then(Mono.defer(() -> this.record.record(BOOT, next)));
@@ -307,7 +334,7 @@ public final class Roster implements Standing, Questions {
 	Introduction introductionTo(Member other) {
 		byte[] remembered = this.record.recorded(nameOf(other));
 		ByteBuffer in = ByteBuffer.wrap((remembered != null) ? remembered : new byte[2 * Long.BYTES]);
-		Introduction said = this.met.get(other);
+		Introduction said = this.met.getOrDefault(other, this.metFirst.get(other));
 		boolean isBelieved = this.doubt == null;
 		if (isBelieved && said == null) {
 			this.toldFirst.add(other);
@@ -315,16 +342,28 @@ public final class Roster implements Standing, Questions {
 		// Never what is not on disk yet: an end right now would make this disk look old.
 		return new Introduction(this.self.index(), this.record.identity(), this.own,
 				isBelieved ? this.notedMillis : this.aliveMillis, in.getLong(), in.getLong(),
-				(said != null) ? said.aliveMillis() : 0);
+				(said != null) ? seenAliveMillis(other, said) : 0);
+	}
+
+	/** Never 0: it was heard. */
+	private long seenAliveMillis(Member other, Introduction said) {
+		long seen = Math.max(1, this.seenBefore.getOrDefault(other, said.aliveMillis()));
+		return this.informed.contains(other) ? seen : -seen;
 	}
 
 	private static String nameOf(Member other) {
 		return "disk of " + other.address();
 	}
 
+	/** Takes what another one answers, which knows that this node has started. */
+	Mono<Void> meetAnswering(Member other, Introduction told) {
+		this.informed.add(other);
+		return meet(other, told);
+	}
+
 	/**
 	 * Takes what another one says: whether this disk is an old one, at once, so that
-	 * nobody is told what is on it. Remembers the other one's disk.
+	 * nobody is told what is on it. Remembers the other one's disk, and then has met it.
 	 */
 	Mono<Void> meet(Member other, Introduction told) {
 		Member twin = twinOf(other, told);
@@ -334,23 +373,41 @@ public final class Roster implements Standing, Questions {
 		}
 		this.twins.remove(other);
 		boolean isFirst = this.metFirst.putIfAbsent(other, told) == null;
-		this.met.put(other, told);
-		if (!isFirst && told.seenAliveMillis() == 0) {
+		keepSeen(other, told);
+		if (!isFirst && told.mayHaveRestarted()) {
 			this.whenRestarted.run();
 		}
 		Admission admission = admission();
-		if (admission.remembersALaterDisk(told)
-				|| (isFirst && isOfLastLife(other, told) && admission.hasAnOlderCopy(told))) {
+		boolean wasSeenAfter = admission.wasSeenAfter(this.latestMillis, told);
+		if (admission.remembersALaterDisk(told) || (isFirst && isOfLastLife(other, told) && wasSeenAfter)) {
 			this.isFoundOld = true;
 			doubt(State.OLD.text());
 		}
+		else if (wasSeenAfter && !this.isFoundOld) {
+			// It repeats what it was told in this life.
+			this.informed.add(other);
+		}
+		return rememberDisk(other, told).then(Mono.fromRunnable(() -> this.met.put(other, told)));
+	}
+
+	private void keepSeen(Member other, Introduction told) {
+		Introduction before = this.met.get(other);
+		if (told.hasHeard()) {
+			this.seenBefore.remove(other);
+		}
+		else if (before != null) {
+			this.seenBefore.putIfAbsent(other, before.aliveMillis());
+		}
+	}
+
+	private Mono<Void> rememberDisk(Member other, Introduction told) {
 		byte[] remembered = this.record.recorded(nameOf(other));
 		long sinceMillis = (remembered != null) ? ByteBuffer.wrap(remembered).getLong(Long.BYTES) : 0;
 		boolean isLater = told.membership().isMember() && told.membership().admittedMillis() > sinceMillis;
 		if (isLater) {
 			return remember(other, told.identity(), told.membership().admittedMillis());
 		}
-		return (remembered == null && admission.remembersNewcomer(told)) ? remember(other, told.identity(), 0)
+		return (remembered == null && admission().remembersNewcomer(told)) ? remember(other, told.identity(), 0)
 				: Mono.empty();
 	}
 
@@ -364,7 +421,7 @@ public final class Roster implements Standing, Questions {
 	 * was told in this one, where that came first.
 	 */
 	private boolean isOfLastLife(Member other, Introduction told) {
-		return !this.toldFirst.contains(other) || told.seenAliveMillis() < this.startedMillis;
+		return !this.toldFirst.contains(other) || told.lastSeenMillis() < this.startedMillis;
 	}
 
 	/**
@@ -444,7 +501,7 @@ public final class Roster implements Standing, Questions {
 				logger.warn("The backup of this node is older than that of another one by more than tombstones are "
 						+ "kept, and so is a third, or there is none of it: what was deleted since may come back");
 			}
-			return become(state);
+			return become((state == State.READY && this.mayHaveLost) ? State.UNSYNCED : state);
 		}
 		State state = admission().decideAbsence(this.metFirst.values());
 		if (state == State.NEW) {
@@ -480,6 +537,7 @@ public final class Roster implements Standing, Questions {
 				this.own = next;
 				if (state == State.MEMBER) {
 					this.aliveMillis = this.notedMillis;
+					this.latestMillis = this.notedLatestMillis;
 					this.isFoundOld = false;
 				}
 				if (state.isToBeRebuilt()) {
@@ -506,8 +564,13 @@ public final class Roster implements Standing, Questions {
 	/** Records that this node is alive and a member. */
 	Mono<Void> noteAlive() {
 		long millis = this.time.millis();
-		return this.record.record(ALIVE, ByteBuffer.allocate(Long.BYTES).putLong(millis).array())
-			.then(Mono.fromRunnable(() -> this.notedMillis = millis));
+		long latest = Math.max(millis, this.notedLatestMillis);
+		return this.record.record(ALIVE, ByteBuffer.allocate(2 * Long.BYTES).putLong(millis).putLong(latest).array())
+			.then(Mono.fromRunnable(() -> {
+				this.notedMillis = millis;
+				this.notedLatestMillis = latest;
+				this.startedMillis = Math.min(this.startedMillis, millis);
+			}));
 	}
 
 }

@@ -185,8 +185,23 @@ class AdmissionTests {
 	void aDiskThatEndsBeforeOthersSawTheNodeAliveIsAnOlderCopy() {
 		Admission admission = new Admission(new Membership(State.MEMBER, 1), 7, 100_000, 2, MOST_AWAY);
 
-		assertThat(List.of(sawAlive(0), sawAlive(100_000), sawAlive(160_000))).noneMatch(admission::hasAnOlderCopy);
-		assertThat(admission.hasAnOlderCopy(sawAlive(160_001))).isTrue();
+		assertThat(List.of(sawAlive(0), sawAlive(100_000), sawAlive(160_000)))
+			.noneMatch(told -> admission.wasSeenAfter(100_000, told));
+		assertThat(admission.wasSeenAfter(100_000, sawAlive(160_001))).isTrue();
+		assertThat(admission.wasSeenAfter(100_000, sawAlive(-160_001))).isTrue();
+		assertThat(admission.wasSeenAfter(100_001, sawAlive(160_001))).as("its clock was set back").isFalse();
+	}
+
+	@Test
+	void disksOfThoseAreRememberedThatAreNoMembersYet() {
+		Admission member = new Admission(new Membership(State.MEMBER, 1), 7, 0, 2, MOST_AWAY);
+		Introduction neverAMember = new Introduction(1, 1, new Membership(State.UNSYNCED, 0), 0, 0, 0, 0);
+
+		assertThat(List.of(NEW_ONE, READY_ONE, REUNITED_ONE, neverAMember)).allMatch(member::remembersNewcomer);
+		assertThat(List.of(RESTORED_ONE, said(State.UNSYNCED, 0, 0, 0), MEMBER_THAT_KNOWS_NOTHING))
+			.noneMatch(member::remembersNewcomer);
+		Admission ready = new Admission(new Membership(State.READY, 0), 7, 0, 2, MOST_AWAY);
+		assertThat(ready.remembersNewcomer(NEW_ONE)).isFalse();
 	}
 
 	@Test

@@ -1,14 +1,20 @@
 package io.kvorum.replication.rejoin;
 
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.TreeSet;
 
 import io.kvorum.replication.rejoin.Membership.State;
 import io.kvorum.replication.rejoin.RejoiningNodes.Disk;
 import io.kvorum.replication.rejoin.RejoiningNodes.Node;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -56,6 +62,18 @@ class RejoinTests {
 	}
 
 	@Test
+	void theTimeThatOthersHaveToObjectDoesNotBeginBeforeTheNodeAsksThem() {
+		this.first.asMember().make(Boot.SYNCED);
+		this.nodes.pass(LONG);
+		this.first.run();
+		this.nodes.pass(Duration.ofMillis(1_900));
+		assertThat(this.first.wasBelieved).isFalse();
+
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
 	void aDiskThatAPeerRemembersAsReplacedIsNeverBelievedThoughThatPeerConnectsLater() {
 		this.first.withDisk(1, 10, NOW).start();
 		this.nodes.pass(MOMENT.multipliedBy(3));
@@ -94,13 +112,114 @@ class RejoinTests {
 		this.nodes.pass(LONG);
 		assertThat(this.first.isBelieved()).isTrue();
 
-		this.second.loseAnswers();
+		this.second.loseWords();
 		this.second.resume();
 		this.nodes.pass(Duration.ofSeconds(7));
-		this.second.keepAnswers();
+		this.second.keepWords();
 		this.nodes.pass(LONG);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
 		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@ParameterizedTest(name = "{0} ms")
+	@ValueSource(ints = { 30, 200, 10_000 })
+	void aCopyOfADiskIsFoundOutThoughTheFirstAnswersOfAPeerAreLost(int lossMillis) {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(Duration.ofMinutes(3));
+		this.first.withDisk(1, 1, NOW);
+		this.third.pause();
+		this.second.loseWords();
+		this.first.start();
+		this.nodes.pass(Duration.ofMillis(lossMillis));
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.isBelieved()).isFalse();
+	}
+
+	@Test
+	void aClockThatIsSetBackMakesNoDiskAnOldOneWhateverAnswersAreLost() {
+		startAll(Boot.SYNCED);
+		this.second.loseWords();
+		this.third.pause();
+		this.first.start();
+		this.nodes.pass(LONG);
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.first.start();
+		this.nodes.pass(MOMENT);
+		this.second.keepWords();
+		this.third.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aClockThatIsSetBackWhileAPeerIsAwayMakesNoDiskAnOldOne() {
+		startAll(Boot.SYNCED);
+		this.second.pause();
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.first.start();
+		this.second.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatANodeWasToldWithAClockThatWasSetBackSinceSaysNothingOfAnEarlierLife() {
+		this.first.withDisk(1, 1, NOW - Duration.ofDays(1).toMillis()).start();
+		this.nodes.pass(LONG);
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.second.asMember().loseWords();
+		this.second.start();
+		this.nodes.pass(LONG);
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@ParameterizedTest(name = "{0} ms")
+	@ValueSource(ints = { 30, 10_000 })
+	void thatAPeerHasRestartedIsNoticedThoughItsFirstAnswersAreLost(int lossMillis) {
+		startAll(Boot.SYNCED);
+		this.first.restartsOfPeers = 0;
+		this.second.loseWords();
+		this.second.start();
+		// Asked by the first one, as soon as that comes to it.
+		this.nodes.pass(Duration.ofSeconds(6).plusMillis(lossMillis));
+		assertThat(this.first.restartsOfPeers).isZero();
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+		assertThat(this.first.restartsOfPeers).isPositive();
+
+		this.first.restartsOfPeers = 0;
+		this.nodes.pass(LONG);
+		assertThat(this.first.restartsOfPeers).as("it is in one life").isZero();
+	}
+
+	@Test
+	void aPeerThatIsReachedAndReachesNobodyIsNotTakenForOneThatRestartsAgainAndAgain() {
+		startAll(Boot.SYNCED);
+		this.second.loseQuestions();
+		this.second.start();
+		this.nodes.pass(Duration.ofMinutes(2));
+		assertThat(this.second.isBelieved()).isTrue();
+		this.first.restartsOfPeers = 0;
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.restartsOfPeers).isZero();
 	}
 
 	@Test
@@ -114,6 +233,29 @@ class RejoinTests {
 		this.nodes.pass(LONG);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
 		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aNodeThatCannotRememberAPeerGoesOnAndHasNotMetIt(CapturedOutput output) {
+		this.first.asMember().remembering(this.third, 3, 1).start();
+		this.second.asMember().remembering(this.third, 3, 1).start();
+		this.nodes.pass(LONG);
+		this.third.withDisk(9, 20, this.nodes.time.millis());
+		this.first.refuseRecordsOf(this.third);
+		this.first.start();
+		this.third.start();
+		this.nodes.pass(Duration.ofSeconds(1));
+		assertThat(this.first.isBelieved()).as("it has not met the third one").isFalse();
+
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.hasMet(this.third)).isFalse();
+		assertThat(this.first.notedMillis()).isGreaterThan(this.nodes.time.millis() - 10_000);
+		assertThat(output.getOut().lines().filter(line -> line.contains("could not be met"))).hasSize(1);
+
+		this.first.takeRecords();
+		this.nodes.pass(LONG);
+		assertThat(this.first.hasMet(this.third)).isTrue();
 	}
 
 	@Test
@@ -139,6 +281,23 @@ class RejoinTests {
 		this.nodes.pass(LONG);
 		assertThat(this.first.isBelieved()).isTrue();
 		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void whatNobodyCanReadKeepsANodeInQuarantineUntilItIsThere() {
+		startAll(Boot.SYNCED);
+		this.first.disk = new Disk(99);
+		this.first.unreadable = new TreeSet<>(List.of(5, 7));
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.doubt())
+			.contains("0 of 64 parts are rebuilt: entries in the partitions [5, 7] cannot be read");
+
+		this.first.unreadable = Collections.emptySortedSet();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
 	}
 
 	@Test
@@ -210,6 +369,79 @@ class RejoinTests {
 
 		this.first.start(new Boot("a third", false));
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void aNewNodeWhoseMachineEndsBeforeItHasMetAllOthersIsRebuilt() {
+		this.first.start(this.os);
+		this.nodes.pass(MOMENT);
+		this.first.start(this.osAgain);
+		this.nodes.pass(MOMENT);
+		Now.of(this.first.roster().noteStop());
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).as("it does not know yet whether it has lost its disk").isEqualTo(State.NEW);
+		this.second.start(this.os);
+		this.third.start(this.os);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void newNodesWhoseMachinesEndTogetherBecomeACluster() {
+		this.nodes.nodes.forEach(Node::pause);
+		this.nodes.nodes.forEach(node -> node.start(this.os));
+		this.nodes.pass(MOMENT);
+		this.nodes.nodes.forEach(node -> node.start(this.osAgain));
+		this.nodes.nodes.forEach(Node::resume);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+	}
+
+	@Test
+	void aNodeOfANewClusterWhoseMachineEndsBeforeItIsAMemberIsRebuilt() {
+		endsBeforeItIsAMember(State.READY, 0, new Membership(State.READY, 0));
+	}
+
+	@Test
+	void othersOfANewClusterGoOnThoughTheyDidNotKnowThatItIsNewWhenAMachineEnded() {
+		endsBeforeItIsAMember(State.READY, 0, Membership.NEW);
+	}
+
+	@Test
+	void aNodeOfARestoredClusterWhoseMachineEndsBeforeItIsAMemberIsRebuilt() {
+		endsBeforeItIsAMember(State.REUNITED, NOW, new Membership(State.RESTORED, 0));
+	}
+
+	@Test
+	void whatWasRestoredIsKeptThoughTheMachineEndsBeforeTheNodeIsAMember() {
+		long made = NOW - RejoiningNodes.MOST_AWAY.multipliedBy(2).toMillis();
+		this.second.asMember().start(this.os);
+		this.third.asMember().start(this.os);
+		this.nodes.pass(LONG);
+		endsBeforeItIsAMember(State.REUNITED, made, null);
+		assertThat(this.first.hasLetGo).isFalse();
+	}
+
+	/** The first one, which has said nothing yet. */
+	private void endsBeforeItIsAMember(State state, long aliveMillis, @Nullable Membership others) {
+		this.first.withRecords(new Membership(state, 0), aliveMillis).pause();
+		this.first.start(this.os);
+		this.nodes.pass(MOMENT);
+		assertThat(this.first.state()).isEqualTo(state);
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		if (others != null) {
+			this.second.withRecords(others, aliveMillis).start(this.os);
+			this.third.withRecords(others, aliveMillis).start(this.os);
+		}
+		this.first.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.first.rebuiltFrom).hasSize(2);
 	}
 
 	@Test

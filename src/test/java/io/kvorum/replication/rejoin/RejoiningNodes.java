@@ -75,11 +75,22 @@ final class RejoiningNodes {
 		/** The members from which it was rebuilt in this life. */
 		final List<Member> rebuiltFrom = new ArrayList<>();
 
+		/** Whether it did not keep what nobody else knows when it was rebuilt. */
+		boolean hasLetGo;
+
+		/** The partitions with what the others cannot read. */
+		SortedSet<Integer> unreadable = Collections.emptySortedSet();
+
 		boolean acceptsLoss;
 
 		private boolean isPaused;
 
+		private boolean losesQuestions;
+
 		private boolean losesAnswers;
+
+		/** How often it found that a peer has restarted. */
+		int restartsOfPeers;
 
 		/** Whether it was believed at any time in this life. */
 		boolean wasBelieved;
@@ -92,7 +103,11 @@ final class RejoiningNodes {
 		/** Gives it a disk with which it became a member then, and was alive last. */
 		Node withDisk(long identity, long admittedMillis, long aliveMillis) {
 			this.disk = new Disk(identity);
-			Now.of(this.disk.record(Roster.MEMBERSHIP, new Membership(State.MEMBER, admittedMillis).toBytes()));
+			return withRecords(new Membership(State.MEMBER, admittedMillis), aliveMillis);
+		}
+
+		Node withRecords(Membership membership, long aliveMillis) {
+			Now.of(this.disk.record(Roster.MEMBERSHIP, membership.toBytes()));
 			Now.of(this.disk.record(Roster.ALIVE, ByteBuffer.allocate(Long.BYTES).putLong(aliveMillis).array()));
 			return this;
 		}
@@ -113,10 +128,16 @@ final class RejoiningNodes {
 		}
 
 		Node start(Boot boot) {
+			return make(boot).run();
+		}
+
+		/** Starts it, but for what it asks others. */
+		Node make(Boot boot) {
 			stop();
 			RejoiningNodes nodes = RejoiningNodes.this;
 			Roster started = new Roster(nodes.topology, this.member, this.disk,
 					(_, _) -> Mono.just(new Answered(new byte[0])), nodes.time, MOST_AWAY, boot);
+			started.whenRestarted(() -> this.restartsOfPeers++);
 			this.roster = started;
 			// A full disk: what it is will be recorded later.
 			Now.of(started.load().onErrorComplete());
@@ -124,17 +145,26 @@ final class RejoiningNodes {
 				.filter(other -> other != this)
 				.map(other -> new Peer(this, other))
 				.toList();
-			this.rejoin = new Rejoin(started, peers, (from, _, _) -> rebuild(from), nodes.time,
+			this.rejoin = new Rejoin(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore), nodes.time,
 					delay -> Mono.delay(delay, nodes.scheduler), new RejoinSettings(Duration.ofSeconds(2),
 							Duration.ofSeconds(1), Duration.ofSeconds(5), this.acceptsLoss));
-			this.running = this.rejoin.run().subscribe();
 			return this;
 		}
 
-		private Mono<SortedSet<Integer>> rebuild(Collection<Member> from) {
+		Node run() {
+			Rejoin made = this.rejoin;
+			if (made == null) {
+				throw new IllegalStateException(this.member + " is not made");
+			}
+			this.running = made.run().subscribe();
+			return this;
+		}
+
+		private Mono<SortedSet<Integer>> rebuild(Collection<Member> from, long staleBeforeMillis) {
+			this.hasLetGo = staleBeforeMillis != Long.MIN_VALUE;
 			this.rebuiltFrom.clear();
 			this.rebuiltFrom.addAll(from);
-			return Mono.just(Collections.emptySortedSet());
+			return Mono.just(this.unreadable);
 		}
 
 		void stop() {
@@ -154,18 +184,45 @@ final class RejoiningNodes {
 			this.isPaused = false;
 		}
 
-		/** It hears others, who get no answer. */
-		void loseAnswers() {
+		/** It hears others, who get no answer from it and no question. */
+		void loseWords() {
+			this.losesQuestions = true;
 			this.losesAnswers = true;
 		}
 
-		void keepAnswers() {
+		void keepWords() {
+			this.losesQuestions = false;
 			this.losesAnswers = false;
+		}
+
+		/** It reaches nobody, and is reached. */
+		void loseQuestions() {
+			this.losesQuestions = true;
 		}
 
 		/** Its disk is full from now on. */
 		void refuseRecords() {
 			this.disk.isFull = true;
+		}
+
+		/** Its disk has no space for what it is to remember of another one. */
+		void refuseRecordsOf(Node other) {
+			this.disk.refused = "disk of " + other.member.address();
+		}
+
+		void takeRecords() {
+			this.disk.isFull = false;
+			this.disk.refused = "";
+		}
+
+		boolean hasMet(Node other) {
+			return roster().met(other.member) != null;
+		}
+
+		/** When its disk was told last that it is alive. */
+		long notedMillis() {
+			byte[] alive = this.disk.recorded(Roster.ALIVE);
+			return (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
 		}
 
 		List<String> refused() {
@@ -213,13 +270,16 @@ final class RejoiningNodes {
 
 		boolean isFull;
 
+		private String refused = "";
+
 		Disk(long identity) {
 			super(identity);
 		}
 
 		@Override
 		public Mono<Void> record(String name, byte[] value) {
-			return Mono.defer(() -> this.isFull ? Mono.error(NoSpace.refused(0, 1)) : super.record(name, value));
+			return Mono.defer(() -> (this.isFull || name.equals(this.refused)) ? Mono.error(NoSpace.refused(0, 1))
+					: super.record(name, value));
 		}
 
 	}
@@ -234,8 +294,10 @@ final class RejoiningNodes {
 
 		@Override
 		public Mono<Reply> ask(byte[] question, Deadline deadline) {
-			return Mono.defer(() -> this.to.roster().answer(question, deadline))
-				.map(reply -> this.to.losesAnswers ? Failed.notDone(Reason.TIMEOUT, "no answer") : reply);
+			Reply none = Failed.notDone(Reason.TIMEOUT, "no answer");
+			return Mono
+				.defer(() -> this.from.losesQuestions ? Mono.just(none) : this.to.roster().answer(question, deadline))
+				.map(reply -> this.to.losesAnswers ? none : reply);
 		}
 
 		@Override
