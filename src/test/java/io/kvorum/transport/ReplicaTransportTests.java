@@ -102,6 +102,11 @@ class ReplicaTransportTests {
 		return connected(this.nodes.start(this.first));
 	}
 
+	/** No second of silence ends a stream where much is under way on a busy machine. */
+	private static TransportSettings patient() {
+		return TransportNodes.settings("the secret", 20_000, Duration.ofSeconds(20));
+	}
+
 	private static Live large(int bytes) {
 		return new Live(new Version(7 << 16, 7), 3, Live.NEVER, "text/plain", Value.of(new Generator(1).bytes(bytes)));
 	}
@@ -150,7 +155,9 @@ class ReplicaTransportTests {
 
 	@Test
 	void manyLargeEntriesAtATimeComeBackWithoutAWaitForAnythingElse() {
-		Replica remote = remote();
+		TransportSettings patient = patient();
+		this.nodes.start(this.second, patient);
+		Replica remote = connected(this.nodes.start(this.first, patient));
 		Live entry = large(1 << 20);
 		TransportNodes.reply(remote.store(KEY, entry, false, TransportNodes.soon()));
 		List<Reply> replies = Flux.range(0, 30)
@@ -193,7 +200,7 @@ class ReplicaTransportTests {
 
 	@Test
 	void tenThousandOperationsAnsweredInAnyOrderEachGetTheirOwnReply() {
-		TransportSettings patient = TransportNodes.settings("the secret", 20_000, Duration.ofSeconds(20));
+		TransportSettings patient = patient();
 		this.nodes.start(this.second, patient);
 		Replica remote = connected(this.nodes.start(this.first, patient));
 		List<Runnable> held = Collections.synchronizedList(new ArrayList<>());
