@@ -208,6 +208,7 @@ public final class AntiEntropy {
 	 * Brings everything here that the others have, and gives nothing: for a replica that
 	 * is in doubt. All of these members must answer, or it fails. An entry that one of
 	 * them cannot read counts as brought only where another one gave it, or a newer one.
+	 * A partition whose entries it cannot tell counts as brought once both are equal.
 	 * @param slices to be rebuilt
 	 * @param staleBeforeMillis entries with a version before this instant that none of
 	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
@@ -221,13 +222,16 @@ public final class AntiEntropy {
 				stub -> stub.version().millis() < staleBeforeMillis);
 		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
 		Set<Stub> unreadable = new HashSet<>();
+		Set<Integer> untold = new HashSet<>();
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
 				alone.put(member, result.alone);
 				unreadable.addAll(result.unreadable);
+				untold.addAll(result.untold);
 			}), 1)
 			.then(Mono.defer(() -> letGo(alone)))
-			.then(Mono.defer(() -> lacking(unreadable)));
+			.then(Mono.defer(() -> lacking(unreadable)))
+			.doOnNext(lacking -> lacking.addAll(untold));
 	}
 
 	/** The partitions in which one of these, or a newer one, is not here. */
@@ -457,6 +461,7 @@ public final class AntiEntropy {
 			}
 			return this.repair.repair(slices).doOnNext(result -> {
 				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
+				this.unreadable.addAll(result.untold);
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {
 						done(slice);

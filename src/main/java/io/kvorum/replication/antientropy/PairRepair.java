@@ -30,6 +30,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.replication.antientropy.RepairEvents.Direction;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
 import io.kvorum.storage.Stub;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -117,6 +118,11 @@ final class PairRepair {
 		/** Newer entries that cannot be read, there or here, and were passed over. */
 		final Set<Stub> unreadable = new HashSet<>();
 
+		/**
+		 * Partitions whose entries cannot be told, there or here, and were passed over.
+		 */
+		final Set<Integer> untold = new HashSet<>();
+
 		/** Stale ones that the other one is to hold, and it has no version of them. */
 		final Set<Stub> alone = new HashSet<>();
 
@@ -127,6 +133,11 @@ final class PairRepair {
 		private void passOver(Stub stub) {
 			leave(stub);
 			this.unreadable.add(stub);
+		}
+
+		private void passOver(int partition) {
+			this.unsettled.add(Partitions.sliceOf(partition));
+			this.untold.add(partition);
 		}
 
 	}
@@ -195,6 +206,9 @@ final class PairRepair {
 
 		private int done;
 
+		/** Fewer where one of them cannot be told, until it is passed over. */
+		private int atOnce = MAX_LEAVES;
+
 		PartitionsRepair(List<Integer> partitions) {
 			this.partitions = partitions;
 		}
@@ -207,17 +221,35 @@ final class PairRepair {
 			if (this.done == this.partitions.size()) {
 				return Mono.empty();
 			}
-			int to = Math.min(this.done + MAX_LEAVES, this.partitions.size());
-			return PairRepair.this.index.stubs(this.partitions.subList(this.done, to), MAX_ITEMS, deadline())
-				.flatMap(this::compare);
+			int count = Math.min(this.atOnce, this.partitions.size() - this.done);
+			return PairRepair.this.index
+				.stubs(this.partitions.subList(this.done, this.done + count), MAX_ITEMS, deadline())
+				.flatMap(this::compare)
+				.onErrorResume(PartitionsRepair::isUnreadable, _ -> Mono.fromSupplier(() -> passOver(count)))
+				.flatMap(this::carryOut);
 		}
 
-		private Mono<Void> compare(List<List<Stub>> mine) {
+		/** One that cannot be told, there or here, fails all that it is asked with. */
+		private Plan passOver(int asked) {
+			this.atOnce = 1;
+			if (asked == 1) {
+				this.result.passOver(this.partitions.get(this.done));
+				this.done++;
+			}
+			return Plan.nothing();
+		}
+
+		private static boolean isUnreadable(Throwable error) {
+			return error instanceof StorageException.Unreadable
+					|| (error instanceof RepairFailedException failure && failure.isUnreadable());
+		}
+
+		private Mono<Plan> compare(List<List<Stub>> mine) {
 			List<Leaf> leaves = new ArrayList<>();
 			for (int i = 0; i < mine.size(); i++) {
 				leaves.add(Leaf.of(this.partitions.get(this.done + i), mine.get(i), PairRepair.this.index.keyHash()));
 			}
-			return ask(Messages.compare(leaves)).flatMap(answer -> {
+			return ask(Messages.compare(leaves)).map(answer -> {
 				List<Difference> differences = readable(() -> Messages.readDifferences(answer, leaves));
 				if (differences.isEmpty()) {
 					throw RepairFailedException.of(PairRepair.this.peer.member(),
@@ -231,7 +263,8 @@ final class PairRepair {
 							PairRepair.this.manner.isSettled());
 				}
 				this.done += differences.size();
-				return carryOut(plan);
+				this.atOnce = Math.min(2 * this.atOnce, MAX_LEAVES);
+				return plan;
 			});
 		}
 
