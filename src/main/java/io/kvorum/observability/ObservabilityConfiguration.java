@@ -10,6 +10,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
+import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.transport.ReplicaTransport;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -120,8 +121,8 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	ReactiveHealthIndicator storageHealthIndicator(StorageEngine storage) {
-		return new StorageHealth(storage);
+	ReactiveHealthIndicator storageHealthIndicator(StorageEngine storage, PartitionIndex index) {
+		return new StorageHealth(storage, index);
 	}
 
 	/** Requests for entities are timed by {@link RequestMeters}. */

@@ -2,6 +2,7 @@ package io.kvorum.observability;
 
 import java.time.Duration;
 
+import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException.NoSpace;
 import org.springframework.boot.health.contributor.Health;
@@ -10,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Whether the store takes writes: by a real one, synced. A full disk is told but leaves
- * the node up, since it still answers reads.
+ * the node up, since it still answers reads; so does damage of the index.
  */
 final class StorageHealth implements ReactiveHealthIndicator {
 
@@ -19,16 +20,27 @@ final class StorageHealth implements ReactiveHealthIndicator {
 	/** Probes in between get the same answer, so that asking often costs no syncs. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
 
+	private final PartitionIndex index;
+
 	private final Mono<Health> health;
 
-	StorageHealth(StorageEngine storage) {
+	StorageHealth(StorageEngine storage, PartitionIndex index) {
+		this.index = index;
 		this.health = Mono.defer(storage::probe)
 			.timeout(TIMEOUT)
-			.then(Mono.fromSupplier(() -> Health.up().withDetail("writes", "accepted").build()))
-			.onErrorResume(NoSpace.class,
-					ex -> Mono.just(Health.up().withDetail("writes", String.valueOf(ex.getMessage())).build()))
-			.onErrorResume(ex -> Mono.just(Health.down().withDetail("writes", String.valueOf(ex.getMessage())).build()))
+			.then(Mono.fromSupplier(() -> of(Health.up(), "accepted")))
+			.onErrorResume(NoSpace.class, ex -> Mono.just(of(Health.up(), String.valueOf(ex.getMessage()))))
+			.onErrorResume(ex -> Mono.just(of(Health.down(), String.valueOf(ex.getMessage()))))
 			.cache(FRESH);
+	}
+
+	private Health of(Health.Builder health, String writes) {
+		health.withDetail("writes", writes);
+		String damage = this.index.damage();
+		if (damage != null) {
+			health.withDetail("index", damage);
+		}
+		return health.build();
 	}
 
 	@Override

@@ -2,6 +2,8 @@ package io.kvorum.storage;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 import io.kvorum.kv.Copies;
@@ -30,6 +32,9 @@ public final class Digests {
 	/** By copies: for each slice its partitions, null where they have no entries. */
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
+
+	/** By partition, of those whose entries are not all known. */
+	private final Map<Integer, Long> unknown = new ConcurrentHashMap<>();
 
 	private final int factor;
 
@@ -84,6 +89,16 @@ public final class Digests {
 		this.highest = Math.max(this.highest, copies);
 	}
 
+	/**
+	 * Makes the digest of a partition differ from that of every other store: not all of
+	 * its entries are known.
+	 * @param number of this store and partition alone
+	 */
+	public void unknown(int partition, long number) {
+		sliceFor(1, Partitions.sliceOf(partition));
+		this.unknown.put(partition, number);
+	}
+
 	/** Whether a slice has had entries. */
 	public boolean hasEntries(int slice) {
 		for (int copies = 1; copies <= this.highest; copies++) {
@@ -100,7 +115,7 @@ public final class Digests {
 	 * there are none.
 	 */
 	public long of(int partition, int minCopies) {
-		long digest = 0;
+		long digest = this.unknown.isEmpty() ? 0 : this.unknown.getOrDefault(partition, 0L);
 		int slice = Partitions.sliceOf(partition);
 		for (int copies = minCopies; copies <= this.highest; copies++) {
 			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);

@@ -30,6 +30,11 @@ public interface PartitionIndex {
 		return Mono.fromSupplier(() -> work.apply(digests()));
 	}
 
+	/** What of it is damaged, and what to do about it; null where nothing is known. */
+	default @Nullable String damage() {
+		return null;
+	}
+
 	/** The hash that partitions and {@link #digests()} go by. */
 	KeyHash keyHash();
 

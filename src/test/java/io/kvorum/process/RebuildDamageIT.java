@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.rocksdb.RocksDBException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -71,6 +72,28 @@ class RebuildDamageIT {
 		assertThat(stored
 			.differenceTo(RangeRequest.below("rebuild damage").atNode().read(cluster.node(3).port()).entries()))
 			.isEmpty();
+	}
+
+	@Test
+	@DisplayName("a block of an index is damaged: the node is rebuilt wholly, the health of the damaged one asks for a restart, and after that its index is in order")
+	void index() throws InterruptedException, IOException, RocksDBException {
+		cluster.awaitConverged();
+		cluster.stop(1);
+		DamagedTable.ofColumn(cluster.spec(1).data(), "index", 0, 0);
+		cluster.start(1);
+		cluster.wipe(3);
+		cluster.start(3);
+
+		cluster.awaitTogether();
+		assertThat(stored
+			.differenceTo(RangeRequest.below("rebuild damage").atNode().read(cluster.node(3).port()).entries()))
+			.isEmpty();
+		assertThat(cluster.storage(1).get("index")).asString().contains("Restart this node");
+
+		cluster.stop(1);
+		cluster.start(1);
+		assertThat(cluster.storage(1)).doesNotContainKey("index");
+		cluster.awaitConverged();
 	}
 
 	@Test

@@ -250,6 +250,11 @@ public final class Cluster
 		return detailsOf(node, "convergence");
 	}
 
+	/** What a node says of its store. */
+	public Map<String, Object> storage(int node) {
+		return detailsOf(node, "storage");
+	}
+
 	private Map<Integer, Map<String, Object>> convergenceOf(List<Integer> witnesses) {
 		return witnesses.stream().collect(Collectors.toMap(witness -> witness, this::convergence));
 	}

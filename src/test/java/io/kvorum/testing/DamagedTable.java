@@ -3,11 +3,19 @@ package io.kvorum.testing;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.stream.Stream;
+
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.SstFileReader;
 
 /**
  * A table of a store with a bit that is wrong in each block between two positions. Of a
@@ -24,19 +32,44 @@ public record DamagedTable(Path file, long first, long last) {
 	 * @param part how much of the table; 0 is one block
 	 */
 	public static DamagedTable in(Path data, double from, double part) throws IOException {
-		Path table = largest(data);
+		return damage(largest(tables(data)), from, part);
+	}
+
+	/** Damages the largest table of a column. */
+	public static DamagedTable ofColumn(Path data, String column, double from, double part)
+			throws IOException, RocksDBException {
+		List<Path> tables = new ArrayList<>();
+		for (Path table : tables(data)) {
+			if (columnOf(table).equals(column)) {
+				tables.add(table);
+			}
+		}
+		return damage(largest(tables), from, part);
+	}
+
+	private static String columnOf(Path table) throws RocksDBException {
+		RocksDB.loadLibrary();
+		try (Options options = new Options(); SstFileReader reader = new SstFileReader(options)) {
+			reader.open(table.toString());
+			return new String(reader.getTableProperties().getColumnFamilyName(), StandardCharsets.US_ASCII);
+		}
+	}
+
+	private static DamagedTable damage(Path table, double from, double part) throws IOException {
 		long size = Files.size(table);
 		DamagedTable damaged = new DamagedTable(table, (long) (size * from), (long) (size * (from + part)));
 		damaged.flip();
 		return damaged;
 	}
 
-	private static Path largest(Path data) throws IOException {
+	private static List<Path> tables(Path data) throws IOException {
 		try (Stream<Path> files = Files.walk(data)) {
-			return files.filter(file -> file.getFileName().toString().endsWith(".sst"))
-				.max(Comparator.comparingLong(file -> file.toFile().length()))
-				.orElseThrow();
+			return files.filter(file -> file.getFileName().toString().endsWith(".sst")).toList();
 		}
+	}
+
+	private static Path largest(List<Path> tables) {
+		return tables.stream().max(Comparator.comparingLong(file -> file.toFile().length())).orElseThrow();
 	}
 
 	/** Makes the table what it was. */

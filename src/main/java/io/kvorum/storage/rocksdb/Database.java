@@ -82,8 +82,13 @@ final class Database implements AutoCloseable {
 	/** Expiries without a value; one for each entry that expires, or did. */
 	final ColumnFamilyHandle expiries;
 
-	/** What is known of each entry, by partition; see {@link IndexRow}. */
-	final ColumnFamilyHandle index;
+	/**
+	 * What is known of each entry, by partition; see {@link IndexRow}. Another one after
+	 * {@link #clearIndex()}.
+	 */
+	ColumnFamilyHandle index;
+
+	private final ColumnFamilyOptions walked;
 
 	/** Tombstones by version; see {@link TombstoneRow}. */
 	final ColumnFamilyHandle tombstones;
@@ -151,10 +156,10 @@ final class Database implements AutoCloseable {
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
 			DBOptions options = options(settings);
 			ColumnFamilyOptions columns = columns(settings);
-			ColumnFamilyOptions walked = walkedColumns(settings);
+			this.walked = walkedColumns(settings);
 			List<ColumnFamilyHandle> opened = new ArrayList<>();
 			this.db = RocksDB.open(options, settings.path().toString(),
-					COLUMNS.stream().map(name -> column(name, WALKED.contains(name) ? walked : columns)).toList(),
+					COLUMNS.stream().map(name -> column(name, WALKED.contains(name) ? this.walked : columns)).toList(),
 					opened);
 			own(this.db);
 			opened.forEach(this::own);
@@ -248,6 +253,18 @@ final class Database implements AutoCloseable {
 
 	private static ColumnFamilyDescriptor column(String name, ColumnFamilyOptions options) {
 		return new ColumnFamilyDescriptor(name.getBytes(StandardCharsets.US_ASCII), options);
+	}
+
+	/**
+	 * Drops the index with its tables, which need not be readable, and makes an empty
+	 * one. Where the process ends in between, the next start makes it. Before anybody
+	 * else uses the index.
+	 */
+	void clearIndex() throws RocksDBException {
+		this.db.dropColumnFamily(this.index);
+		// Its tables go with the last handle.
+		this.index.close();
+		this.index = own(this.db.createColumnFamily(column("index", this.walked)));
 	}
 
 	private <T extends AutoCloseable> T own(T handle) {

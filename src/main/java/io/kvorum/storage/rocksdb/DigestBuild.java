@@ -1,12 +1,22 @@
 package io.kvorum.storage.rocksdb;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Digests;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.Stub;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.slf4j.Logger;
@@ -20,6 +30,10 @@ import org.slf4j.LoggerFactory;
  * does not matter and neither knows of the other. Rejected: a snapshot, which iterators
  * could be made of again; when it is released, RocksDB rewrites all tables that it could
  * not clear of old versions meanwhile, those of other columns too, after every start.
+ * <p>
+ * Partitions with rows of the index that are damaged are read from the entries, all of
+ * which are looked at for that. Where these are damaged too, nobody knows what is in such
+ * a partition: its digest equals that of no other store.
  */
 final class DigestBuild implements AutoCloseable {
 
@@ -30,81 +44,170 @@ final class DigestBuild implements AutoCloseable {
 
 	private final RocksIterator rows;
 
+	/** Read only where rows are damaged. */
+	private final RocksIterator entries;
+
 	private final KeyHash hashes;
 
 	private final Digests digests;
+
+	/** Of the store. */
+	private final long identity;
+
+	private final IndexDamage damage;
 
 	private final int factor;
 
 	private final TimeSource time;
 
-	/** The row that was added last: a round goes on where the one before has failed. */
-	private byte[] last = {};
+	/** The partition that is being read: a round goes on where the one before failed. */
+	private int partition;
+
+	/** What was read of it. */
+	private final List<Stub> read = new ArrayList<>();
+
+	/** Partitions with damaged rows. */
+	private final BitSet damaged = new BitSet();
+
+	/** The entry that was looked at last. */
+	private byte[] lastEntry = {};
+
+	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
 	private long added;
 
 	/** Of what is stored now: to be made before the committer starts. */
-	DigestBuild(Database database, KeyHash hashes, Digests digests, TimeSource time) {
+	DigestBuild(Database database, KeyHash hashes, Digests digests, long identity, IndexDamage damage,
+			TimeSource time) {
 		this.rows = database.db.newIterator(database.index, database.scan);
+		this.entries = database.db.newIterator(database.entries, database.scan);
 		this.hashes = hashes;
 		this.digests = digests;
+		this.identity = identity;
+		this.damage = damage;
 		this.factor = database.format.factor();
 		this.time = time;
 	}
 
-	/**
-	 * Blocks; ends early where the thread is interrupted. By one thread at a time. Gives
-	 * up where the index is damaged: trying again would meet the same damage, and keep
-	 * the tables of the start on the disk for as long as the node runs.
-	 */
+	/** Blocks; ends early where the thread is interrupted. By one thread at a time. */
 	void run() {
 		long started = this.time.nanos();
 		try {
-			if (addAll()) {
+			if (addRows() && addEntriesOfDamaged()) {
 				this.digests.completed();
 				close();
 				say(this.time.nanos() - started);
 			}
 		}
 		catch (RocksDBException ex) {
-			if (!Failures.isDamage(ex)) {
-				throw new Unreadable(ex);
-			}
-			close();
-			logger.error(
-					"The index of partitions is damaged: this node compares itself with no other one and answers "
-							+ "none that does. Start it with an empty directory to have it rebuilt by the others: {}",
-					ex.getMessage());
+			throw new Unreadable(ex);
 		}
 	}
 
-	/** Whether all has been added. */
-	private boolean addAll() throws RocksDBException {
-		for (seekBehindLast(); this.rows.isValid(); this.rows.next()) {
+	/** Whether all have been added that can be read. */
+	private boolean addRows() throws RocksDBException {
+		this.read.clear();
+		this.rows.seek(IndexRow.bound(this.partition));
+		while (this.partition < Partitions.COUNT) {
 			if (Thread.currentThread().isInterrupted()) {
 				return false;
 			}
-			add(this.rows.key(), this.rows.value());
+			if (this.rows.isValid()) {
+				read(IndexRow.stub(this.rows.key(), this.rows.value(), this.factor),
+						IndexRow.partitionOf(this.rows.key()));
+				this.rows.next();
+			}
+			else if (!passOverDamage()) {
+				begin(Partitions.COUNT);
+			}
 		}
-		// An iterator that meets damage just ends.
-		this.rows.status();
 		return true;
 	}
 
-	private void seekBehindLast() {
-		if (this.last.length == 0) {
-			this.rows.seekToFirst();
+	private void read(Stub stub, int of) {
+		if (of != this.partition) {
+			begin(of);
 		}
-		else {
-			this.rows.seek(Arrays.copyOf(this.last, this.last.length + 1));
+		this.read.add(stub);
+	}
+
+	/** Adds what was read of the partition, wholly, and begins another one. */
+	private void begin(int next) {
+		this.read.forEach(stub -> add(this.hashes.of(stub.key()), stub.version(), stub.copies()));
+		this.read.clear();
+		this.partition = next;
+	}
+
+	private void add(long hash, Version version, Copies copies) {
+		this.digests.toggle(hash, version, copies);
+		this.added++;
+	}
+
+	/** Whether there was damage, and not the end. The next partition may be readable. */
+	private boolean passOverDamage() throws RocksDBException {
+		try {
+			// An iterator that meets damage just ends.
+			this.rows.status();
+			return false;
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw ex;
+			}
+			this.damage.met(ex);
+			this.damaged.set(this.partition);
+			this.read.clear();
+			this.partition++;
+			this.rows.seek(IndexRow.bound(this.partition));
+			return true;
 		}
 	}
 
-	private void add(byte[] row, byte[] value) {
-		this.digests.toggle(this.hashes.of(IndexRow.keyOf(row)), IndexRow.version(value),
-				IndexRow.copies(value, this.factor));
-		this.last = row;
-		this.added++;
+	/** Whether that was finished. */
+	private boolean addEntriesOfDamaged() throws RocksDBException {
+		if (this.damaged.isEmpty()) {
+			return true;
+		}
+		for (seekBehindLastEntry(); this.entries.isValid(); this.entries.next()) {
+			if (Thread.currentThread().isInterrupted()) {
+				return false;
+			}
+			addEntry(this.entries.key());
+		}
+		try {
+			this.entries.status();
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw ex;
+			}
+			this.damaged.stream().forEach(it -> this.digests.unknown(it, Digests.mix(this.identity + it)));
+		}
+		return true;
+	}
+
+	private void seekBehindLastEntry() {
+		if (this.lastEntry.length == 0) {
+			this.entries.seekToFirst();
+		}
+		else {
+			this.entries.seek(Arrays.copyOf(this.lastEntry, this.lastEntry.length + 1));
+		}
+	}
+
+	private void addEntry(byte[] key) {
+		this.lastEntry = key;
+		long hash = this.hashes.of(Key.of(key));
+		if (!this.damaged.get(Partitions.ofHash(hash))) {
+			return;
+		}
+		int length = Math.min(this.entries.value(this.head), this.head.length);
+		try {
+			add(hash, EntryFormat.versionOf(this.head, length), EntryFormat.copiesOf(this.head, length, this.factor));
+		}
+		catch (DamagedEntryException _) {
+			// Whoever reads or writes the entry is told.
+		}
 	}
 
 	private void say(long nanos) {
@@ -120,6 +223,7 @@ final class DigestBuild implements AutoCloseable {
 	@Override
 	public void close() {
 		this.rows.close();
+		this.entries.close();
 	}
 
 }

@@ -8,7 +8,6 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
-import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
@@ -19,22 +18,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the index of a store that was made before there was one, or that has another one
- * than this release reads, before anything is written. That it is whole is recorded at
- * its end: where the process ends before, it is made once more.
+ * Makes the index of a store that was made before there was one, that has another one
+ * than this release reads, or whose rows are damaged, before anything is written. That it
+ * is whole is recorded at its end: where the process ends before, it is made once more.
  */
 final class IndexBuilder {
 
 	private static final Logger logger = LoggerFactory.getLogger(IndexBuilder.class);
 
-	private static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
+	static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
 
 	/**
 	 * Of an index that is whole; its rows say by themselves which of two forms they have.
 	 */
 	private static final byte[] FORMAT = { 1 };
 
-	private static final byte[] END = IndexRow.bound(Partitions.COUNT);
+	/** Recorded of an index with damaged rows; other releases make it again, too. */
+	static final byte[] DAMAGED = { 0 };
 
 	/** Rows written at a time. */
 	private static final int BATCH_ROWS = 1000;
@@ -45,30 +45,66 @@ final class IndexBuilder {
 
 	private final TimeSource time;
 
+	private final IndexDamage damage;
+
 	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
 	private long indexed;
 
 	private long damaged;
 
-	IndexBuilder(Database database, KeyHash hashes, TimeSource time) {
+	IndexBuilder(Database database, KeyHash hashes, TimeSource time, IndexDamage damage) {
 		this.database = database;
 		this.hashes = hashes;
 		this.time = time;
+		this.damage = damage;
 	}
 
 	void buildIfMissing() throws RocksDBException {
 		byte[] format = this.database.db.get(this.database.meta, RECORD);
-		if (!Arrays.equals(format, FORMAT)) {
-			long started = this.time.nanos();
-			if (format != null) {
-				logger.warn("The index of partitions has format {} and not {}: it is made again",
-						Arrays.toString(format), Arrays.toString(FORMAT));
-				this.database.db.deleteRange(this.database.index, new byte[0], END);
+		if (Arrays.equals(format, FORMAT)) {
+			return;
+		}
+		long started = this.time.nanos();
+		if (Arrays.equals(format, DAMAGED)) {
+			logger.warn("Rows of the index of partitions are damaged: it is made again from the entries, all of which "
+					+ "are read before the node starts");
+			if (!areEntriesReadable()) {
+				return;
 			}
-			build();
-			this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
-			say(this.time.nanos() - started);
+		}
+		else if (format != null) {
+			logger.warn("The index of partitions has format {} and not {}: it is made again", Arrays.toString(format),
+					Arrays.toString(FORMAT));
+		}
+		if (format != null) {
+			this.database.clearIndex();
+		}
+		build();
+		this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
+		say(format == null, this.time.nanos() - started);
+	}
+
+	/**
+	 * Whether all entries can be read. Where they cannot, what is left of the damaged
+	 * index knows more than one that is made of the others.
+	 */
+	private boolean areEntriesReadable() throws RocksDBException {
+		try (RocksIterator iterator = this.database.db.newIterator(this.database.entries, this.database.scan)) {
+			iterator.seekToFirst();
+			while (iterator.isValid()) {
+				iterator.next();
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+			return true;
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw ex;
+			}
+			this.damage.stays(ex);
+			return false;
 		}
 	}
 
@@ -114,8 +150,12 @@ final class IndexBuilder {
 		rows.clear();
 	}
 
-	private void say(long nanos) {
-		if (this.indexed > 0) {
+	private void say(boolean isFirst, long nanos) {
+		if (!isFirst) {
+			logger.info("The index of partitions was made again: {} entries were indexed in {} ms", this.indexed,
+					TimeUnit.NANOSECONDS.toMillis(nanos));
+		}
+		else if (this.indexed > 0) {
 			logger.info("The store had no index of its partitions, as those of older versions: {} entries were indexed "
 					+ "in {} ms", this.indexed, TimeUnit.NANOSECONDS.toMillis(nanos));
 		}

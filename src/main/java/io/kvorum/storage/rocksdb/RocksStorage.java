@@ -152,14 +152,26 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	private Opened open(Database database) throws RocksDBException {
 		NodeFacts facts = NodeFacts.read(database, this.identities);
-		new IndexBuilder(database, this.hashes, this.time).buildIfMissing();
+		IndexDamage damage = new IndexDamage(this.events, this::recordIndexDamage);
+		new IndexBuilder(database, this.hashes, this.time, damage).buildIfMissing();
 		Derived derived = new Derived(new Digests(this.settings.factor()), HintCounts.read(database),
 				new RowCache(Math.toIntExact(this.settings.rowCacheBytes())));
-		return new Opened(database, facts, derived,
+		return new Opened(database, facts, damage, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
 				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),
 						this.events),
-				new DigestBuild(database, this.hashes, derived.digests(), this.time), new Chores());
+				new DigestBuild(database, this.hashes, derived.digests(), facts.identity(), damage, this.time),
+				new Chores());
+	}
+
+	private void recordIndexDamage() {
+		var _ = writeMeta(IndexBuilder.RECORD, IndexBuilder.DAMAGED, _ -> {
+		}).toFuture().whenComplete((_, error) -> {
+			if (error != null) {
+				logger.warn("Damage of the index could not be recorded, the next start finds it again: {}",
+						error.getMessage());
+			}
+		});
 	}
 
 	@Override
@@ -230,7 +242,21 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
-		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).stubs(partitions, enough));
+		return this.repairs.read(deadline, opened -> {
+			try {
+				return new IndexReader(opened.database()).stubs(partitions, enough);
+			}
+			catch (RocksDBException ex) {
+				opened.damage().met(ex);
+				throw ex;
+			}
+		});
+	}
+
+	@Override
+	public @Nullable String damage() {
+		Opened opened = this.door.openedOrNull();
+		return (opened != null) ? opened.damage().found() : null;
 	}
 
 	@Override

@@ -27,16 +27,19 @@ final class Tables {
 
 	/** Flips a bit in the first block of each table of a column. */
 	static void damage(Path directory, String column) throws RocksDBException {
-		List<Path> tables;
+		of(directory, column).forEach(table -> Disk.flipBit(table, 4));
+	}
+
+	/** The tables of a column. */
+	static List<Path> of(Path directory, String column) throws RocksDBException {
 		try (Database database = Database.open(TestSettings.of(directory))) {
-			tables = database.db.getLiveFilesMetaData()
+			return database.db.getLiveFilesMetaData()
 				.stream()
 				.filter(table -> new String(table.columnFamilyName(), StandardCharsets.US_ASCII).equals(column))
 				.map(LiveFileMetaData::fileName)
 				.map(name -> directory.resolve(name.substring(name.lastIndexOf('/') + 1)))
 				.toList();
 		}
-		tables.forEach(table -> Disk.flipBit(table, 4));
 	}
 
 }

@@ -1,0 +1,66 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.kvorum.storage.StorageEvents;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.RocksDBException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Damaged rows of the index. They are derived from the entries, so no data is lost with
+ * them: the damage is recorded, and the {@link IndexBuilder} makes the index again at the
+ * next start. Thread-safe.
+ */
+final class IndexDamage {
+
+	private static final Logger logger = LoggerFactory.getLogger(IndexDamage.class);
+
+	private static final String UNTIL_RESTART = "Rows of the index of partitions are damaged: entries in their "
+			+ "partitions are neither compared nor repaired. Restart this node, which then makes the index again from "
+			+ "its entries. Do not empty its directory";
+
+	private static final String STAYS = "Rows of the index of partitions are damaged, and so are entries, of which the "
+			+ "index would be made again: entries in the partitions of these rows are neither compared nor repaired. "
+			+ "Replace the disk when all other nodes are members";
+
+	private final StorageEvents events;
+
+	/** Has the index made again at the next start. */
+	private final Runnable record;
+
+	private final AtomicReference<@Nullable String> found = new AtomicReference<>();
+
+	IndexDamage(StorageEvents events, Runnable record) {
+		this.events = events;
+		this.record = record;
+	}
+
+	/** Somebody could not read a row; anything else than damage is no news. */
+	void met(RocksDBException ex) {
+		if (Failures.isDamage(ex) && tell(UNTIL_RESTART, ex)) {
+			this.record.run();
+		}
+	}
+
+	/** It was recorded, and the index cannot be made again. */
+	void stays(RocksDBException ex) {
+		tell(STAYS, ex);
+	}
+
+	private boolean tell(String what, RocksDBException ex) {
+		boolean isNew = this.found.compareAndSet(null, what);
+		if (isNew) {
+			this.events.unreadable();
+			logger.error("{}: {}", what, ex.getMessage());
+		}
+		return isNew;
+	}
+
+	/** For an operator; null where none was found. */
+	@Nullable String found() {
+		return this.found.get();
+	}
+
+}
