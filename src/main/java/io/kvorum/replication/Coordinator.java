@@ -442,7 +442,8 @@ public final class Coordinator {
 			}
 			Entry entry = this.maker.apply(version);
 			StoreWitness missed = isAlone() ? null
-					: new Missed(this.set, member -> Coordinator.this.missedStores.missed(member, this.key, entry));
+					: new Missed(this.set, member -> Coordinator.this.missedStores.missed(member, this.key, entry),
+							member -> Coordinator.this.missedStores.refused(member, this.key));
 			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,
 					this.follower)
@@ -463,6 +464,10 @@ public final class Coordinator {
 	/**
 	 * The replicas that failed in a round of stores. Nobody is told before it is known
 	 * that the write is not one that did not happen: such a one must not happen later.
+	 * <p>
+	 * A refusal by a clock is told only where the write has succeeded. The replica would
+	 * be behind without anybody knowing. Where the write failed, a repair would spread a
+	 * version that the clocks of the others refuse.
 	 */
 	private static final class Missed implements StoreWitness {
 
@@ -470,27 +475,34 @@ public final class Coordinator {
 
 		private final Consumer<Member> whenMissed;
 
-		private final List<Integer> before = new ArrayList<>(1);
+		private final Consumer<Member> whenRefused;
+
+		private final List<Integer> missedBefore = new ArrayList<>(1);
+
+		private final List<Integer> refusedBefore = new ArrayList<>(0);
 
 		private boolean isDecided;
 
+		private boolean isReached;
+
 		private boolean mayHappen;
 
-		Missed(ReplicaSet set, Consumer<Member> whenMissed) {
+		Missed(ReplicaSet set, Consumer<Member> whenMissed, Consumer<Member> whenRefused) {
 			this.set = set;
 			this.whenMissed = whenMissed;
+			this.whenRefused = whenRefused;
 		}
 
 		@Override
 		public void failed(int position, Failed why) {
-			if (why.reason() == Reason.CLOCK) {
-				// It was refused for good, and would be refused again.
-				return;
-			}
+			boolean isRefused = why.reason() == Reason.CLOCK;
 			if (!this.isDecided) {
-				this.before.add(position);
+				(isRefused ? this.refusedBefore : this.missedBefore).add(position);
 			}
-			else if (this.mayHappen) {
+			else if (isRefused) {
+				refused(position);
+			}
+			else {
 				missed(position);
 			}
 		}
@@ -498,15 +510,22 @@ public final class Coordinator {
 		@Override
 		public void decided(Tally tally) {
 			this.isDecided = true;
-			this.mayHappen = tally.decision() == Decision.REACHED
-					|| OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
-			if (this.mayHappen) {
-				this.before.forEach(this::missed);
-			}
+			this.isReached = tally.decision() == Decision.REACHED;
+			this.mayHappen = this.isReached || OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
+			this.missedBefore.forEach(this::missed);
+			this.refusedBefore.forEach(this::refused);
 		}
 
 		private void missed(int position) {
-			this.whenMissed.accept(this.set.at(position).member());
+			if (this.mayHappen) {
+				this.whenMissed.accept(this.set.at(position).member());
+			}
+		}
+
+		private void refused(int position) {
+			if (this.isReached) {
+				this.whenRefused.accept(this.set.at(position).member());
+			}
 		}
 
 	}

@@ -5,11 +5,19 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 
 /** Is told of stores that a replica did not acknowledge. Called by any thread. */
-@FunctionalInterface
 public interface MissedStores {
 
 	/** Of a node without peers. */
-	MissedStores NONE = (_, _, _) -> {
+	MissedStores NONE = new MissedStores() {
+
+		@Override
+		public void missed(Member member, Key key, Entry entry) {
+		}
+
+		@Override
+		public void refused(Member member, Key key) {
+		}
+
 	};
 
 	/**
@@ -17,5 +25,11 @@ public interface MissedStores {
 	 * does not fail.
 	 */
 	void missed(Member member, Key key, Entry entry);
+
+	/**
+	 * A replica refused, by its clock, an entry that enough others acknowledged. A repair
+	 * is to bring it there. Does not wait and does not fail.
+	 */
+	void refused(Member member, Key key);
 
 }

@@ -618,12 +618,37 @@ class CoordinatedWriteTests {
 	}
 
 	@Test
-	void aReplicaThatRefusesTheVersionIsNotGivenItLaterWithoutThatCheck() {
+	void aReplicaThatRefusesTheVersionOfAWriteThatSucceedsIsRepairedAndGetsNoHint() {
 		var _ = putAfterVersions();
 		this.cluster.replica(2).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+		assertThat(this.cluster.inNeed).isEmpty();
+
 		this.cluster.replica(0).last().answer(DONE);
 		this.cluster.replica(1).last().answer(DONE);
 
+		assertThat(this.cluster.inNeed).containsExactly(2);
+		assertThat(this.cluster.missed).isEmpty();
+	}
+
+	@Test
+	void aReplicaThatRefusesTheVersionAfterTheDecisionIsRepaired() {
+		var _ = putAfterVersions();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(DONE);
+		this.cluster.replica(2).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+
+		assertThat(this.cluster.inNeed).containsExactly(2);
+		assertThat(this.cluster.missed).isEmpty();
+	}
+
+	@Test
+	void replicasThatRefuseTheVersionOfAWriteThatFailsAreNotRepaired() {
+		var _ = putAfterVersions();
+		this.cluster.replica(0).last().answer(DONE);
+		this.cluster.replica(1).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+		this.cluster.replica(2).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+
+		assertThat(this.cluster.inNeed).isEmpty();
 		assertThat(this.cluster.missed).isEmpty();
 	}
 

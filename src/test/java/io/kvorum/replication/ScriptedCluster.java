@@ -9,7 +9,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
 import io.kvorum.storage.CallerThreads;
@@ -41,6 +44,9 @@ final class ScriptedCluster implements ReplicationEvents {
 	/** The replicas that are to get later what they did not acknowledge. */
 	final List<Integer> missed = new ArrayList<>();
 
+	/** The replicas that are to be repaired. */
+	final List<Integer> inNeed = new ArrayList<>();
+
 	private final Queue<MonoSink<Long>> alarms = new ArrayDeque<>();
 
 	private CompletableFuture<Void> boundStored = CompletableFuture.completedFuture(null);
@@ -53,7 +59,7 @@ final class ScriptedCluster implements ReplicationEvents {
 		this.coordinator = new Coordinator((_, from) -> topology.members().subList(0, from),
 				topology.members().getFirst(), this.replicas, this.clock, this.time,
 				new ReplicationPolicy(topology.size(), topology.factor()), Coordinators.SETTINGS, this.readRepair,
-				(member, _, _) -> this.missed.add(member.index()), this::alarm, CallerThreads.NONE, this);
+				new Recorded(), this::alarm, CallerThreads.NONE, this);
 	}
 
 	private Mono<Long> alarm(Duration time) {
@@ -123,6 +129,21 @@ final class ScriptedCluster implements ReplicationEvents {
 	@Override
 	public void repairDropped() {
 		this.events.add("repair dropped");
+	}
+
+	/** Keeps what the coordinator tells of stores that were not acknowledged. */
+	private final class Recorded implements MissedStores {
+
+		@Override
+		public void missed(Member member, Key key, Entry entry) {
+			ScriptedCluster.this.missed.add(member.index());
+		}
+
+		@Override
+		public void refused(Member member, Key key) {
+			ScriptedCluster.this.inNeed.add(member.index());
+		}
+
 	}
 
 }

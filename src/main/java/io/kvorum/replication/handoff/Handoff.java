@@ -137,6 +137,12 @@ public final class Handoff implements MissedStores {
 		}
 	}
 
+	/** Without a hint: one repair of the slice brings all that was refused. */
+	@Override
+	public void refused(Member member, Key key) {
+		need(member, key);
+	}
+
 	private Waiting waitingFor(Target target) {
 		try {
 			return this.log.waiting(target.number);

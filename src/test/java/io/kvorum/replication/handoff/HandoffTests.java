@@ -127,6 +127,14 @@ class HandoffTests {
 	}
 
 	@Test
+	void whatANodeRefusesByItsClockIsRepairedAndNotKept() {
+		this.handoff.refused(this.target.member(), KEY);
+
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
 	void aNodeThatIsAwayForLongerThanTheWindowIsRepairedInstead() {
 		this.target.isThere = false;
 		miss(KEY, entry("before"));
