@@ -36,9 +36,12 @@ public final class LocalReplica implements Replica {
 	private static final Mono<Reply> TOO_LATE = Mono
 		.just(Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began"));
 
-	/** Acknowledged it would be gone at once, which no client takes for success. */
-	private static final Mono<Reply> EXPIRED = Mono.just(Failed.notDone(Reason.CLOCK,
-			"the entry has expired before it came: set the clocks of the nodes, or give it a longer ttl"));
+	/**
+	 * Acknowledged it would be gone at once, which no client takes for success. Nothing
+	 * here tells a slow store from clocks that differ.
+	 */
+	private static final Mono<Reply> EXPIRED = Mono.just(Failed.notDone(Reason.TIMEOUT,
+			"the entry expired before it was stored: that took longer than its ttl, or the clocks of the nodes differ by as much; give it a longer ttl"));
 
 	private static final long LAST = AWAY - 1;
 
@@ -113,7 +116,7 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
-		if (!repair && entry instanceof Live live && live.expires() && !live.isVisibleAt(this.time.millis())) {
+		if (!repair && entry instanceof Live live && live.expires() && !live.isVisibleAt(this.clock.expiryMillis())) {
 			return EXPIRED;
 		}
 		if (repair || !this.clock.isTooFarAhead(entry.version())) {

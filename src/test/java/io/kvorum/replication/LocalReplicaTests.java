@@ -93,12 +93,21 @@ class LocalReplicaTests {
 	@Test
 	void aWriteThatHasExpiredBeforeItCameIsRefusedAndARepairIsNot() {
 		Entry expired = Generator.live(ahead(-1_000).version(), "expired", this.time.millis());
-		assertRefused(store(expired, false), Reason.CLOCK);
+		assertRefused(store(expired, false), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
 
 		assertThat(store(expired, true)).isEqualTo(Acknowledged.INSTANCE);
 		assertThat(store(Generator.live(ahead(0).version(), "lasting", this.time.millis() + 1), false))
 			.isEqualTo(Acknowledged.INSTANCE);
+	}
+
+	@Test
+	void aWriteThatIsGoneByTheTimeOfReadersIsRefused() {
+		this.clock.observe(ahead(400).version());
+		Entry expired = Generator.live(ahead(-700).version(), "expired", this.clock.expiryMillis());
+
+		assertRefused(store(expired, false), Reason.TIMEOUT);
+		assertThat(stored()).isNull();
 	}
 
 	@Test

@@ -158,7 +158,7 @@ class WrongClockTests {
 		runUntil(40);
 
 		assertThat(put).isCompletedExceptionally();
-		assertThat(put.exceptionNow()).hasMessageContaining("has expired before it came");
+		assertThat(put.exceptionNow()).hasMessageContaining("expired before it was stored");
 		assertThat(longer).isCompleted().isNotCompletedExceptionally();
 		assertThat(read).isCompletedWithValue(VALUE + 1);
 	}
