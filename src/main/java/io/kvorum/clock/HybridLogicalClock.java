@@ -1,5 +1,6 @@
 package io.kvorum.clock;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicLong;
@@ -41,11 +42,16 @@ public final class HybridLogicalClock {
 	 */
 	public static final long MAX_LEAD_MILLIS = 500;
 
+	/** For how long the clock remembers that a version was refused. */
+	public static final Duration REFUSALS_KEPT = Duration.ofMinutes(1);
+
 	private final TimeSource time;
 
 	private final AtomicLong last = new AtomicLong();
 
 	private volatile Bound bound = Bound.NOT_STARTED;
+
+	private volatile @Nullable Refusal refusal;
 
 	/** Under way; guarded by this. */
 	private @Nullable CompletableFuture<Long> extending;
@@ -87,6 +93,7 @@ public final class HybridLogicalClock {
 	public Version nextAfter(Version seen) {
 		long nowMillis = this.time.millis();
 		if (isTooFarAhead(seen, nowMillis)) {
+			refused(seen);
 			throw ClockLeadException.ofSeen(seen.millis() - nowMillis);
 		}
 		follow(seen);
@@ -140,6 +147,20 @@ public final class HybridLogicalClock {
 	private boolean isTooFarAhead(Version version, long nowMillis) {
 		return version.millis() > nowMillis + MAX_LEAD_MILLIS
 				&& Long.compareUnsigned(version.timestamp(), this.last.get()) > 0;
+	}
+
+	/** Remembers that a version is refused for being too far ahead. */
+	public void refused(Version version) {
+		this.refusal = new Refusal(version.millis() - this.time.millis(), this.time.nanos());
+	}
+
+	/**
+	 * How far the version that was refused last lay ahead of the machine's clock, in
+	 * milliseconds; 0 where none was for {@link #REFUSALS_KEPT}.
+	 */
+	public long refusedLeadMillis() {
+		Refusal latest = this.refusal;
+		return (latest == null || this.time.nanos() - latest.nanos > REFUSALS_KEPT.toNanos()) ? 0 : latest.leadMillis;
 	}
 
 	/**
@@ -220,7 +241,10 @@ public final class HybridLogicalClock {
 		};
 	}
 
-	/** How far versions run ahead of the machine's clock, in milliseconds. */
+	/**
+	 * How far the versions that this node gives run ahead of the machine's clock, in
+	 * milliseconds.
+	 */
 	public long driftMillis() {
 		return Math.max(0, millis(this.last.get()) - this.time.millis());
 	}
@@ -236,6 +260,9 @@ public final class HybridLogicalClock {
 		/** Completes, on any thread, when the bound is stored durably. */
 		CompletionStage<?> store(long boundMillis);
 
+	}
+
+	private record Refusal(long leadMillis, long nanos) {
 	}
 
 	private record Bound(long node, long millis, BoundStore store) {

@@ -1,23 +1,32 @@
 package io.kvorum.observability;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
 import io.kvorum.clock.HybridLogicalClock;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether this node may coordinate writes, as far as its clock goes. Always up: such a
- * node still answers reads and stores what others coordinate. Where the clocks of all
- * nodes were set back, taking them out of service would take the reads away, too.
+ * Whether writes that this node coordinates or is to store are refused because of a
+ * clock, its own or that of another. Refusals are told for
+ * {@link HybridLogicalClock#REFUSALS_KEPT}. Always up: such a node still answers reads
+ * and stores what others coordinate. Where the clocks of all nodes were set back, taking
+ * them out of service would take the reads away, too.
  */
 final class ClockHealth implements ReactiveHealthIndicator {
 
 	private final HybridLogicalClock clock;
 
+	private final ClockRefusals refusals;
+
 	private final boolean hasPeers;
 
-	ClockHealth(HybridLogicalClock clock, boolean hasPeers) {
+	ClockHealth(HybridLogicalClock clock, ClockRefusals refusals, boolean hasPeers) {
 		this.clock = clock;
+		this.refusals = refusals;
 		this.hasPeers = hasPeers;
 	}
 
@@ -25,14 +34,29 @@ final class ClockHealth implements ReactiveHealthIndicator {
 	public Mono<Health> health() {
 		return Mono.fromSupplier(() -> {
 			long aheadMillis = this.clock.driftMillis();
-			boolean refuses = this.hasPeers && aheadMillis > HybridLogicalClock.MAX_LEAD_MILLIS;
 			return Health.up()
 				.withDetail("versionsAheadMillis", aheadMillis)
-				.withDetail("writes",
-						refuses ? "refused: versions are more than %d ms ahead of this node's clock"
-							.formatted(HybridLogicalClock.MAX_LEAD_MILLIS) : "accepted")
+				.withDetail("writes", writes(aheadMillis))
 				.build();
 		});
+	}
+
+	private String writes(long aheadMillis) {
+		if (this.hasPeers && aheadMillis > HybridLogicalClock.MAX_LEAD_MILLIS) {
+			return "refused: versions are more than %d ms ahead of this node's clock"
+				.formatted(HybridLogicalClock.MAX_LEAD_MILLIS);
+		}
+		List<String> refused = new ArrayList<>();
+		long leadMillis = this.clock.refusedLeadMillis();
+		if (leadMillis > 0) {
+			refused.add("versions of other nodes, the last one %d ms ahead of this node's clock".formatted(leadMillis));
+		}
+		Set<String> peers = this.refusals.peers();
+		if (!peers.isEmpty()) {
+			refused.add("versions of this node, more than %d ms ahead of the clocks of %s"
+				.formatted(HybridLogicalClock.MAX_LEAD_MILLIS, String.join(", ", peers)));
+		}
+		return refused.isEmpty() ? "accepted" : "refused in part: " + String.join("; ", refused);
 	}
 
 }

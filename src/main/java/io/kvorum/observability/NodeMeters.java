@@ -27,8 +27,10 @@ final class NodeMeters implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		TimeGauge.builder("kvorum.clock.drift", this.clock, TimeUnit.MILLISECONDS, HybridLogicalClock::driftMillis)
-			.description("How far versions run ahead of the machine's clock")
+		TimeGauge
+			.builder("kvorum.clock.drift", this.clock, TimeUnit.MILLISECONDS,
+					it -> Math.max(it.driftMillis(), it.refusedLeadMillis()))
+			.description("How far versions run ahead of the machine's clock: this node's, or those it has just refused")
 			.register(registry);
 		this.measures.forEach(measure -> bind(measure, registry));
 	}

@@ -69,8 +69,14 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local) {
-		return new TransportMeters(registry, topology, local.member());
+	ClockRefusals clockRefusals(TimeSource time) {
+		return new ClockRefusals(time);
+	}
+
+	@Bean
+	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local,
+			ClockRefusals clockRefusals) {
+		return new TransportMeters(registry, topology, local.member(), clockRefusals);
 	}
 
 	@Bean
@@ -101,8 +107,8 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	ReactiveHealthIndicator clockHealthIndicator(HybridLogicalClock clock, Topology topology) {
-		return new ClockHealth(clock, topology.size() > 1);
+	ReactiveHealthIndicator clockHealthIndicator(HybridLogicalClock clock, ClockRefusals refusals, Topology topology) {
+		return new ClockHealth(clock, refusals, topology.size() > 1);
 	}
 
 	@Bean

@@ -12,6 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.transport.TransportEvents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.DistributionSummary;
@@ -28,6 +30,8 @@ final class TransportMeters implements TransportEvents {
 
 	private final MeterRegistry registry;
 
+	private final ClockRefusals clockRefusals;
+
 	/** By the index of the peer. */
 	private final AtomicInteger[] streams;
 
@@ -37,8 +41,9 @@ final class TransportMeters implements TransportEvents {
 
 	private final Map<Refused, Counter> refused = new EnumMap<>(Refused.class);
 
-	TransportMeters(MeterRegistry registry, Topology topology, Member self) {
+	TransportMeters(MeterRegistry registry, Topology topology, Member self, ClockRefusals clockRefusals) {
 		this.registry = registry;
+		this.clockRefusals = clockRefusals;
 		this.streams = new AtomicInteger[topology.size()];
 		for (Member peer : topology.members()) {
 			this.streams[peer.index()] = new AtomicInteger();
@@ -81,6 +86,9 @@ final class TransportMeters implements TransportEvents {
 	public void replied(Member peer, Call call, Reply reply, long nanos) {
 		this.calls.computeIfAbsent(new Called(peer, call, reply.outcome()), this::timer)
 			.record(nanos, TimeUnit.NANOSECONDS);
+		if (reply instanceof Failed failed && failed.reason() == Reason.CLOCK) {
+			this.clockRefusals.refusedBy(peer);
+		}
 	}
 
 	private Timer timer(Called called) {

@@ -126,7 +126,7 @@ public final class LocalReplica implements Replica {
 		return this.storage.read(key, deadline)
 			.map(Entry::version)
 			.defaultIfEmpty(Version.ABSENT)
-			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead())
+			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead(entry.version()))
 					: store(key, entry, deadline))
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
@@ -173,7 +173,8 @@ public final class LocalReplica implements Replica {
 		return version.millis() > stored.millis() + HybridLogicalClock.MAX_LEAD_MILLIS;
 	}
 
-	private static Reply tooFarAhead() {
+	private Reply tooFarAhead(Version version) {
+		this.clock.refused(version);
 		return Failed.notDone(Reason.CLOCK,
 				"the version is more than %d ms ahead of the clock: set the clocks of the nodes"
 					.formatted(HybridLogicalClock.MAX_LEAD_MILLIS));

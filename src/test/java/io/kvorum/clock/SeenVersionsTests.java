@@ -74,6 +74,17 @@ class SeenVersionsTests {
 	}
 
 	@Test
+	void aVersionThatIsTooFarAheadToBeFollowedIsRememberedForAMinute() {
+		assertThat(this.clock.refusedLeadMillis()).isZero();
+		assertThatExceptionOfType(ClockLeadException.class).isThrownBy(() -> this.clock.nextAfter(ahead(2_000)));
+
+		this.time.pass(HybridLogicalClock.REFUSALS_KEPT);
+		assertThat(this.clock.refusedLeadMillis()).isEqualTo(2_000);
+		this.time.pass(Duration.ofMillis(1));
+		assertThat(this.clock.refusedLeadMillis()).isZero();
+	}
+
+	@Test
 	void whatIsObservedTooFarAheadIsIgnored() {
 		this.clock.observe(ahead(HybridLogicalClock.MAX_LEAD_MILLIS + 1));
 

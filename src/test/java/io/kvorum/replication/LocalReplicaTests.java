@@ -140,6 +140,7 @@ class LocalReplicaTests {
 
 		assertThat(stored()).isNull();
 		assertThat(this.clock.next().millis()).isEqualTo(this.time.millis());
+		assertThat(this.clock.refusedLeadMillis()).isEqualTo(501);
 	}
 
 	@Test
