@@ -1,11 +1,14 @@
 package io.kvorum.app;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 import io.kvorum.api.wire.WireLimits;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -13,6 +16,8 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
+import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.core.convert.ConversionFailedException;
 
 /**
  * Properties of Spring Boot's that would change nothing on a node, or only some of its
@@ -25,10 +30,15 @@ final class ForeignProperties {
 
 	private static final String NO_SERVLETS = "must not be set: a node is no servlet container, it runs on Netty";
 
+	private static final String PROBLEMS = "must not be set: errors are problem details (RFC 9457)";
+
 	private static final WireLimits FIXED = WireLimits.defaults();
 
 	/** By the property, or by what the names of several begin with. */
 	private static final Map<ConfigurationPropertyName, Rule> RULES = new LinkedHashMap<>();
+
+	/** Of the names of all rules: a variable tells no dot from a dash. */
+	private static final Set<String> LETTERS = new HashSet<>();
 
 	static {
 		refuse("server.netty.idle-timeout", IN_PLACE.formatted("kvorum.api.idle-timeout"));
@@ -38,17 +48,23 @@ final class ForeignProperties {
 		refuse("server.netty", "must not be set: the port has an HTTP codec of its own, which does not read it");
 		refuse("server.max-http-request-header-size", "must not be set: the limit of all headers of a request is %d KB"
 			.formatted(FIXED.maxHeaderSize().toKilobytes()));
-		allow("server.compression.enabled", "false", "must be false: answers are not compressed, a proxy can do that");
+		mustBeFalse("server.compression.enabled", "must be false: answers are not compressed, a proxy can do that");
 		refuse("server.compression", "must not be set: answers are not compressed, a proxy can do that");
-		allow("server.http2.enabled", "false", "must be false: the port speaks HTTP/1.1, a proxy can speak HTTP/2");
-		allow("server.forward-headers-strategy", "none",
+		mustBeFalse("server.http2.enabled", "must be false: the port speaks HTTP/1.1, a proxy can speak HTTP/2");
+		// Not even empty: on Kubernetes that is native.
+		mustBe("server.forward-headers-strategy", "none",
 				"must be none: X-Forwarded-* and Forwarded are not read, whoever sends them");
 		refuse("server.server-header", "must not be set: answers have no Server header, a proxy can add one");
-		refuse("server.error", "must not be set: errors are problem details (RFC 9457)");
+		mustBe("server.shutdown", "graceful",
+				"must be graceful: a node that stops ends the requests that have come, whatever is said");
+		refuse("server.error", PROBLEMS);
+		refuse("spring.web.error", PROBLEMS);
 		refuse("server.reactive.session", "must not be set: a node has no sessions");
 		refuse("server.servlet", NO_SERVLETS);
 		refuse("server.tomcat", NO_SERVLETS);
 		refuse("server.jetty", NO_SERVLETS);
+		refuse("spring.webflux.multipart", "must not be set: a node takes no forms");
+		refuse("spring.task", "must not be set: a node has no executor of Spring's");
 		refuse("spring.webflux.base-path",
 				"must not be set: the paths of the API begin with /v0, a proxy can put something before them");
 	}
@@ -80,32 +96,56 @@ final class ForeignProperties {
 			}
 		}
 		covered.stream()
-			.filter(property -> property.equals(name) || !RULES.containsKey(property))
+			.filter(property -> property.equals(name) || !LETTERS.contains(letters(property)))
 			.forEach(property -> this.binder.bind(property, Bindable.of(String.class))
 				.ifBound(value -> check(property, value, rule)));
 	}
 
 	private void check(ConfigurationPropertyName name, String value, Rule rule) {
-		if (!value.isEmpty() && !value.equalsIgnoreCase(rule.allowed())) {
+		if (!rule.allowed().test(value)) {
 			this.violations.add(new Violation(name.toString(), value, rule.sentence()));
 		}
 	}
 
-	private static void refuse(String name, String sentence) {
-		allow(name, "", sentence);
+	/** All that is the same in a property and in the variable that stands for it. */
+	private static String letters(ConfigurationPropertyName name) {
+		return name.toString().toLowerCase(Locale.ROOT).replaceAll("[.-]", "");
 	}
 
-	private static void allow(String name, String value, String sentence) {
-		RULES.put(ConfigurationPropertyName.of(name), new Rule(value, sentence));
+	private static void refuse(String name, String sentence) {
+		rule(name, String::isEmpty, sentence);
+	}
+
+	private static void mustBe(String name, String allowed, String sentence) {
+		rule(name, allowed::equalsIgnoreCase, sentence);
+	}
+
+	private static void mustBeFalse(String name, String sentence) {
+		rule(name, value -> value.isEmpty() || isFalse(value), sentence);
+	}
+
+	private static boolean isFalse(String value) {
+		try {
+			return Boolean.FALSE.equals(ApplicationConversionService.getSharedInstance().convert(value, Boolean.class));
+		}
+		catch (ConversionFailedException _) {
+			return false;
+		}
+	}
+
+	private static void rule(String property, Predicate<String> allowed, String sentence) {
+		ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
+		RULES.put(name, new Rule(allowed, sentence));
+		LETTERS.add(letters(name));
 	}
 
 	/**
 	 * What may be said of a property.
 	 *
-	 * @param allowed the value that is what happens anyway; empty if there is none
+	 * @param allowed takes the values that are what happens anyway
 	 * @param sentence what is allowed, and what to do
 	 */
-	private record Rule(String allowed, String sentence) {
+	private record Rule(Predicate<String> allowed, String sentence) {
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -19,6 +20,7 @@ import org.springframework.boot.test.context.ConfigDataApplicationContextInitial
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -166,9 +168,16 @@ class PropertiesTest {
 					server.compression.enabled=true            | server.compression.enabled = true: must be false: answers are not compressed
 					server.compression.mime-types[0]=text/html | server.compression.mime-types[0] = text/html: must not be set
 					server.http2.enabled=true                  | server.http2.enabled = true: must be false: the port speaks HTTP/1.1
+					server.http2.enabled=on                    | server.http2.enabled = on: must be false: the port speaks HTTP/1.1
+					server.http2.enabled=maybe                 | server.http2.enabled = maybe: must be false: the port speaks HTTP/1.1
 					server.forward-headers-strategy=framework  | server.forward-headers-strategy = framework: must be none
+					server.forward-headers-strategy=           | server.forward-headers-strategy = : must be none
+					server.shutdown=immediate                  | server.shutdown = immediate: must be graceful
 					server.server-header=x                     | server.server-header = x: must not be set
 					server.error.include-message=always        | server.error.include-message = always: must not be set: errors are problem details
+					spring.web.error.include-message=always    | spring.web.error.include-message = always: must not be set: errors are problem details
+					spring.webflux.multipart.max-parts=1       | spring.webflux.multipart.max-parts = 1: must not be set: a node takes no forms
+					spring.task.execution.pool.max-size=8      | spring.task.execution.pool.max-size = 8: must not be set: a node has no executor of Spring's
 					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
 					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
 					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
@@ -183,8 +192,36 @@ class PropertiesTest {
 		this.contexts
 			.withPropertyValues("server.compression.enabled=false", "server.http2.enabled=false",
 					"server.forward-headers-strategy=NONE", "server.port=0", "server.address=localhost",
-					"server.shutdown=immediate", "server.ssl.bundle=x")
+					"server.shutdown=graceful", "server.ssl.bundle=x")
 			.run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "server.http2.enabled=no", "server.http2.enabled=off", "server.compression.enabled=NO" })
+	void whatIsSoAnywayMayBeSaidInAllWaysToWriteABoolean(String given) {
+		this.contexts.withPropertyValues(given).run(context -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					SERVER_NETTY_MAX_INITIAL_LINE_LENGTH | 64KB | server.netty.max-initial-line-length = 64KB: must not be set: the limit of a request line is 8 KB
+					SERVER_NETTY_MAXINITIALLINELENGTH    | 64KB | server.netty.max-initial-line-length = 64KB: must not be set: the limit of a request line is 8 KB
+					SERVER_HTTP2_ENABLED                 | yes  | server.http2.enabled = yes: must be false
+					SERVER_FORWARD_HEADERS_STRATEGY      | ''   | server.forward-headers-strategy = : must be none
+					SPRING_WEBFLUX_BASE_PATH             | /x   | spring.webflux.base-path = /x: must not be set
+					""")
+	void aVariableOfTheEnvironmentIsToldOnceByTheNameOfItsProperty(String variable, String value, String told) {
+		this.contexts
+			.withInitializer(context -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("test-systemEnvironment", Map.of(variable, value))))
+			.run(context -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOf(WrongPropertiesException.class)
+				.message()
+				.contains(told)
+				.containsOnlyOnce("must"));
 	}
 
 	@Test
