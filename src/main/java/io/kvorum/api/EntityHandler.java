@@ -183,17 +183,20 @@ final class EntityHandler implements WebHandler {
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.version().millis()));
+		noCache(exchange);
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 
 	private Mono<Void> notModified(String etag, EntityRequest request, Exchange exchange) {
 		exchange.status(304);
 		head(request, exchange, etag);
+		noCache(exchange);
 		return exchange.end();
 	}
 
 	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {
 		consistency(request, exchange);
+		noCache(exchange);
 		return this.problems.writeNotFound(exchange);
 	}
 
@@ -259,6 +262,14 @@ final class EntityHandler implements WebHandler {
 	private void head(EntityRequest request, Exchange exchange, String etag) {
 		consistency(request, exchange);
 		exchange.set(HttpHeaderNames.ETAG, etag);
+	}
+
+	/**
+	 * A cache has to ask before it answers with a copy. Without this it may guess how
+	 * long one is fresh (RFC 9111, section 4.2.2), and reads would go back.
+	 */
+	private static void noCache(Exchange exchange) {
+		exchange.set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_CACHE);
 	}
 
 	private static String etag(Version version) {

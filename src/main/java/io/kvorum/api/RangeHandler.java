@@ -111,6 +111,7 @@ final class RangeHandler implements WebHandler {
 					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
 		}
 		response.getHeaders().setContentType(format.mediaType());
+		response.getHeaders().setCacheControl("no-cache");
 		response.beforeCommit(() -> Mono.fromRunnable(followed::finishHead));
 		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit(), followed.follower()),
 				read -> write(read, () -> this.access.readmit(caller).requireRange(asked.range()), format,
@@ -147,6 +148,7 @@ final class RangeHandler implements WebHandler {
 			return Mono.never();
 		}
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
+		response.getHeaders().remove(HttpHeaders.CACHE_CONTROL);
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(followed, denied);
 		}

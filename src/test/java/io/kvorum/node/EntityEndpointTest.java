@@ -55,6 +55,26 @@ class EntityEndpointTest {
 	}
 
 	@Test
+	void aCacheMayReuseNoAnswerToAReadWithoutAsking() throws Exception {
+		HttpResponse<byte[]> put = this.node.send("PUT", "/v0/entity?id=cached", bytes("one"));
+		String etag = put.headers().firstValue("ETag").orElseThrow();
+
+		assertNoCache(this.node.send("GET", "/v0/entity?id=cached"), 200);
+		assertNoCache(this.node.send("HEAD", "/v0/entity?id=cached"), 200);
+		assertNoCache(this.node.send("GET", "/v0/entity?id=never"), 404);
+		assertNoCache(this.node.send("GET", "/v0/entities?start=cached"), 200);
+		try (RawHttp client = RawHttp.connect(this.port)) {
+			client.send("GET /v0/entity?id=cached HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + etag + "\r\n\r\n");
+			assertThat(client.readHead()).contains(" 304 ").contains("cache-control=no-cache");
+		}
+	}
+
+	private static void assertNoCache(HttpResponse<byte[]> answer, int status) {
+		assertThat(answer.statusCode()).isEqualTo(status);
+		assertThat(answer.headers().firstValue("Cache-Control")).hasValue("no-cache");
+	}
+
+	@Test
 	void aValueThatIsNotInMemoryComesFromTheDisk() throws Exception {
 		for (int i = 0; i < VALUES; i++) {
 			assertThat(this.node.send("PUT", "/v0/entity?id=big" + i, value(i)).statusCode()).isEqualTo(201);
