@@ -30,8 +30,8 @@ import io.kvorum.kv.Version;
  * between two nodes' memories it was damaged.
  * <p>
  * <b>Format 1</b> differs in its copies only: always a number, since there was no
- * default. Stores keep such entries until they are written again, and peers of protocol 1
- * send them and take nothing else.
+ * default. Stores keep such entries until they are written again. Peers that speak
+ * version 4 of the replica protocol send them and take nothing else.
  */
 public final class EntryFormat {
 

@@ -70,7 +70,8 @@ public final class Page {
 	}
 
 	/**
-	 * The page that a replica of protocol 1 has sent: with entries in format 1.
+	 * The page that a replica has sent by version 4 of the protocol: with entries in
+	 * format 1.
 	 * @param bytes not to be used any more
 	 * @param factor as {@link EntryFormat#fromFormat1} has it
 	 * @throws IllegalArgumentException as {@link #of}
@@ -148,7 +149,8 @@ public final class Page {
 	}
 
 	/**
-	 * Its items, to be sent to a replica of protocol 1: with entries in format 1.
+	 * Its items, to be sent by version 4 of the replica protocol: with entries in format
+	 * 1.
 	 * @param factor the replicas of a key by default
 	 * @return a copy
 	 */
