@@ -30,8 +30,8 @@ class ConfigurationMetadataTest {
 			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
 			"kvorum.backup.restore-from");
 
-	/** A row of its table of properties: the name and the default. */
-	private static final Pattern README_ROW = Pattern.compile("(?m)^\\| `(kvorum\\.[^`]+)` \\| (`[^`]*`|none) \\|");
+	/** A row of the table of properties: the name and the default. */
+	private static final Pattern ROW = Pattern.compile("(?m)^\\| `(kvorum\\.[^`]+)` \\| (`[^`]*`|none) \\|");
 
 	private final List<JsonNode> properties = read();
 
@@ -53,9 +53,9 @@ class ConfigurationMetadataTest {
 	}
 
 	@Test
-	void theReadmeHasThemAllWithTheirDefaults() throws IOException {
+	void theDocumentHasThemAllWithTheirDefaults() throws IOException {
 		Map<String, String> told = new TreeMap<>();
-		README_ROW.matcher(Files.readString(Path.of("README.md")))
+		ROW.matcher(Files.readString(Path.of("src", "docs", "configuration.md")))
 			.results()
 			.forEach(row -> assertThat(told.put(row.group(1), row.group(2))).as(row.group()).isNull());
 

@@ -29,14 +29,15 @@ final class Rules {
 			}
 		}
 		return (next.fault() == Fault.CLOCK_JUMP && Math.abs(next.amount()) > MAX_CLOCK_MILLIS)
-				? "the README promises nothing for clocks that are very wrong" : null;
+				? "nothing is promised for clocks that are very wrong (guarantees.md)" : null;
 	}
 
 	private static @Nullable String whyNot(Injection one, Injection other) {
 		Fault fault = one.fault();
 		Fault beside = other.fault();
 		// "Two lost disks at the same time: what both had acknowledged and nobody else
-		// has is gone" (README). Also one after the other: the first is rebuilt by then
+		// has is lost" (operations.md). Also one after the other: the first is rebuilt by
+		// then
 		// only if the third was there.
 		if (fault.losesData() && beside.losesData()) {
 			return "two disks that lose data";
