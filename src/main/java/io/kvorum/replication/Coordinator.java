@@ -462,12 +462,11 @@ public final class Coordinator {
 	}
 
 	/**
-	 * The replicas that failed in a round of stores. Nobody is told before it is known
-	 * that the write is not one that did not happen: such a one must not happen later.
+	 * The replicas that failed in a round of stores. Nothing is told before it is known
+	 * that the write may happen: one that did not happen must not happen later.
 	 * <p>
-	 * A refusal by a clock is told only where the write has succeeded. The replica would
-	 * be behind without anybody knowing. Where the write failed, a repair would spread a
-	 * version that the clocks of the others refuse.
+	 * A refusal by a clock is told as well. The entry is on another replica, and without
+	 * that all would take each other for equal.
 	 */
 	private static final class Missed implements StoreWitness {
 
@@ -477,13 +476,9 @@ public final class Coordinator {
 
 		private final Consumer<Member> whenRefused;
 
-		private final List<Integer> missedBefore = new ArrayList<>(1);
-
-		private final List<Integer> refusedBefore = new ArrayList<>(0);
+		private final List<Runnable> before = new ArrayList<>(1);
 
 		private boolean isDecided;
-
-		private boolean isReached;
 
 		private boolean mayHappen;
 
@@ -495,36 +490,23 @@ public final class Coordinator {
 
 		@Override
 		public void failed(int position, Failed why) {
-			boolean isRefused = why.reason() == Reason.CLOCK;
+			Consumer<Member> told = (why.reason() == Reason.CLOCK) ? this.whenRefused : this.whenMissed;
+			Runnable tell = () -> told.accept(this.set.at(position).member());
 			if (!this.isDecided) {
-				(isRefused ? this.refusedBefore : this.missedBefore).add(position);
+				this.before.add(tell);
 			}
-			else if (isRefused) {
-				refused(position);
-			}
-			else {
-				missed(position);
+			else if (this.mayHappen) {
+				tell.run();
 			}
 		}
 
 		@Override
 		public void decided(Tally tally) {
 			this.isDecided = true;
-			this.isReached = tally.decision() == Decision.REACHED;
-			this.mayHappen = this.isReached || OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
-			this.missedBefore.forEach(this::missed);
-			this.refusedBefore.forEach(this::refused);
-		}
-
-		private void missed(int position) {
+			this.mayHappen = tally.decision() == Decision.REACHED
+					|| OperationFailedException.ofStores(this.set, tally).mayHaveHappened();
 			if (this.mayHappen) {
-				this.whenMissed.accept(this.set.at(position).member());
-			}
-		}
-
-		private void refused(int position) {
-			if (this.isReached) {
-				this.whenRefused.accept(this.set.at(position).member());
+				this.before.forEach(Runnable::run);
 			}
 		}
 

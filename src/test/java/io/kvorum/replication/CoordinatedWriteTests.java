@@ -641,12 +641,24 @@ class CoordinatedWriteTests {
 		assertThat(this.cluster.missed).isEmpty();
 	}
 
+	/** The node whose clock is ahead has stored it itself. */
 	@Test
-	void replicasThatRefuseTheVersionOfAWriteThatFailsAreNotRepaired() {
+	void replicasThatRefuseTheVersionOfAWriteThatMayHappenAreRepaired() {
 		var _ = putAfterVersions();
 		this.cluster.replica(0).last().answer(DONE);
 		this.cluster.replica(1).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
 		this.cluster.replica(2).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+
+		assertThat(this.cluster.inNeed).containsExactly(1, 2);
+		assertThat(this.cluster.missed).isEmpty();
+	}
+
+	@Test
+	void replicasThatRefuseTheVersionOfAWriteThatDidNotHappenAreNotRepaired() {
+		var _ = putAfterVersions();
+		for (int replica = 0; replica < 3; replica++) {
+			this.cluster.replica(replica).last().answer(Failed.notDone(Reason.CLOCK, "ahead"));
+		}
 
 		assertThat(this.cluster.inNeed).isEmpty();
 		assertThat(this.cluster.missed).isEmpty();
