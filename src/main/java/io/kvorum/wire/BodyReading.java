@@ -1,0 +1,42 @@
+package io.kvorum.wire;
+
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.LastHttpContent;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * The reading of a body.
+ *
+ * @param part given each part of it, lent for the call
+ * @param whole makes the result when the last part has come
+ * @param sink told the result, or what has failed
+ */
+record BodyReading<T>(Consumer<ByteBuf> part, Supplier<T> whole, MonoSink<T> sink) {
+
+	/** Adds a part; returns whether more are wanted. */
+	boolean add(HttpContent content) {
+		T result;
+		try {
+			this.part.accept(content.content());
+			if (!(content instanceof LastHttpContent)) {
+				return true;
+			}
+			result = this.whole.get();
+		}
+		catch (RuntimeException ex) {
+			this.sink.error(ex);
+			return false;
+		}
+		this.sink.success(result);
+		return false;
+	}
+
+	void fail(RequestBodyException failure) {
+		this.sink.error(failure);
+	}
+
+}

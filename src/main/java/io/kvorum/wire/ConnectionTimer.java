@@ -1,0 +1,95 @@
+package io.kvorum.wire;
+
+import java.util.concurrent.TimeUnit;
+
+import io.kvorum.wire.Patience.Phase;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one timer of a connection. It ticks for as long as the connection is open and looks
+ * at what the decoder counts anyway: no request arms, cancels or even reads a clock.
+ * Lives on the channel's event loop.
+ */
+final class ConnectionTimer implements Runnable {
+
+	private final ChannelHandlerContext context;
+
+	private final RequestGuard guard;
+
+	private final RequestDecoder decoder;
+
+	private final Patience patience;
+
+	private final OutboundGate gate;
+
+	private final OutboundWatch outbound = new OutboundWatch();
+
+	private final long tickNanos;
+
+	private @Nullable Future<?> next;
+
+	ConnectionTimer(ChannelHandlerContext context, RequestGuard guard, RequestDecoder decoder, OutboundGate gate,
+			WireLimits limits) {
+		this.context = context;
+		this.guard = guard;
+		this.decoder = decoder;
+		this.patience = new Patience(limits, now());
+		this.gate = gate;
+		this.tickNanos = limits.tick().toNanos();
+	}
+
+	void start() {
+		this.next = this.context.executor().schedule(this, this.tickNanos, TimeUnit.NANOSECONDS);
+	}
+
+	void stop() {
+		if (this.next != null) {
+			this.next.cancel(false);
+		}
+	}
+
+	@Override
+	public void run() {
+		Timeout met = look();
+		if (met != null) {
+			this.guard.onTimeout(this.context, met);
+		}
+		if (this.context.channel().isOpen()) {
+			start();
+		}
+	}
+
+	private @Nullable Timeout look() {
+		Channel channel = this.context.channel();
+		long now = now();
+		if (this.outbound.isStalled(channel.unsafe().outboundBuffer(), this.gate.stallTimeout(), now)) {
+			return Timeout.WRITE_STALL;
+		}
+		boolean wanted = channel.config().isAutoRead();
+		return this.patience.look(phase(), this.decoder.requests(), this.decoder.bodyBytes(), wanted, now);
+	}
+
+	private Phase phase() {
+		if (this.guard.isEnded()) {
+			return Phase.LINGERING;
+		}
+		if (this.decoder.isBodyOutstanding()) {
+			return Phase.BODY;
+		}
+		if (this.decoder.isBusy()) {
+			return Phase.SERVING;
+		}
+		if (this.decoder.isHeadBegun()) {
+			return Phase.HEAD;
+		}
+		return (this.decoder.requests() == 0) ? Phase.NEW : Phase.IDLE;
+	}
+
+	private long now() {
+		return this.context.executor().ticker().nanoTime();
+	}
+
+}

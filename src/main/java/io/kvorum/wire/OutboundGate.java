@@ -1,0 +1,121 @@
+package io.kvorum.wire;
+
+import java.time.Duration;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollSocketChannel;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+/**
+ * Tells an answer that is as long as it likes when the connection takes more of it: when
+ * less than Netty's high-water mark waits for the client. reactor-netty's own demand
+ * counts buffers, whatever their size. Lives on the channel's event loop.
+ */
+public final class OutboundGate extends ChannelInboundHandlerAdapter {
+
+	/** Of a stream: what the kernel takes of it before it is on its way. */
+	private static final long UNSENT_BYTES = 32 << 10;
+
+	/** For the kernel's own setting. */
+	private static final long UNSENT_AS_USUAL = 0;
+
+	private final Duration usualStallTimeout;
+
+	private Duration stallTimeout;
+
+	private @Nullable ChannelHandlerContext context;
+
+	private @Nullable MonoSink<Void> waiting;
+
+	OutboundGate(Duration usualStallTimeout) {
+		this.usualStallTimeout = usualStallTimeout;
+		this.stallTimeout = usualStallTimeout;
+	}
+
+	/** That of a connection. */
+	public static OutboundGate of(Channel channel) {
+		return channel.pipeline().get(OutboundGate.class);
+	}
+
+	@Override
+	public void handlerAdded(ChannelHandlerContext ctx) {
+		this.context = ctx;
+	}
+
+	/**
+	 * Completes when the connection takes more; in a later turn of the event loop, so
+	 * that what was handed over before has been written by then. For one at a time.
+	 */
+	public Mono<Void> whenOpen() {
+		return Mono.create(sink -> channel().eventLoop().execute(() -> {
+			if (channel().isWritable()) {
+				sink.success();
+			}
+			else {
+				this.waiting = sink;
+			}
+		}));
+	}
+
+	@Override
+	public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+		MonoSink<Void> sink = this.waiting;
+		if (sink != null && ctx.channel().isWritable()) {
+			this.waiting = null;
+			sink.success();
+		}
+		ctx.fireChannelWritabilityChanged();
+	}
+
+	/**
+	 * An answer begins that is as long as it likes: little of it is to wait in the
+	 * kernel, which would take megabytes at once, and then nothing for as long as a slow
+	 * client needs for a third of that; so that one that reads slowly is told from one
+	 * that does not.
+	 * @param timeout how long the client may pause, before it is cut off
+	 */
+	public void beginStream(Duration timeout) {
+		this.stallTimeout = timeout;
+		keepUnsent(UNSENT_BYTES);
+	}
+
+	/** It is over. */
+	public void endStream() {
+		this.stallTimeout = this.usualStallTimeout;
+		keepUnsent(UNSENT_AS_USUAL);
+	}
+
+	private void keepUnsent(long bytes) {
+		if (channel() instanceof EpollSocketChannel epoll && epoll.isOpen()) {
+			epoll.config().setTcpNotSentLowAt(bytes);
+		}
+	}
+
+	Duration stallTimeout() {
+		return this.stallTimeout;
+	}
+
+	/**
+	 * Ends the connection in the middle of an answer, behind what was written of it, so
+	 * that nobody takes it for whole.
+	 */
+	@SuppressWarnings("FutureReturnValueIgnored") // nobody is left to be told
+	public void breakOff() {
+		channel().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+	}
+
+	private Channel channel() {
+		ChannelHandlerContext ctx = this.context;
+		if (ctx == null) {
+			throw new IllegalStateException("not in a pipeline");
+		}
+		return ctx.channel();
+	}
+
+}

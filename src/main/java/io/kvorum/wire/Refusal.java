@@ -1,0 +1,84 @@
+package io.kvorum.wire;
+
+import io.netty.handler.codec.http.HttpResponseStatus;
+
+/**
+ * Why the port answers a request itself, and closes the connection after it: what follows
+ * a malformed request cannot be told apart from its body.
+ */
+public enum Refusal {
+
+	/** Not HTTP: a broken request or header line, or a broken chunk of a body. */
+	MALFORMED(400, "malformed-request",
+			"Send well-formed HTTP/1.1: one request line, header lines of the form 'name: value' that end in CRLF, "
+					+ "and one Content-Length of decimal digits or well-formed chunks."),
+
+	LINE_TOO_LONG(414, "request-line-too-long",
+			"Send a shorter request line: a key has at most 1024 bytes before percent-encoding."),
+
+	HEADERS_TOO_LARGE(431, "headers-too-large", "Send fewer or shorter header lines."),
+
+	HTTP_VERSION(400, "malformed-request", "Send the request as HTTP/1.1 or HTTP/1.0."),
+
+	HOST_MISSING(400, "malformed-request", "Send one Host header: HTTP/1.1 requires it."),
+
+	HOST_REPEATED(400, "malformed-request", "Send the Host header once."),
+
+	HOST_INVALID(400, "malformed-request", "Send a Host header of the form 'host' or 'host:port'."),
+
+	FOLDED_LINE(400, "malformed-request", "Send each header on one line: a line must not begin with a space or a tab."),
+
+	TRANSFER_ENCODING(400, "malformed-request",
+			"Send 'Transfer-Encoding: chunked', once and with no other coding, or a Content-Length."),
+
+	LENGTH_AND_ENCODING(400, "malformed-request", "Send either Content-Length or Transfer-Encoding, not both."),
+
+	CONTENT_LENGTH(400, "malformed-request", "Send one Content-Length, a number of at most 18 decimal digits."),
+
+	TARGET_FORM(400, "malformed-request",
+			"Send the path and the query alone as the target of the request, as in 'GET /v0/status HTTP/1.1'."),
+
+	TARGET_CHARACTERS(400, "malformed-request",
+			"Percent-encode what a URI must not hold, and send '%' only before two hexadecimal digits."),
+
+	PATH_SPELLING(400, "malformed-request",
+			"Spell the path plainly: without path parameters (';'), percent-encoding, empty or dot segments."),
+
+	EXPECTATION(417, "malformed-request", "Send no Expect header, or 'Expect: 100-continue'."),
+
+	/**
+	 * The headers of a request did not arrive within {@link WireLimits#headerTimeout()}.
+	 */
+	REQUEST_TIMEOUT(408, "request-timeout",
+			"Send the request line and the headers at once, and the request again on a new connection.");
+
+	private final int status;
+
+	private final String slug;
+
+	private final String detail;
+
+	Refusal(int status, String slug, String detail) {
+		this.status = status;
+		this.slug = slug;
+		this.detail = detail;
+	}
+
+	public int status() {
+		return this.status;
+	}
+
+	/** The stable URI of this kind of problem. */
+	public String type() {
+		return "urn:kvorum:problem:" + this.slug;
+	}
+
+	public String detail() {
+		return this.detail;
+	}
+
+	HttpResponseStatus nettyStatus() {
+		return HttpResponseStatus.valueOf(this.status);
+	}
+
+}

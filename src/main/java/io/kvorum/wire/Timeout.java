@@ -1,0 +1,24 @@
+package io.kvorum.wire;
+
+/** Which time limit of {@link WireLimits} a connection has met. */
+public enum Timeout {
+
+	/** No request on a keep-alive connection: closed in silence. */
+	IDLE,
+
+	/** The headers of a request took too long: 408, or silence where not a byte came. */
+	HEADER,
+
+	/** No byte of a body arrived for too long. */
+	BODY_STALL,
+
+	/** A body took too long as a whole. */
+	BODY,
+
+	/** The client does not read its response: closed. */
+	WRITE_STALL,
+
+	/** The client went on sending after its request was answered: closed. */
+	LINGER
+
+}

@@ -1,0 +1,53 @@
+package io.kvorum.wire;
+
+/**
+ * What the guard has seen, for whoever counts it. Called on event loops: implementations
+ * must be thread-safe and must not block.
+ */
+public interface WireEvents {
+
+	/** A request was refused before the application saw it, or because of its body. */
+	void refused(Refusal refusal);
+
+	/** A connection ran into a time limit. */
+	void timedOut(Timeout timeout);
+
+	/**
+	 * A connection was closed on accept: {@link WireLimits#maxConnections()} are open.
+	 */
+	void connectionRefused();
+
+	/** A TLS handshake has failed; never of a port without TLS. */
+	void handshakeFailed();
+
+	/** A connection was admitted. */
+	default void connectionOpened() {
+	}
+
+	/** One that was admitted is closed. */
+	default void connectionClosed() {
+	}
+
+	/** Counts nothing. */
+	static WireEvents none() {
+		return new WireEvents() {
+
+			@Override
+			public void refused(Refusal refusal) {
+			}
+
+			@Override
+			public void timedOut(Timeout timeout) {
+			}
+
+			@Override
+			public void connectionRefused() {
+			}
+
+			@Override
+			public void handshakeFailed() {
+			}
+		};
+	}
+
+}

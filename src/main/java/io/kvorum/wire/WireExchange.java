@@ -1,0 +1,251 @@
+package io.kvorum.wire;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.BaseSubscriber;
+import reactor.core.publisher.Mono;
+
+/**
+ * A request that a {@link WireRoute} answers, and its answer, which is sent as a whole.
+ * Lives on the channel's event loop.
+ */
+@SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
+public final class WireExchange {
+
+	private static final Logger logger = LoggerFactory.getLogger(WireExchange.class);
+
+	private final ChannelHandlerContext context;
+
+	private final WireRouter router;
+
+	private final HttpRequest request;
+
+	private final HttpHeaders headers = DefaultHttpHeadersFactory.headersFactory().newHeaders();
+
+	private HttpResponseStatus status = HttpResponseStatus.OK;
+
+	private boolean committed;
+
+	/** Whether the route has returned: the body is asked for by then, or not at all. */
+	private boolean taken;
+
+	private boolean bodyArrived;
+
+	private boolean sent;
+
+	private @Nullable BodyReading<?> reading;
+
+	private final Outcome outcome = new Outcome();
+
+	WireExchange(ChannelHandlerContext context, WireRouter router, HttpRequest request) {
+		this.context = context;
+		this.router = router;
+		this.request = request;
+	}
+
+	/** The head of the request. */
+	public HttpRequest request() {
+		return this.request;
+	}
+
+	/** Whether the client came by TLS. */
+	public boolean isSecure() {
+		return this.context.pipeline().get(SslHandler.class) != null;
+	}
+
+	/** The address of the client; null where its connection has gone. */
+	public @Nullable SocketAddress remote() {
+		return this.context.channel().remoteAddress();
+	}
+
+	/** The headers of the answer. */
+	public HttpHeaders headers() {
+		return this.headers;
+	}
+
+	/** The status of the answer, which is 200 if nothing else is said. */
+	public HttpResponseStatus status() {
+		return this.status;
+	}
+
+	/** Sets the status of the answer. */
+	public void status(HttpResponseStatus status) {
+		this.status = status;
+	}
+
+	/** Whether the answer is on its way, and no other can be given. */
+	public boolean isCommitted() {
+		return this.committed;
+	}
+
+	/**
+	 * Reads the body.
+	 * @param part given each part of it, lent for the call
+	 * @param whole makes the result when the last part has come
+	 * @return the result; fails with {@link RequestBodyException}, and with what
+	 * {@code part} and {@code whole} throw
+	 */
+	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
+		return Mono.create(sink -> read(new BodyReading<>(part, whole, sink)));
+	}
+
+	private void read(BodyReading<?> reading) {
+		if (this.taken || this.reading != null) {
+			throw new IllegalStateException("a body is read once, and from its beginning");
+		}
+		this.reading = reading;
+		if (HttpUtil.is100ContinueExpected(this.request)) {
+			this.context.writeAndFlush(new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE,
+					Unpooled.EMPTY_BUFFER));
+		}
+	}
+
+	/** Lets a route answer it. */
+	void giveTo(WireRoute route) {
+		try {
+			this.outcome.follow(route.handle(this));
+		}
+		catch (RuntimeException ex) {
+			fail(ex);
+		}
+		this.taken = true;
+	}
+
+	/** The client has gone away. */
+	void cancel() {
+		this.outcome.cancel();
+	}
+
+	/** What has come behind the head. */
+	void receive(Object message) {
+		try {
+			BodyReading<?> reading = this.reading;
+			if (message instanceof BodyFailure failure) {
+				this.reading = null;
+				if (reading != null) {
+					reading.fail(failure.cause());
+				}
+			}
+			else if (message instanceof HttpContent content) {
+				if (reading != null && !reading.add(content)) {
+					this.reading = null;
+				}
+				if (content instanceof LastHttpContent) {
+					this.bodyArrived = true;
+					endIfDone();
+				}
+			}
+		}
+		finally {
+			ReferenceCountUtil.release(message);
+		}
+	}
+
+	/** Whether somebody waits for the rest of the body. */
+	boolean isBodyWanted() {
+		return this.reading != null;
+	}
+
+	/**
+	 * Sends the answer.
+	 * @param content its body, which is released
+	 * @return completes when the connection has it; sends nothing before it is subscribed
+	 * to
+	 */
+	public Mono<Void> send(ByteBuf content) {
+		return Mono.defer(() -> {
+			this.committed = true;
+			boolean keepAlive = HttpUtil.isKeepAlive(this.request);
+			HttpUtil.setKeepAlive(this.headers, this.request.protocolVersion(), keepAlive);
+			FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, this.status, content,
+					this.headers, EmptyHttpHeaders.INSTANCE);
+			ChannelFuture written = this.context.writeAndFlush(response);
+			written.addListener((future) -> written(future, keepAlive));
+			return outcomeOf(written);
+		});
+	}
+
+	private static Mono<Void> outcomeOf(ChannelFuture written) {
+		if (written.isSuccess()) {
+			return Mono.empty();
+		}
+		return Mono.create(sink -> written.addListener((future) -> {
+			if (future.isSuccess()) {
+				sink.success();
+			}
+			else {
+				sink.error(future.cause());
+			}
+		}));
+	}
+
+	private void written(Future<?> future, boolean keepAlive) {
+		if (future.isSuccess() && keepAlive) {
+			this.sent = true;
+			endIfDone();
+		}
+		else {
+			this.context.close();
+		}
+	}
+
+	private void endIfDone() {
+		if (this.sent && this.bodyArrived) {
+			this.router.ended(this.context);
+		}
+	}
+
+	/** What a client does to its connection is no fault of ours. */
+	private void fail(Throwable error) {
+		if (!this.committed || !(error instanceof IOException)) {
+			logger.error("A request was not answered", error);
+		}
+		this.context.close();
+	}
+
+	/** How the handling ends. */
+	private final class Outcome extends BaseSubscriber<Void> {
+
+		void follow(Mono<Void> handling) {
+			handling.subscribe(this);
+		}
+
+		@Override
+		protected void hookOnComplete() {
+			if (!WireExchange.this.committed) {
+				fail(new IllegalStateException("its handling ended without an answer"));
+			}
+		}
+
+		@Override
+		protected void hookOnError(Throwable error) {
+			fail(error);
+		}
+
+	}
+
+}

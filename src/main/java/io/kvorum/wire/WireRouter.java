@@ -1,0 +1,85 @@
+package io.kvorum.wire;
+
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.http.HttpRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Behind the guard, before reactor-netty: what belongs to a {@link WireRoute} goes there,
+ * and all else goes on. One per connection, on its event loop.
+ */
+final class WireRouter extends ChannelInboundHandlerAdapter {
+
+	private final WireRoute route;
+
+	private final RequestGuard guard;
+
+	/** Null while the connection is reactor-netty's. */
+	private @Nullable WireExchange current;
+
+	WireRouter(WireRoute route, RequestGuard guard) {
+		this.route = route;
+		this.guard = guard;
+	}
+
+	@Override
+	public void channelRead(ChannelHandlerContext ctx, Object message) {
+		WireExchange exchange = this.current;
+		if (exchange != null) {
+			exchange.receive(message);
+		}
+		else if (message instanceof HttpRequest request && this.route.takes(request)) {
+			begin(ctx, request);
+		}
+		else {
+			ctx.fireChannelRead(message);
+		}
+	}
+
+	private void begin(ChannelHandlerContext ctx, HttpRequest request) {
+		goOnReading(ctx);
+		WireExchange exchange = new WireExchange(ctx, this, request);
+		this.current = exchange;
+		exchange.giveTo(this.route);
+	}
+
+	/**
+	 * A body is taken as it comes; reactor-netty and the decoder stop where they must.
+	 */
+	private static void goOnReading(ChannelHandlerContext ctx) {
+		ChannelConfig config = ctx.channel().config();
+		if (!config.isAutoRead()) {
+			config.setAutoRead(true);
+		}
+	}
+
+	/** The exchange is through: answered, and its body has arrived. */
+	void ended(ChannelHandlerContext ctx) {
+		this.current = null;
+		this.guard.finished(ctx);
+	}
+
+	/** Whether the request that was handed out last is one of the route. */
+	boolean isBusy() {
+		return this.current != null;
+	}
+
+	/** Whether the route waits for the rest of a body. */
+	boolean isBodyWanted() {
+		WireExchange exchange = this.current;
+		return exchange != null && exchange.isBodyWanted();
+	}
+
+	@Override
+	public void channelInactive(ChannelHandlerContext ctx) {
+		WireExchange exchange = this.current;
+		if (exchange != null) {
+			this.current = null;
+			exchange.cancel();
+		}
+		ctx.fireChannelInactive();
+	}
+
+}

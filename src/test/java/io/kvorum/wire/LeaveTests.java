@@ -1,0 +1,110 @@
+package io.kvorum.wire;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which connections are closed at once when the port is left: in an order of events that
+ * no client can bring about at will.
+ */
+class LeaveTests {
+
+	private static final String GET = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
+
+	private final RequestDecoder decoder = new RequestDecoder(WireLimits.defaults());
+
+	private final ResponseEncoder encoder = new ResponseEncoder();
+
+	private final OutboundGate gate = new OutboundGate(Duration.ofMinutes(1));
+
+	private final RequestGuard guard = new RequestGuard(this.decoder, this.encoder, this.gate, WireLimits.defaults(),
+			WireEvents.none());
+
+	private final EmbeddedChannel channel = new EmbeddedChannel(this.decoder, this.encoder, this.guard, this.gate);
+
+	@AfterEach
+	void close() {
+		this.channel.finishAndReleaseAll();
+	}
+
+	private void leave() {
+		ChannelHandlerContext context = this.channel.pipeline().context(this.guard);
+		this.guard.leave(context);
+	}
+
+	private void send(String bytes) {
+		this.channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.US_ASCII));
+	}
+
+	/** As reactor-netty does: that it is through it tells when the answer is away. */
+	private void answer() {
+		DefaultFullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
+		response.headers().set("Content-Length", 0);
+		this.channel.writeOutbound(response);
+	}
+
+	private void tellThatItIsAway() {
+		this.channel.pipeline().fireUserEventTriggered("any event");
+	}
+
+	private long requests() {
+		return this.channel.inboundMessages().stream().filter(HttpRequest.class::isInstance).count();
+	}
+
+	@Test
+	void oneWithoutARequestIs() {
+		leave();
+
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void oneWhoseAnswerIsOnItsWayIsWhenThatIsAway() {
+		send(GET);
+		answer();
+		leave();
+		assertThat(this.channel.isOpen()).isTrue();
+		tellThatItIsAway();
+
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void oneWithARequestThatWaitsToBeDecodedIsNot() {
+		send(GET + GET);
+		answer();
+		tellThatItIsAway();
+		assertThat(requests()).isEqualTo(1);
+		leave();
+		this.channel.runPendingTasks();
+
+		assertThat(requests()).isEqualTo(2);
+		assertThat(this.channel.isOpen()).isTrue();
+		answer();
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void oneWhoseClientStillSendsABodyThatIsAnsweredIsNotReset() {
+		send("PUT /a HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+		answer();
+		tellThatItIsAway();
+		leave();
+
+		assertThat(this.channel.isOpen()).isTrue();
+		assertThat(this.guard.isEnded()).as("it lingers").isTrue();
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.kvorum.wire;
+
+import java.nio.charset.StandardCharsets;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.unit.DataSize;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class RequestDecoderTests {
+
+	private final RequestDecoder decoder = new RequestDecoder(
+			GuardedServer.limits((limits) -> limits.maxPipelinedSize = DataSize.ofKilobytes(1)));
+
+	private final Reads reads = new Reads();
+
+	private final EmbeddedChannel channel = new EmbeddedChannel(this.reads, this.decoder);
+
+	@AfterEach
+	void close() {
+		this.channel.finishAndReleaseAll();
+	}
+
+	@Test
+	void handsOutOneRequestAtATime() {
+		send(get("/1") + get("/2") + get("/3"));
+		assertThat(received()).isEqualTo("/1");
+		assertThat(received()).isEqualTo("none");
+		this.decoder.finished();
+		this.channel.runPendingTasks();
+		assertThat(received()).isEqualTo("/2");
+		assertThat(received()).isEqualTo("none");
+	}
+
+	@Test
+	void stopsReadingWhenTooMuchIsSentAhead() {
+		send(get("/1"));
+		send("x".repeat(1023));
+		assertThat(this.channel.config().isAutoRead()).isTrue();
+		send("x");
+		assertThat(this.channel.config().isAutoRead()).isFalse();
+	}
+
+	@Test
+	void throwsAwayNoMoreThanItsBound() {
+		this.decoder.discardRest();
+		send("x".repeat(4 * 1024 * 1024));
+		assertThat(this.channel.isOpen()).isTrue();
+		send("x");
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
+	void knowsHowFarARequestIs() {
+		assertThat(this.decoder.isHeadBegun()).isFalse();
+		send("PUT /1 HTTP/1.1\r\nContent-Le");
+		assertThat(this.decoder.isHeadBegun()).isTrue();
+		send("ngth: 3\r\n\r\na");
+		assertThat(this.decoder.isHeadBegun()).isFalse();
+		assertThat(this.decoder.isBodyOutstanding()).isTrue();
+		assertThat(this.decoder.bodyBytes()).isEqualTo(1);
+		send("bc");
+		assertThat(this.decoder.isBodyOutstanding()).isFalse();
+		assertThat(this.decoder.requests()).isEqualTo(1);
+	}
+
+	/** Netty's decoder asks for more itself where it could hand nothing out. */
+	@Test
+	void asksForNothingWhileEnoughWaits() {
+		send(get("/1"));
+		send("x".repeat(1024));
+		int before = this.reads.count;
+		send("x");
+		assertThat(this.reads.count).isEqualTo(before);
+	}
+
+	/** As whoever answers does for each request. */
+	@Test
+	void nobodyTurnsReadingOnWhileEnoughWaits() {
+		this.channel.pipeline()
+			.addLast(new RequestGuard(this.decoder, new ResponseEncoder(), new OutboundGate(GuardedServer.LONG),
+					WireLimits.defaults(), WireEvents.none()));
+		send(get("/0"));
+		send(get("/n").repeat(100));
+		int before = this.reads.count;
+		int answered = 0;
+		while (this.reads.count == before) {
+			this.channel.config().setAutoRead(true);
+			assertThat(this.channel.config().isAutoRead()).isEqualTo(!this.decoder.holdsEnough());
+			this.decoder.finished();
+			this.channel.runPendingTasks();
+			answered++;
+		}
+		int requestsInAKilobyte = 1024 / get("/n").length();
+		assertThat(answered).isGreaterThanOrEqualTo(100 - requestsInAKilobyte);
+	}
+
+	private void send(String bytes) {
+		this.channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1));
+	}
+
+	private String received() {
+		Object message = this.channel.readInbound();
+		return switch (message) {
+			case HttpRequest request -> request.uri();
+			case LastHttpContent last -> received();
+			case null, default -> "none";
+		};
+	}
+
+	private static String get(String path) {
+		return "GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n";
+	}
+
+	/** Counts how often the socket is asked for more. */
+	private static final class Reads extends ChannelOutboundHandlerAdapter {
+
+		int count;
+
+		@Override
+		public void read(ChannelHandlerContext ctx) {
+			this.count++;
+			ctx.read();
+		}
+
+	}
+
+}
