@@ -42,8 +42,8 @@ class ArchitectureTest {
 	private static final String[] PURE = { "io.kvorum.kv..", "io.kvorum.clock..", "io.kvorum.quorum..",
 			"io.kvorum.cluster..", "io.kvorum.access.." };
 
-	private static final String[] EDGES = { "io.kvorum.api..", "io.kvorum.transport..", "io.kvorum.observability..",
-			"io.kvorum.app.." };
+	private static final String[] EDGES = { "io.kvorum.api..", "io.kvorum.transport..", "io.kvorum.wire..",
+			"io.kvorum.observability..", "io.kvorum.app.." };
 
 	private static final String[] SOURCES_OF_TIME_AND_CHANCE = { "io.kvorum.clock..", "io.kvorum.app.." };
 
@@ -69,6 +69,8 @@ class ArchitectureTest {
 		.definedBy("io.kvorum.replication..")
 		.layer("transport")
 		.definedBy("io.kvorum.transport..")
+		.layer("wire")
+		.definedBy("io.kvorum.wire..")
 		.layer("api")
 		.definedBy("io.kvorum.api..")
 		.layer("backup")
@@ -95,13 +97,15 @@ class ArchitectureTest {
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage")
 		.whereLayer("transport")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
+		.whereLayer("wire")
+		.mayNotAccessAnyLayer()
 		.whereLayer("api")
-		.mayOnlyAccessLayers("kv", "clock", "access", "replication")
+		.mayOnlyAccessLayers("kv", "clock", "access", "replication", "wire")
 		.whereLayer("backup")
 		.mayOnlyAccessLayers("kv", "clock", "storage")
 		.whereLayer("observability")
-		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "access", "storage", "replication", "transport", "api",
-				"backup")
+		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "access", "storage", "replication", "transport",
+				"wire", "api", "backup")
 		.ensureAllClassesAreContainedInArchitecture()
 		.because("each package can be read, tested and replaced knowing only those above it in the table");
 

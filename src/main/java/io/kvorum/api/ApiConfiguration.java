@@ -5,10 +5,10 @@ import java.util.function.Supplier;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
-import io.kvorum.api.wire.WireRouting;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.replication.Coordinator;
 import io.kvorum.replication.Ranges;
+import io.kvorum.wire.WireRouting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;

@@ -1,7 +1,7 @@
 package io.kvorum.api;
 
-import io.kvorum.api.wire.WireExchange;
-import io.kvorum.api.wire.WireRoute;
+import io.kvorum.wire.WireExchange;
+import io.kvorum.wire.WireRoute;
 import io.netty.handler.codec.http.HttpRequest;
 import reactor.core.publisher.Mono;
 

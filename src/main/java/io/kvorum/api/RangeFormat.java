@@ -5,12 +5,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 
-import io.kvorum.api.wire.Chunks;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.replication.RangePiece;
 import io.kvorum.replication.RangePiece.Item;
+import io.kvorum.wire.Chunks;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;

@@ -2,11 +2,11 @@ package io.kvorum.api;
 
 import io.kvorum.access.ApiKey;
 import io.kvorum.access.DeniedException;
-import io.kvorum.api.wire.OutboundGate;
 import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.RangeRead;
 import io.kvorum.replication.RangePiece;
+import io.kvorum.replication.RangeRead;
 import io.kvorum.replication.Ranges;
+import io.kvorum.wire.OutboundGate;
 import io.netty.handler.codec.http.HttpVersion;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

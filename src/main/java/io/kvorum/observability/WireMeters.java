@@ -6,9 +6,9 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-import io.kvorum.api.wire.Refusal;
-import io.kvorum.api.wire.Timeout;
-import io.kvorum.api.wire.WireEvents;
+import io.kvorum.wire.Refusal;
+import io.kvorum.wire.Timeout;
+import io.kvorum.wire.WireEvents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

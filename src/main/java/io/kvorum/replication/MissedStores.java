@@ -27,8 +27,8 @@ public interface MissedStores {
 	void missed(Member member, Key key, Entry entry);
 
 	/**
-	 * A replica refused, by its clock, an entry that others may have stored. A repair
-	 * is to bring it there. Does not wait and does not fail.
+	 * A replica refused, by its clock, an entry that others may have stored. A repair is
+	 * to bring it there. Does not wait and does not fail.
 	 */
 	void refused(Member member, Key key);
 

@@ -9,7 +9,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.kvorum.api.wire.Chunks;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
@@ -18,6 +17,7 @@ import io.kvorum.replication.RangePiece;
 import io.kvorum.replication.RangePiece.Item;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
+import io.kvorum.wire.Chunks;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import org.jspecify.annotations.Nullable;
