@@ -111,6 +111,8 @@ class RebuildDamageIT {
 
 		put(1200, "replicas=1/3");
 		cluster.awaitTogether();
+		// All of them on all nodes, before one is killed: they are to be in one table.
+		cluster.awaitConverged();
 	}
 
 	private static String doubt() {
