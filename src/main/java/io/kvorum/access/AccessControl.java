@@ -30,7 +30,7 @@ public final class AccessControl {
 		this.state = new AccessState(controlled, ring.size(), null, 0);
 	}
 
-	/** Lets everybody do everything. */
+	/** Permits every request. */
 	public static AccessControl off(TimeSource time) {
 		return new AccessControl(false, KeyRing.EMPTY, time);
 	}
@@ -40,7 +40,7 @@ public final class AccessControl {
 		return new AccessControl(true, ring, time);
 	}
 
-	/** Whether it is asked who comes. */
+	/** Whether requests need an API key. */
 	public boolean isControlled() {
 		return this.controlled;
 	}

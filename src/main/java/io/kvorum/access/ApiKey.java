@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ApiKey {
 
-	/** Who asks where access is not controlled. */
+	/** The caller when access is not controlled. */
 	private static final ApiKey ANYONE = new ApiKey("anyone", new byte[0], Long.MAX_VALUE,
 			List.of(new Rule(Prefix.NONE, EnumSet.allOf(Right.class))), EnumSet.allOf(EndpointRight.class), null);
 
@@ -123,7 +123,7 @@ public final class ApiKey {
 		}
 	}
 
-	/** What limits its rate; null where nothing does. */
+	/** The limit of its rate; null if it has none. */
 	public @Nullable TokenBucket bucket() {
 		return this.bucket;
 	}

@@ -49,7 +49,7 @@ record Credentials(String id, String secret) {
 		return true;
 	}
 
-	/** Without the secret. */
+	/** Omits the secret. */
 	@Override
 	public String toString() {
 		return "Credentials[]";

@@ -30,7 +30,7 @@ public enum Denial {
 	/** The key has used up its rate. */
 	RATE;
 
-	/** Whether it is not known who asks. */
+	/** Whether the caller is unknown. */
 	public boolean isOfStrangers() {
 		return compareTo(EXPIRED) <= 0;
 	}

@@ -48,7 +48,7 @@ public final class DeniedException extends RuntimeException {
 		return this.denial;
 	}
 
-	/** When to come again; 0 where waiting does not help. */
+	/** The wait before a retry; 0 if waiting does not help. */
 	public long waitNanos() {
 		return this.waitNanos;
 	}

@@ -44,12 +44,12 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class KeysFile {
 
-	/** Of the file. */
+	/** Limit of the file. */
 	public static final int MAX_BYTES = 1 << 20;
 
 	static final int MAX_KEYS = 1000;
 
-	/** Of one key. */
+	/** Limit of one key. */
 	static final int MAX_RULES = 64;
 
 	/** Of an unknown property's name that is told. */

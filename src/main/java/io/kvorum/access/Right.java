@@ -1,6 +1,6 @@
 package io.kvorum.access;
 
-/** What a key may do with the entries below a prefix. */
+/** A right of a key to the entries below a prefix. */
 public enum Right {
 
 	/** GET and HEAD of an entity. */

@@ -2,7 +2,7 @@ package io.kvorum.access;
 
 import java.util.Set;
 
-/** What a key may do with the entries below one prefix. */
+/** The rights of a key to the entries below one prefix. */
 record Rule(Prefix prefix, Set<Right> rights) {
 
 	/** Whether this rule grants all that the other one does. */

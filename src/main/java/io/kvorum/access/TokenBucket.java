@@ -45,17 +45,17 @@ public final class TokenBucket {
 		}
 	}
 
-	/** How many tokens there are. */
+	/** The number of tokens left. */
 	public long remaining(long nowNanos) {
 		return (this.burstNanos - missingNanos(nowNanos)) / this.tokenNanos;
 	}
 
-	/** How long until it is full, in whole seconds. */
+	/** The time until it is full, in whole seconds. */
 	public long secondsUntilFull(long nowNanos) {
 		return Math.ceilDiv(missingNanos(nowNanos), NANOS_OF_A_SECOND);
 	}
 
-	/** How long an empty one takes to be full, in whole seconds. */
+	/** The time an empty bucket takes to fill, in whole seconds. */
 	public long windowSeconds() {
 		return Math.ceilDiv(this.burstNanos, NANOS_OF_A_SECOND);
 	}
