@@ -258,8 +258,11 @@ class ReplicaTransportTests {
 			ReplicaTransport peer = this.nodes.start(this.second, settings);
 			assertThat(this.nodes.isThere(transport, 1)).isTrue();
 			assertThat(this.nodes.hasAllStreams(peer, 0)).isTrue();
-			assertThat(transport.reachedBy()).containsExactly(this.nodes.addresses.get(1));
-			assertThat(peer.reachedBy()).containsExactly(this.nodes.addresses.get(0));
+			// The end that is asked for a stream counts it a moment after the one that
+			// asks.
+			TransportNodes.await("both know that the other one reaches them",
+					() -> transport.reachedBy().contains(this.nodes.addresses.get(1))
+							&& peer.reachedBy().contains(this.nodes.addresses.get(0)));
 			TransportNodes.stop(peer);
 			this.nodes.awaitAway(transport, 1);
 		}
