@@ -84,13 +84,13 @@ class ClockHealthTests {
 
 	@Test
 	void theDriftTellsHowFarAheadTheVersionsAreThatANodeRefuses() {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		new NodeMeters(List::of, this.clock).bindTo(registry);
-		assertThat(registry.get("kvorum.clock.drift").timeGauge().value(TimeUnit.SECONDS)).isZero();
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		new NodeMeters(List::of, this.clock).bindTo(meters);
+		assertThat(meters.get("kvorum.clock.drift").timeGauge().value(TimeUnit.SECONDS)).isZero();
 
 		this.clock.refused(new Version((this.time.millis() + 2_000) << Version.COUNTER_BITS, 3));
 
-		assertThat(registry.get("kvorum.clock.drift").timeGauge().value(TimeUnit.SECONDS)).isEqualTo(2);
+		assertThat(meters.get("kvorum.clock.drift").timeGauge().value(TimeUnit.SECONDS)).isEqualTo(2);
 	}
 
 }
