@@ -3,7 +3,6 @@ package io.kvorum.replication;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
@@ -442,8 +441,7 @@ public final class Coordinator {
 			}
 			Entry entry = this.maker.apply(version);
 			StoreWitness missed = isAlone() ? null
-					: new Missed(this.set, member -> Coordinator.this.missedStores.missed(member, this.key, entry),
-							member -> Coordinator.this.missedStores.refused(member, this.key));
+					: new Missed(this.set, this.key, entry, Coordinator.this.missedStores);
 			return stores(Step.STORE, this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed,
 					this.follower)
@@ -472,31 +470,32 @@ public final class Coordinator {
 
 		private final ReplicaSet set;
 
-		private final Consumer<Member> whenMissed;
+		private final Key key;
 
-		private final Consumer<Member> whenRefused;
+		private final Entry entry;
 
-		private final List<Runnable> before = new ArrayList<>(1);
+		private final MissedStores missedStores;
+
+		private final List<Runnable> before = new ArrayList<>(0);
 
 		private boolean isDecided;
 
 		private boolean mayHappen;
 
-		Missed(ReplicaSet set, Consumer<Member> whenMissed, Consumer<Member> whenRefused) {
+		Missed(ReplicaSet set, Key key, Entry entry, MissedStores missedStores) {
 			this.set = set;
-			this.whenMissed = whenMissed;
-			this.whenRefused = whenRefused;
+			this.key = key;
+			this.entry = entry;
+			this.missedStores = missedStores;
 		}
 
 		@Override
 		public void failed(int position, Failed why) {
-			Consumer<Member> told = (why.reason() == Reason.CLOCK) ? this.whenRefused : this.whenMissed;
-			Runnable tell = () -> told.accept(this.set.at(position).member());
 			if (!this.isDecided) {
-				this.before.add(tell);
+				this.before.add(() -> tell(position, why));
 			}
 			else if (this.mayHappen) {
-				tell.run();
+				tell(position, why);
 			}
 		}
 
@@ -508,6 +507,10 @@ public final class Coordinator {
 			if (this.mayHappen) {
 				this.before.forEach(Runnable::run);
 			}
+		}
+
+		private void tell(int position, Failed why) {
+			this.missedStores.missed(this.set.at(position).member(), this.key, this.entry, why.reason());
 		}
 
 	}

@@ -32,6 +32,8 @@ final class CampaignMain {
 	/** Violations of a kind that are told one by one, where many are found at once. */
 	private static final int MAX_TOLD = 5;
 
+	private static final long CHECK_MILLIS = 1_000;
+
 	private final Book book = new Book();
 
 	private final List<KvorumClient> nodes;
@@ -96,7 +98,8 @@ final class CampaignMain {
 	private void checkAllTheTime() {
 		try {
 			while (true) {
-				Thread.sleep(1_000);
+				// A thread of its own; what is over by then is checked at once.
+				Thread.sleep(CHECK_MILLIS);
 				tell("history", this.book.checkWhatIsOver(this.clients.horizon()));
 				for (String wrong : this.clients.takeWrong()) {
 					tell(wrong.substring(0, wrong.indexOf(' ')), wrong, wrong);

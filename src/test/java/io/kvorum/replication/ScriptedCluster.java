@@ -14,6 +14,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.ReplicationPolicy.Consistency;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.SteeredTime;
@@ -135,13 +136,8 @@ final class ScriptedCluster implements ReplicationEvents {
 	private final class Recorded implements MissedStores {
 
 		@Override
-		public void missed(Member member, Key key, Entry entry) {
-			ScriptedCluster.this.missed.add(member.index());
-		}
-
-		@Override
-		public void refused(Member member, Key key) {
-			ScriptedCluster.this.inNeed.add(member.index());
+		public void missed(Member member, Key key, Entry entry, Reason why) {
+			((why == Reason.CLOCK) ? ScriptedCluster.this.inNeed : ScriptedCluster.this.missed).add(member.index());
 		}
 
 	}

@@ -16,6 +16,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Pace;
@@ -116,10 +117,11 @@ public final class Handoff implements MissedStores {
 	}
 
 	@Override
-	public void missed(Member member, Key key, Entry entry) {
+	public void missed(Member member, Key key, Entry entry, Reason why) {
 		Target target = this.byMember[member.index()];
-		if (target == null) {
-			// Its own disk did not take it: it would not take a hint either.
+		// One repair of the slice brings all that a clock refused. The disk of this node,
+		// which did not take the entry, would not take a hint either.
+		if (target == null || why == Reason.CLOCK) {
 			need(member, key);
 			return;
 		}
@@ -135,12 +137,6 @@ public final class Handoff implements MissedStores {
 		else if (!enqueue(missed)) {
 			drop(missed, Cause.OVERLOAD);
 		}
-	}
-
-	/** Without a hint: one repair of the slice brings all that was refused. */
-	@Override
-	public void refused(Member member, Key key) {
-		need(member, key);
 	}
 
 	private Waiting waitingFor(Target target) {

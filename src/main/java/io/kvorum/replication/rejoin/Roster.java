@@ -362,8 +362,9 @@ public final class Roster implements Standing, Questions {
 	}
 
 	/**
-	 * Takes what another one says: whether this disk is an old one, at once, so that
-	 * nobody is told what is on it. Remembers the other one's disk, and then has met it.
+	 * Takes what another one says: whether this disk is an old one, at once, so that this
+	 * node tells nothing of what is on it. Remembers the other one's disk; after that the
+	 * other one counts as met.
 	 */
 	Mono<Void> meet(Member other, Introduction told) {
 		Member twin = twinOf(other, told);

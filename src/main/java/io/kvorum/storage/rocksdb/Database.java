@@ -257,8 +257,8 @@ final class Database implements AutoCloseable {
 
 	/**
 	 * Drops the index with its tables, which need not be readable, and makes an empty
-	 * one. Where the process ends in between, the next start makes it. Before anybody
-	 * else uses the index.
+	 * one. If the process ends in between, the next start makes it. To be called before
+	 * the index is used.
 	 */
 	void clearIndex() throws RocksDBException {
 		this.db.dropColumnFamily(this.index);

@@ -31,9 +31,9 @@ import org.slf4j.LoggerFactory;
  * could be made of again; when it is released, RocksDB rewrites all tables that it could
  * not clear of old versions meanwhile, those of other columns too, after every start.
  * <p>
- * Partitions with rows of the index that are damaged are read from the entries, all of
- * which are looked at for that. Where these are damaged too, nobody knows what is in such
- * a partition: its digest equals that of no other store.
+ * Partitions with damaged rows of the index are read from the entries, all of which are
+ * looked at for that. If entries are damaged too, the content of such a partition is
+ * unknown: its digest equals that of no other store.
  */
 final class DigestBuild implements AutoCloseable {
 
@@ -44,7 +44,7 @@ final class DigestBuild implements AutoCloseable {
 
 	private final RocksIterator rows;
 
-	/** Read only where rows are damaged. */
+	/** Read only if rows are damaged. */
 	private final RocksIterator entries;
 
 	private final KeyHash hashes;
@@ -206,7 +206,7 @@ final class DigestBuild implements AutoCloseable {
 			add(hash, EntryFormat.versionOf(this.head, length), EntryFormat.copiesOf(this.head, length, this.factor));
 		}
 		catch (DamagedEntryException _) {
-			// Whoever reads or writes the entry is told.
+			// A read or write of the entry fails.
 		}
 	}
 

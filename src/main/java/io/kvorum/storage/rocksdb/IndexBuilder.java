@@ -140,7 +140,7 @@ final class IndexBuilder {
 			this.indexed++;
 		}
 		catch (DamagedEntryException _) {
-			// Whoever reads or writes the entry is told.
+			// A read or write of the entry fails.
 			this.damaged++;
 		}
 	}

@@ -37,7 +37,7 @@ final class IndexDamage {
 		this.record = record;
 	}
 
-	/** Somebody could not read a row; anything else than damage is no news. */
+	/** A row could not be read; ignored unless that is damage. */
 	void met(RocksDBException ex) {
 		if (Failures.isDamage(ex) && tell(UNTIL_RESTART, ex)) {
 			this.record.run();

@@ -36,6 +36,7 @@ final class FaultFile {
 	private void watch() {
 		try {
 			while (true) {
+				// A thread of its own in the test build; a file has no event to wait for.
 				Thread.sleep(LOOK_MILLIS);
 				read();
 			}

@@ -14,18 +14,15 @@ import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.Standing;
-import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.Stub;
+import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.InMemoryStorage;
@@ -156,43 +153,16 @@ class HandoverTests {
 	}
 
 	/** Something may happen before it tells stubs. */
-	private final class Index implements PartitionIndex {
-
-		private final PartitionIndex index;
+	private final class Index extends ForwardedIndex {
 
 		Index(PartitionIndex index) {
-			this.index = index;
-		}
-
-		@Override
-		public Digests digests() {
-			return this.index.digests();
-		}
-
-		@Override
-		public KeyHash keyHash() {
-			return this.index.keyHash();
+			super(index);
 		}
 
 		@Override
 		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
 			HandoverTests.this.beforeStubs.run();
-			return this.index.stubs(partitions, enough, deadline);
-		}
-
-		@Override
-		public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
-			return this.index.fetch(keys, limit, deadline);
-		}
-
-		@Override
-		public Mono<Boolean> remove(Key key, Version version) {
-			return this.index.remove(key, version);
-		}
-
-		@Override
-		public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
-			return this.index.graves(after, beforeMillis, limit, deadline);
+			return super.stubs(partitions, enough, deadline);
 		}
 
 	}

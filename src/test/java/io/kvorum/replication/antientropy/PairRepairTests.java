@@ -19,19 +19,16 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Questions;
 import io.kvorum.replication.Standing;
-import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.storage.Stub;
+import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.InMemoryStorage;
@@ -163,38 +160,20 @@ class PairRepairTests {
 	}
 
 	/** Cannot tell the stubs of some partitions. */
-	private record DamagedIndex(PartitionIndex index, Set<Integer> damaged) implements PartitionIndex {
+	private static final class DamagedIndex extends ForwardedIndex {
 
-		@Override
-		public Digests digests() {
-			return this.index.digests();
-		}
+		private final Set<Integer> damaged;
 
-		@Override
-		public KeyHash keyHash() {
-			return this.index.keyHash();
+		DamagedIndex(PartitionIndex index, Set<Integer> damaged) {
+			super(index);
+			this.damaged = damaged;
 		}
 
 		@Override
 		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
 			return partitions.stream().anyMatch(this.damaged::contains)
 					? Mono.error(new Unreadable(new IOException("block checksum mismatch")))
-					: this.index.stubs(partitions, enough, deadline);
-		}
-
-		@Override
-		public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
-			return this.index.fetch(keys, limit, deadline);
-		}
-
-		@Override
-		public Mono<Boolean> remove(Key key, Version version) {
-			return this.index.remove(key, version);
-		}
-
-		@Override
-		public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
-			return this.index.graves(after, beforeMillis, limit, deadline);
+					: super.stubs(partitions, enough, deadline);
 		}
 
 	}

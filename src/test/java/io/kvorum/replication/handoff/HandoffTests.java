@@ -79,7 +79,7 @@ class HandoffTests {
 	}
 
 	private void miss(Key key, Entry entry) {
-		this.handoff.missed(this.target.member(), key, entry);
+		this.handoff.missed(this.target.member(), key, entry, Reason.AWAY);
 	}
 
 	private long waiting() {
@@ -128,7 +128,7 @@ class HandoffTests {
 
 	@Test
 	void whatANodeRefusesByItsClockIsRepairedAndNotKept() {
-		this.handoff.refused(this.target.member(), KEY);
+		this.handoff.missed(this.target.member(), KEY, entry("value"), Reason.CLOCK);
 
 		assertThat(waiting()).isZero();
 		assertThat(this.inNeed).containsExactly(this.target.member());
@@ -171,7 +171,7 @@ class HandoffTests {
 	@Test
 	void whatTheOwnDiskDidNotTakeIsBroughtByARepair() {
 		Member self = new Member(0, "http://node-0");
-		this.handoff.missed(self, KEY, entry("value"));
+		this.handoff.missed(self, KEY, entry("value"), Reason.NO_SPACE);
 
 		assertThat(this.inNeed).containsExactly(self);
 	}
