@@ -12,6 +12,7 @@ import io.kvorum.access.Denial;
 import io.kvorum.access.DeniedException;
 import io.kvorum.access.TokenBucket;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.util.AsciiString;
 import org.slf4j.Logger;
@@ -67,7 +68,7 @@ final class AccessGate {
 	 * Who asks. The answer will say what is left of their rate.
 	 * @throws DeniedException if nobody who may
 	 */
-	ApiKey admit(Exchange exchange) {
+	ApiKey admit(HttpExchange exchange) {
 		if (!this.control.isControlled()) {
 			return ApiKey.anyone();
 		}
@@ -88,13 +89,13 @@ final class AccessGate {
 		return this.control.readmit(caller);
 	}
 
-	private static void tellRate(Exchange exchange, TokenBucket bucket, long remaining, long seconds) {
+	private static void tellRate(HttpExchange exchange, TokenBucket bucket, long remaining, long seconds) {
 		exchange.set(RATE_LIMIT_POLICY, "\"key\";q=" + bucket.rate().burst() + ";w=" + bucket.windowSeconds());
 		exchange.set(RATE_LIMIT, "\"key\";r=" + remaining + ";t=" + seconds);
 	}
 
 	/** Tells somebody that they are not let in, and those who watch. */
-	Mono<Void> refuse(Exchange exchange, DeniedException denied) {
+	Mono<Void> refuse(HttpExchange exchange, DeniedException denied) {
 		this.events.denied(denied.denial());
 		tellLog(exchange, denied.denial());
 		TokenBucket emptied = denied.emptied();
@@ -108,7 +109,7 @@ final class AccessGate {
 	}
 
 	/** Nothing of what a client has sent: neither ids nor keys nor headers. */
-	private void tellLog(Exchange exchange, Denial denial) {
+	private void tellLog(HttpExchange exchange, Denial denial) {
 		Reminder reminder = this.reminders.get(denial);
 		long count = (reminder != null) ? reminder.add(this.time.nanos()) : 0;
 		if (count > 0) {

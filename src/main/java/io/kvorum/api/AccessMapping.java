@@ -8,6 +8,7 @@ import io.kvorum.access.ApiKey;
 import io.kvorum.access.Denial;
 import io.kvorum.access.DeniedException;
 import io.kvorum.access.EndpointRight;
+import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -109,7 +110,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	}
 
 	private Mono<Void> tellHealth(ServerWebExchange webExchange, String[] path) {
-		Exchange exchange = new SpringExchange(webExchange);
+		HttpExchange exchange = new SpringExchange(webExchange);
 		ReactiveHealthEndpointWebExtension endpoint = this.health.getIfAvailable();
 		if (endpoint == null) {
 			return this.problems.write(exchange, Problem.UNAUTHORIZED);

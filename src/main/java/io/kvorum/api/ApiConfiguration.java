@@ -6,11 +6,12 @@ import java.util.function.Supplier;
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.replication.Coordinator;
-import io.kvorum.replication.Ranges;
+import io.kvorum.operation.KeyValueStore;
 import io.kvorum.wire.WireRouting;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
@@ -20,9 +21,8 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.server.WebFilter;
-import tools.jackson.databind.json.JsonMapper;
 
-/** Puts the HTTP API together; the application gives it a coordinator and settings. */
+/** Puts the HTTP API together; the application gives it a store and settings. */
 @Configuration(proxyBeanMethods = false)
 public class ApiConfiguration {
 
@@ -50,16 +50,17 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	EntityHandler entityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings,
-			ProblemWriter problems, TimeSource time, RequestEvents events, ObjectProvider<RequestTraces> traces) {
-		return new EntityHandler(coordinator, access, settings, problems, time, events, tracesOf(traces));
+	EntityHandler entityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems,
+			TimeSource time, RequestEvents events, ObjectProvider<RequestTraces> traces) {
+		return new EntityHandler(store, access, settings, problems, time, events, tracesOf(traces));
 	}
 
 	@Bean
-	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, Ranges ranges, AccessGate access,
-			ApiSettings settings, ProblemWriter problems, TimeSource time, ObjectProvider<RequestTraces> traces) {
+	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, KeyValueStore store,
+			AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			ObjectProvider<RequestTraces> traces) {
 		return new EntityMapping(context, entities,
-				new RangeHandler(ranges, access, settings, problems, new Followers(tracesOf(traces), time)));
+				new RangeHandler(store, access, settings, problems, time, tracesOf(traces)));
 	}
 
 	private static RequestTraces tracesOf(ObjectProvider<RequestTraces> traces) {

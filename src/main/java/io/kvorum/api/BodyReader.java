@@ -3,6 +3,7 @@ package io.kvorum.api;
 import java.util.Arrays;
 
 import io.kvorum.kv.Value;
+import io.kvorum.wire.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import reactor.core.publisher.Mono;
@@ -36,7 +37,7 @@ final class BodyReader {
 	 * {@link #UNDECLARED} where it does not say.
 	 * @throws ValueTooLargeException if that is too long: nothing was read
 	 */
-	int declaredBytes(Exchange request) {
+	int declaredBytes(HttpExchange request) {
 		String length = request.header(HttpHeaderNames.CONTENT_LENGTH);
 		if (length == null) {
 			return UNDECLARED;
@@ -55,7 +56,7 @@ final class BodyReader {
 	 * @return the reading; {@link Body#release()} is due however it ends
 	 * @throws NotAcceptedException if there is no memory for it: nothing was read
 	 */
-	Body begin(Exchange request, int declared) {
+	Body begin(HttpExchange request, int declared) {
 		if (declared == UNDECLARED) {
 			return new Body(request, 0);
 		}
@@ -68,7 +69,7 @@ final class BodyReader {
 	/** One body: memory that is reserved, and filled by one request's buffers. */
 	final class Body {
 
-		private final Exchange request;
+		private final HttpExchange request;
 
 		private byte[] bytes;
 
@@ -76,7 +77,7 @@ final class BodyReader {
 
 		private int reserved;
 
-		private Body(Exchange request, int first) {
+		private Body(HttpExchange request, int first) {
 			this.request = request;
 			this.bytes = new byte[first];
 			reserve(first);

@@ -11,12 +11,13 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
-import io.kvorum.replication.Coordinator;
-import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.ReplicationEvents.Operation;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.RequestBodyException;
 import io.kvorum.wire.RequestBodyTimeoutException;
-import io.kvorum.wire.WireExchange;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -58,7 +59,7 @@ final class EntityHandler implements WebHandler {
 
 	private static final int MAX_CONTENT_TYPE_LENGTH = Entry.MAX_CONTENT_TYPE_BYTES;
 
-	private final Coordinator coordinator;
+	private final KeyValueStore store;
 
 	private final AccessGate access;
 
@@ -78,11 +79,11 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
-	private final Followers followers;
+	private final RequestTraces traces;
 
-	EntityHandler(Coordinator coordinator, AccessGate access, ApiSettings settings, ProblemWriter problems,
-			TimeSource time, RequestEvents events, RequestTraces traces) {
-		this.coordinator = coordinator;
+	EntityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			RequestEvents events, RequestTraces traces) {
+		this.store = store;
 		this.access = access;
 		this.settings = settings;
 		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
@@ -90,7 +91,7 @@ final class EntityHandler implements WebHandler {
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
-		this.followers = new Followers(traces, time);
+		this.traces = traces;
 	}
 
 	/** A request that came through WebFlux. */
@@ -99,45 +100,38 @@ final class EntityHandler implements WebHandler {
 		return handle(new SpringExchange(exchange));
 	}
 
-	/** A request straight from its connection. */
-	Mono<Void> handle(WireExchange exchange) {
-		return handle(new NettyExchange(exchange));
-	}
-
-	private Mono<Void> handle(Exchange exchange) {
+	Mono<Void> handle(HttpExchange exchange) {
 		long started = this.time.nanos();
 		ApiKey caller;
 		try {
 			caller = this.access.admit(exchange);
 		}
 		catch (DeniedException denied) {
-			return counted(this.access.refuse(exchange, denied), exchange, started);
+			return this.access.refuse(exchange, denied).doFinally(signal -> count(exchange, signal, started));
 		}
-		// Behind the gate: to be followed is for those who are let in.
-		return answer(this.followers.follow(exchange, PATH), caller, started);
+		// Only requests that are admitted are observed.
+		RequestObservation observation = RequestObservation.begin(exchange, PATH, this.traces, this.time);
+		return answer(exchange, caller, observation.observer())
+			.doFinally(signal -> observation.answered(count(exchange, signal, started)));
 	}
 
-	private Mono<Void> answer(Exchange exchange, ApiKey caller, long started) {
+	private Mono<Void> answer(HttpExchange exchange, ApiKey caller, OperationObserver observer) {
 		Mono<Void> answer;
 		try {
-			answer = answer(exchange, caller);
+			answer = route(exchange, caller, observer);
 		}
 		catch (RuntimeException ex) {
 			answer = Mono.error(ex);
 		}
-		return counted(answer.onErrorResume(error -> explain(error, exchange)), exchange, started);
+		return answer.onErrorResume(error -> explain(error, exchange));
 	}
 
-	private Mono<Void> counted(Mono<Void> answer, Exchange exchange, long started) {
-		return answer.doFinally(signal -> count(exchange, signal, started));
-	}
-
-	private Mono<Void> answer(Exchange exchange, ApiKey caller) {
+	private Mono<Void> route(HttpExchange exchange, ApiKey caller, OperationObserver observer) {
 		return switch (exchange.method()) {
-			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, true);
-			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, false);
-			case "PUT" -> put(parse(exchange, caller, Right.WRITE), exchange);
-			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), exchange);
+			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, observer, true);
+			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, observer, false);
+			case "PUT" -> put(parse(exchange, caller, Right.WRITE), exchange, observer);
+			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), exchange, observer);
 			default -> {
 				exchange.set(HttpHeaderNames.ALLOW, ALLOWED);
 				yield this.problems.write(exchange, new Problem(405, "method-not-allowed", "Method not allowed",
@@ -147,21 +141,21 @@ final class EntityHandler implements WebHandler {
 	}
 
 	/** What is asked for, which the caller may do with the key as it is stored. */
-	private EntityRequest parse(Exchange exchange, ApiKey caller, Right right) {
-		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.coordinator.policy());
+	private EntityRequest parse(HttpExchange exchange, ApiKey caller, Right right) {
+		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.store.policy());
 		caller.require(right, request.key());
 		return request;
 	}
 
-	private Mono<Void> get(EntityRequest request, Exchange exchange, boolean withBody) {
+	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
 		RequestHeaders.checkRead(exchange);
-		return this.coordinator.get(request.key(), request.replicas(), exchange.follower())
+		return this.store.get(request.key(), request.replicas(), observer)
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
 					: notFound(request, exchange));
 	}
 
-	private Mono<Void> found(Live live, EntityRequest request, Exchange exchange, boolean withBody) {
+	private Mono<Void> found(Live live, EntityRequest request, HttpExchange exchange, boolean withBody) {
 		String etag = etag(live.version());
 		if (RequestHeaders.isKnown(exchange, etag)) {
 			return notModified(etag, request, exchange);
@@ -177,7 +171,7 @@ final class EntityHandler implements WebHandler {
 			.doFinally(_ -> this.outgoing.release(length));
 	}
 
-	private Mono<Void> send(Live live, String etag, EntityRequest request, Exchange exchange, boolean withBody) {
+	private Mono<Void> send(Live live, String etag, EntityRequest request, HttpExchange exchange, boolean withBody) {
 		Value value = live.value();
 		head(request, exchange, etag);
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
@@ -187,20 +181,20 @@ final class EntityHandler implements WebHandler {
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 
-	private Mono<Void> notModified(String etag, EntityRequest request, Exchange exchange) {
+	private Mono<Void> notModified(String etag, EntityRequest request, HttpExchange exchange) {
 		exchange.status(304);
 		head(request, exchange, etag);
 		noCache(exchange);
 		return exchange.end();
 	}
 
-	private Mono<Void> notFound(EntityRequest request, Exchange exchange) {
+	private Mono<Void> notFound(EntityRequest request, HttpExchange exchange) {
 		consistency(request, exchange);
 		noCache(exchange);
 		return this.problems.writeNotFound(exchange);
 	}
 
-	private Mono<Void> put(EntityRequest request, Exchange exchange) {
+	private Mono<Void> put(EntityRequest request, HttpExchange exchange, OperationObserver observer) {
 		RequestHeaders.checkWrite(exchange);
 		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
@@ -213,23 +207,23 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(value -> put(request, contentType, value, exchange))
+			.flatMap(value -> put(request, contentType, value, observer))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
 	}
 
-	private Mono<Version> put(EntityRequest request, String contentType, Value value, Exchange exchange) {
+	private Mono<Version> put(EntityRequest request, String contentType, Value value, OperationObserver observer) {
 		// Again: it may have taken its time, and one in chunks is not asked about before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
-		return (refused != null) ? Mono.error(refused) : this.coordinator.put(request.key(), request.replicas(),
-				contentType, value, request.ttl(), exchange.follower());
+		return (refused != null) ? Mono.error(refused)
+				: this.store.put(request.key(), request.replicas(), contentType, value, request.ttl(), observer);
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
-		return this.coordinator.refuseWrite(operation, request.key(), request.replicas(), valueBytes);
+		return this.store.refuseWrite(operation, request.key(), request.replicas(), valueBytes);
 	}
 
-	private static String contentType(Exchange exchange) {
+	private static String contentType(HttpExchange exchange) {
 		String contentType = exchange.header(HttpHeaderNames.CONTENT_TYPE);
 		if (contentType == null || contentType.isEmpty()) {
 			return DEFAULT_CONTENT_TYPE;
@@ -242,24 +236,24 @@ final class EntityHandler implements WebHandler {
 		return contentType;
 	}
 
-	private Mono<Void> delete(EntityRequest request, Exchange exchange) {
+	private Mono<Void> delete(EntityRequest request, HttpExchange exchange, OperationObserver observer) {
 		RequestHeaders.checkWrite(exchange);
 		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
-		return this.coordinator.delete(request.key(), request.replicas(), exchange.follower())
+		return this.store.delete(request.key(), request.replicas(), observer)
 			.flatMap(version -> done(202, request, exchange, version));
 	}
 
-	private Mono<Void> done(int status, EntityRequest request, Exchange exchange, Version version) {
+	private Mono<Void> done(int status, EntityRequest request, HttpExchange exchange, Version version) {
 		exchange.status(status);
 		head(request, exchange, etag(version));
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, HttpHeaderValues.ZERO);
 		return exchange.end();
 	}
 
-	private void head(EntityRequest request, Exchange exchange, String etag) {
+	private void head(EntityRequest request, HttpExchange exchange, String etag) {
 		consistency(request, exchange);
 		exchange.set(HttpHeaderNames.ETAG, etag);
 	}
@@ -268,7 +262,7 @@ final class EntityHandler implements WebHandler {
 	 * A cache has to ask before it answers with a copy. Without this it may guess how
 	 * long one is fresh (RFC 9111, section 4.2.2), and reads would go back.
 	 */
-	private static void noCache(Exchange exchange) {
+	private static void noCache(HttpExchange exchange) {
 		exchange.set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_CACHE);
 	}
 
@@ -276,8 +270,8 @@ final class EntityHandler implements WebHandler {
 		return '"' + version.toHex() + '"';
 	}
 
-	private void consistency(EntityRequest request, Exchange exchange) {
-		exchange.set(CONSISTENCY, switch (this.coordinator.policy().consistencyOf(request.replicas())) {
+	private void consistency(EntityRequest request, HttpExchange exchange) {
+		exchange.set(CONSISTENCY, switch (this.store.policy().consistencyOf(request.replicas())) {
 			case LINEARIZABLE -> LINEARIZABLE;
 			case EVENTUAL -> EVENTUAL;
 		});
@@ -289,7 +283,7 @@ final class EntityHandler implements WebHandler {
 		return DateFormatter.format(new Date(millis));
 	}
 
-	private Mono<Void> explain(Throwable error, Exchange exchange) {
+	private Mono<Void> explain(Throwable error, HttpExchange exchange) {
 		if (exchange.isCommitted()) {
 			return Mono.error(error);
 		}
@@ -316,10 +310,11 @@ final class EntityHandler implements WebHandler {
 		});
 	}
 
-	private void count(Exchange exchange, SignalType signal, long started) {
+	/** Counts an answer; returns its status, 0 if the client went away before. */
+	private int count(HttpExchange exchange, SignalType signal, long started) {
 		int status = (signal != SignalType.CANCEL) ? exchange.status() : 0;
 		this.events.answered(exchange.method(), status, this.time.nanos() - started);
-		exchange.answered(status);
+		return status;
 	}
 
 }

@@ -7,7 +7,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
-import io.kvorum.replication.ReplicationPolicy;
+import io.kvorum.operation.ReplicationPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.kvorum.api;
 
-import io.kvorum.wire.WireExchange;
+import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.WireRoute;
 import io.netty.handler.codec.http.HttpRequest;
 import reactor.core.publisher.Mono;
@@ -27,7 +27,7 @@ final class EntityRoute implements WireRoute {
 	}
 
 	@Override
-	public Mono<Void> handle(WireExchange exchange) {
+	public Mono<Void> handle(HttpExchange exchange) {
 		return this.entities.handle(exchange);
 	}
 

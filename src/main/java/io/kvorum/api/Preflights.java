@@ -1,9 +1,10 @@
 package io.kvorum.api;
 
+import reactor.core.publisher.Mono;
+
 import org.springframework.web.cors.reactive.CorsUtils;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
-import reactor.core.publisher.Mono;
 
 /**
  * By which browsers ask whether a page of another origin may send a request. WebFlux

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.access.DeniedException;
-import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import org.jspecify.annotations.Nullable;
 
 /**

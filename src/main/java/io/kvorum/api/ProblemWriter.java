@@ -5,9 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.OperationFailedException.Kind;
-import io.kvorum.replication.OperationFailedException.ReplicaFailure;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.OperationFailedException.ReplicaFailure;
+import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import org.jspecify.annotations.Nullable;
@@ -44,15 +45,15 @@ final class ProblemWriter {
 	}
 
 	/** Answers with {@link Problem#NOT_FOUND}, which is common and always the same. */
-	Mono<Void> writeNotFound(Exchange exchange) {
+	Mono<Void> writeNotFound(HttpExchange exchange) {
 		return this.notFound.writeTo(exchange);
 	}
 
-	Mono<Void> write(Exchange exchange, OperationFailedException failed) {
+	Mono<Void> write(HttpExchange exchange, OperationFailedException failed) {
 		return rendered(failed).writeTo(exchange);
 	}
 
-	Mono<Void> write(Exchange exchange, UnsupportedHeaderException unsupported) {
+	Mono<Void> write(HttpExchange exchange, UnsupportedHeaderException unsupported) {
 		if (unsupported.problem().status() == UNSUPPORTED_MEDIA_TYPE) {
 			// What would have been taken: RFC 9110, section 15.5.16.
 			exchange.set(HttpHeaderNames.ACCEPT_ENCODING, HttpHeaderValues.IDENTITY);
@@ -60,13 +61,13 @@ final class ProblemWriter {
 		return write(exchange, unsupported.problem());
 	}
 
-	Mono<Void> write(Exchange exchange, Problem problem) {
+	Mono<Void> write(HttpExchange exchange, Problem problem) {
 		Rendered constant = this.constant.get(problem);
 		return ((constant != null) ? constant : render(problem)).writeTo(exchange);
 	}
 
 	/** Answers with an object, and with the status that is set already. */
-	Mono<Void> writeJson(Exchange exchange, Map<String, ?> object) {
+	Mono<Void> writeJson(HttpExchange exchange, Map<String, ?> object) {
 		byte[] body = this.json.writeValueAsBytes(object);
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length));
 		return exchange.send(body, 0, body.length);
@@ -107,7 +108,7 @@ final class ProblemWriter {
 			this.retryAfter = (retryAfter != null) ? retryAfter.toString() : null;
 		}
 
-		Mono<Void> writeTo(Exchange exchange) {
+		Mono<Void> writeTo(HttpExchange exchange) {
 			exchange.status(this.status);
 			exchange.set(HttpHeaderNames.CONTENT_TYPE, Problem.MEDIA_TYPE);
 			exchange.set(HttpHeaderNames.CONTENT_LENGTH, this.length);

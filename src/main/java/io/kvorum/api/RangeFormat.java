@@ -8,17 +8,18 @@ import java.util.List;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
-import io.kvorum.replication.RangePiece;
-import io.kvorum.replication.RangePiece.Item;
+import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.wire.Chunks;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
-import org.springframework.http.InvalidMediaTypeException;
-import org.springframework.http.MediaType;
 import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.json.JsonFactory;
+
+import org.springframework.http.InvalidMediaTypeException;
+import org.springframework.http.MediaType;
 
 /** How a range is laid out in an answer. One for each answer; it counts. */
 abstract sealed class RangeFormat {

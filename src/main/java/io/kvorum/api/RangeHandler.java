@@ -2,14 +2,23 @@ package io.kvorum.api;
 
 import io.kvorum.access.ApiKey;
 import io.kvorum.access.DeniedException;
-import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.RangePiece;
-import io.kvorum.replication.RangeRead;
-import io.kvorum.replication.Ranges;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangePiece;
+import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.OutboundGate;
 import io.netty.handler.codec.http.HttpVersion;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
+import reactor.netty.Connection;
+import reactor.netty.http.server.HttpServerRequest;
+
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import org.springframework.http.HttpHeaders;
@@ -22,11 +31,6 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
 import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
-import reactor.core.publisher.SignalType;
-import reactor.netty.Connection;
-import reactor.netty.http.server.HttpServerRequest;
 
 /**
  * {@code /v0/entities}: the entries of a range, streamed as fast as the client takes
@@ -42,7 +46,7 @@ final class RangeHandler implements WebHandler {
 
 	private static final Logger logger = LoggerFactory.getLogger(RangeHandler.class);
 
-	private final Ranges ranges;
+	private final KeyValueStore store;
 
 	private final AccessGate access;
 
@@ -50,48 +54,53 @@ final class RangeHandler implements WebHandler {
 
 	private final ProblemWriter problems;
 
-	private final Followers followers;
+	private final TimeSource time;
 
-	RangeHandler(Ranges ranges, AccessGate access, ApiSettings settings, ProblemWriter problems, Followers followers) {
-		this.ranges = ranges;
+	private final RequestTraces traces;
+
+	RangeHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
+			RequestTraces traces) {
+		this.store = store;
 		this.access = access;
 		this.settings = settings;
 		this.problems = problems;
-		this.followers = followers;
+		this.time = time;
+		this.traces = traces;
 	}
 
 	@Override
 	public Mono<Void> handle(ServerWebExchange exchange) {
 		// For the meter of Spring's HTTP requests.
 		exchange.getAttributes().put(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE, PATTERN);
-		Exchange arrived = new SpringExchange(exchange);
+		HttpExchange answer = new SpringExchange(exchange);
 		ApiKey caller;
 		try {
-			caller = this.access.admit(arrived);
+			caller = this.access.admit(answer);
 		}
 		catch (DeniedException denied) {
-			return this.access.refuse(arrived, denied);
+			return this.access.refuse(answer, denied);
 		}
-		// Behind the gate: to be followed is for those who are let in.
-		Exchange followed = this.followers.follow(arrived, PATH);
-		return Mono.defer(() -> handle(caller, exchange, followed))
-			.onErrorResume(error -> explain(error, exchange, followed))
-			.doFinally(signal -> followed.answered((signal != SignalType.CANCEL) ? followed.status() : 0));
+		// Only requests that are admitted are observed.
+		RequestObservation observation = RequestObservation.begin(answer, PATH, this.traces, this.time);
+		return Mono.defer(() -> handle(caller, exchange, answer, observation.observer()))
+			.onErrorResume(error -> explain(error, exchange, answer))
+			.doFinally(signal -> observation.answered((signal != SignalType.CANCEL) ? answer.status() : 0));
 	}
 
-	private Mono<Void> handle(ApiKey caller, ServerWebExchange exchange, Exchange followed) {
+	private Mono<Void> handle(ApiKey caller, ServerWebExchange exchange, HttpExchange answer,
+			OperationObserver observer) {
 		ServerHttpRequest request = exchange.getRequest();
 		if (!request.getMethod().equals(HttpMethod.GET)) {
-			followed.set(HttpHeaders.ALLOW, HttpMethod.GET.name());
-			return this.problems.write(followed,
+			answer.set(HttpHeaders.ALLOW, HttpMethod.GET.name());
+			return this.problems.write(answer,
 					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
 		}
 		if (isOld(request)) {
-			return this.problems.write(followed,
+			return this.problems.write(answer,
 					new Problem(505, "http-version-not-supported", "HTTP version not supported",
 							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
 		}
-		return answer(caller, exchange, followed);
+		return range(caller, exchange, answer, observer);
 	}
 
 	private static boolean isOld(ServerHttpRequest request) {
@@ -99,31 +108,31 @@ final class RangeHandler implements WebHandler {
 		return nativeRequest.version().equals(HttpVersion.HTTP_1_0);
 	}
 
-	private Mono<Void> answer(ApiKey caller, ServerWebExchange exchange, Exchange followed) {
+	private Mono<Void> range(ApiKey caller, ServerWebExchange exchange, HttpExchange answer,
+			OperationObserver observer) {
 		ServerHttpRequest request = exchange.getRequest();
 		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
 		caller.requireRange(asked.range());
-		RequestHeaders.checkRead(followed);
+		RequestHeaders.checkRead(answer);
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
-			return this.problems.write(followed, new Problem(406, "not-acceptable", "Not acceptable",
+			return this.problems.write(answer, new Problem(406, "not-acceptable", "Not acceptable",
 					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
 		}
 		response.getHeaders().setContentType(format.mediaType());
 		response.getHeaders().setCacheControl("no-cache");
-		response.beforeCommit(() -> Mono.fromRunnable(followed::finishHead));
-		return Mono.using(() -> this.ranges.open(asked.scope(), asked.range(), asked.limit(), followed.follower()),
+		return Mono.using(() -> this.store.range(asked.scope(), asked.range(), asked.limit(), observer),
 				read -> write(read, () -> this.access.readmit(caller).requireRange(asked.range()), format,
 						gateOf(request), response),
-				RangeRead::close);
+				RangeCursor::close);
 	}
 
 	/**
 	 * Writes what is read.
 	 * @param right looked at before each piece: a key may be taken away meanwhile
 	 */
-	private Mono<Void> write(RangeRead read, Runnable right, RangeFormat format, OutboundGate gate,
+	private Mono<Void> write(RangeCursor read, Runnable right, RangeFormat format, OutboundGate gate,
 			ServerHttpResponse response) {
 		gate.beginStream(this.settings.rangeStallTimeout());
 		NettyDataBufferFactory buffers = (NettyDataBufferFactory) response.bufferFactory();
@@ -139,7 +148,7 @@ final class RangeHandler implements WebHandler {
 		return OutboundGate.of(connection.channel());
 	}
 
-	private Mono<Void> explain(Throwable error, ServerWebExchange exchange, Exchange followed) {
+	private Mono<Void> explain(Throwable error, ServerWebExchange exchange, HttpExchange answer) {
 		ServerHttpResponse response = exchange.getResponse();
 		if (response.isCommitted()) {
 			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
@@ -150,12 +159,12 @@ final class RangeHandler implements WebHandler {
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);
 		response.getHeaders().remove(HttpHeaders.CACHE_CONTROL);
 		if (error instanceof DeniedException denied) {
-			return this.access.refuse(followed, denied);
+			return this.access.refuse(answer, denied);
 		}
 		if (error instanceof UnsupportedHeaderException unsupported) {
-			return this.problems.write(followed, unsupported);
+			return this.problems.write(answer, unsupported);
 		}
-		return this.problems.write(followed, switch (error) {
+		return this.problems.write(answer, switch (error) {
 			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
 			case OperationFailedException ex -> Problem.of(ex);
 			default -> {

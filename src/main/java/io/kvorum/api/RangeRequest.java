@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.regex.Pattern;
 
 import io.kvorum.kv.KeyRange;
-import io.kvorum.replication.RangeEvents.Scope;
+import io.kvorum.operation.RangeScope;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param limit the most entries; {@link #NO_LIMIT} where there is none
  * @param scope where to look
  */
-record RangeRequest(KeyRange range, long limit, Scope scope) {
+record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 
 	static final long NO_LIMIT = Long.MAX_VALUE;
 
@@ -62,11 +62,11 @@ record RangeRequest(KeyRange range, long limit, Scope scope) {
 		return Long.parseLong(text);
 	}
 
-	private static Scope scope(@Nullable String text) {
+	private static RangeScope scope(@Nullable String text) {
 		return switch (text) {
-			case null -> Scope.CLUSTER;
-			case "cluster" -> Scope.CLUSTER;
-			case "node" -> Scope.NODE;
+			case null -> RangeScope.CLUSTER;
+			case "cluster" -> RangeScope.CLUSTER;
+			case "node" -> RangeScope.NODE;
 			default -> throw new BadRequestException("bad-scope", "The parameter 'scope' is 'cluster' or 'node'.");
 		};
 	}

@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
@@ -33,7 +34,7 @@ final class RequestHeaders {
 	 * @throws UnsupportedHeaderException if one of them is a condition that reads do not
 	 * evaluate
 	 */
-	static void checkRead(Exchange exchange) {
+	static void checkRead(HttpExchange exchange) {
 		refuse(exchange, UNSUPPORTED_BY_READS);
 	}
 
@@ -42,7 +43,7 @@ final class RequestHeaders {
 	 * @throws UnsupportedHeaderException if one of them is a condition, or asks that a
 	 * repetition is recognized
 	 */
-	static void checkWrite(Exchange exchange) {
+	static void checkWrite(HttpExchange exchange) {
 		refuse(exchange, UNSUPPORTED_BY_WRITES);
 	}
 
@@ -51,7 +52,7 @@ final class RequestHeaders {
 	 * @throws UnsupportedHeaderException if it is compressed
 	 * @throws BadRequestException if it is a part of a value
 	 */
-	static void checkBody(Exchange exchange) {
+	static void checkBody(HttpExchange exchange) {
 		if (exchange.header(HttpHeaderNames.CONTENT_RANGE) != null) {
 			throw new BadRequestException("content-range",
 					"A PUT stores a whole value, and Content-Range says that this is a part of one (RFC 9110, section 14.5). "
@@ -74,7 +75,7 @@ final class RequestHeaders {
 	 * @param etag that of the entity, with its quotes: no part of another one can look
 	 * like that
 	 */
-	static boolean isKnown(Exchange exchange, String etag) {
+	static boolean isKnown(HttpExchange exchange, String etag) {
 		if (exchange.header(HttpHeaderNames.IF_NONE_MATCH) == null) {
 			return false;
 		}
@@ -83,7 +84,7 @@ final class RequestHeaders {
 			.anyMatch(tags -> tags.contains(etag) || tags.strip().equals(ANY));
 	}
 
-	private static void refuse(Exchange exchange, AsciiString[] names) {
+	private static void refuse(HttpExchange exchange, AsciiString[] names) {
 		for (AsciiString name : names) {
 			if (exchange.header(name) != null) {
 				throw new UnsupportedHeaderException(Problem.unsupportedHeader(name));

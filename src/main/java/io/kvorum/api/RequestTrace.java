@@ -1,9 +1,9 @@
 package io.kvorum.api;
 
-import io.kvorum.replication.OperationEvents;
+import io.kvorum.operation.OperationObserver;
 
 /** Told how a request goes, and what it has done by replicas. */
-public interface RequestTrace extends OperationEvents {
+public interface RequestTrace extends OperationObserver {
 
 	/**
 	 * It is over; told once.

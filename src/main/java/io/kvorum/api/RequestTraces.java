@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import io.kvorum.wire.RequestHead;
 import org.jspecify.annotations.Nullable;
 
 /** Follows requests for entities and ranges, or some of them. */

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.kvorum.clock.TimeSource;
-import io.kvorum.replication.OperationEvents;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.wire.RequestHead;
 import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Where the time of a request went, for a client that asked for it: what is known when
  * the head of the answer leaves, as W3C Server Timing has it.
  */
-final class ServerTiming implements OperationEvents {
+final class ServerTiming implements OperationObserver {
 
 	/** The header of a request that asks for it, with the value 1. */
 	static final AsciiString ASKED = AsciiString.cached("Kvorum-Timing");
@@ -56,7 +57,7 @@ final class ServerTiming implements OperationEvents {
 	@Override
 	public synchronized Call asked(String replica, Step step, boolean hedge) {
 		if (this.calls.size() == MAX_CALLS) {
-			return Call.UNFOLLOWED;
+			return Call.UNOBSERVED;
 		}
 		TimedCall call = new TimedCall(replica, step, hedge);
 		this.calls.add(call);

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.kvorum.wire.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -20,7 +21,7 @@ import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 
 /** An exchange of WebFlux: all filters and decorators see what is done to it. */
-final class SpringExchange implements Exchange {
+final class SpringExchange implements HttpExchange {
 
 	private final ServerHttpRequest request;
 
@@ -92,6 +93,11 @@ final class SpringExchange implements Exchange {
 	@Override
 	public void set(CharSequence name, CharSequence value) {
 		this.response.getHeaders().set(name.toString(), value.toString());
+	}
+
+	@Override
+	public void beforeCommit(Runnable task) {
+		this.response.beforeCommit(() -> Mono.fromRunnable(task));
 	}
 
 	@Override

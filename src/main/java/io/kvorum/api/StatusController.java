@@ -2,9 +2,10 @@ package io.kvorum.api;
 
 import java.util.function.Supplier;
 
+import reactor.core.publisher.Mono;
+
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
-import reactor.core.publisher.Mono;
 
 /** {@code /v0/status}: that this node serves, and who it is. */
 @RestController

@@ -1,10 +1,12 @@
 package io.kvorum.api;
 
+import io.kvorum.wire.HttpExchange;
+import reactor.core.publisher.Mono;
+
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
-import reactor.core.publisher.Mono;
 
 /**
  * Answers what no other mapping knows: with 400, since in this protocol 404 means that
@@ -36,7 +38,7 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 	}
 
 	private Mono<Void> answer(ServerWebExchange webExchange) {
-		Exchange exchange = new SpringExchange(webExchange);
+		HttpExchange exchange = new SpringExchange(webExchange);
 		String path = String.valueOf(webExchange.getRequest().getURI().getRawPath());
 		if (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/")) {
 			return this.problems.write(exchange, new Problem(404, "no-such-endpoint", "No such endpoint",

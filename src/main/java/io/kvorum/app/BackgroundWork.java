@@ -3,23 +3,45 @@ package io.kvorum.app;
 import java.util.List;
 
 import org.reactivestreams.Publisher;
-import org.springframework.context.SmartLifecycle;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 
-/** What a node does beside answering, while its store is open. */
+import org.springframework.context.SmartLifecycle;
+
+/** Work that a node does between the start and the stop of one phase of its life. */
 final class BackgroundWork implements SmartLifecycle {
 
-	/** Above that of the store. */
-	private static final int PHASE = 1000;
+	/** Above the phase of the store. */
+	static final int STORE_OPEN = 1000;
+
+	/** Above the phase of the replica port, below that of the web server. */
+	static final int REPLICA_PORT_OPEN = 2000;
+
+	private final int phase;
 
 	private final List<Publisher<?>> works;
 
+	private final Runnable afterStart;
+
 	private Disposable.Composite running = Disposables.composite();
 
-	BackgroundWork(List<Publisher<?>> works) {
+	/**
+	 * Creates background work.
+	 * @param phase one of the constants of this class
+	 * @param works subscribed to at the start, cancelled at the stop
+	 * @param afterStart runs before the next phase begins
+	 */
+	BackgroundWork(int phase, List<? extends Publisher<?>> works, Runnable afterStart) {
+		this.phase = phase;
 		this.works = List.copyOf(works);
+		this.afterStart = afterStart;
+	}
+
+	/** Work that the next phase does not wait for. */
+	static BackgroundWork of(int phase, Publisher<?> work) {
+		return new BackgroundWork(phase, List.of(work), () -> {
+		});
 	}
 
 	@Override
@@ -27,6 +49,7 @@ final class BackgroundWork implements SmartLifecycle {
 		Disposable.Composite started = Disposables.composite();
 		this.works.forEach(work -> started.add(Flux.from(work).subscribe()));
 		this.running = started;
+		this.afterStart.run();
 	}
 
 	@Override
@@ -41,7 +64,7 @@ final class BackgroundWork implements SmartLifecycle {
 
 	@Override
 	public int getPhase() {
-		return PHASE;
+		return this.phase;
 	}
 
 }

@@ -1,30 +1,29 @@
 package io.kvorum.app;
 
-import java.util.List;
-
 import io.kvorum.backup.BackedUpNode;
 import io.kvorum.backup.BackupEvents;
 import io.kvorum.backup.BackupService;
 import io.kvorum.backup.BackupSettings;
 import io.kvorum.backup.Origin;
-import io.kvorum.backup.Restore;
 import io.kvorum.backup.Restore.Remembering;
+import io.kvorum.backup.Restore;
 import io.kvorum.backup.RestoreSettings;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
-import io.kvorum.observability.Converged;
-import io.kvorum.replication.rejoin.Restored;
-import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
+import io.kvorum.convergence.quarantine.Restored;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** Puts together what makes backups of a node, and restores it from one. */
 @Configuration(proxyBeanMethods = false)
@@ -48,7 +47,7 @@ class BackupConfiguration {
 	}
 
 	@Bean
-	BackedUpNode backedUpNode(Origin origin, RocksStorage storage, ObjectProvider<Roster> roster, Converged converged) {
+	BackedUpNode backedUpNode(Origin origin, RocksStorage storage, Convergence convergence) {
 		return new BackedUpNode() {
 
 			@Override
@@ -63,13 +62,13 @@ class BackupConfiguration {
 
 			@Override
 			public @Nullable String doubt() {
-				Roster ofPeers = roster.getIfAvailable();
-				return (ofPeers != null) ? ofPeers.doubt() : null;
+				QuarantineProgress quarantine = convergence.status().quarantine();
+				return quarantine.doubt().isEmpty() ? null : quarantine.doubt();
 			}
 
 			@Override
 			public boolean isConverged() {
-				return converged.get();
+				return convergence.status().converged();
 			}
 
 		};
@@ -90,7 +89,7 @@ class BackupConfiguration {
 	/** What is left of backups that were cut short goes when the store is open. */
 	@Bean
 	BackgroundWork backupTidying(BackupService backups) {
-		return new BackgroundWork(List.of(backups.tidy()));
+		return BackgroundWork.of(BackgroundWork.STORE_OPEN, backups.tidy());
 	}
 
 	@Bean

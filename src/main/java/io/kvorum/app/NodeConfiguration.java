@@ -15,7 +15,8 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
-import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
@@ -26,6 +27,11 @@ import io.kvorum.wire.WireEvents;
 import io.kvorum.wire.WireGuard;
 import io.kvorum.wire.WireLimits;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
+import reactor.core.observability.micrometer.Micrometer;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
@@ -38,9 +44,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.http.client.ReactorResourceFactory;
-import reactor.core.observability.micrometer.Micrometer;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
 
 /** Puts a node together. */
 @Configuration(proxyBeanMethods = false)
@@ -123,8 +126,9 @@ class NodeConfiguration {
 
 	@Bean
 	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			ObjectProvider<Roster> roster, KvorumProperties properties) {
-		return new StorageLifecycle(storage, clock, time, restore, roster, properties.cluster().acceptAddress());
+			RepairLog repairs, @Nullable NodeState state, KvorumProperties properties) {
+		return new StorageLifecycle(storage, clock, time, restore, repairs, state,
+				properties.cluster().acceptAddress());
 	}
 
 	@Bean

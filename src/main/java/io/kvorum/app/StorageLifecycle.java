@@ -5,12 +5,14 @@ import java.time.Duration;
 import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.replication.rejoin.Roster;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.rocksdb.RocksStorage;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ObjectProvider;
+
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -34,19 +36,22 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private volatile boolean running;
 
-	/** What this node remembers of itself, which is read before anybody can ask. */
-	private final ObjectProvider<Roster> roster;
+	private final RepairLog repairs;
+
+	/** What this node remembers of itself; null for a node without peers. */
+	private final @Nullable NodeState state;
 
 	/** Whether the store may be one of another address. */
 	private final boolean acceptsAddress;
 
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			ObjectProvider<Roster> roster, boolean acceptsAddress) {
+			RepairLog repairs, @Nullable NodeState state, boolean acceptsAddress) {
 		this.storage = storage;
 		this.restore = restore;
 		this.clock = clock;
 		this.time = time;
-		this.roster = roster;
+		this.repairs = repairs;
+		this.state = state;
 		this.acceptsAddress = acceptsAddress;
 	}
 
@@ -54,23 +59,26 @@ final class StorageLifecycle implements SmartLifecycle {
 	public void start() {
 		this.restore.run();
 		this.storage.open();
-		this.roster.ifAvailable(this::claim);
+		if (this.state != null) {
+			claim(this.state);
+		}
 		letTimePass();
 		this.clock.start(this.storage.identity(), this.storage.clockBoundMillis(), this.storage::storeClockBound)
 			.exceptionally(_ -> null) // A full disk: it serves reads, and writes when
 										// there is space.
 			.toCompletableFuture()
 			.join();
-		this.roster.ifAvailable(roster -> {
+		this.repairs.load();
+		if (this.state != null) {
 			warnOfClock();
-			load(roster);
-		});
+			load(this.state);
+		}
 		this.running = true;
 	}
 
-	private void claim(Roster roster) {
+	private void claim(NodeState state) {
 		try {
-			roster.claim(this.acceptsAddress)
+			state.claim(this.acceptsAddress)
 				.onErrorComplete() // A full disk: the next start records it.
 				.toFuture()
 				.join();
@@ -90,8 +98,8 @@ final class StorageLifecycle implements SmartLifecycle {
 		}
 	}
 
-	private static void load(Roster roster) {
-		roster.load()
+	private static void load(NodeState state) {
+		state.load()
 			.onErrorComplete() // A full disk: what it is will be recorded later.
 			.toFuture()
 			.join();
@@ -138,10 +146,13 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	private void close() {
-		this.roster.ifAvailable(known -> known.noteStop()
-			.onErrorComplete() // A full disk: the next run of the system does not know.
-			.toFuture()
-			.join());
+		if (this.state != null) {
+			this.state.noteStop()
+				.onErrorComplete() // A full disk: the next run of the system does not
+									// know.
+				.toFuture()
+				.join();
+		}
 		this.storage.close();
 	}
 

@@ -1,5 +1,6 @@
 package io.kvorum.observability;
 
+import io.kvorum.convergence.Convergence;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
@@ -11,21 +12,21 @@ import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 @Endpoint(id = "convergence")
 final class ConvergenceEndpoint {
 
-	private final ConvergenceSource source;
+	private final Convergence convergence;
 
-	ConvergenceEndpoint(ConvergenceSource source) {
-		this.source = source;
+	ConvergenceEndpoint(Convergence convergence) {
+		this.convergence = convergence;
 	}
 
 	@ReadOperation
 	ConvergenceState state() {
-		return ConvergenceState.of(this.source);
+		return ConvergenceState.of(this.convergence.status());
 	}
 
 	/** Does not wait for the repairs: tells where they begin. */
 	@WriteOperation
 	ConvergenceState repair() {
-		this.source.requestRepairs();
+		this.convergence.requestRepairs();
 		return state();
 	}
 

@@ -1,12 +1,15 @@
 package io.kvorum.observability;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -16,45 +19,46 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 /** How far this node has converged with its peers; nothing where it has none. */
 final class ConvergenceGauges implements MeterBinder {
 
-	private final ConvergenceSource source;
+	private final Convergence convergence;
 
 	private final TimeSource time;
 
 	private final long startedNanos;
 
-	ConvergenceGauges(ConvergenceSource source, TimeSource time) {
-		this.source = source;
+	ConvergenceGauges(Convergence convergence, TimeSource time) {
+		this.convergence = convergence;
 		this.time = time;
 		this.startedNanos = time.nanos();
 	}
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		if (this.source.peers().isEmpty()) {
+		List<Peer> peers = this.convergence.status().peers();
+		if (peers.isEmpty()) {
 			return;
 		}
-		this.source.peers().forEach(peer -> bind(peer, registry));
-		gauge("kvorum.repair.needs", it -> it.source.slicesInNeed())
+		peers.forEach(peer -> bind(peer.member(), registry));
+		gauge("kvorum.repair.needs", it -> it.convergence.status().slicesInNeed())
 			.description("Slices in need of a repair, counted once for each peer")
 			.baseUnit("slices")
 			.register(registry);
-		gauge("kvorum.rejoin.believed", it -> it.source.rejoin().doubt().isEmpty() ? 1 : 0)
+		gauge("kvorum.rejoin.believed", it -> it.convergence.status().mayVote() ? 1 : 0)
 			.description("1 while this node is believed; 0 while it stores and does not tell what it holds")
 			.register(registry);
 		gauge("kvorum.rejoin.parts.left", ConvergenceGauges::partsLeft)
 			.description("Parts of the data that are to be rebuilt before this node is believed")
 			.register(registry);
-		gauge("kvorum.converged", it -> ConvergenceState.of(it.source).converged() ? 1 : 0)
+		gauge("kvorum.converged", it -> it.convergence.status().converged() ? 1 : 0)
 			.description("1 while this node is believed, knows of no difference to any peer, and all peers are there")
 			.register(registry);
 	}
 
 	private void bind(Member peer, MeterRegistry registry) {
-		gauge("kvorum.hints.waiting", it -> it.source.hintsFor(peer).hints()).tag("peer", peer.address())
+		gauge("kvorum.hints.waiting", it -> it.of(peer).hints().hints()).tag("peer", peer.address())
 			.description("Hints that wait for the peer")
 			.baseUnit("hints")
 			.register(registry);
-		gauge("kvorum.hints.waiting.size", it -> it.source.hintsFor(peer).bytes()).tag("peer", peer.address())
+		gauge("kvorum.hints.waiting.size", it -> it.of(peer).hints().bytes()).tag("peer", peer.address())
 			.description("Entries of the hints that wait for the peer")
 			.baseUnit("bytes")
 			.register(registry);
@@ -67,6 +71,15 @@ final class ConvergenceGauges implements MeterBinder {
 			.register(registry);
 	}
 
+	private Peer of(Member member) {
+		return this.convergence.status()
+			.peers()
+			.stream()
+			.filter(peer -> peer.member().equals(member))
+			.findFirst()
+			.orElseThrow();
+	}
+
 	private Gauge.Builder<ConvergenceGauges> gauge(String name, ToDoubleFunction<ConvergenceGauges> value) {
 		return Gauge.builder(name, this, value).strongReference(true);
 	}
@@ -76,12 +89,12 @@ final class ConvergenceGauges implements MeterBinder {
 	}
 
 	private double partsLeft() {
-		RejoinProgress progress = this.source.rejoin();
+		QuarantineProgress progress = this.convergence.status().quarantine();
 		return progress.partsToDo() - progress.partsDone();
 	}
 
 	private double oldestHintAgeMillis(Member peer) {
-		Waiting waiting = this.source.hintsFor(peer);
+		Waiting waiting = of(peer).hints();
 		return (waiting.hints() > 0) ? ageMillis(waiting.oldestMillis()) : 0;
 	}
 
@@ -90,7 +103,7 @@ final class ConvergenceGauges implements MeterBinder {
 	 * new cluster, and NaN never one.
 	 */
 	private double oldestRepairAgeMillis(Member peer) {
-		long oldest = this.source.oldestRepairMillis(peer);
+		long oldest = of(peer).repair().oldestRepairMillis();
 		return (oldest != RepairLog.NEVER) ? ageMillis(oldest)
 				: TimeUnit.NANOSECONDS.toMillis(this.time.nanos() - this.startedNanos);
 	}

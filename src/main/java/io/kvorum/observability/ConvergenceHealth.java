@@ -5,15 +5,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
+import io.kvorum.convergence.Convergence;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.convergence.ConvergenceStatus;
+import io.kvorum.convergence.Joining;
 import io.kvorum.observability.ConvergenceState.Hints;
 import io.kvorum.observability.ConvergenceState.Membership;
 import io.kvorum.observability.ConvergenceState.Peer;
 import io.kvorum.observability.ConvergenceState.Repair;
+import reactor.core.publisher.Mono;
+
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
-import reactor.core.publisher.Mono;
 
 /**
  * How far this node has converged with its peers. Never down: a node that is in
@@ -23,26 +27,27 @@ import reactor.core.publisher.Mono;
  */
 final class ConvergenceHealth implements ReactiveHealthIndicator {
 
-	private final ConvergenceSource source;
+	private final Convergence convergence;
 
 	private final Joining joining;
 
 	private final TimeSource time;
 
-	ConvergenceHealth(ConvergenceSource source, Joining joining, TimeSource time) {
-		this.source = source;
+	ConvergenceHealth(Convergence convergence, Joining joining, TimeSource time) {
+		this.convergence = convergence;
 		this.joining = joining;
 		this.time = time;
 	}
 
 	@Override
 	public Mono<Health> health() {
-		return Mono.fromSupplier(() -> healthOf(ConvergenceState.of(this.source)));
+		return Mono.fromSupplier(() -> healthOf(this.convergence.status()));
 	}
 
-	private Health healthOf(ConvergenceState state) {
+	private Health healthOf(ConvergenceStatus status) {
+		ConvergenceState state = ConvergenceState.of(status);
 		Membership membership = state.membership();
-		Map<String, String> waitsFor = this.joining.waitsFor(state, this.source.reachedBy());
+		Map<String, String> waitsFor = this.joining.waitsFor(status);
 		Health.Builder health = Health.status(waitsFor.isEmpty() ? Status.UP : Status.UNKNOWN)
 			.withDetail("converged", state.converged())
 			.withDetail("joined", waitsFor.isEmpty())
@@ -53,8 +58,8 @@ final class ConvergenceHealth implements ReactiveHealthIndicator {
 		if (membership.doubt() != null) {
 			health.withDetail("doubt", membership.doubt());
 		}
-		if (!this.source.rejoin().refused().isEmpty()) {
-			health.withDetail("refused", this.source.rejoin().refused());
+		if (!status.quarantine().refused().isEmpty()) {
+			health.withDetail("refused", status.quarantine().refused());
 		}
 		if (membership.partsToDo() > 0) {
 			health.withDetail("rebuilt", "%d of %d parts".formatted(membership.partsDone(), membership.partsToDo()));

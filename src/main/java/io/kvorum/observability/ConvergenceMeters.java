@@ -8,9 +8,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
-import io.kvorum.replication.antientropy.CollectionEvents;
-import io.kvorum.replication.antientropy.RepairEvents;
-import io.kvorum.replication.handoff.HandoffEvents;
+import io.kvorum.convergence.antientropy.RepairEvents;
+import io.kvorum.convergence.hints.HintEvents;
+import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -20,7 +20,7 @@ import io.micrometer.core.instrument.Timer;
  * What makes this node and its peers equal: hints, repairs, and tombstones that go when
  * they have done their work.
  */
-final class ConvergenceMeters implements RepairEvents, HandoffEvents, CollectionEvents {
+final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEvents {
 
 	private final Map<Member, OfPeer> peers = new HashMap<>();
 

@@ -1,19 +1,13 @@
 package io.kvorum.observability;
 
-import java.util.List;
-
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.Joining;
 import io.kvorum.replication.LocalReplica;
-import io.kvorum.replication.antientropy.AntiEntropy;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.handoff.Handoff;
-import io.kvorum.replication.rejoin.Rejoin;
-import io.kvorum.transport.ReplicaTransport;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import org.springframework.beans.factory.ObjectProvider;
+
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -28,37 +22,18 @@ class ConvergenceObservability {
 	}
 
 	@Bean
-	ConvergenceSource convergenceSource(Topology topology, LocalReplica local,
-			ObjectProvider<ReplicaTransport> transport, ObjectProvider<Rejoin> rejoin,
-			ObjectProvider<AntiEntropy> antiEntropy, ObjectProvider<RepairLog> log, ObjectProvider<Handoff> handoff) {
-		AntiEntropy ofPeers = antiEntropy.getIfAvailable();
-		if (ofPeers == null) {
-			return new AloneConvergence();
-		}
-		List<Member> peers = topology.members().stream().filter(member -> !member.equals(local.member())).toList();
-		ReplicaTransport replicas = transport.getObject();
-		return new ClusterConvergence(peers, replicas::peers, replicas::reachedBy, rejoin.getObject(), ofPeers,
-				log.getObject(), handoff.getObject());
+	MeterBinder convergenceGauges(Convergence convergence, TimeSource time) {
+		return new ConvergenceGauges(convergence, time);
 	}
 
 	@Bean
-	Converged converged(ConvergenceSource source) {
-		return new Converged(source);
+	ReactiveHealthIndicator convergenceHealthIndicator(Convergence convergence, TimeSource time) {
+		return new ConvergenceHealth(convergence, new Joining(time), time);
 	}
 
 	@Bean
-	MeterBinder convergenceGauges(ConvergenceSource source, TimeSource time) {
-		return new ConvergenceGauges(source, time);
-	}
-
-	@Bean
-	ReactiveHealthIndicator convergenceHealthIndicator(ConvergenceSource source, TimeSource time) {
-		return new ConvergenceHealth(source, new Joining(time), time);
-	}
-
-	@Bean
-	ConvergenceEndpoint convergenceEndpoint(ConvergenceSource source) {
-		return new ConvergenceEndpoint(source);
+	ConvergenceEndpoint convergenceEndpoint(Convergence convergence) {
+		return new ConvergenceEndpoint(convergence);
 	}
 
 }

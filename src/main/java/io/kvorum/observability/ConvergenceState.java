@@ -4,12 +4,13 @@ import java.time.Instant;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Set;
 
-import io.kvorum.replication.antientropy.RepairProgress;
-import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.convergence.ConvergenceStatus;
+import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
@@ -26,19 +27,14 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
 		Map<String, Peer> peers) implements OperationResponseBody {
 
-	static ConvergenceState of(ConvergenceSource source) {
-		Membership membership = Membership.of(source.rejoin());
+	static ConvergenceState of(ConvergenceStatus status) {
 		Map<String, Peer> peers = new LinkedHashMap<>();
-		Set<String> there = source.there();
-		for (RepairProgress repair : source.repairs()) {
-			String address = repair.member().address();
-			peers.put(address,
-					new Peer(there.contains(address), Hints.of(source.hintsFor(repair.member())), Repair.of(repair)));
+		for (ConvergenceStatus.Peer peer : status.peers()) {
+			peers.put(peer.member().address(),
+					new Peer(peer.there(), Hints.of(peer.hints()), Repair.of(peer.repair())));
 		}
-		boolean converged = membership.isBelieved() && source.isEqual()
-				&& peers.values().stream().allMatch(Peer::lacksNothing);
-		return new ConvergenceState(converged, membership, source.slicesInNeed(), source.misplaced(),
-				Collections.unmodifiableMap(peers));
+		return new ConvergenceState(status.converged(), Membership.of(status.quarantine()), status.slicesInNeed(),
+				status.misplacedPartitions(), Collections.unmodifiableMap(peers));
 	}
 
 	/** An instant in milliseconds since 1970, 0 where there was none. */
@@ -60,12 +56,8 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	 */
 	record Membership(String state, @Nullable String doubt, int partsToDo, int partsDone) {
 
-		private static Membership of(RejoinProgress progress) {
+		private static Membership of(QuarantineProgress progress) {
 			return new Membership(progress.state(), text(progress.doubt()), progress.partsToDo(), progress.partsDone());
-		}
-
-		boolean isBelieved() {
-			return this.doubt == null;
 		}
 
 	}
@@ -76,11 +68,6 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	 * @param there whether calls go to it
 	 */
 	record Peer(boolean there, Hints hints, Repair repair) {
-
-		boolean lacksNothing() {
-			return this.there && this.hints.waiting == 0;
-		}
-
 	}
 
 	/**

@@ -7,7 +7,7 @@ import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
-import io.kvorum.replication.Inspection;
+import io.kvorum.coordination.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.PartitionIndex;

@@ -4,9 +4,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.api.RequestTrace;
 import io.kvorum.kv.Replicas;
-import io.kvorum.replication.RangeEvents;
-import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.RangeOutcome;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
@@ -52,14 +53,14 @@ final class OperationSpan implements RequestTrace {
 	}
 
 	@Override
-	public void began(RangeEvents.Scope scope) {
+	public void began(RangeScope scope) {
 		this.span.setAttribute(SpanAttributes.SCOPE, ReplicationMeters.text(scope));
 	}
 
 	@Override
 	public Call asked(String replica, Step step, boolean hedge) {
 		if (this.calls.getAndIncrement() >= MAX_CALLS) {
-			return Call.UNFOLLOWED;
+			return Call.UNOBSERVED;
 		}
 		Span call = this.tracer.spanBuilder("replica " + step.text())
 			.setParent(this.context)
@@ -83,12 +84,12 @@ final class OperationSpan implements RequestTrace {
 	}
 
 	@Override
-	public void decided(ReplicationEvents.Outcome outcome) {
+	public void decided(Outcome outcome) {
 		this.span.setAttribute(SpanAttributes.OUTCOME, ReplicationMeters.text(outcome));
 	}
 
 	@Override
-	public void ended(RangeEvents.Outcome outcome) {
+	public void ended(RangeOutcome outcome) {
 		this.span.setAttribute(SpanAttributes.OUTCOME, ReplicationMeters.text(outcome));
 	}
 

@@ -6,7 +6,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.kvorum.replication.RangeEvents;
+import io.kvorum.operation.RangeOutcome;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.range.RangeEvents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,9 +19,9 @@ final class RangeMeters implements RangeEvents {
 
 	private final AtomicInteger active = new AtomicInteger();
 
-	private final Map<Scope, Map<Outcome, Timer>> ended = new EnumMap<>(Scope.class);
+	private final Map<RangeScope, Map<RangeOutcome, Timer>> ended = new EnumMap<>(RangeScope.class);
 
-	private final Map<Scope, Counter> refused = new EnumMap<>(Scope.class);
+	private final Map<RangeScope, Counter> refused = new EnumMap<>(RangeScope.class);
 
 	private final Counter entries;
 
@@ -30,9 +32,9 @@ final class RangeMeters implements RangeEvents {
 	private final Counter back;
 
 	RangeMeters(MeterRegistry registry) {
-		for (Scope scope : Scope.values()) {
-			Map<Outcome, Timer> ofScope = new EnumMap<>(Outcome.class);
-			for (Outcome outcome : Outcome.values()) {
+		for (RangeScope scope : RangeScope.values()) {
+			Map<RangeOutcome, Timer> ofScope = new EnumMap<>(RangeOutcome.class);
+			for (RangeOutcome outcome : RangeOutcome.values()) {
 				ofScope.put(outcome,
 						Timer.builder("kvorum.range.requests")
 							.tag("scope", text(scope))
@@ -75,12 +77,12 @@ final class RangeMeters implements RangeEvents {
 	}
 
 	@Override
-	public void began(Scope scope) {
+	public void began(RangeScope scope) {
 		this.active.incrementAndGet();
 	}
 
 	@Override
-	public void ended(Scope scope, Outcome outcome, long nanos) {
+	public void ended(RangeScope scope, RangeOutcome outcome, long nanos) {
 		this.active.decrementAndGet();
 		Timer timer = this.ended.getOrDefault(scope, Map.of()).get(outcome);
 		if (timer != null) {
@@ -89,7 +91,7 @@ final class RangeMeters implements RangeEvents {
 	}
 
 	@Override
-	public void refused(Scope scope) {
+	public void refused(RangeScope scope) {
 		Counter counter = this.refused.get(scope);
 		if (counter != null) {
 			counter.increment();

@@ -4,13 +4,15 @@ import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
 
-import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.coordination.CoordinationEvents;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /** What becomes of operations on keys. */
-final class ReplicationMeters implements ReplicationEvents {
+final class ReplicationMeters implements CoordinationEvents {
 
 	private final Map<Operation, Map<Consistency, Map<Outcome, Counter>>> decided = new EnumMap<>(Operation.class);
 

@@ -5,9 +5,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.kvorum.api.RequestHead;
 import io.kvorum.api.RequestTrace;
 import io.kvorum.api.RequestTraces;
+import io.kvorum.wire.RequestHead;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanKind;
@@ -16,6 +16,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.context.propagation.TextMapPropagator;
 import org.jspecify.annotations.Nullable;
+
 import org.springframework.http.HttpMethod;
 
 /**

@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.Inspection.Holding;
+import io.kvorum.coordination.Inspection.Whereabouts;
+import io.kvorum.coordination.Inspection;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
-import io.kvorum.replication.Inspection;
-import io.kvorum.replication.Inspection.Holding;
-import io.kvorum.replication.Inspection.Whereabouts;
 import io.kvorum.transport.PeerStatus;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;

@@ -53,9 +53,9 @@ public final class LocalReplica implements Replica {
 
 	private final TimeSource time;
 
-	private final Standing standing;
+	private final VotingRight standing;
 
-	private final Questions questions;
+	private final PeerQueries questions;
 
 	/** Whether there is no other replica. */
 	private final boolean isAlone;
@@ -66,12 +66,12 @@ public final class LocalReplica implements Replica {
 	 * @param questions answers what it is asked beside that
 	 */
 	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			Standing standing, Questions questions) {
+			VotingRight standing, PeerQueries questions) {
 		this(member, storage, clock, time, standing, questions, false);
 	}
 
 	private LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			Standing standing, Questions questions, boolean isAlone) {
+			VotingRight standing, PeerQueries questions, boolean isAlone) {
 		this.member = member;
 		this.storage = storage;
 		this.clock = clock;
@@ -83,7 +83,7 @@ public final class LocalReplica implements Replica {
 
 	/** The replica of a node without peers. */
 	public static LocalReplica alone(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
-		return new LocalReplica(member, storage, clock, time, Standing.TRUSTED, Questions.NONE, true);
+		return new LocalReplica(member, storage, clock, time, VotingRight.TRUSTED, PeerQueries.NONE, true);
 	}
 
 	@Override

@@ -61,8 +61,8 @@ public interface Replica {
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * Asks something beside reading and storing, see {@link Questions}: {@link Answered},
-	 * where it does not fail.
+	 * Asks something beside reading and storing, see {@link PeerQueries}:
+	 * {@link Answered}, where it does not fail.
 	 */
 	Mono<Reply> ask(byte[] question, Deadline deadline);
 

@@ -10,7 +10,7 @@ import io.kvorum.quorum.Tally;
  * the one expected to answer first. The position of a replica in this order stands for it
  * in a {@link Tally}.
  */
-final class ReplicaSet {
+public final class ReplicaSet {
 
 	private final Replica[] replicas;
 
@@ -30,7 +30,7 @@ final class ReplicaSet {
 	 * The replicas on these members.
 	 * @param all the replicas on all members, by their index
 	 */
-	static ReplicaSet of(List<Member> members, Replica[] all) {
+	public static ReplicaSet of(List<Member> members, Replica[] all) {
 		int size = members.size();
 		Replica[] replicas = new Replica[size];
 		int[] ranks = new int[size];
@@ -53,15 +53,16 @@ final class ReplicaSet {
 		return new ReplicaSet(replicas, ranks, present);
 	}
 
-	int size() {
+	public int size() {
 		return this.replicas.length;
 	}
 
-	int present() {
+	/** How many of them are not known to be away; these come first. */
+	public int present() {
 		return this.present;
 	}
 
-	Replica at(int position) {
+	public Replica at(int position) {
 		return this.replicas[position];
 	}
 
@@ -69,7 +70,7 @@ final class ReplicaSet {
 	 * Whether the replica is one of those that are to hold an entry.
 	 * @param copies how many these are
 	 */
-	boolean isCopy(int position, int copies) {
+	public boolean isCopy(int position, int copies) {
 		return this.ranks[position] < copies;
 	}
 

@@ -1,4 +1,7 @@
-/** Coordinates the replicas of a key. */
+/**
+ * The replica port, the replica of this node, and what coordination, ranges and
+ * convergence share.
+ */
 @NullMarked
 package io.kvorum.replication;
 

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
-import io.kvorum.kv.Key;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -21,11 +22,6 @@ import io.netty.util.concurrent.EventExecutor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.SmartLifecycle;
-import org.springframework.http.client.reactive.ReactorClientHttpConnector;
-import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
-import org.springframework.web.reactive.function.client.WebClient;
-import org.springframework.web.reactive.function.server.RouterFunctions;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
@@ -37,6 +33,12 @@ import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.ConnectionProvider;
 import reactor.netty.resources.LoopResources;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.http.server.reactive.ReactorHttpHandlerAdapter;
+import org.springframework.web.reactive.function.client.WebClient;
+import org.springframework.web.reactive.function.server.RouterFunctions;
 
 /**
  * The replica protocol of a node: listens for its peers and keeps streams to them, from
@@ -161,6 +163,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/** Whether each of the peers is there, in the order of the topology. */
 	public List<PeerStatus> peers() {
 		return this.states.stream().map(PeerState::status).toList();
+	}
+
+	/** The addresses of the peers that calls go to. */
+	public Set<String> there() {
+		return peers().stream().filter(peer -> peer.streams() > 0).map(PeerStatus::address).collect(Collectors.toSet());
 	}
 
 	/** The addresses of the peers that can use this node: by a stream of each lane. */

@@ -1,7 +1,9 @@
 package io.kvorum.wire;
 
 import java.io.IOException;
-import java.net.SocketAddress;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -34,7 +36,7 @@ import reactor.core.publisher.Mono;
  * Lives on the channel's event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
-public final class WireExchange {
+final class WireExchange implements HttpExchange {
 
 	private static final Logger logger = LoggerFactory.getLogger(WireExchange.class);
 
@@ -47,6 +49,8 @@ public final class WireExchange {
 	private final HttpHeaders headers = DefaultHttpHeadersFactory.headersFactory().newHeaders();
 
 	private HttpResponseStatus status = HttpResponseStatus.OK;
+
+	private @Nullable Runnable beforeCommit;
 
 	private boolean committed;
 
@@ -67,48 +71,70 @@ public final class WireExchange {
 		this.request = request;
 	}
 
-	/** The head of the request. */
-	public HttpRequest request() {
-		return this.request;
+	@Override
+	public String method() {
+		return this.request.method().name();
 	}
 
-	/** Whether the client came by TLS. */
-	public boolean isSecure() {
-		return this.context.pipeline().get(SslHandler.class) != null;
+	@Override
+	public String scheme() {
+		return (this.context.pipeline().get(SslHandler.class) != null) ? "https" : "http";
 	}
 
-	/** The address of the client; null where its connection has gone. */
-	public @Nullable SocketAddress remote() {
-		return this.context.channel().remoteAddress();
+	/** The target of the request, as it was sent. */
+	String target() {
+		return this.request.uri();
 	}
 
-	/** The headers of the answer. */
-	public HttpHeaders headers() {
-		return this.headers;
+	@Override
+	public @Nullable String rawQuery() {
+		String uri = target();
+		int mark = uri.indexOf('?');
+		return (mark >= 0) ? uri.substring(mark + 1) : null;
 	}
 
-	/** The status of the answer, which is 200 if nothing else is said. */
-	public HttpResponseStatus status() {
-		return this.status;
+	@Override
+	public @Nullable String header(CharSequence name) {
+		return this.request.headers().get(name);
 	}
 
-	/** Sets the status of the answer. */
-	public void status(HttpResponseStatus status) {
-		this.status = status;
+	@Override
+	public List<String> headers(CharSequence name) {
+		return this.request.headers().getAll(name);
 	}
 
-	/** Whether the answer is on its way, and no other can be given. */
+	@Override
+	public @Nullable InetAddress remote() {
+		return (this.context.channel().remoteAddress() instanceof InetSocketAddress remote) ? remote.getAddress()
+				: null;
+	}
+
+	@Override
+	public void status(int status) {
+		this.status = HttpResponseStatus.valueOf(status);
+	}
+
+	@Override
+	public int status() {
+		return this.status.code();
+	}
+
+	@Override
+	public void set(CharSequence name, CharSequence value) {
+		this.headers.set(name, value);
+	}
+
+	@Override
+	public void beforeCommit(Runnable task) {
+		this.beforeCommit = task;
+	}
+
+	@Override
 	public boolean isCommitted() {
 		return this.committed;
 	}
 
-	/**
-	 * Reads the body.
-	 * @param part given each part of it, lent for the call
-	 * @param whole makes the result when the last part has come
-	 * @return the result; fails with {@link RequestBodyException}, and with what
-	 * {@code part} and {@code whole} throw
-	 */
+	@Override
 	public <T> Mono<T> readBody(Consumer<ByteBuf> part, Supplier<T> whole) {
 		return Mono.create(sink -> read(new BodyReading<>(part, whole, sink)));
 	}
@@ -170,14 +196,21 @@ public final class WireExchange {
 		return this.reading != null;
 	}
 
-	/**
-	 * Sends the answer.
-	 * @param content its body, which is released
-	 * @return completes when the connection has it; sends nothing before it is subscribed
-	 * to
-	 */
-	public Mono<Void> send(ByteBuf content) {
+	@Override
+	public Mono<Void> send(byte[] array, int offset, int length) {
+		return send(Unpooled.wrappedBuffer(array, offset, length));
+	}
+
+	@Override
+	public Mono<Void> end() {
+		return send(Unpooled.EMPTY_BUFFER);
+	}
+
+	private Mono<Void> send(ByteBuf content) {
 		return Mono.defer(() -> {
+			if (this.beforeCommit != null) {
+				this.beforeCommit.run();
+			}
 			this.committed = true;
 			boolean keepAlive = HttpUtil.isKeepAlive(this.request);
 			HttpUtil.setKeepAlive(this.headers, this.request.protocolVersion(), keepAlive);

@@ -17,6 +17,6 @@ public interface WireRoute {
 	 * has been sent. Cancelled when the client goes away before. The body is asked for
 	 * before this returns, or not at all.
 	 */
-	Mono<Void> handle(WireExchange exchange);
+	Mono<Void> handle(HttpExchange exchange);
 
 }

@@ -8,6 +8,7 @@ import io.kvorum.access.AccessControl;
 import io.kvorum.access.KeysFile;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Value;
+import io.kvorum.operation.OperationObserver;
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
@@ -202,7 +203,7 @@ class AccessGateTests {
 				this.time.nanos()), this.time);
 		try (EntityServer full = new EntityServer(rated, this.time, 1); RawHttp client = full.connect()) {
 			Awaited.of(full.coordinator.put(Generator.key("a/b"), new Replicas(1, 1), "text/plain",
-					Value.of(new byte[20_000]), null));
+					Value.of(new byte[20_000]), null, OperationObserver.NONE));
 			Response answer = Objects.requireNonNull(client.send(request("GET", "a/b", by("slow"), "")).read());
 
 			assertThat(answer.status()).isEqualTo(503);

@@ -11,15 +11,19 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.CoordinationEvents;
+import io.kvorum.coordination.CoordinationSettings;
+import io.kvorum.coordination.Coordinator;
+import io.kvorum.coordination.Coordinators;
+import io.kvorum.coordination.ReadRepair;
 import io.kvorum.kv.Key;
-import io.kvorum.replication.Coordinator;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
-import io.kvorum.replication.ReadRepair;
-import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationPolicy;
-import io.kvorum.replication.ReplicationPolicy.Consistency;
-import io.kvorum.replication.ReplicationSettings;
+import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.RawHttp;
@@ -37,7 +41,7 @@ import tools.jackson.databind.json.JsonMapper;
  * The handler of entities behind the guard of the port, as in a node that is alone, on a
  * storage that a test steers; and what they count.
  */
-final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEvents {
+final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEvents {
 
 	static final int MAX_VALUE_BYTES = 1 << 20;
 
@@ -68,10 +72,11 @@ final class EntityServer implements AutoCloseable, ReplicationEvents, RequestEve
 		Topology topology = Topology.alone();
 		Member self = topology.members().getFirst();
 		Duration timeout = Duration.ofSeconds(1);
-		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self,
-				List.of(LocalReplica.alone(self, this.storage, clock, time)), clock, time, new ReplicationPolicy(1, 1),
-				new ReplicationSettings(timeout, timeout, timeout), new ReadRepair(time, timeout, this),
-				MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this);
+		List<Replica> replicas = List.of(LocalReplica.alone(self, this.storage, clock, time));
+		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self, replicas, clock, time,
+				new ReplicationPolicy(1, 1), new CoordinationSettings(timeout, timeout, timeout),
+				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
+				Coordinators.rangesOf(topology, replicas, time));
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(this.coordinator,
 				new AccessGate(access, problems, time, AccessEvents.NONE),

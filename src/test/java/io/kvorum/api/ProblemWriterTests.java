@@ -7,17 +7,18 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
-import java.util.Random;
 
 import io.kvorum.kv.Replicas;
-import io.kvorum.replication.OperationFailedException;
-import io.kvorum.replication.ReplicationEvents.Operation;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SeededTest;
+import io.kvorum.wire.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -76,7 +77,7 @@ class ProblemWriterTests {
 	}
 
 	/** Keeps the answer. */
-	private static final class Answered implements Exchange {
+	private static final class Answered implements HttpExchange {
 
 		final Map<String, String> headers = new HashMap<>();
 
@@ -132,6 +133,11 @@ class ProblemWriterTests {
 		@Override
 		public void set(CharSequence name, CharSequence value) {
 			this.headers.put(name.toString(), value.toString());
+		}
+
+		@Override
+		public void beforeCommit(Runnable task) {
+			throw new AssertionError("nothing is observed");
 		}
 
 		@Override

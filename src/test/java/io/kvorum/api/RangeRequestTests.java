@@ -3,7 +3,7 @@ package io.kvorum.api;
 import java.nio.charset.StandardCharsets;
 
 import io.kvorum.kv.KeyRange;
-import io.kvorum.replication.RangeEvents.Scope;
+import io.kvorum.operation.RangeScope;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +31,7 @@ class RangeRequestTests {
 					"scope=node&limit=5&end=c&start=b, b, c, 5, NODE", "start=%61%2Fb+c, a/b c, none, none, CLUSTER",
 					"start=%C3%A9&end=%F0%9F%98%80, \u00e9, \uD83D\uDE00, none, CLUSTER",
 					"start=a&others=ignored, a, none, none, CLUSTER", "start=~, ~, none, none, CLUSTER" })
-	void whatIsAskedFor(String query, String start, @Nullable String end, @Nullable Long limit, Scope scope) {
+	void whatIsAskedFor(String query, String start, @Nullable String end, @Nullable Long limit, RangeScope scope) {
 		RangeRequest request = RangeRequest.parse(query);
 
 		assertThat(text(request.range().start())).isEqualTo(start);

@@ -3,18 +3,21 @@ package io.kvorum.observability;
 import java.util.Set;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.antientropy.RepairProgress;
-import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.SteeredConvergence;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
 import org.springframework.boot.actuate.autoconfigure.endpoint.jackson.JacksonEndpointAutoConfiguration;
 import org.springframework.boot.actuate.endpoint.jackson.EndpointJsonMapper;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,7 +30,7 @@ class ConvergenceEndpointTests {
 
 	private final SteeredConvergence node = new SteeredConvergence();
 
-	private final ConvergenceEndpoint endpoint = new ConvergenceEndpoint(this.node);
+	private final ConvergenceEndpoint endpoint = new ConvergenceEndpoint(this.node.convergence());
 
 	private static void assertJson(ConvergenceState answer, String expected) {
 		new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(JacksonEndpointAutoConfiguration.class))
@@ -75,7 +78,7 @@ class ConvergenceEndpointTests {
 
 	@Test
 	void aNodeThatIsBehindInEveryWay() {
-		this.node.rejoin = new RejoinProgress("absent", "it was away", 64, 3);
+		this.node.quarantine = new QuarantineProgress("absent", "it was away", 64, 3);
 		this.node.equal = false;
 		this.node.slicesInNeed = 4099;
 		this.node.misplaced = 2;
@@ -111,7 +114,7 @@ class ConvergenceEndpointTests {
 
 	@Test
 	void aNodeAlone() {
-		assertJson(new ConvergenceEndpoint(new AloneConvergence()).repair(), """
+		assertJson(new ConvergenceEndpoint(Convergence.alone()).repair(), """
 				{
 				  "converged": true,
 				  "membership": { "state": "alone", "partsToDo": 0, "partsDone": 0 },

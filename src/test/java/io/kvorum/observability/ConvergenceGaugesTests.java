@@ -5,8 +5,10 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.SteeredConvergence;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -27,7 +29,7 @@ class ConvergenceGaugesTests {
 	private final SteeredTime time = new SteeredTime();
 
 	ConvergenceGaugesTests() {
-		new ConvergenceGauges(this.node, this.time).bindTo(this.all);
+		new ConvergenceGauges(this.node.convergence(), this.time).bindTo(this.all);
 	}
 
 	private double gauge(String name) {
@@ -83,7 +85,7 @@ class ConvergenceGaugesTests {
 		assertThat(gauge("kvorum.rejoin.believed")).isEqualTo(1);
 		assertThat(gauge("kvorum.rejoin.parts.left")).isZero();
 
-		this.node.rejoin = new RejoinProgress("lost", "it has lost its disk", 64, 12);
+		this.node.quarantine = new QuarantineProgress("lost", "it has lost its disk", 64, 12);
 
 		assertThat(gauge("kvorum.rejoin.believed")).isZero();
 		assertThat(gauge("kvorum.rejoin.parts.left")).isEqualTo(52);
@@ -115,7 +117,7 @@ class ConvergenceGaugesTests {
 	@Test
 	void aNodeAloneHasNone() {
 		SimpleMeterRegistry meterRegistry = new SimpleMeterRegistry();
-		new ConvergenceGauges(new AloneConvergence(), this.time).bindTo(meterRegistry);
+		new ConvergenceGauges(Convergence.alone(), this.time).bindTo(meterRegistry);
 
 		assertThat(meterRegistry.getMeters()).isEmpty();
 	}

@@ -5,14 +5,18 @@ import java.util.Map;
 import java.util.Set;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.rejoin.RejoinProgress;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.Joining;
+import io.kvorum.convergence.SteeredConvergence;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.Test;
+import reactor.test.StepVerifier;
+
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import reactor.test.StepVerifier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -38,18 +42,18 @@ class ConvergenceHealthTests {
 	}
 
 	private Map<String, Object> details() {
-		return details(this.node);
+		return details(this.node.convergence());
 	}
 
-	private Map<String, Object> details(ConvergenceSource source) {
-		Health told = health(source);
+	private Map<String, Object> details(Convergence convergence) {
+		Health told = health(convergence);
 		assertThat(told.getStatus()).as("whatever happens").isIn(Status.UP, Status.UNKNOWN);
 		return told.getDetails();
 	}
 
-	private Health health(ConvergenceSource source) {
+	private Health health(Convergence convergence) {
 		Health[] told = new Health[1];
-		StepVerifier.create(new ConvergenceHealth(source, this.joining, this.time).health())
+		StepVerifier.create(new ConvergenceHealth(convergence, this.joining, this.time).health())
 			.assertNext(health -> told[0] = health)
 			.verifyComplete();
 		return told[0];
@@ -63,25 +67,26 @@ class ConvergenceHealthTests {
 
 	@Test
 	void aNodeAloneHasConverged() {
-		assertThat(details(new AloneConvergence()))
+		assertThat(details(Convergence.alone()))
 			.isEqualTo(Map.of("converged", true, "joined", true, "membership", "alone"));
 	}
 
 	@Test
 	void untilItHasJoinedItIsUnknownAndSaysWhatItWaitsFor() {
 		this.node.there = Set.of(C.address());
-		assertThat(health(this.node).getStatus()).isEqualTo(Status.UNKNOWN);
+		assertThat(health(this.node.convergence()).getStatus()).isEqualTo(Status.UNKNOWN);
 		assertThat(details()).containsEntry("joined", false)
 			.containsEntry("waitsFor", Map.of(B.address(), "it is away"));
 
 		this.node.there = Set.of(B.address(), C.address());
-		assertThat(health(this.node).getStatus()).isEqualTo(Status.UP);
+		assertThat(health(this.node.convergence()).getStatus()).isEqualTo(Status.UP);
 		assertThat(details()).containsEntry("joined", true).doesNotContainKey("waitsFor");
 	}
 
 	@Test
 	void aNodeInQuarantineSaysWhyAndHowFarItIs() {
-		this.node.rejoin = new RejoinProgress("lost", "http://a:7000 is not believed: it has lost its disk", 64, 12);
+		this.node.quarantine = new QuarantineProgress("lost", "http://a:7000 is not believed: it has lost its disk", 64,
+				12);
 
 		assertThat(details()).containsEntry("converged", false)
 			.containsEntry("membership", "lost")
@@ -91,7 +96,7 @@ class ConvergenceHealthTests {
 
 	@Test
 	void aNodeThatHasJustStartedHasNothingToRebuild() {
-		this.node.rejoin = new RejoinProgress("member", "it has just started", 0, 0);
+		this.node.quarantine = new QuarantineProgress("member", "it has just started", 0, 0);
 
 		assertThat(details()).containsEntry("converged", false)
 			.containsEntry("doubt", "it has just started")

@@ -6,8 +6,9 @@ import java.util.stream.Stream;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
-import io.kvorum.replication.antientropy.RepairEvents.Direction;
-import io.kvorum.replication.handoff.HandoffEvents.Cause;
+import io.kvorum.convergence.SteeredConvergence;
+import io.kvorum.convergence.antientropy.RepairEvents.Direction;
+import io.kvorum.convergence.hints.HintEvents.Cause;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

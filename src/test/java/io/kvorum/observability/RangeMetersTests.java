@@ -2,8 +2,8 @@ package io.kvorum.observability;
 
 import java.util.concurrent.TimeUnit;
 
-import io.kvorum.replication.RangeEvents.Outcome;
-import io.kvorum.replication.RangeEvents.Scope;
+import io.kvorum.operation.RangeOutcome;
+import io.kvorum.operation.RangeScope;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
@@ -21,10 +21,10 @@ class RangeMetersTests {
 
 	@Test
 	void aRangeIsUnderWayUntilItIsOverAndCountsAsWhatBecameOfIt() {
-		this.events.began(Scope.CLUSTER);
-		this.events.began(Scope.NODE);
+		this.events.began(RangeScope.CLUSTER);
+		this.events.began(RangeScope.NODE);
 		assertThat(this.all.get("kvorum.range.active").gauge().value()).isEqualTo(2);
-		this.events.ended(Scope.CLUSTER, Outcome.BROKEN, 5_000_000);
+		this.events.ended(RangeScope.CLUSTER, RangeOutcome.BROKEN, 5_000_000);
 
 		assertThat(this.all.get("kvorum.range.active").gauge().value()).isEqualTo(1);
 		assertThat(this.all.get("kvorum.range.requests")
@@ -40,7 +40,7 @@ class RangeMetersTests {
 		this.events.told(3, 100);
 		this.events.told(0, 0);
 		this.events.told(1, 5);
-		this.events.refused(Scope.NODE);
+		this.events.refused(RangeScope.NODE);
 		this.events.replicaLost();
 		this.events.replicaLost();
 		this.events.replicaBack();

@@ -4,14 +4,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.kvorum.api.RequestHead;
 import io.kvorum.api.RequestTrace;
 import io.kvorum.kv.Replicas;
-import io.kvorum.replication.OperationEvents.Call;
-import io.kvorum.replication.OperationEvents.Step;
-import io.kvorum.replication.RangeEvents;
-import io.kvorum.replication.ReplicationEvents.Outcome;
-import io.kvorum.replication.ReplicationPolicy.Consistency;
+import io.kvorum.operation.OperationObserver.Call;
+import io.kvorum.operation.OperationObserver.Step;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.RangeOutcome;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.wire.RequestHead;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
@@ -197,11 +198,11 @@ class SpanTracesTests {
 	@Test
 	void aRangeOverALargeStoreHasALimitedNumberOfSpansAndTellsHowManyItWouldHave() {
 		RequestTrace trace = begun("GET");
-		trace.began(RangeEvents.Scope.CLUSTER);
+		trace.began(RangeScope.CLUSTER);
 		for (int i = 0; i < OperationSpan.MAX_CALLS + 30; i++) {
 			trace.asked(PEER, Step.PAGE, false).ended("ok", 1);
 		}
-		trace.ended(RangeEvents.Outcome.BROKEN);
+		trace.ended(RangeOutcome.BROKEN);
 		trace.answered(0);
 
 		assertThat(this.exported.getFinishedSpanItems()).hasSize(OperationSpan.MAX_CALLS + 1);

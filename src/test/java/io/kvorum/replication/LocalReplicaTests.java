@@ -43,7 +43,7 @@ class LocalReplicaTests {
 	private final Member member = new Member(0, "http://self");
 
 	private final LocalReplica replica = new LocalReplica(this.member, this.storage, this.clock, this.time,
-			Standing.TRUSTED, Questions.NONE);
+			VotingRight.TRUSTED, PeerQueries.NONE);
 
 	private final Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
 

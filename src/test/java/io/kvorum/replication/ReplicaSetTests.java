@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.coordination.ScriptedReplica;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.kvorum.replication.rejoin.Restored;
+import io.kvorum.convergence.quarantine.Restored;
 
 /** Backups of all nodes, made at different moments, and their restore together. */
 final class ClusterBackups {

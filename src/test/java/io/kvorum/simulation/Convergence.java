@@ -5,24 +5,24 @@ import java.util.List;
 
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.RepairEvents;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.antientropy.Responder;
+import io.kvorum.convergence.hints.HintEvents;
+import io.kvorum.convergence.hints.HintedHandoff;
+import io.kvorum.convergence.quarantine.NodeState;
+import io.kvorum.convergence.quarantine.Quarantine;
+import io.kvorum.convergence.quarantine.SystemBoot;
+import io.kvorum.convergence.tombstones.CollectionEvents;
+import io.kvorum.convergence.tombstones.CollectionRule;
+import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
-import io.kvorum.replication.antientropy.AntiEntropy;
-import io.kvorum.replication.antientropy.CollectionEvents;
-import io.kvorum.replication.antientropy.CollectionRule;
-import io.kvorum.replication.antientropy.RepairEvents;
-import io.kvorum.replication.antientropy.RepairLog;
-import io.kvorum.replication.antientropy.Responder;
-import io.kvorum.replication.antientropy.TombstoneCollector;
-import io.kvorum.replication.handoff.Handoff;
-import io.kvorum.replication.handoff.HandoffEvents;
-import io.kvorum.replication.rejoin.Boot;
-import io.kvorum.replication.rejoin.Rejoin;
-import io.kvorum.replication.rejoin.Roster;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
 import io.kvorum.storage.PartitionIndex;
@@ -52,7 +52,7 @@ final class Convergence {
 
 	private final NodeRecord record;
 
-	private final Roster roster;
+	private final NodeState roster;
 
 	private final ExpiryHorizon horizon;
 
@@ -68,13 +68,13 @@ final class Convergence {
 		this.chance = chance;
 		this.index = new SimulatedIndex(node);
 		this.record = new SimulatedRecord(node.disk());
-		this.roster = new Roster(topology, node.member(), this.record,
+		this.roster = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, placement, topology, node.member()), node.time(),
-				design.mostAway(settings.mostAway()), Boot.SYNCED);
+				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
-	Roster roster() {
+	NodeState roster() {
 		return this.roster;
 	}
 
@@ -90,8 +90,8 @@ final class Convergence {
 		List<Replica> others = replicas.stream().filter(replica -> !replica.member().equals(node.member())).toList();
 		RepairLog repairs = repairLog(this.record);
 		this.roster.whenRestarted(repairs::needAll);
-		Handoff handoff = new Handoff(new SimulatedHints(node), others, replicas.size(), this.settings.handoff(),
-				repairs::need, node.time(), alarms, HandoffEvents.NONE);
+		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
+				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
 				this.settings.grace(), node.time());
 		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
@@ -99,7 +99,7 @@ final class Convergence {
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Rejoin(this.roster, others, repairing::rebuild, node.time(), alarms,
+		begin(new Quarantine(this.roster, others, repairing::rebuild, node.time(), alarms,
 				ConvergenceSettings.rejoin(node.acceptsLoss()))
 			.run());
 		if (this.design.repairs()) {

@@ -2,9 +2,9 @@ package io.kvorum.simulation;
 
 import java.time.Duration;
 
-import io.kvorum.replication.antientropy.RepairSettings;
-import io.kvorum.replication.handoff.HandoffSettings;
-import io.kvorum.replication.rejoin.RejoinSettings;
+import io.kvorum.convergence.antientropy.RepairSettings;
+import io.kvorum.convergence.hints.HintSettings;
+import io.kvorum.convergence.quarantine.QuarantineSettings;
 
 /**
  * How replicas are made equal in a history: as a product would, in minutes rather than
@@ -31,9 +31,8 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), MOST_AWAY, GRACE);
 	}
 
-	HandoffSettings handoff() {
-		return new HandoffSettings(this.window, 1 << 20, Duration.ofSeconds(2), BYTES_PER_SECOND,
-				Duration.ofSeconds(2));
+	HintSettings handoff() {
+		return new HintSettings(this.window, 1 << 20, Duration.ofSeconds(2), BYTES_PER_SECOND, Duration.ofSeconds(2));
 	}
 
 	static RepairSettings repair() {
@@ -41,8 +40,8 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 				Duration.ofSeconds(2), Duration.ofMillis(500));
 	}
 
-	static RejoinSettings rejoin(boolean acceptLoss) {
-		return new RejoinSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2), acceptLoss);
+	static QuarantineSettings rejoin(boolean acceptLoss) {
+		return new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2), acceptLoss);
 	}
 
 }

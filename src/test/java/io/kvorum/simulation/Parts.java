@@ -4,9 +4,9 @@ import java.util.List;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Placement;
+import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
-import io.kvorum.replication.ReplicationPolicy;
 
 /** What the operations of a node are made of. */
 record Parts(SimulatedNode node, Placement placement, List<Replica> replicas, HybridLogicalClock clock,

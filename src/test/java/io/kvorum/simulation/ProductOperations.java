@@ -6,22 +6,23 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.CoordinationEvents;
+import io.kvorum.coordination.CoordinationSettings;
+import io.kvorum.coordination.Coordinator;
+import io.kvorum.coordination.ReadRepair;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
-import io.kvorum.replication.Coordinator;
-import io.kvorum.replication.RangeEvents;
-import io.kvorum.replication.RangeEvents.Scope;
-import io.kvorum.replication.RangePiece;
-import io.kvorum.replication.RangePiece.Item;
-import io.kvorum.replication.RangeRead;
-import io.kvorum.replication.RangeSettings;
-import io.kvorum.replication.Ranges;
-import io.kvorum.replication.ReadRepair;
-import io.kvorum.replication.ReplicationEvents;
-import io.kvorum.replication.ReplicationSettings;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.range.RangeEvents;
+import io.kvorum.range.RangeSettings;
+import io.kvorum.range.Ranges;
 import io.kvorum.storage.CallerThreads;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -35,6 +36,8 @@ final class ProductOperations implements Operations {
 	static final Duration READ_TIMEOUT = Duration.ofSeconds(1);
 
 	static final Duration WRITE_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final int PAGE_BYTES = 64 << 10;
 
 	private final Coordinator coordinator;
 
@@ -54,42 +57,47 @@ final class ProductOperations implements Operations {
 		this.parts = parts;
 		this.factor = factorOfRanges;
 		SimulatedNode node = parts.node();
-		ReadRepair repair = new ReadRepair(node.time(), WRITE_TIMEOUT, ReplicationEvents.NONE);
+		ReadRepair repair = new ReadRepair(node.time(), WRITE_TIMEOUT, CoordinationEvents.NONE);
 		repair.run().subscribe();
 		this.coordinator = new Coordinator(parts.placement(), node.member(), parts.replicas(), parts.clock(),
 				node.time(), parts.policy(),
-				new ReplicationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
-				parts.missedStores(), node.alarms(), CallerThreads.NONE, ReplicationEvents.NONE);
+				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
+				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, ranges(PAGE_BYTES));
 	}
 
 	@Override
 	public Mono<Integer> get(Key key, Replicas asked) {
-		return this.coordinator.get(key, asked).map(Values::number);
+		return this.coordinator.get(key, asked, OperationObserver.NONE).map(Values::number);
 	}
 
 	@Override
 	public Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl) {
-		return this.coordinator.put(key, asked, CONTENT_TYPE, Values.of(value), ttl);
+		return this.coordinator.put(key, asked, CONTENT_TYPE, Values.of(value), ttl, OperationObserver.NONE);
 	}
 
 	@Override
 	public Mono<Version> delete(Key key, Replicas asked) {
-		return this.coordinator.delete(key, asked);
+		return this.coordinator.delete(key, asked, OperationObserver.NONE);
 	}
 
 	@Override
 	public Mono<Map<Key, Integer>> range(int pageBytes) {
-		List<String> addresses = this.parts.replicas().stream().map(replica -> replica.member().address()).toList();
-		Ranges ranges = new Ranges(Topology.of(addresses, this.factor), this.parts.node().member(),
-				this.parts.replicas(), new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT),
-				this.parts.clock().expiryTime(), RangeEvents.NONE);
-		return Mono.using(() -> ranges.open(Scope.CLUSTER, KeyRange.all(), Long.MAX_VALUE),
+		return Mono.using(
+				() -> ranges(pageBytes).open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE,
+						OperationObserver.NONE),
 				read -> Mono.defer(read::next)
 					.repeat()
 					.takeUntil(RangePiece::last)
 					.flatMapIterable(RangePiece::entries)
 					.collect(TreeMap::new, (all, item) -> add(all, item)),
-				RangeRead::close);
+				RangeCursor::close);
+	}
+
+	private Ranges ranges(int pageBytes) {
+		List<String> addresses = this.parts.replicas().stream().map(replica -> replica.member().address()).toList();
+		return new Ranges(Topology.of(addresses, this.factor), this.parts.node().member(), this.parts.replicas(),
+				new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT), this.parts.clock().expiryTime(),
+				RangeEvents.NONE);
 	}
 
 	private static void add(Map<Key, Integer> all, Item item) {

@@ -9,13 +9,13 @@ import java.util.stream.IntStream;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
-import io.kvorum.replication.ReplicationPolicy;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes and what goes wrong with them. */

@@ -13,9 +13,9 @@ import io.kvorum.kv.Key;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
-import io.kvorum.replication.Questions;
+import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
-import io.kvorum.replication.Standing;
+import io.kvorum.replication.VotingRight;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -79,8 +79,8 @@ final class SimulatedNode {
 		log("serves");
 		Convergence convergence = this.cluster.convergenceOf(this);
 		this.convergence = convergence;
-		Standing standing = (convergence != null) ? convergence.roster() : Standing.TRUSTED;
-		Questions questions = (convergence != null) ? convergence.roster() : Questions.NONE;
+		VotingRight standing = (convergence != null) ? convergence.roster() : VotingRight.TRUSTED;
+		PeerQueries questions = (convergence != null) ? convergence.roster() : PeerQueries.NONE;
 		Replica local = this.cluster.design()
 			.replica(new LocalReplica(this.member, this.disk, clock, this.time, standing, questions), this.time);
 		this.replica = local;

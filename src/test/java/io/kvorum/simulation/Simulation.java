@@ -8,12 +8,12 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.kvorum.kv.Key;
-import io.kvorum.replication.OperationFailedException;
+import io.kvorum.operation.OperationFailedException;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
-import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
+import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Violation;
 import org.jspecify.annotations.Nullable;
 

@@ -14,10 +14,8 @@ import java.util.function.Supplier;
 
 import io.kvorum.testing.RawHttp;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.internal.ThreadExecutorMap;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -188,8 +186,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		}
 
 		@Override
-		public Mono<Void> handle(WireExchange exchange) {
-			String uri = exchange.request().uri();
+		public Mono<Void> handle(HttpExchange exchange) {
+			String uri = ((WireExchange) exchange).target();
 			GuardedServer.this.served.add(uri);
 			return switch (uri) {
 				case "/too-large" -> answer(exchange, 413, "");
@@ -211,7 +209,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			return Schedulers.fromExecutor(Objects.requireNonNull(ThreadExecutorMap.currentExecutor()));
 		}
 
-		private Mono<Long> bodyLength(WireExchange exchange) {
+		private Mono<Long> bodyLength(HttpExchange exchange) {
 			AtomicLong length = new AtomicLong();
 			return exchange.readBody(part -> {
 				length.addAndGet(part.readableBytes());
@@ -219,10 +217,11 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			}, length::get);
 		}
 
-		private static Mono<Void> answer(WireExchange exchange, int status, String body) {
-			exchange.status(HttpResponseStatus.valueOf(status));
-			exchange.headers().setInt(HttpHeaderNames.CONTENT_LENGTH, body.length());
-			return exchange.send(Unpooled.copiedBuffer(body, StandardCharsets.US_ASCII));
+		private static Mono<Void> answer(HttpExchange exchange, int status, String body) {
+			exchange.status(status);
+			exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(body.length()));
+			byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+			return exchange.send(bytes, 0, bytes.length);
 		}
 
 	}

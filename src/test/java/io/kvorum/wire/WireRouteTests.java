@@ -109,7 +109,7 @@ class WireRouteTests {
 			}
 
 			@Override
-			public Mono<Void> handle(WireExchange exchange) {
+			public Mono<Void> handle(HttpExchange exchange) {
 				return Mono.empty();
 			}
 

@@ -6,7 +6,7 @@ import java.util.stream.Stream;
 
 import io.kvorum.app.KvorumApplication;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.replication.Coordinator;
+import io.kvorum.coordination.Coordinator;
 import io.kvorum.replication.MissedStores;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;

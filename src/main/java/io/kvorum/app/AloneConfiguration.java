@@ -1,0 +1,54 @@
+package io.kvorum.app;
+
+import java.util.List;
+
+import io.kvorum.convergence.Convergence;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.MissedStores;
+import io.kvorum.storage.StorageEngine;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+
+/** Configures a node without peers: the ports of {@link PeersConfiguration}. */
+@Configuration(proxyBeanMethods = false)
+@Conditional(AloneConfiguration.IsAlone.class)
+class AloneConfiguration {
+
+	@Bean
+	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
+		return LocalReplica.alone(self, storage, clock, time);
+	}
+
+	@Bean
+	AllReplicas allReplicas(LocalReplica local) {
+		return new AllReplicas(List.of(local));
+	}
+
+	@Bean
+	MissedStores missedStores() {
+		return MissedStores.NONE;
+	}
+
+	@Bean
+	Convergence convergence() {
+		return Convergence.alone();
+	}
+
+	static final class IsAlone implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return !PeersConfiguration.hasPeers(context);
+		}
+
+	}
+
+}

@@ -1,0 +1,205 @@
+package io.kvorum.app;
+
+import java.net.InetSocketAddress;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.kvorum.convergence.Convergence;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.RepairEvents;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.antientropy.RepairSettings;
+import io.kvorum.convergence.antientropy.Responder;
+import io.kvorum.convergence.hints.HintEvents;
+import io.kvorum.convergence.hints.HintSettings;
+import io.kvorum.convergence.hints.HintedHandoff;
+import io.kvorum.convergence.quarantine.NodeState;
+import io.kvorum.convergence.quarantine.Quarantine;
+import io.kvorum.convergence.quarantine.QuarantineSettings;
+import io.kvorum.convergence.quarantine.SystemBoot;
+import io.kvorum.convergence.tombstones.CollectionRule;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Durability;
+import io.kvorum.storage.StorageEngine;
+import io.kvorum.storage.rocksdb.RocksStorage;
+import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.transport.ReplicaTransport;
+import io.kvorum.transport.TransportEvents;
+import io.kvorum.transport.TransportSettings;
+import reactor.core.publisher.Flux;
+
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.http.client.ReactorResourceFactory;
+import org.springframework.util.StringUtils;
+import org.springframework.web.reactive.function.client.WebClient;
+
+/**
+ * Configures what only a node with peers has: the replica port, hinted handoff,
+ * anti-entropy and quarantine. {@link AloneConfiguration} offers the same ports for a
+ * node without peers.
+ */
+@Configuration(proxyBeanMethods = false)
+@Conditional(PeersConfiguration.HasPeers.class)
+class PeersConfiguration {
+
+	/**
+	 * The most that kvorum.api.max-value-size can be: what other nodes take, or took
+	 * once, must not end a stream here.
+	 */
+	private static final int MAX_ENTRY_BYTES = 64 << 20;
+
+	/**
+	 * How long a node that starts waits for its peers: for one that is silent, or does
+	 * not open streams to this node, in vain.
+	 */
+	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
+
+	/** How long another node may take to answer what it is asked. */
+	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
+
+	private static final Duration MEETING_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final Duration MEETING_INTERVAL = Duration.ofSeconds(5);
+
+	private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+	/**
+	 * A new cluster votes by then, if all of its nodes are there. A node that has to be
+	 * rebuilt is ready earlier than it may vote, and serves what the others hold.
+	 */
+	private static final Duration VOTING_TIMEOUT = Duration.ofSeconds(2);
+
+	@Bean
+	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
+			NodeState state) {
+		return new LocalReplica(self, storage, clock, time, state, state);
+	}
+
+	@Bean
+	ReplicaTransport replicaTransport(Topology topology, LocalReplica local, KvorumProperties properties,
+			ReactorResourceFactory resources, WebClient.Builder clients, EventLoopCallers callers, TimeSource time,
+			SslBundles bundles, TransportEvents events) {
+		Cluster cluster = properties.cluster();
+		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
+				new TransportSettings(cluster.secret(), ReplicaCertificate.follow(cluster, bundles),
+						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
+						cluster.maxInFlight(), MAX_ENTRY_BYTES),
+				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
+				events);
+	}
+
+	/** A loopback address is listened on as it is, any other name on all interfaces. */
+	private static InetSocketAddress listenAddress(ReplicaAddress address) {
+		return address.isLoopback() ? new InetSocketAddress(address.host(), address.port())
+				: new InetSocketAddress(address.port());
+	}
+
+	@Bean
+	AllReplicas allReplicas(ReplicaTransport transport) {
+		return new AllReplicas(transport.replicas());
+	}
+
+	@Bean
+	NodeState nodeState(Topology topology, Member self, RendezvousPlacement placement, RocksStorage storage,
+			TimeSource time, KvorumProperties properties, RepairLog log) {
+		NodeState state = new NodeState(topology, self, storage, new Responder(storage, placement, topology, self),
+				time, properties.withinGrace(), boot(properties));
+		state.whenRestarted(log::needAll);
+		return state;
+	}
+
+	private static SystemBoot boot(KvorumProperties properties) {
+		return new SystemBoot(BootId.read(), properties.storage().durability() == Durability.OS);
+	}
+
+	@Bean
+	HintedHandoff handoff(RocksStorage storage, ReplicaTransport transport, Member self, RepairLog log,
+			KvorumProperties properties, TimeSource time, ConvergenceThread thread, HintEvents events) {
+		KvorumProperties.Hints hints = properties.hints();
+		Duration window = hints.window().compareTo(properties.withinGrace()) < 0 ? hints.window()
+				: properties.withinGrace();
+		return new HintedHandoff(storage, othersOf(transport, self), transport.replicas().size(),
+				new HintSettings(window, hints.maxSize().toBytes(), hints.replayInterval(), hints.maxRate().toBytes(),
+						properties.replication().writeTimeout()),
+				log::need, time, thread.alarms(), events);
+	}
+
+	private static List<Replica> othersOf(ReplicaTransport transport, Member self) {
+		return transport.replicas().stream().filter(replica -> !replica.member().equals(self)).toList();
+	}
+
+	@Bean
+	AntiEntropy antiEntropy(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
+			RendezvousPlacement placement, RepairLog log, CollectionRule rule, NodeState state, TimeSource time,
+			ConvergenceThread thread, KvorumProperties properties, RepairEvents events) {
+		KvorumProperties.AntiEntropy antiEntropy = properties.antiEntropy();
+		return new AntiEntropy(local, transport.replicas(), storage, placement, log, rule::isOldTombstone, state, time,
+				thread.alarms(),
+				new RepairSettings(antiEntropy.interval(), antiEntropy.concurrency(), antiEntropy.maxRate().toBytes(),
+						ANSWER_TIMEOUT, properties.replication().writeTimeout(), RETRY_DELAY),
+				events);
+	}
+
+	@Bean
+	Quarantine quarantine(NodeState state, ReplicaTransport transport, Member self, AntiEntropy antiEntropy,
+			TimeSource time, ConvergenceThread thread, KvorumProperties properties) {
+		return new Quarantine(state, othersOf(transport, self), antiEntropy::rebuild, time, thread.alarms(),
+				new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT, MEETING_INTERVAL,
+						properties.cluster().acceptLoss()));
+	}
+
+	@Bean
+	Convergence convergence(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
+			ReplicaTransport transport) {
+		return Convergence.of(quarantine, antiEntropy, log, handoff, transport::there, transport::reachedBy);
+	}
+
+	@Bean
+	BackgroundWork convergenceWork(Quarantine quarantine, AntiEntropy antiEntropy, HintedHandoff handoff,
+			ConvergenceThread thread) {
+		return new BackgroundWork(BackgroundWork.REPLICA_PORT_OPEN,
+				Stream.of(quarantine.run(), antiEntropy.run(), handoff.run())
+					.map(work -> Flux.from(work).subscribeOn(thread.scheduler()))
+					.toList(),
+				() -> awaitVotingRight(quarantine));
+	}
+
+	private static void awaitVotingRight(Quarantine quarantine) {
+		try {
+			var _ = quarantine.believed().await(VOTING_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException _) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** An empty name is none, as for the properties. */
+	static boolean hasPeers(ConditionContext context) {
+		return StringUtils.hasText(context.getEnvironment().getProperty("kvorum.cluster.self"));
+	}
+
+	static final class HasPeers implements Condition {
+
+		@Override
+		public boolean matches(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			return hasPeers(context);
+		}
+
+	}
+
+}

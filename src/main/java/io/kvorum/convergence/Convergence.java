@@ -1,0 +1,68 @@
+package io.kvorum.convergence;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
+
+import io.kvorum.convergence.ConvergenceStatus.Peer;
+import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.hints.HintedHandoff;
+import io.kvorum.convergence.quarantine.Quarantine;
+
+/** What makes a node equal to its peers, as operators see it. Thread-safe. */
+public final class Convergence {
+
+	private final Supplier<ConvergenceStatus> status;
+
+	private final Runnable repair;
+
+	/**
+	 * Creates the view of a convergence.
+	 * @param status the status at the moment of the call
+	 * @param repair requests a repair with every peer
+	 */
+	public Convergence(Supplier<ConvergenceStatus> status, Runnable repair) {
+		this.status = status;
+		this.repair = repair;
+	}
+
+	/** The convergence of a node without peers, which has always converged. */
+	public static Convergence alone() {
+		return new Convergence(() -> ConvergenceStatus.ALONE, () -> {
+		});
+	}
+
+	/**
+	 * The convergence of a node with peers.
+	 * @param there the addresses of the peers that calls go to
+	 * @param reachedBy the addresses of the peers that have a stream to this node
+	 */
+	public static Convergence of(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
+			Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
+		return new Convergence(
+				() -> new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
+						antiEntropy.misplaced(), peers(antiEntropy.progress(), handoff, there.get(), reachedBy.get())),
+				antiEntropy::request);
+	}
+
+	private static List<Peer> peers(List<RepairProgress> repairs, HintedHandoff handoff, Set<String> there,
+			Set<String> reachedBy) {
+		return repairs.stream()
+			.map(repair -> new Peer(repair.member(), there.contains(repair.member().address()),
+					reachedBy.contains(repair.member().address()), handoff.waiting(repair.member()), repair))
+			.toList();
+	}
+
+	/** The status now. */
+	public ConvergenceStatus status() {
+		return this.status.get();
+	}
+
+	/** Compares everything with every peer as soon as possible. */
+	public void requestRepairs() {
+		this.repair.run();
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.kvorum.convergence;
+
+import java.util.List;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.quarantine.QuarantineProgress;
+import io.kvorum.storage.HintLog.Waiting;
+
+/**
+ * How far a node has converged with its peers, at one moment.
+ *
+ * @param quarantine whether the node may vote
+ * @param equal whether no difference to any peer is known
+ * @param slicesInNeed slices in need of a repair, counted once for each peer
+ * @param misplacedPartitions partitions with entries that belong to other nodes
+ * @param peers all other members, in the order of the topology
+ */
+public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, int slicesInNeed, int misplacedPartitions,
+		List<Peer> peers) {
+
+	/** The status of a node without peers. */
+	static final ConvergenceStatus ALONE = new ConvergenceStatus(new QuarantineProgress("alone", "", 0, 0), true, 0, 0,
+			List.of());
+
+	/**
+	 * Whether this node may vote, knows of no difference to any peer, keeps no hints, and
+	 * all peers are there.
+	 */
+	public boolean converged() {
+		return mayVote() && this.equal && this.peers.stream().allMatch(Peer::lacksNothing);
+	}
+
+	/** Whether this node is not in quarantine. */
+	public boolean mayVote() {
+		return this.quarantine.doubt().isEmpty();
+	}
+
+	/**
+	 * What separates this node from a peer.
+	 *
+	 * @param there whether calls go to it
+	 * @param reaches whether it has a stream to this node
+	 * @param hints the hints that wait here for it
+	 */
+	public record Peer(Member member, boolean there, boolean reaches, Waiting hints, RepairProgress repair) {
+
+		boolean lacksNothing() {
+			return this.there && this.hints.hints() == 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,101 @@
+package io.kvorum.convergence;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.convergence.ConvergenceStatus.Peer;
+import io.kvorum.convergence.antientropy.RepairProgress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a node has joined its peers since its process began, so that the next node may
+ * be restarted. It has joined once it may vote and has seen of each peer that the peer is
+ * there, reaches this node, and that both hold the same. It stays joined: what happens to
+ * peers later says nothing about this node.
+ * <p>
+ * After {@link #PATIENCE} this node waits no longer for a peer that is away, nor for a
+ * repair that was tried and is not under way: a lost node must not keep the others from
+ * serving. A peer that is there then need not reach this node, if a majority of the nodes
+ * does, this one included: a peer that reaches nobody is wrong itself. Without such a
+ * majority this node waits however long: to the others it is away.
+ */
+public final class Joining {
+
+	/** The time until a node that restarts with a new address is found again. */
+	static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private final TimeSource time;
+
+	private final long startedMillis;
+
+	private final long startedNanos;
+
+	/** When each peer was there last. */
+	private final Map<Member, Long> thereNanos = new ConcurrentHashMap<>();
+
+	private volatile boolean hasMetAll;
+
+	/** Begins to wait, at the start of the process. */
+	public Joining(TimeSource time) {
+		this.time = time;
+		this.startedMillis = time.millis();
+		this.startedNanos = time.nanos();
+	}
+
+	/**
+	 * What this node waits for, in words; by the address of a peer, or "membership".
+	 * @return empty once it has joined, unless it is in quarantine
+	 */
+	public Map<String, String> waitsFor(ConvergenceStatus status) {
+		Map<String, String> waits = this.hasMetAll ? new LinkedHashMap<>() : notMet(status);
+		if (waits.isEmpty() && status.mayVote()) {
+			this.hasMetAll = true;
+		}
+		if (!status.mayVote()) {
+			waits.put("membership", status.quarantine().doubt());
+		}
+		return waits;
+	}
+
+	private Map<String, String> notMet(ConvergenceStatus status) {
+		Map<String, String> waits = new LinkedHashMap<>();
+		int nodes = status.peers().size() + 1;
+		long reaching = status.peers().stream().filter(Peer::reaches).count();
+		boolean bySoMany = isLongAgo(this.startedNanos) && reaching + 1 > nodes / 2;
+		for (Peer peer : status.peers()) {
+			String lack = lackOf(peer, bySoMany || peer.reaches());
+			if (lack != null) {
+				waits.put(peer.member().address(), lack);
+			}
+		}
+		return waits;
+	}
+
+	private @Nullable String lackOf(Peer peer, boolean reaches) {
+		if (!peer.there()) {
+			long lastNanos = this.thereNanos.getOrDefault(peer.member(), this.startedNanos);
+			return isLongAgo(lastNanos) ? null : "it is away";
+		}
+		this.thereNanos.put(peer.member(), this.time.nanos());
+		if (!reaches) {
+			return "it does not reach this node";
+		}
+		RepairProgress repair = peer.repair();
+		if (isLongAgo(this.startedNanos) && repair.finishedMillis() != 0 && !repair.active()) {
+			return null;
+		}
+		if (repair.oldestRepairMillis() < this.startedMillis) {
+			return "not found equal since the start";
+		}
+		return peer.lacksNothing() ? null : "hints wait for it";
+	}
+
+	private boolean isLongAgo(long nanos) {
+		return this.time.nanos() - nanos > PATIENCE.toNanos();
+	}
+
+}

@@ -1,0 +1,491 @@
+package io.kvorum.convergence.antientropy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.VotingRight;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.Stub;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Compares this replica with those of the other members and makes them equal: all slices
+ * now and then, and those that are known to be in need as soon as may be.
+ * <p>
+ * Each node begins repairs for itself and keeps its own record of them, so that nobody
+ * has to be told that one is finished.
+ * <p>
+ * Works on the thread that subscribes to {@link #run()}.
+ */
+public final class AntiEntropy {
+
+	private static final Logger logger = LoggerFactory.getLogger(AntiEntropy.class);
+
+	/** Slices that are repaired at a time. */
+	private static final int GROUP = 64;
+
+	/**
+	 * One that was away and has started again compares itself at once; so that not both
+	 * do, the others wait.
+	 */
+	private static final Duration RETURN_DELAY = Duration.ofSeconds(3);
+
+	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
+
+	/** Others may give this node at any time what does not belong here. */
+	private static final Duration HANDOVER_INTERVAL = Duration.ofSeconds(15);
+
+	/** How often it is looked whether somebody is in need. */
+	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
+
+	private final Replica local;
+
+	/** By the index of their member. */
+	private final List<? extends Replica> replicas;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final RepairLog log;
+
+	private final Predicate<Stub> isSettled;
+
+	private final VotingRight standing;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	private final RepairSettings settings;
+
+	private final RepairEvents events;
+
+	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
+
+	private final MisplacedEntries handover;
+
+	/** Repairs under way. */
+	private final AtomicInteger active = new AtomicInteger();
+
+	private long allDueNanos;
+
+	private volatile long handoverDueNanos;
+
+	/**
+	 * Anti-entropy of a node.
+	 * @param replicas on all members, this one among them, by their index
+	 * @param isSettled tombstones that are too old to be given to who has nothing of
+	 * their key: they would be collected again
+	 */
+	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
+			RendezvousPlacement placement, RepairLog log, Predicate<Stub> isSettled, VotingRight standing,
+			TimeSource time, Alarms alarms, RepairSettings settings, RepairEvents events) {
+		this.local = local;
+		this.replicas = List.copyOf(replicas);
+		this.index = index;
+		this.placement = placement;
+		this.log = log;
+		this.isSettled = isSettled;
+		this.standing = standing;
+		this.time = time;
+		this.alarms = alarms;
+		this.settings = settings;
+		this.events = events;
+		this.handover = new MisplacedEntries(local, replicas, index, placement, log, time, settings,
+				new Pace(settings.bytesPerSecond(), time, alarms), events);
+		this.allDueNanos = time.nanos();
+		this.handoverDueNanos = this.allDueNanos;
+		log.others()
+			.forEach(member -> this.peers.put(member,
+					new PeerRepairs(member, new Pace(settings.bytesPerSecond(), time, alarms))));
+	}
+
+	/** Repairs for as long as it is subscribed to, once. */
+	public Flux<?> run() {
+		List<Flux<?>> loops = new ArrayList<>();
+		loops.add(loop(this::compareAll));
+		loops.add(loop(this::handOver));
+		this.peers.values().forEach(peer -> loops.add(loop(peer::repairIfDue)));
+		return Flux.merge(loops);
+	}
+
+	/** One that waits for nobody holds up no other. */
+	private Flux<?> loop(Supplier<Mono<Void>> look) {
+		return Mono.defer(look).onErrorResume(error -> {
+			logger.error("Looking for what is in need of a repair met an error that nobody expected", error);
+			return Mono.empty();
+		}).then(Mono.defer(() -> this.alarms.after(LOOK_INTERVAL))).repeat();
+	}
+
+	private boolean mayRepair() {
+		return this.standing.doubt() == null && this.index.digests().isComplete();
+	}
+
+	private Mono<Void> compareAll() {
+		long now = this.time.nanos();
+		if (now - this.allDueNanos >= 0) {
+			this.allDueNanos = now + this.settings.interval().toNanos();
+			this.log.needAll();
+		}
+		return Mono.empty();
+	}
+
+	private Mono<Void> handOver() {
+		long now = this.time.nanos();
+		if (now - this.handoverDueNanos < 0 || !mayRepair()) {
+			return Mono.empty();
+		}
+		this.handoverDueNanos = now + HANDOVER_INTERVAL.toNanos();
+		return this.handover.round().then();
+	}
+
+	/** Has everything compared as soon as may be. From any thread. */
+	public void request() {
+		this.log.needAll();
+		this.peers.values().forEach(PeerRepairs::hurry);
+		this.handoverDueNanos = this.time.nanos();
+	}
+
+	/** Partitions with entries that do not belong here and are still here. */
+	public int misplaced() {
+		return this.handover.remaining();
+	}
+
+	/** How it goes, in the order of the members. From any thread. */
+	public List<RepairProgress> progress() {
+		return this.log.others().stream().map(member -> peerOf(member).progress()).toList();
+	}
+
+	/** Whether nothing is known to differ from any other member. From any thread. */
+	public boolean isConverged() {
+		return this.log.needs() == 0 && this.handover.remaining() == 0
+				&& this.peers.values().stream().noneMatch(peer -> peer.active);
+	}
+
+	private PeerRepairs peerOf(Member member) {
+		PeerRepairs peer = this.peers.get(member);
+		if (peer == null) {
+			throw new IllegalArgumentException(member + " is no other member");
+		}
+		return peer;
+	}
+
+	private PairRepair repairWith(PeerRepairs peer, PairRepair.Manner manner) {
+		return new PairRepair(this.local, peer.replica, this.index, this.placement, this.time, this.settings, peer.pace,
+				manner, this.events);
+	}
+
+	/**
+	 * Brings everything here that the others have, and gives nothing: for a replica that
+	 * is in doubt. All of these members must answer, or it fails. An entry that one of
+	 * them cannot read counts as brought only where another one gave it, or a newer one.
+	 * A partition whose entries it cannot tell counts as brought once both are equal.
+	 * @param slices to be rebuilt
+	 * @param staleBeforeMillis entries with a version before this instant that none of
+	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
+	 * @return the partitions with entries that could not be brought; none where all could
+	 */
+	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
+		if (!this.index.digests().isComplete()) {
+			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
+		}
+		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
+				stub -> stub.version().millis() < staleBeforeMillis);
+		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
+		Set<Stub> unreadable = new HashSet<>();
+		Set<Integer> untold = new HashSet<>();
+		return Flux.fromIterable(from)
+			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
+				alone.put(member, result.alone);
+				unreadable.addAll(result.unreadable);
+				untold.addAll(result.untold);
+			}), 1)
+			.then(Mono.defer(() -> letGo(alone)))
+			.then(Mono.defer(() -> lacking(unreadable)))
+			.doOnNext(lacking -> lacking.addAll(untold));
+	}
+
+	/** The partitions in which one of these, or a newer one, is not here. */
+	private Mono<SortedSet<Integer>> lacking(Set<Stub> stubs) {
+		Map<Integer, List<Stub>> partitions = stubs.stream().collect(Collectors.groupingBy(this::partitionOf));
+		return Flux.fromIterable(partitions.entrySet())
+			.filterWhen(partition -> this.index.stubs(partition.getKey(), deadline())
+				.map(here -> !hasAll(here, partition.getValue())), 1)
+			.map(Map.Entry::getKey)
+			.collect(Collectors.toCollection(TreeSet::new));
+	}
+
+	private Deadline deadline() {
+		return Deadline.after(this.time, this.settings.timeout());
+	}
+
+	private static boolean hasAll(List<Stub> here, List<Stub> wanted) {
+		Map<Key, Version> versions = here.stream().collect(Collectors.toMap(Stub::key, Stub::version));
+		return wanted.stream()
+			.noneMatch(stub -> stub.version().isNewerThan(versions.getOrDefault(stub.key(), Version.ABSENT)));
+	}
+
+	private int partitionOf(Stub stub) {
+		return Partitions.ofHash(this.index.keyHash().of(stub.key()));
+	}
+
+	/** Lets entries go that are not known to any of those that are to hold them. */
+	private Mono<Void> letGo(Map<Member, Set<Stub>> alone) {
+		Set<Stub> candidates = new HashSet<>();
+		alone.values().forEach(candidates::addAll);
+		return Flux.fromIterable(candidates)
+			.filter(stub -> holdersOf(stub).stream()
+				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(stub)))
+			.concatMap(stub -> this.index.remove(stub.key(), stub.version()), 1)
+			.filter(Boolean::booleanValue)
+			.count()
+			.doOnNext(count -> this.events.letGo(count.intValue()))
+			.then();
+	}
+
+	private List<Member> holdersOf(Stub stub) {
+		return this.placement.replicasOf(partitionOf(stub), this.placement.copiesOf(stub.copies()))
+			.stream()
+			.filter(member -> !member.equals(this.local.member()))
+			.toList();
+	}
+
+	/** What there is to do with one other member, and how that went. */
+	private final class PeerRepairs {
+
+		private final Member member;
+
+		private final Replica replica;
+
+		private final Pace pace;
+
+		private volatile boolean active;
+
+		/** Not before this, after a failure. */
+		private volatile long dueNanos;
+
+		private Duration delay;
+
+		private volatile int slicesToDo;
+
+		private final AtomicInteger slicesDone = new AtomicInteger();
+
+		private volatile long startedMillis;
+
+		private volatile long finishedMillis;
+
+		private volatile String trouble = "";
+
+		PeerRepairs(Member member, Pace pace) {
+			this.member = member;
+			this.replica = AntiEntropy.this.replicas.get(member.index());
+			this.pace = pace;
+			this.dueNanos = AntiEntropy.this.time.nanos();
+			this.delay = AntiEntropy.this.settings.retryDelay();
+		}
+
+		Mono<Void> repairIfDue() {
+			long now = AntiEntropy.this.time.nanos();
+			if (!this.replica.isThere()) {
+				this.dueNanos = now + RETURN_DELAY.toNanos();
+			}
+			boolean due = now - this.dueNanos >= 0 && AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
+					&& AntiEntropy.this.active.get() < AntiEntropy.this.settings.concurrency();
+			return due ? repair() : Mono.empty();
+		}
+
+		void hurry() {
+			this.dueNanos = AntiEntropy.this.time.nanos();
+		}
+
+		RepairProgress progress() {
+			return new RepairProgress(this.member, this.active, this.slicesToDo, this.slicesDone.get(),
+					this.startedMillis, this.finishedMillis, AntiEntropy.this.log.oldestRepair(this.member),
+					this.trouble);
+		}
+
+		private Mono<Void> repair() {
+			return Mono.using(this::begin, Run::run, Run::end);
+		}
+
+		private Run begin() {
+			// First, so that nobody takes what is being repaired for equal.
+			this.active = true;
+			AntiEntropy.this.active.incrementAndGet();
+			return new Run(this, AntiEntropy.this.log.takeNeeds(this.member));
+		}
+
+		/** Of a repair that has left nothing, or only what cannot be repaired now. */
+		private void succeeded(boolean complete, SortedSet<Integer> unreadable) {
+			if (complete) {
+				this.delay = AntiEntropy.this.settings.retryDelay();
+			}
+			else {
+				delay();
+			}
+			if (!unreadable.isEmpty()) {
+				String why = "entries cannot be read, there or here, in the partitions "
+						+ Partitions.describe(unreadable);
+				if (this.trouble.isEmpty()) {
+					logger.warn("A repair with {} could not make both equal: {}", this.member.address(), why);
+				}
+				this.trouble = why;
+				return;
+			}
+			if (!this.trouble.isEmpty()) {
+				logger.info("Repairs with {} succeed again", this.member.address());
+			}
+			this.trouble = "";
+		}
+
+		private void failed(Throwable error) {
+			String why = String.valueOf(error.getMessage());
+			boolean isPassing = error instanceof RepairFailedException failure && failure.isPassing();
+			boolean isExpected = error instanceof RepairFailedException || error instanceof StorageException;
+			if (!isExpected) {
+				logger.error("A repair with {} met an error that nobody expected", this.member.address(), error);
+			}
+			else if (!isPassing && this.trouble.isEmpty()) {
+				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
+			}
+			this.trouble = isPassing ? "" : isExpected ? why : "an error that nobody expected, see the log";
+			if (isPassing) {
+				this.delay = AntiEntropy.this.settings.retryDelay();
+			}
+			delay();
+		}
+
+		private void delay() {
+			this.dueNanos = AntiEntropy.this.time.nanos() + this.delay.toNanos();
+			if (this.delay.compareTo(MAX_RETRY_DELAY) < 0) {
+				this.delay = this.delay.multipliedBy(2);
+			}
+		}
+
+	}
+
+	/** One repair of all slices that were in need, with one other member. */
+	private final class Run {
+
+		private final PeerRepairs peer;
+
+		/** Slices that are not known to be equal yet. */
+		private final BitSet open;
+
+		private final long beganMillis = AntiEntropy.this.time.millis();
+
+		private final long beganNanos = AntiEntropy.this.time.nanos();
+
+		private final PairRepair repair;
+
+		/** Partitions with entries that could not be read. */
+		private final SortedSet<Integer> unreadable = new TreeSet<>();
+
+		Run(PeerRepairs peer, BitSet wanted) {
+			this.peer = peer;
+			this.open = wanted;
+			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
+			// One that is far ahead of the clock is on its way to nobody.
+			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
+			Predicate<Stub> isUnderWay = stub -> stub.version().millis() > settlingMillis
+					&& stub.version().millis() <= leadMillis;
+			this.repair = repairWith(peer,
+					new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled, _ -> false));
+		}
+
+		Mono<Void> run() {
+			this.peer.startedMillis = this.beganMillis;
+			this.peer.slicesToDo = this.open.cardinality();
+			this.peer.slicesDone.set(0);
+			List<Integer> wanted = this.open.stream().boxed().toList();
+			return this.repair.differing(wanted).flatMap(differing -> {
+				Set<Integer> unequal = new HashSet<>(differing);
+				wanted.stream().filter(slice -> !unequal.contains(slice)).forEach(this::done);
+				return Flux.fromIterable(groupsOf(differing)).concatMap(this::repairGroup, 1).then();
+			})
+				.then(Mono.fromRunnable(() -> this.peer.succeeded(this.open.isEmpty(), this.unreadable)))
+				.then()
+				.onErrorResume(error -> {
+					this.peer.failed(error);
+					return Mono.empty();
+				})
+				.then(Mono.defer(() -> (this.peer.slicesDone.get() > 0) ? AntiEntropy.this.log.save(this.peer.member)
+						: Mono.empty()))
+				.onErrorResume(error -> {
+					logger.warn("The record of a repair could not be kept: {}", error.getMessage());
+					return Mono.empty();
+				});
+		}
+
+		private static List<List<Integer>> groupsOf(List<Integer> slices) {
+			List<List<Integer>> groups = new ArrayList<>();
+			for (int from = 0; from < slices.size(); from += GROUP) {
+				groups.add(slices.subList(from, Math.min(from + GROUP, slices.size())));
+			}
+			return groups;
+		}
+
+		private Mono<Void> repairGroup(List<Integer> slices) {
+			String doubt = AntiEntropy.this.standing.doubt();
+			if (doubt != null) {
+				return Mono.error(RepairFailedException.inDoubt(doubt));
+			}
+			return this.repair.repair(slices).doOnNext(result -> {
+				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
+				this.unreadable.addAll(result.untold);
+				for (int slice : slices) {
+					if (!result.unsettled.contains(slice)) {
+						done(slice);
+					}
+				}
+			}).then();
+		}
+
+		private void done(int slice) {
+			AntiEntropy.this.log.repaired(this.peer.member, slice, this.beganMillis);
+			this.open.clear(slice);
+			this.peer.slicesDone.incrementAndGet();
+		}
+
+		private void end() {
+			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
+			this.peer.finishedMillis = AntiEntropy.this.time.millis();
+			AntiEntropy.this.handoverDueNanos = AntiEntropy.this.time.nanos();
+			this.peer.active = false;
+			AntiEntropy.this.active.decrementAndGet();
+			AntiEntropy.this.events.ended(this.peer.member, this.open.isEmpty(),
+					AntiEntropy.this.time.nanos() - this.beganNanos);
+		}
+
+	}
+
+}

@@ -1,0 +1,234 @@
+package io.kvorum.convergence.antientropy;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToIntFunction;
+
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.Answered;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.Stub;
+
+/**
+ * What replicas ask each other to find out in what they differ, and the answers. A
+ * question begins with its kind; numbers are big-endian.
+ * <p>
+ * Reading throws a {@link RuntimeException} where the bytes are no such message.
+ */
+final class Messages {
+
+	/** asker 4 → a digest for each slice. */
+	static final byte SLICES = 2;
+
+	/** asker 4, slices 4 each → a digest for each of their partitions. */
+	static final byte LEAVES = 3;
+
+	/**
+	 * For each leaf partition 4, items 4, items 8 each → for each leaf, or only the first
+	 * ones, stubs 4, stubs, items that are lacking 4, their positions 4 each.
+	 */
+	static final byte COMPARE = 4;
+
+	/** For each key length 2, key → whether that is all 1, a {@link Page}. */
+	static final byte FETCH = 5;
+
+	/** As FETCH, for one key, however long its entry is. */
+	static final byte FETCH_WHOLE = 6;
+
+	private static final int STUB_FIXED = Short.BYTES + 2 * Long.BYTES + 2;
+
+	private Messages() {
+	}
+
+	/** What follows the kind of a question. */
+	static ByteBuffer body(byte[] question) {
+		return ByteBuffer.wrap(question, 1, question.length - 1);
+	}
+
+	static byte[] askSlices(int asker) {
+		return ByteBuffer.allocate(1 + Integer.BYTES).put(SLICES).putInt(asker).array();
+	}
+
+	static byte[] askLeaves(int asker, List<Integer> slices) {
+		ByteBuffer out = ByteBuffer.allocate(1 + Integer.BYTES * (1 + slices.size())).put(LEAVES).putInt(asker);
+		slices.forEach(out::putInt);
+		return out.array();
+	}
+
+	static List<Integer> readSlices(ByteBuffer in) {
+		List<Integer> slices = new ArrayList<>(in.remaining() / Integer.BYTES);
+		while (in.hasRemaining()) {
+			slices.add(in.getInt());
+		}
+		return slices;
+	}
+
+	static byte[] digests(long[] digests) {
+		ByteBuffer out = ByteBuffer.allocate(digests.length * Long.BYTES);
+		out.asLongBuffer().put(digests);
+		return out.array();
+	}
+
+	/** As many as were asked for. */
+	static long[] readDigests(byte[] answer, int count) {
+		if (answer.length != count * Long.BYTES) {
+			throw new IllegalArgumentException("%d bytes for %d digests".formatted(answer.length, count));
+		}
+		long[] digests = new long[count];
+		ByteBuffer.wrap(answer).asLongBuffer().get(digests);
+		return digests;
+	}
+
+	static byte[] compare(List<Leaf> leaves) {
+		int length = 1;
+		for (Leaf leaf : leaves) {
+			length += 2 * Integer.BYTES + leaf.items.length * Long.BYTES;
+		}
+		ByteBuffer out = ByteBuffer.allocate(length).put(COMPARE);
+		for (Leaf leaf : leaves) {
+			out.putInt(leaf.partition).putInt(leaf.items.length);
+			for (long item : leaf.items) {
+				out.putLong(item);
+			}
+		}
+		return out.array();
+	}
+
+	static List<Leaf> readLeaves(ByteBuffer in) {
+		List<Leaf> leaves = new ArrayList<>();
+		while (in.hasRemaining()) {
+			int partition = in.getInt();
+			long[] items = new long[checkedCount(in, Long.BYTES)];
+			for (int i = 0; i < items.length; i++) {
+				items[i] = in.getLong();
+			}
+			leaves.add(new Leaf(partition, items));
+		}
+		return leaves;
+	}
+
+	/** A number of things of which each takes at least so many bytes. */
+	private static int checkedCount(ByteBuffer in, int bytes) {
+		int count = in.getInt();
+		if (count < 0 || count > in.remaining() / bytes) {
+			throw new IllegalArgumentException("%d items in %d bytes".formatted(count, in.remaining()));
+		}
+		return count;
+	}
+
+	/** How long a difference will be. */
+	static int lengthOf(Difference difference) {
+		int length = 2 * Integer.BYTES + difference.lacking.length * Integer.BYTES;
+		for (Stub stub : difference.theirs) {
+			length += STUB_FIXED + stub.key().bytes().length;
+		}
+		return length;
+	}
+
+	/**
+	 * The answer to {@link #COMPARE}.
+	 * @param copies how many members are to hold an entry: stubs tell the number, which
+	 * all members of a layout make alike
+	 */
+	static byte[] differences(List<Difference> differences, ToIntFunction<Copies> copies) {
+		ByteBuffer out = ByteBuffer.allocate(differences.stream().mapToInt(Messages::lengthOf).sum());
+		for (Difference difference : differences) {
+			out.putInt(difference.theirs.size());
+			difference.theirs.forEach(stub -> put(out, stub, copies.applyAsInt(stub.copies())));
+			out.putInt(difference.lacking.length);
+			for (int position : difference.lacking) {
+				out.putInt(position);
+			}
+		}
+		return out.array();
+	}
+
+	private static void put(ByteBuffer out, Stub stub, int copies) {
+		putKey(out, stub.key());
+		out.putLong(stub.version().timestamp())
+			.putLong(stub.version().node())
+			.put((byte) copies)
+			.put((byte) (stub.tombstone() ? 1 : 0));
+	}
+
+	/** Of the leaves that were asked about, or the first ones of them. */
+	static List<Difference> readDifferences(byte[] answer, List<Leaf> asked) {
+		ByteBuffer in = ByteBuffer.wrap(answer);
+		List<Difference> differences = new ArrayList<>();
+		while (in.hasRemaining()) {
+			Leaf leaf = asked.get(differences.size());
+			int stubs = checkedCount(in, STUB_FIXED);
+			List<Stub> theirs = new ArrayList<>(stubs);
+			for (int i = 0; i < stubs; i++) {
+				theirs.add(readStub(in));
+			}
+			int[] lacking = new int[checkedCount(in, Integer.BYTES)];
+			for (int i = 0; i < lacking.length; i++) {
+				lacking[i] = in.getInt();
+				if (lacking[i] < 0 || lacking[i] >= leaf.items.length) {
+					throw new IllegalArgumentException("there is no item " + lacking[i]);
+				}
+			}
+			differences.add(new Difference(theirs, lacking));
+		}
+		return differences;
+	}
+
+	private static Stub readStub(ByteBuffer in) {
+		Key key = readKey(in);
+		return new Stub(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
+	}
+
+	static byte[] fetchWhole(Key key) {
+		byte[] question = fetch(List.of(key));
+		question[0] = FETCH_WHOLE;
+		return question;
+	}
+
+	static byte[] fetch(List<Key> keys) {
+		ByteBuffer out = ByteBuffer.allocate(1 + keys.stream().mapToInt(key -> Short.BYTES + key.bytes().length).sum())
+			.put(FETCH);
+		keys.forEach(key -> putKey(out, key));
+		return out.array();
+	}
+
+	static List<Key> readKeys(ByteBuffer in) {
+		List<Key> keys = new ArrayList<>();
+		while (in.hasRemaining()) {
+			keys.add(readKey(in));
+		}
+		return keys;
+	}
+
+	private static void putKey(ByteBuffer out, Key key) {
+		out.putShort((short) key.bytes().length).put(key.bytes());
+	}
+
+	private static Key readKey(ByteBuffer in) {
+		byte[] bytes = new byte[in.getShort() & 0xffff];
+		in.get(bytes);
+		return Key.of(bytes);
+	}
+
+	static Answered page(Page page) {
+		byte[] items = page.toBytes();
+		return Answered
+			.withPage(ByteBuffer.allocate(1 + items.length).put((byte) (page.isLast() ? 1 : 0)).put(items).array(), 1);
+	}
+
+	/**
+	 * The page of an answer, also of one that a member of an older version gave.
+	 * @param factor the replicas of a key by default
+	 */
+	static Page readPage(byte[] answer, int factor) {
+		ByteBuffer in = ByteBuffer.wrap(answer);
+		boolean last = in.get() != 0;
+		byte[] items = new byte[in.remaining()];
+		in.get(items);
+		return Page.ofFormat1(items, last, factor);
+	}
+
+}

@@ -1,0 +1,231 @@
+package io.kvorum.convergence.antientropy;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.convergence.antientropy.RepairEvents.Direction;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Digests;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.Stub;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Hands entries on that do not belong here, as after a change of the topology or a write
+ * that asked for fewer copies than the one before, to all those to whom they belong; lets
+ * them go when all of these have them. Where there are none, the digests say so without a
+ * look at the disk.
+ * <p>
+ * An entry that came here because there was an older one is let go only after a repair
+ * with each other member: else one that still has the older one would bring it back.
+ */
+final class MisplacedEntries {
+
+	private static final int AT_ONCE = 16;
+
+	private final Replica local;
+
+	private final List<? extends Replica> replicas;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final RepairLog log;
+
+	private final TimeSource time;
+
+	private final RepairSettings settings;
+
+	private final Pace pace;
+
+	private final RepairEvents events;
+
+	/** What was seen, by slice. */
+	private final Map<Integer, Seen> seen = new HashMap<>();
+
+	private volatile int remaining;
+
+	MisplacedEntries(Replica local, List<? extends Replica> replicas, PartitionIndex index,
+			RendezvousPlacement placement, RepairLog log, TimeSource time, RepairSettings settings, Pace pace,
+			RepairEvents events) {
+		this.local = local;
+		this.replicas = replicas;
+		this.index = index;
+		this.placement = placement;
+		this.log = log;
+		this.time = time;
+		this.settings = settings;
+		this.pace = pace;
+		this.events = events;
+	}
+
+	/** Partitions that had such entries after the last round. */
+	int remaining() {
+		return this.remaining;
+	}
+
+	/** Hands on what can be, and says how many partitions are left. */
+	Mono<Integer> round() {
+		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
+			.concatMap(due -> handOn(due.getKey(), due.getValue()), 1)
+			.then(Mono.fromSupplier(() -> {
+				this.remaining = misplaced().size();
+				return this.remaining;
+			}));
+	}
+
+	/**
+	 * The partitions whose entries are to be handed on now: the new ones, and the last
+	 * time. With the digest of what is seen there, since more may come at any moment.
+	 */
+	private Map<Integer, Long> look() {
+		List<Integer> misplaced = misplaced();
+		Map<Integer, Long> there = new LinkedHashMap<>();
+		misplaced.forEach(partition -> there.put(partition, digestOf(partition)));
+		Map<Integer, Long> digests = new HashMap<>();
+		there.forEach((partition, digest) -> digests.merge(Partitions.sliceOf(partition),
+				Digests.mix(partition + digest), (one, other) -> one ^ other));
+		this.seen.keySet().retainAll(digests.keySet());
+		Set<Integer> due = new HashSet<>();
+		digests.forEach((slice, digest) -> {
+			Seen before = this.seen.get(slice);
+			boolean isNew = before == null || before.digest != digest;
+			if (isNew) {
+				this.seen.put(slice, new Seen(digest, this.time.millis()));
+			}
+			if (isNew || mayGo(slice)) {
+				due.add(slice);
+			}
+			needUnlessRepairedSinceSeen(slice);
+		});
+		there.keySet().removeIf(partition -> !due.contains(Partitions.sliceOf(partition)));
+		return there;
+	}
+
+	private long digestOf(int partition) {
+		Digests digests = this.index.digests();
+		return digests.of(partition, 1) ^ digests.of(partition, rankOf(partition) + 1);
+	}
+
+	/**
+	 * Whether each other member has been repaired since what is in a slice came here. A
+	 * repair of the same millisecond may have begun before that.
+	 */
+	private boolean mayGo(int slice) {
+		Seen there = this.seen.get(slice);
+		return there != null && this.log.repairedWithAll(slice) > there.sinceMillis;
+	}
+
+	/**
+	 * In each round, until it may go: a repair may have begun too early, or have failed.
+	 */
+	private void needUnlessRepairedSinceSeen(int slice) {
+		Seen there = this.seen.get(slice);
+		if (there != null) {
+			this.log.others()
+				.stream()
+				.filter(member -> this.log.repaired(member, slice) <= there.sinceMillis)
+				.forEach(member -> this.log.need(member, slice));
+		}
+	}
+
+	private List<Integer> misplaced() {
+		Digests digests = this.index.digests();
+		return IntStream.range(0, Partitions.SLICES)
+			.filter(digests::hasEntries)
+			.flatMap(slice -> IntStream.range(Partitions.firstOf(slice), Partitions.firstOf(slice + 1)))
+			.filter(partition -> digests.hasUpTo(partition, rankOf(partition)))
+			.boxed()
+			.toList();
+	}
+
+	private int rankOf(int partition) {
+		return this.placement.rankOf(partition, this.local.member());
+	}
+
+	/**
+	 * Hands on what is in a partition, and lets it go if that is what was seen: what has
+	 * come since then has not been repaired with anybody.
+	 */
+	private Mono<Void> handOn(int partition, long seenDigest) {
+		int rank = rankOf(partition);
+		return this.index.stubs(partition, deadline()).flatMap(all -> {
+			List<Stub> stubs = all.stream().filter(stub -> this.placement.copiesOf(stub.copies()) <= rank).toList();
+			boolean isAsSeen = digestOf(stubs) == seenDigest;
+			return Flux.fromIterable(stubs).flatMap(stub -> handOn(partition, stub, isAsSeen), AT_ONCE).then();
+		}).onErrorResume(StorageException.class, _ -> Mono.empty());
+	}
+
+	private long digestOf(List<Stub> stubs) {
+		return stubs.stream()
+			.mapToLong(stub -> Digests.itemOf(this.index.keyHash().of(stub.key()), stub.version()))
+			.reduce(0, (one, other) -> one ^ other);
+	}
+
+	private Deadline deadline() {
+		return Deadline.after(this.time, this.settings.timeout());
+	}
+
+	private Mono<Void> handOn(int partition, Stub stub, boolean isAsSeen) {
+		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()));
+		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
+			return Mono.empty();
+		}
+		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
+			Entry entry = (reply instanceof Held held) ? held.entry() : null;
+			// One that was overwritten meanwhile is seen in the next round.
+			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry, isAsSeen)
+					: Mono.empty();
+		});
+	}
+
+	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry, boolean isAsSeen) {
+		int bytes = PairRepair.bytesOf(stub.key(), entry);
+		return Flux.fromIterable(owners)
+			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline()).map(reply -> {
+				boolean taken = reply instanceof Acknowledged;
+				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
+				return taken;
+			}), 1)
+			.all(Boolean::booleanValue)
+			.flatMap(all -> (all && isAsSeen && mayGo(sliceOf(stub))) ? this.index.remove(stub.key(), stub.version())
+					: Mono.just(false))
+			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
+			.then(this.pace.afterBytes((long) bytes * owners.size()));
+	}
+
+	private int sliceOf(Stub stub) {
+		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(stub.key())));
+	}
+
+	private Replica replicaOf(Member member) {
+		return this.replicas.get(member.index());
+	}
+
+	/**
+	 * What of a slice does not belong here.
+	 *
+	 * @param digest of it
+	 * @param sinceMillis when it was seen for the first time
+	 */
+	private record Seen(long digest, long sinceMillis) {
+	}
+
+}

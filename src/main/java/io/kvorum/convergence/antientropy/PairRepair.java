@@ -1,0 +1,456 @@
+package io.kvorum.convergence.antientropy;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.convergence.antientropy.RepairEvents.Direction;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.Stub;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Makes this replica and another one equal, as far as they share entries. A part of them
+ * at a time: the digests of some slices, of the partitions in those that differ, the
+ * entries' keys and versions in those partitions that differ, and at last the entries.
+ * Nothing that is equal is looked at closer, and no value is read to find out.
+ * <p>
+ * Memory: the stubs of {@value #MAX_ITEMS} entries and of one answer, a page of entries,
+ * and what {@value #STORES_AT_ONCE} stores hold. Values above
+ * {@value Page.Limit#USUAL_ENTRY_BYTES} bytes go one by one.
+ * <p>
+ * Fails with a {@link RepairFailedException}.
+ */
+final class PairRepair {
+
+	/** Partitions that are compared at a time. */
+	private static final int MAX_LEAVES = 1024;
+
+	/** Entries here that are compared at a time, but for those of one partition. */
+	private static final int MAX_ITEMS = 8192;
+
+	/** Keys of entries that are fetched at a time. */
+	private static final int MAX_FETCHED = 1024;
+
+	private static final int STORES_AT_ONCE = 256;
+
+	private final Replica local;
+
+	private final Replica peer;
+
+	private final PartitionIndex index;
+
+	private final RendezvousPlacement placement;
+
+	private final PairView view;
+
+	private final TimeSource time;
+
+	private final RepairSettings settings;
+
+	private final Pace pace;
+
+	private final Manner manner;
+
+	private final RepairEvents events;
+
+	PairRepair(Replica local, Replica peer, PartitionIndex index, RendezvousPlacement placement, TimeSource time,
+			RepairSettings settings, Pace pace, Manner manner, RepairEvents events) {
+		this.local = local;
+		this.peer = peer;
+		this.index = index;
+		this.placement = placement;
+		this.view = new PairView(index.digests(), placement, local.member(), peer.member());
+		this.time = time;
+		this.settings = settings;
+		this.pace = pace;
+		this.manner = manner;
+		this.events = events;
+	}
+
+	/**
+	 * How entries that differ are treated.
+	 *
+	 * @param gives whether the other one gets what it lacks
+	 * @param isUnderWay entries that are so young that they may be about to arrive
+	 * @param isSettled tombstones that need not be given to who has nothing of the key
+	 * @param isStale entries that are let go where nobody else knows them
+	 */
+	record Manner(boolean gives, Predicate<Stub> isUnderWay, Predicate<Stub> isSettled, Predicate<Stub> isStale) {
+	}
+
+	/** What came of it. */
+	final class Result {
+
+		/**
+		 * Slices with differences that were left: they may be about to vanish, or cannot
+		 * be read.
+		 */
+		final Set<Integer> unsettled = new HashSet<>();
+
+		/** Newer entries that cannot be read, there or here, and were passed over. */
+		final Set<Stub> unreadable = new HashSet<>();
+
+		/**
+		 * Partitions whose entries cannot be told, there or here, and were passed over.
+		 */
+		final Set<Integer> untold = new HashSet<>();
+
+		/** Stale ones that the other one is to hold, and it has no version of them. */
+		final Set<Stub> alone = new HashSet<>();
+
+		private void leave(Stub stub) {
+			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(stub.key()))));
+		}
+
+		private void passOver(Stub stub) {
+			leave(stub);
+			this.unreadable.add(stub);
+		}
+
+		private void passOver(int partition) {
+			this.unsettled.add(Partitions.sliceOf(partition));
+			this.untold.add(partition);
+		}
+
+	}
+
+	/** Those of the slices in which the two differ. */
+	Mono<List<Integer>> differing(Collection<Integer> slices) {
+		return ask(Messages.askSlices(self().index())).map(answer -> {
+			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
+			long[] mine = this.view.slices();
+			return slices.stream().filter(slice -> mine[slice] != theirs[slice]).toList();
+		});
+	}
+
+	private Member self() {
+		return this.local.member();
+	}
+
+	/** Makes both equal in these slices. */
+	Mono<Result> repair(List<Integer> slices) {
+		return ask(Messages.askLeaves(self().index(), slices)).map(answer -> {
+			long[] theirs = readable(() -> Messages.readDigests(answer, slices.size() * Partitions.IN_SLICE));
+			long[] mine = Responder.leaves(this.view, slices);
+			List<Integer> partitions = new ArrayList<>();
+			for (int i = 0; i < mine.length; i++) {
+				if (mine[i] != theirs[i]) {
+					partitions.add(Partitions.firstOf(slices.get(i / Partitions.IN_SLICE)) + i % Partitions.IN_SLICE);
+				}
+			}
+			return partitions;
+		}).flatMap(partitions -> new PartitionsRepair(partitions).run());
+	}
+
+	private Mono<byte[]> ask(byte[] question) {
+		return askFor(question)
+			.doOnNext(answer -> this.events.compared(this.peer.member(), (long) question.length + answer.length));
+	}
+
+	private Mono<byte[]> askFor(byte[] question) {
+		return this.peer.ask(question, deadline()).map(reply -> {
+			if (!(reply instanceof Answered answered)) {
+				throw RepairFailedException.of(this.peer.member(), reply);
+			}
+			return answered.bytes();
+		});
+	}
+
+	private Deadline deadline() {
+		return Deadline.after(this.time, this.settings.timeout());
+	}
+
+	private <T> T readable(Supplier<T> reading) {
+		try {
+			return reading.get();
+		}
+		catch (RuntimeException ex) {
+			throw RepairFailedException.of(this.peer.member(), ex);
+		}
+	}
+
+	/** Some partitions that differ, some of them at a time. */
+	private final class PartitionsRepair {
+
+		private final List<Integer> partitions;
+
+		private final Result result = new Result();
+
+		private int done;
+
+		/** Fewer where one of them cannot be told, until it is passed over. */
+		private int atOnce = MAX_LEAVES;
+
+		PartitionsRepair(List<Integer> partitions) {
+			this.partitions = partitions;
+		}
+
+		Mono<Result> run() {
+			return Mono.defer(this::some).repeat(() -> this.done < this.partitions.size()).then(Mono.just(this.result));
+		}
+
+		private Mono<Void> some() {
+			if (this.done == this.partitions.size()) {
+				return Mono.empty();
+			}
+			int count = Math.min(this.atOnce, this.partitions.size() - this.done);
+			return PairRepair.this.index
+				.stubs(this.partitions.subList(this.done, this.done + count), MAX_ITEMS, deadline())
+				.flatMap(this::compare)
+				.onErrorResume(PartitionsRepair::isUnreadable, _ -> Mono.fromSupplier(() -> passOver(count)))
+				.flatMap(this::carryOut);
+		}
+
+		/** One that cannot be told, there or here, fails all that it is asked with. */
+		private Plan passOver(int asked) {
+			this.atOnce = 1;
+			if (asked == 1) {
+				this.result.passOver(this.partitions.get(this.done));
+				this.done++;
+			}
+			return Plan.nothing();
+		}
+
+		private static boolean isUnreadable(Throwable error) {
+			return error instanceof StorageException.Unreadable
+					|| (error instanceof RepairFailedException failure && failure.isUnreadable());
+		}
+
+		private Mono<Plan> compare(List<List<Stub>> mine) {
+			List<Leaf> leaves = new ArrayList<>();
+			for (int i = 0; i < mine.size(); i++) {
+				leaves.add(Leaf.of(this.partitions.get(this.done + i), mine.get(i), PairRepair.this.index.keyHash()));
+			}
+			return ask(Messages.compare(leaves)).map(answer -> {
+				List<Difference> differences = readable(() -> Messages.readDifferences(answer, leaves));
+				if (differences.isEmpty()) {
+					throw RepairFailedException.of(PairRepair.this.peer.member(),
+							new IllegalArgumentException("nothing of what it was asked"));
+				}
+				Plan plan = Plan.nothing();
+				for (int i = 0; i < differences.size(); i++) {
+					int partition = leaves.get(i).partition;
+					plan.add(mine.get(i), differences.get(i), rankOf(partition, self()),
+							rankOf(partition, PairRepair.this.peer.member()), PairRepair.this.placement::copiesOf,
+							PairRepair.this.manner.isSettled());
+				}
+				this.done += differences.size();
+				this.atOnce = Math.min(2 * this.atOnce, MAX_LEAVES);
+				return plan;
+			});
+		}
+
+		private int rankOf(int partition, Member member) {
+			return PairRepair.this.placement.rankOf(partition, member);
+		}
+
+		private Mono<Void> carryOut(Plan plan) {
+			List.of(plan.pull(), plan.push(), plan.alone()).forEach(this::leaveUnderWay);
+			plan.alone().stream().filter(PairRepair.this.manner.isStale()).forEach(this.result.alone::add);
+			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
+			return pull(plan.pull(), this.result)
+				.then(PairRepair.this.manner.gives() ? push(plan.push(), this.result) : Mono.empty());
+		}
+
+		private void leaveUnderWay(List<Stub> stubs) {
+			stubs.removeIf(stub -> {
+				boolean underWay = PairRepair.this.manner.isUnderWay().test(stub);
+				if (underWay) {
+					this.result.leave(stub);
+				}
+				return underWay;
+			});
+		}
+
+	}
+
+	private Mono<Void> pull(List<Stub> stubs, Result result) {
+		return new Fetching(stubs, result).run();
+	}
+
+	/** Brings entries here, a page at a time. */
+	private final class Fetching {
+
+		private final SortedMap<Key, Stub> wanted = new TreeMap<>();
+
+		private final List<Key> keys;
+
+		private final Result result;
+
+		private int done;
+
+		Fetching(List<Stub> stubs, Result result) {
+			stubs.forEach(stub -> this.wanted.put(stub.key(), stub));
+			this.keys = List.copyOf(this.wanted.keySet());
+			this.result = result;
+		}
+
+		Mono<Void> run() {
+			return Mono.defer(this::some).repeat(() -> this.done < this.keys.size()).then();
+		}
+
+		private Mono<Void> some() {
+			if (this.done == this.keys.size()) {
+				return Mono.empty();
+			}
+			List<Key> some = this.keys.subList(this.done, Math.min(this.done + MAX_FETCHED, this.keys.size()));
+			return askFor(Messages.fetch(some)).flatMap(answer -> {
+				Page page = readable(
+						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
+				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
+			}).onErrorResume(RepairFailedException.class, error -> {
+				if (error.isUnreadable()) {
+					// It is the first one: what can be read before it is an answer.
+					this.done++;
+				}
+				return passOverUnreadable(some.getFirst(), error);
+			});
+		}
+
+		/** An entry that cannot be read there or here must not keep the others. */
+		private Mono<Void> passOverUnreadable(Key key, RepairFailedException error) {
+			Stub stub = this.wanted.get(key);
+			if (!error.isUnreadable() || stub == null) {
+				return Mono.error(error);
+			}
+			this.result.passOver(stub);
+			return Mono.empty();
+		}
+
+		private Mono<Void> store(Page page, List<Key> asked) {
+			List<Key> large = new ArrayList<>();
+			List<Received> received = new ArrayList<>();
+			Page.Cursor cursor = page.cursor();
+			Key last = null;
+			while (cursor.advance()) {
+				last = Key.of(cursor.keyBytes());
+				if (cursor.isLarge()) {
+					large.add(last);
+				}
+				else {
+					received.add(new Received(last, cursor.entry()));
+				}
+			}
+			this.done += (page.isLast() || last == null) ? asked.size() : 1 + place(last, asked);
+			return Flux.fromIterable(received)
+				.flatMap(item -> keep(item.key, item.entry), STORES_AT_ONCE)
+				.then(Mono.fromRunnable(() -> PairRepair.this.events.moved(PairRepair.this.peer.member(),
+						Direction.HERE, received.size(), page.length())))
+				.then(Flux.fromIterable(large).concatMap(this::fetchLarge, 1).then());
+		}
+
+		/** Of a key that was asked for; of another one, none is left to be asked for. */
+		private int place(Key key, List<Key> asked) {
+			int place = Collections.binarySearch(asked, key);
+			return (place >= 0) ? place : asked.size() - 1;
+		}
+
+		private Mono<Void> fetchLarge(Key key) {
+			return askFor(Messages.fetchWhole(key)).flatMap(answer -> {
+				Page page = readable(
+						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
+				Page.Cursor cursor = page.cursor();
+				if (!cursor.advance()) {
+					return Mono.empty();
+				}
+				return keep(key, cursor.entry())
+					.then(Mono.fromRunnable(() -> PairRepair.this.events.moved(PairRepair.this.peer.member(),
+							Direction.HERE, 1, page.length())))
+					.then(PairRepair.this.pace.afterBytes(page.length()));
+			}).onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
+		}
+
+		private Mono<Void> keep(Key key, Entry entry) {
+			return PairRepair.this.local.store(key, entry, true, deadline())
+				.flatMap(reply -> acknowledged(PairRepair.this.local, reply))
+				.onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
+		}
+
+	}
+
+	private record Received(Key key, Entry entry) {
+	}
+
+	static int bytesOf(Key key, Entry entry) {
+		return key.bytes().length + ((entry instanceof Live live) ? live.value().length() : 0);
+	}
+
+	private static Mono<Void> acknowledged(Replica replica, Reply reply) {
+		return (reply instanceof Acknowledged) ? Mono.empty()
+				: Mono.error(RepairFailedException.of(replica.member(), reply));
+	}
+
+	private Mono<Void> push(List<Stub> stubs, Result result) {
+		List<Stub> large = new ArrayList<>();
+		stubs.sort(Comparator.comparing(Stub::key));
+		return Flux.fromIterable(stubs)
+			.flatMap(stub -> give(stub, large, result), STORES_AT_ONCE)
+			.then(Flux.defer(() -> Flux.fromIterable(List.copyOf(large)).concatMap(stub -> give(stub, null, result), 1))
+				.then());
+	}
+
+	private Mono<Void> give(Stub stub, @Nullable List<Stub> large, Result result) {
+		return give(stub, large).onErrorResume(RepairFailedException.class, error -> {
+			if (!error.isUnreadable()) {
+				return Mono.error(error);
+			}
+			result.passOver(stub);
+			return Mono.empty();
+		});
+	}
+
+	/**
+	 * Gives the other one what is here now of a key.
+	 * @param large where to leave it, for later, if it is large; null if it is to be
+	 * given in any case
+	 */
+	private Mono<Void> give(Stub stub, @Nullable List<Stub> large) {
+		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
+			if (!(reply instanceof Held held)) {
+				throw RepairFailedException.of(self(), reply);
+			}
+			Entry entry = held.entry();
+			if (entry == null) {
+				return Mono.empty();
+			}
+			int bytes = bytesOf(stub.key(), entry);
+			if (large != null && bytes > Page.Limit.USUAL_ENTRY_BYTES) {
+				large.add(stub);
+				return Mono.empty();
+			}
+			return this.peer.store(stub.key(), entry, true, deadline())
+				.flatMap(stored -> acknowledged(this.peer, stored))
+				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
+				.then(this.pace.afterBytes(bytes));
+		});
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.kvorum.convergence.antientropy;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Partitions;
+import io.kvorum.storage.Digests;
+
+/**
+ * What the store of a member holds of the entries that it and another one both are to
+ * hold, as digests: the same on both of them where these entries are. What does not
+ * belong there at all is in it too, so that the other one may say that it has been
+ * overwritten. A leaf is a partition; the root has the slices below it.
+ */
+final class PairView {
+
+	private final Digests digests;
+
+	private final RendezvousPlacement placement;
+
+	private final Member self;
+
+	private final Member other;
+
+	PairView(Digests digests, RendezvousPlacement placement, Member self, Member other) {
+		this.digests = digests;
+		this.placement = placement;
+		this.self = self;
+		this.other = other;
+	}
+
+	/** A digest for each slice; 0 for one without entries. */
+	long[] slices() {
+		long[] slices = new long[Partitions.SLICES];
+		for (int slice = 0; slice < slices.length; slice++) {
+			if (this.digests.hasEntries(slice)) {
+				slices[slice] = digestOf(slice);
+			}
+		}
+		return slices;
+	}
+
+	private long digestOf(int slice) {
+		long digest = 0;
+		int first = Partitions.firstOf(slice);
+		for (int partition = first; partition < first + Partitions.IN_SLICE; partition++) {
+			long leaf = leaf(partition);
+			if (leaf != 0) {
+				digest ^= Digests.mix(leaf + partition);
+			}
+		}
+		return digest;
+	}
+
+	/** The digest of a partition; 0 without entries. */
+	long leaf(int partition) {
+		int rank = this.placement.rankOf(partition, this.self);
+		int common = Math.max(rank, this.placement.rankOf(partition, this.other));
+		long misplaced = (rank == 0) ? 0 : this.digests.of(partition, 1) ^ this.digests.of(partition, rank + 1);
+		return this.digests.of(partition, common + 1) ^ misplaced;
+	}
+
+}

@@ -1,0 +1,352 @@
+package io.kvorum.convergence.hints;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.convergence.hints.HintEvents.Cause;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.MissedStores;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Hint;
+import io.kvorum.storage.HintLog.Waiting;
+import io.kvorum.storage.HintLog;
+import io.kvorum.storage.StorageException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.concurrent.Queues;
+
+/**
+ * Hinted handoff: what a replica did not acknowledge is kept here, by the coordinator,
+ * and stored there when it is back, as any other store. A hint is no acknowledgement of
+ * anything, and losing one loses nothing but time: whatever is not kept, or given up, has
+ * its slice repaired.
+ * <p>
+ * A hint is thrown away before it is as old as the tombstones that are collected, since
+ * nothing at its target would tell it from what was deleted.
+ */
+public final class HintedHandoff implements MissedStores {
+
+	private static final Logger logger = LoggerFactory.getLogger(HintedHandoff.class);
+
+	/** Stores that may wait to become hints. */
+	private static final int MAX_QUEUED = 8192;
+
+	private static final long MAX_QUEUED_BYTES = 16 << 20;
+
+	private static final int KEPT_AT_ONCE = 256;
+
+	/** Of the hints that are read at a time. */
+	private static final int PAGE_BYTES = 256 << 10;
+
+	private static final int PAGE_HINTS = 512;
+
+	private static final int REPLAYED_AT_ONCE = 16;
+
+	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+
+	private final HintLog log;
+
+	private final HintSettings settings;
+
+	private final InNeed inNeed;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	private final HintEvents events;
+
+	/** By the number that stands for it in the log. */
+	private final Map<Long, Target> targets = new HashMap<>();
+
+	/** By the index of their member; null for this one. */
+	private final Target[] byMember;
+
+	private final Sinks.Many<Missed> queue = Sinks.many()
+		.unicast()
+		.onBackpressureBuffer(Queues.<Missed>get(MAX_QUEUED).get());
+
+	private final AtomicLong queuedBytes = new AtomicLong();
+
+	/**
+	 * The handoff of a node.
+	 * @param others the replicas on the other members
+	 * @param members of the topology, this one included
+	 * @param inNeed told what has to be repaired since there is no hint for it
+	 */
+	public HintedHandoff(HintLog log, List<? extends Replica> others, int members, HintSettings settings, InNeed inNeed,
+			TimeSource time, Alarms alarms, HintEvents events) {
+		this.log = log;
+		this.settings = settings;
+		this.inNeed = inNeed;
+		this.time = time;
+		this.alarms = alarms;
+		this.events = events;
+		this.byMember = new Target[members];
+		for (Replica replica : others) {
+			Target target = new Target(replica);
+			this.targets.put(target.number, target);
+			this.byMember[replica.member().index()] = target;
+		}
+	}
+
+	/** Is told which replica may lack something of a slice. */
+	@FunctionalInterface
+	public interface InNeed {
+
+		void need(Member member, int slice);
+
+	}
+
+	@Override
+	public void missed(Member member, Key key, Entry entry, Reason why) {
+		Target target = this.byMember[member.index()];
+		// One repair of the slice brings all that a clock refused. The disk of this node,
+		// which did not take the entry, would not take a hint either.
+		if (target == null || why == Reason.CLOCK) {
+			need(member, key);
+			return;
+		}
+		long nanos = target.awayNanos(this.time.nanos());
+		Waiting waiting = waitingFor(target);
+		Missed missed = new Missed(target, key, entry);
+		if (nanos > this.settings.window().toNanos()) {
+			drop(missed, Cause.WINDOW);
+		}
+		else if (waiting.bytes() + this.queuedBytes.get() > this.settings.maxBytes()) {
+			drop(missed, Cause.SIZE);
+		}
+		else if (!enqueue(missed)) {
+			drop(missed, Cause.OVERLOAD);
+		}
+	}
+
+	private Waiting waitingFor(Target target) {
+		try {
+			return this.log.waiting(target.number);
+		}
+		catch (StorageException _) {
+			// The node stops, and its last writes go on: they do not fail for a hint.
+			return Waiting.NONE;
+		}
+	}
+
+	private boolean enqueue(Missed missed) {
+		if (this.queuedBytes.addAndGet(missed.bytes()) <= MAX_QUEUED_BYTES && emit(missed)) {
+			return true;
+		}
+		this.queuedBytes.addAndGet(-missed.bytes());
+		return false;
+	}
+
+	private synchronized boolean emit(Missed missed) {
+		return this.queue.tryEmitNext(missed).isSuccess();
+	}
+
+	private void drop(Missed missed, Cause cause) {
+		need(missed.target.member(), missed.key);
+		this.events.dropped(missed.target.member(), cause);
+	}
+
+	private void need(Member member, Key key) {
+		this.inNeed.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
+	}
+
+	/** Keeps hints and hands them over, for as long as it is subscribed to, once. */
+	public Flux<?> run() {
+		return Flux.merge(this.queue.asFlux().flatMap(this::keep, KEPT_AT_ONCE, 1), replays());
+	}
+
+	private Mono<Boolean> keep(Missed missed) {
+		return this.log.add(missed.target.number, missed.key, missed.entry)
+			.doOnNext(_ -> this.events.kept(missed.target.member()))
+			.onErrorResume(error -> {
+				if (!(error instanceof StorageException)) {
+					logger.error("A hint met an error that nobody expected", error);
+				}
+				drop(missed, Cause.OVERLOAD);
+				return Mono.empty();
+			})
+			.doFinally(_ -> this.queuedBytes.addAndGet(-missed.bytes()));
+	}
+
+	private Flux<?> replays() {
+		return Mono.defer(this::forgetStrangers)
+			.thenMany(Mono.defer(this::replayAll)
+				.then(Mono.defer(() -> this.alarms.after(this.settings.replayInterval())))
+				.repeat());
+	}
+
+	/** Hints for nodes that have left the cluster are for nobody. */
+	private Mono<Void> forgetStrangers() {
+		return Flux.defer(() -> Flux.fromIterable(this.log.targets()))
+			.filter(number -> !this.targets.containsKey(number))
+			.doOnNext(number -> logger.info("{} hints are for a node that is none of this cluster any more",
+					this.log.waiting(number).hints()))
+			.concatMap(this.log::removeAll, 1)
+			.onErrorResume(StorageException.class, _ -> Mono.empty())
+			.then();
+	}
+
+	private Mono<Void> replayAll() {
+		return Flux.fromIterable(this.targets.values())
+			.filter(target -> waitingFor(target).hints() > 0)
+			.flatMap(target -> new Replay(target).run(), Math.max(1, this.targets.size()))
+			.then();
+	}
+
+	/** How much waits for a member. From any thread. */
+	public Waiting waiting(Member member) {
+		Target target = this.byMember[member.index()];
+		return (target != null) ? this.log.waiting(target.number) : Waiting.NONE;
+	}
+
+	/** None of the hints here has an older version; milliseconds since 1970. */
+	public long oldestMillis() {
+		long oldest = Long.MAX_VALUE;
+		for (Target target : this.targets.values()) {
+			oldest = Math.min(oldest, this.log.waiting(target.number).oldestMillis());
+		}
+		return oldest;
+	}
+
+	private record Missed(Target target, Key key, Entry entry) {
+
+		int bytes() {
+			return this.key.bytes().length + bytesOf(this.entry);
+		}
+
+	}
+
+	private static int bytesOf(Entry entry) {
+		return (entry instanceof Live live) ? live.value().length() : 0;
+	}
+
+	/** A node that hints are for. */
+	private final class Target {
+
+		private static final long THERE = Long.MIN_VALUE;
+
+		private final long number;
+
+		private final Replica replica;
+
+		private final Pace pace;
+
+		/** Since when it has been seen to be away. */
+		private volatile long awayNanos = THERE;
+
+		Target(Replica replica) {
+			this.number = RendezvousPlacement.hashOf(replica.member());
+			this.replica = replica;
+			this.pace = new Pace(HintedHandoff.this.settings.bytesPerSecond(), HintedHandoff.this.time,
+					HintedHandoff.this.alarms);
+		}
+
+		Member member() {
+			return this.replica.member();
+		}
+
+		/** For how long it has been away, as far as it was looked at. */
+		long awayNanos(long now) {
+			if (this.replica.isThere()) {
+				this.awayNanos = THERE;
+				return 0;
+			}
+			long since = this.awayNanos;
+			if (since == THERE) {
+				this.awayNanos = now;
+				return 0;
+			}
+			return now - since;
+		}
+
+	}
+
+	/** All that can be handed over to a node now: to the first failure. */
+	private final class Replay {
+
+		private final Target target;
+
+		private boolean ended;
+
+		Replay(Target target) {
+			this.target = target;
+		}
+
+		Mono<Void> run() {
+			return Mono.defer(this::page)
+				.repeat(() -> !this.ended)
+				.then()
+				.onErrorResume(StorageException.Unreadable.class, ex -> {
+					logger.warn("Hints for {} cannot be read and are given up, all is compared with it instead: {}",
+							this.target.member().address(), ex.getMessage());
+					IntStream.range(0, Partitions.SLICES)
+						.forEach(slice -> HintedHandoff.this.inNeed.need(this.target.member(), slice));
+					return HintedHandoff.this.log.removeAll(this.target.number);
+				})
+				.onErrorResume(error -> {
+					logger.warn("Hints for {} could not be handed over, the next round tries again: {}",
+							this.target.member().address(), error.getMessage());
+					return Mono.empty();
+				});
+		}
+
+		private Mono<Void> page() {
+			return HintedHandoff.this.log
+				.oldest(this.target.number, PAGE_BYTES, PAGE_HINTS,
+						Deadline.after(HintedHandoff.this.time, READ_TIMEOUT))
+				.flatMap(hints -> {
+					this.ended |= hints.isEmpty();
+					return Flux.fromIterable(hints).flatMap(this::settle, REPLAYED_AT_ONCE).then();
+				});
+		}
+
+		private Mono<Void> settle(Hint hint) {
+			long age = HintedHandoff.this.time.millis() - hint.entry().version().millis();
+			if (age > HintedHandoff.this.settings.window().toMillis()) {
+				drop(new Missed(this.target, hint.key(), hint.entry()), Cause.WINDOW);
+				return HintedHandoff.this.log.remove(hint);
+			}
+			// Hints that are too old are thrown away also while the node is away.
+			return (this.ended || !this.target.replica.isThere()) ? end() : handOver(hint);
+		}
+
+		private Mono<Void> end() {
+			this.ended = true;
+			return Mono.empty();
+		}
+
+		private Mono<Void> handOver(Hint hint) {
+			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
+			return this.target.replica.store(hint.key(), hint.entry(), true, deadline).flatMap(reply -> {
+				if (!(reply instanceof Acknowledged)) {
+					return end();
+				}
+				int bytes = hint.key().bytes().length + bytesOf(hint.entry());
+				HintedHandoff.this.events.replayed(this.target.member(), bytes);
+				return HintedHandoff.this.log.remove(hint).then(this.target.pace.afterBytes(bytes));
+			});
+		}
+
+	}
+
+}

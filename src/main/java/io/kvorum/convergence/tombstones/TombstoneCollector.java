@@ -1,0 +1,141 @@
+package io.kvorum.convergence.tombstones;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
+import io.kvorum.replication.Alarms;
+import io.kvorum.storage.Grave;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Removes tombstones that have done their work, in rounds, oldest first. Reads those that
+ * are old enough and nothing else; where many of these have to wait, a round looks at
+ * {@value #MOST_LOOKED_AT} and the next one goes on behind them.
+ */
+public final class TombstoneCollector {
+
+	private static final Logger logger = LoggerFactory.getLogger(TombstoneCollector.class);
+
+	private static final int PAGE = 500;
+
+	private static final int MOST_LOOKED_AT = 100_000;
+
+	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+
+	private final PartitionIndex index;
+
+	private final CollectionRule rule;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	private final Duration interval;
+
+	private final CollectionEvents events;
+
+	/** Where the next round goes on; null for the beginning. */
+	private @Nullable Grave next;
+
+	public TombstoneCollector(PartitionIndex index, CollectionRule rule, TimeSource time, Alarms alarms,
+			Duration interval, CollectionEvents events) {
+		this.index = index;
+		this.rule = rule;
+		this.time = time;
+		this.alarms = alarms;
+		this.interval = interval;
+		this.events = events;
+	}
+
+	/** Collects for as long as it is subscribed to, once. */
+	public Flux<?> run() {
+		return Mono.defer(this::round).then(Mono.defer(() -> this.alarms.after(this.interval))).repeat();
+	}
+
+	private Mono<Void> round() {
+		return new Round(this.next).run().onErrorResume(error -> {
+			if (error instanceof StorageException) {
+				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
+			}
+			else {
+				logger.error("A round of tombstones met an error that nobody expected", error);
+			}
+			return Mono.empty();
+		});
+	}
+
+	private final class Round {
+
+		private final long graceEndMillis = TombstoneCollector.this.rule.graceEndMillis();
+
+		private final boolean isWhole;
+
+		private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
+
+		private @Nullable Grave last;
+
+		private int lookedAt;
+
+		private boolean ended;
+
+		Round(@Nullable Grave from) {
+			this.last = from;
+			this.isWhole = from == null;
+		}
+
+		Mono<Void> run() {
+			return Mono.defer(this::page).repeat(() -> !this.ended).then(Mono.fromRunnable(this::end));
+		}
+
+		private Mono<Void> page() {
+			Deadline deadline = Deadline.after(TombstoneCollector.this.time, READ_TIMEOUT);
+			return TombstoneCollector.this.index.graves(this.last, this.graceEndMillis, PAGE, deadline)
+				.flatMap(this::collect);
+		}
+
+		private Mono<Void> collect(List<Grave> graves) {
+			this.ended = graves.size() < PAGE;
+			this.lookedAt += graves.size();
+			this.last = this.ended ? null : graves.getLast();
+			this.ended |= this.lookedAt >= MOST_LOOKED_AT;
+			return Flux.fromIterable(graves)
+				.filter(this::isToGo)
+				.flatMap(this::remove, PAGE)
+				.filter(Boolean::booleanValue)
+				.count()
+				.doOnNext(count -> TombstoneCollector.this.events.collected(count.intValue()))
+				.then();
+		}
+
+		private boolean isToGo(Grave grave) {
+			Verdict verdict = TombstoneCollector.this.rule.of(grave);
+			this.verdicts.merge(verdict, 1, Integer::sum);
+			return verdict == Verdict.COLLECT;
+		}
+
+		private Mono<Boolean> remove(Grave grave) {
+			return TombstoneCollector.this.index.remove(grave.stub().key(), grave.stub().version());
+		}
+
+		private void end() {
+			TombstoneCollector.this.next = this.last;
+			if (this.isWhole) {
+				TombstoneCollector.this.events.waiting(this.verdicts.getOrDefault(Verdict.WAITS_FOR_REPAIR, 0),
+						this.verdicts.getOrDefault(Verdict.WAITS_FOR_HINTS, 0));
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,204 @@
+package io.kvorum.coordination;
+
+import java.util.List;
+import java.util.function.Function;
+
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Placement;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.range.Ranges;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.MissedStores;
+import io.kvorum.replication.OperationFailures;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.ReplicaSet;
+import io.kvorum.storage.CallerThreads;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Coordinates operations on keys, on any node, whether it holds a replica or not.
+ * <p>
+ * <b>Linearizable</b> operations are the multi-writer register of Attiya, Bar-Noy and
+ * Dolev ("Sharing Memory Robustly in Message-Passing Systems", 1995; with several writers
+ * Lynch and Shvartsman, 1997). A write asks a majority for the version they hold, takes
+ * one above the newest, and stores to all replicas; enough of them have it on disk before
+ * it is acknowledged. A read asks enough replicas; where they do not agree it first
+ * brings the newest to enough of them, so that no later read goes back. Each of these
+ * steps is needed: the tests in {@code io.kvorum.simulation} leave it out and find
+ * histories that are not linearizable.
+ * <p>
+ * <b>Eventual</b> operations are one round: a version from this node's clock, as many
+ * acknowledgements as asked for, and repair in the background.
+ * <p>
+ * One write has one version, given once: a store is never repeated with a new one.
+ * <p>
+ * {@link KeyRead} and {@link KeyWrite} are the steps of one operation, {@link Round} asks
+ * the replicas.
+ */
+public final class Coordinator implements KeyValueStore {
+
+	final Member self;
+
+	final HybridLogicalClock clock;
+
+	final TimeSource time;
+
+	final CoordinationSettings settings;
+
+	final Hedging hedging;
+
+	final ReadRepair readRepair;
+
+	final MissedStores missedStores;
+
+	final CallerThreads callers;
+
+	final CoordinationEvents events;
+
+	private final Placement placement;
+
+	/** By the index of their member. */
+	private final Replica[] replicas;
+
+	private final ReplicationPolicy policy;
+
+	private final Ranges ranges;
+
+	/**
+	 * Creates the coordinator of a node.
+	 * @param replicas the replicas of all members, by the index of the member
+	 * @param missedStores is told of each replica that did not acknowledge a write
+	 */
+	public Coordinator(Placement placement, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
+			TimeSource time, ReplicationPolicy policy, CoordinationSettings settings, ReadRepair readRepair,
+			MissedStores missedStores, Alarms alarms, CallerThreads callers, CoordinationEvents events, Ranges ranges) {
+		this.placement = placement;
+		this.self = self;
+		this.replicas = replicas.toArray(Replica[]::new);
+		this.clock = clock;
+		this.time = time;
+		this.policy = policy;
+		this.settings = settings;
+		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
+		this.readRepair = readRepair;
+		this.missedStores = missedStores;
+		this.callers = callers;
+		this.events = events;
+		this.ranges = ranges;
+	}
+
+	@Override
+	public ReplicationPolicy policy() {
+		return this.policy;
+	}
+
+	@Override
+	public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
+		return Mono.defer(() -> new KeyRead(this, key, asked, observer).run().mapNotNull(this::visible));
+	}
+
+	private @Nullable Live visible(Held held) {
+		return (held.entry() instanceof Live live && isVisible(live)) ? live : null;
+	}
+
+	private boolean isVisible(Live live) {
+		return !live.expires() || live.isVisibleAt(this.clock.expiryMillis());
+	}
+
+	@Override
+	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
+			OperationObserver observer) {
+		return write(Operation.PUT, key, asked,
+				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), observer);
+	}
+
+	/** Counts from the version, which all replicas compare, and not from a clock. */
+	private long expiresAt(Version version, @Nullable Ttl ttl) {
+		return (ttl != null) ? ttl.expiresAtMillis(this.clock.expiryMillisOf(version)) : Live.NEVER;
+	}
+
+	@Override
+	public Mono<Version> delete(Key key, Replicas asked, OperationObserver observer) {
+		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.copies()), observer);
+	}
+
+	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
+			OperationObserver observer) {
+		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, maker, observer).run());
+	}
+
+	@Override
+	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+		return this.ranges.open(scope, range, limit, observer);
+	}
+
+	/**
+	 * Refuses a write if this node's own replica has no room for it and the other
+	 * replicas do not suffice.
+	 * <p>
+	 * If the others suffice, the write is tried: a node whose disk hangs takes writes as
+	 * long as its peers do. If they do not, only a refusal before they are asked is
+	 * certain: after this node's replica says no they have stored the entry, and the
+	 * outcome is unknown.
+	 */
+	@Override
+	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
+			int valueBytes) {
+		Replica own = this.replicas[this.self.index()];
+		if (own.hasRoomFor(valueBytes) || !needsOwnReplica(key, asked)) {
+			return null;
+		}
+		Failed why = own.refuseStore(valueBytes);
+		if (why == null) {
+			return null;
+		}
+		this.events.decided(operation, this.policy.consistencyOf(asked), Outcome.NOT_APPLIED);
+		return OperationFailures.notBegun(asked.ack(), this.self, why);
+	}
+
+	/** Whether the acknowledgements suffice with this node's replica, and not without. */
+	private boolean needsOwnReplica(Key key, Replicas asked) {
+		boolean isOwn = false;
+		int others = 0;
+		for (Member member : this.placement.replicasOf(key, asked.from())) {
+			if (member.index() == this.self.index()) {
+				isOwn = true;
+			}
+			else if (this.replicas[member.index()].isThere()) {
+				others++;
+			}
+		}
+		return isOwn && others == asked.ack() - 1;
+	}
+
+	/** Whether this is the only node. */
+	boolean isAlone() {
+		return this.replicas.length == 1;
+	}
+
+	ReplicaSet replicasOf(Key key, Replicas asked) {
+		return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), this.replicas);
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.kvorum.coordination;
+
+import java.util.function.IntFunction;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.OperationObserver.Step;
+import io.kvorum.operation.Outcome;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Tally;
+import io.kvorum.replication.OperationFailures;
+import reactor.core.publisher.Mono;
+
+/** The read of one key. */
+final class KeyRead extends KeyOperation {
+
+	KeyRead(Coordinator node, Key key, Replicas asked, OperationObserver observer) {
+		super(node, Operation.GET, key, asked, node.settings.readTimeout(), observer);
+	}
+
+	/** The newest entry of the key, a tombstone or an expired one included. */
+	Mono<Held> run() {
+		return ask(this::readOrVersion).flatMap(this::withEntry).doOnError(_ -> decided(Outcome.NOT_APPLIED));
+	}
+
+	private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
+		long started = this.node.time.nanos();
+		return Round.ofReads(this.set, this.asked.ack(), how, this.node.hedging, observe(Step.READ)).map(tally -> {
+			reached(tally, OperationFailures::ofReads);
+			this.node.hedging.took(this.node.time.nanos() - started);
+			return tally;
+		});
+	}
+
+	/**
+	 * Reads the entry of one replica and the versions of the others, which usually are
+	 * the same: a value crosses the network at most once.
+	 */
+	private Mono<Reply> readOrVersion(int position) {
+		return (position == 0) ? read(position) : this.set.at(position).readVersion(this.key, this.deadline);
+	}
+
+	private Mono<Reply> read(int position) {
+		return this.set.at(position).read(this.key, this.deadline);
+	}
+
+	/**
+	 * If only the version of the newest entry is known, asks all replicas for entries.
+	 */
+	private Mono<Held> withEntry(Tally tally) {
+		return tally.newest().lacksEntry() ? ask(this::read).flatMap(this::complete) : complete(tally);
+	}
+
+	private Mono<Held> complete(Tally tally) {
+		Held newest = tally.newest();
+		Entry entry = newest.entry();
+		if (entry == null || tally.isHeldByEnough(newest.version())) {
+			return answer(newest);
+		}
+		int copies = this.node.policy().copiesOf(entry);
+		if (this.consistency == Consistency.EVENTUAL) {
+			repair(tally, entry, copies);
+			return answer(newest);
+		}
+		// An entry that was written with fewer copies does not get more.
+		Tally holding = tally.acknowledging(entry.version(), Math.min(tally.required(), copies),
+				position -> this.set.isCopy(position, copies));
+		return holding.isDecided() ? answer(newest) : writeBack(holding, entry).then(Mono.defer(() -> answer(newest)));
+	}
+
+	private void repair(Tally tally, Entry entry, int copies) {
+		for (int position : tally.behind(entry.version())) {
+			if (this.set.isCopy(position, copies)) {
+				this.node.readRepair.submit(this.set.at(position), this.key, entry);
+			}
+		}
+	}
+
+	/** Nothing records the replicas that miss this store: the write itself has. */
+	private Mono<Tally> writeBack(Tally holding, Entry entry) {
+		this.node.events.wroteBack();
+		return Round
+			.ofStores(this.set, holding, position -> this.set.at(position).store(this.key, entry, true, this.deadline),
+					null, observe(Step.WRITE_BACK))
+			.map(written -> reached(written, OperationFailures::ofWriteBack));
+	}
+
+	private Mono<Held> answer(Held held) {
+		decided(Outcome.REACHED);
+		return Mono.just(held);
+	}
+
+}

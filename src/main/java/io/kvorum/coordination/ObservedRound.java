@@ -1,0 +1,44 @@
+package io.kvorum.coordination;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.OperationObserver.Step;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Tally;
+import io.kvorum.replication.ObservedCall;
+import io.kvorum.replication.ReplicaSet;
+import reactor.core.publisher.Mono;
+
+/** Reports the calls of one round to the observer of its operation, and its duration. */
+final class ObservedRound {
+
+	private final Step step;
+
+	private final ReplicaSet set;
+
+	private final OperationObserver observer;
+
+	private final TimeSource time;
+
+	private final long startedNanos;
+
+	/** Observes a round that begins now. */
+	ObservedRound(Step step, ReplicaSet set, OperationObserver observer, TimeSource time) {
+		this.step = step;
+		this.set = set;
+		this.observer = observer;
+		this.time = time;
+		this.startedNanos = time.nanos();
+	}
+
+	/** The same call, reported. */
+	Mono<Reply> call(int position, boolean hedge, Mono<Reply> call) {
+		return ObservedCall.of(call, this.set.at(position), this.step, hedge, this.observer, this.time);
+	}
+
+	/** The same round, whose duration is reported. */
+	Mono<Tally> timed(Mono<Tally> round) {
+		return round.doOnNext(_ -> this.observer.took(this.step, this.time.nanos() - this.startedNanos));
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.kvorum.coordination;
+
+/**
+ * A running estimate of a percentile of durations, in one number: up a step where a
+ * sample is above it, down a smaller one where it is below, so that the steps balance at
+ * the percentile. The "frugal" estimator of Ma, Muthukrishnan and Sandler, "Frugal
+ * Streaming for Estimating Quantiles", 2014, with steps in proportion to the estimate.
+ * <p>
+ * For any threads: samples that come at the same time may get lost.
+ */
+final class Percentile {
+
+	/**
+	 * The smaller step is one of this many parts of the estimate, times the rarer side.
+	 */
+	private static final int PARTS = 2_000;
+
+	private static final long LEAST_NANOS = 1_000;
+
+	private final int percent;
+
+	private volatile long nanos;
+
+	Percentile(int percent, long firstNanos) {
+		this.percent = percent;
+		this.nanos = firstNanos;
+	}
+
+	void add(long sample) {
+		long estimate = this.nanos;
+		long step = Math.max(1, estimate / PARTS);
+		long next = (sample > estimate) ? estimate + step * this.percent : estimate - step * (100 - this.percent);
+		if (next != estimate) {
+			this.nanos = Math.max(LEAST_NANOS, next);
+		}
+	}
+
+	long nanos() {
+		return this.nanos;
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.kvorum.coordination;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Replica;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+import reactor.util.concurrent.Queues;
+
+/**
+ * Brings replicas that a read found behind up to date, in the background: of reads that
+ * do not wait for it. Few at a time; where more wait than {@value #MAX_WAITING} further
+ * ones are dropped, since a later read finds the same again.
+ */
+public final class ReadRepair {
+
+	private static final Logger logger = LoggerFactory.getLogger(ReadRepair.class);
+
+	private static final int MAX_WAITING = 1024;
+
+	private static final long MAX_WAITING_BYTES = 8 << 20;
+
+	private static final int MAX_AT_ONCE = 16;
+
+	private final TimeSource time;
+
+	private final Duration timeout;
+
+	private final CoordinationEvents events;
+
+	private final Sinks.Many<Repair> waiting = Sinks.many()
+		.unicast()
+		.onBackpressureBuffer(Queues.<Repair>get(MAX_WAITING).get());
+
+	private final AtomicLong waitingBytes = new AtomicLong();
+
+	public ReadRepair(TimeSource time, Duration timeout, CoordinationEvents events) {
+		this.time = time;
+		this.timeout = timeout;
+		this.events = events;
+	}
+
+	/** Repairs for as long as it is subscribed to, once. */
+	public Flux<Reply> run() {
+		return this.waiting.asFlux().flatMap(this::repair, MAX_AT_ONCE, 1);
+	}
+
+	private Mono<Reply> repair(Repair repair) {
+		return Mono
+			.defer(() -> repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout)))
+			.onErrorResume(error -> {
+				logger.error("A repair failed", error);
+				return Mono.empty();
+			})
+			.doFinally(_ -> this.waitingBytes.addAndGet(-repair.bytes));
+	}
+
+	/** Stores an entry on a replica that has something older, some time. */
+	void submit(Replica replica, Key key, Entry entry) {
+		int bytes = (entry instanceof Live live) ? live.value().length() : 0;
+		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES && submit(new Repair(replica, key, entry, bytes))) {
+			this.events.repairing();
+		}
+		else {
+			this.waitingBytes.addAndGet(-bytes);
+			this.events.repairDropped();
+		}
+	}
+
+	private synchronized boolean submit(Repair repair) {
+		return this.waiting.tryEmitNext(repair).isSuccess();
+	}
+
+	private record Repair(Replica replica, Key key, Entry entry, int bytes) {
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.kvorum.operation;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A store of keys and values, as the API sees it.
+ * <p>
+ * Operations begin when they are subscribed to. They fail with an
+ * {@link OperationFailedException}; cancelling a write does not undo it. Results arrive
+ * on the executor of the caller.
+ */
+public interface KeyValueStore {
+
+	/** How operations are replicated, and what each level promises. */
+	ReplicationPolicy policy();
+
+	/**
+	 * Reads the value of a key; empty if the key has none, was deleted, or has expired.
+	 * @param asked how many replicas must answer, of how many
+	 */
+	Mono<Live> get(Key key, Replicas asked, OperationObserver observer);
+
+	/**
+	 * Stores a value and replaces any other.
+	 * @param asked how many copies to keep, and how many of them to wait for
+	 * @param ttl how long the value lives, from the instant of its version; null for ever
+	 * @return the version of the write
+	 */
+	Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
+			OperationObserver observer);
+
+	/**
+	 * Removes the value of a key, if there is one; returns the version of the removal.
+	 */
+	Mono<Version> delete(Key key, Replicas asked, OperationObserver observer);
+
+	/**
+	 * Refuses a write that is certain to fail. Asked before the value is read, so that it
+	 * need not be.
+	 * @param valueBytes the length of the value
+	 * @return why the write is refused; null if it should be tried, and may still fail
+	 */
+	@Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked, int valueBytes);
+
+	/**
+	 * Opens a range of keys. The caller closes the cursor and uses it on one executor.
+	 * @param limit the most entries to return, 1 or more
+	 * @throws OperationFailedException if too many ranges are open; nothing was done
+	 */
+	RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer);
+
+}

@@ -1,0 +1,94 @@
+package io.kvorum.operation;
+
+import java.util.List;
+
+/**
+ * An operation did not succeed. {@link #mayHaveHappened()} says whether a write may have
+ * happened, {@link #mayRetry()} whether to try again.
+ * <p>
+ * It has no stack trace: under overload there are thousands.
+ */
+public final class OperationFailedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final Kind kind;
+
+	private final int required;
+
+	private final int acknowledged;
+
+	private final boolean mayHaveHappened;
+
+	private final boolean mayRetry;
+
+	private final transient List<ReplicaFailure> replicas;
+
+	/**
+	 * A failed operation.
+	 * @param required the replicas that had to succeed
+	 * @param acknowledged the replicas that did
+	 * @param replicas the replicas that did not
+	 */
+	public OperationFailedException(Kind kind, String message, int required, int acknowledged, boolean mayHaveHappened,
+			boolean mayRetry, List<ReplicaFailure> replicas) {
+		super(message, null, false, false);
+		this.kind = kind;
+		this.required = required;
+		this.acknowledged = acknowledged;
+		this.mayHaveHappened = mayHaveHappened;
+		this.mayRetry = mayRetry;
+		this.replicas = List.copyOf(replicas);
+	}
+
+	public Kind kind() {
+		return this.kind;
+	}
+
+	/** How many replicas had to succeed. */
+	public int required() {
+		return this.required;
+	}
+
+	/** How many replicas did. */
+	public int acknowledged() {
+		return this.acknowledged;
+	}
+
+	/** The replicas that did not succeed. */
+	public List<ReplicaFailure> replicas() {
+		return this.replicas;
+	}
+
+	/** Whether a write may have happened, or may still become visible. */
+	public boolean mayHaveHappened() {
+		return this.mayHaveHappened;
+	}
+
+	/** Whether the same operation may succeed when it is repeated. */
+	public boolean mayRetry() {
+		return this.mayRetry;
+	}
+
+	/** The cause of a failure. */
+	public enum Kind {
+
+		/**
+		 * A limit is reached, a clock is wrong, or nodes start, stop or are rebuilt.
+		 * Nothing was done.
+		 */
+		NOT_ACCEPTED,
+
+		/** The disks have no space for the write. */
+		NO_SPACE,
+
+		/** Too few replicas answered in time. */
+		NOT_ENOUGH_REPLICAS
+
+	}
+
+	/** The result of the operation on one replica. */
+	public record ReplicaFailure(String node, String reason, boolean mayHaveHappened, boolean mayRetry) {
+	}
+
+}

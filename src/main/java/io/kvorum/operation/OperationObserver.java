@@ -1,0 +1,113 @@
+package io.kvorum.operation;
+
+import io.kvorum.kv.Replicas;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Observes one operation. Called by any thread. Calls of replicas that the answer did not
+ * wait for may end after the operation.
+ */
+public interface OperationObserver {
+
+	/** Observes nothing, which costs nothing. */
+	OperationObserver NONE = new OperationObserver() {
+		@Override
+		public boolean isObserving() {
+			return false;
+		}
+	};
+
+	/** An observer that reports to both; either may be null. */
+	static OperationObserver both(@Nullable OperationObserver one, @Nullable OperationObserver other) {
+		if (one == null) {
+			return (other != null) ? other : NONE;
+		}
+		return (other != null) ? new OperationObservers(one, other) : one;
+	}
+
+	/** Whether calls and steps are timed and reported. */
+	default boolean isObserving() {
+		return true;
+	}
+
+	/** An operation on a key begins. */
+	default void began(Replicas asked, Consistency consistency) {
+	}
+
+	/** A range begins. */
+	default void began(RangeScope scope) {
+	}
+
+	/**
+	 * A replica is asked.
+	 * @param replica the address of its node
+	 * @param hedge whether it is a hedged request: those asked first take long
+	 * @return observes the call
+	 */
+	default Call asked(String replica, Step step, boolean hedge) {
+		return Call.UNOBSERVED;
+	}
+
+	/** A step is decided, with success or without. */
+	default void took(Step step, long nanos) {
+	}
+
+	/** An operation on a key has its answer. */
+	default void decided(Outcome outcome) {
+	}
+
+	/** A range is over. */
+	default void ended(RangeOutcome outcome) {
+	}
+
+	/** A call of a replica. */
+	interface Call {
+
+		/** Observes nothing. */
+		Call UNOBSERVED = (_, _) -> {
+		};
+
+		/** The outcome of a call whose reply is no longer needed. */
+		String CANCELLED = "cancelled";
+
+		/**
+		 * The call ended. Called once.
+		 * @param outcome {@code ok}, why it failed, or {@link #CANCELLED}
+		 */
+		void ended(String outcome, long nanos);
+
+	}
+
+	/** What a round asks its replicas for. */
+	enum Step {
+
+		/** The versions that they hold, before a write. */
+		VERSIONS("versions"),
+
+		/** To store what is written. */
+		STORE("store"),
+
+		/** The entries that they hold. */
+		READ("read"),
+
+		/** To store the entry that a read found on too few replicas. */
+		WRITE_BACK("write-back"),
+
+		/** A page of a range, or a large value of it. */
+		PAGE("page");
+
+		private final String text;
+
+		Step(String text) {
+			this.text = text;
+		}
+
+		/** The name in traces and in {@code Server-Timing}. */
+		public String text() {
+			return this.text;
+		}
+
+	}
+
+}

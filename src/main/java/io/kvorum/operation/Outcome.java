@@ -1,0 +1,15 @@
+package io.kvorum.operation;
+
+/** The result of an operation on a key. */
+public enum Outcome {
+
+	/** Enough replicas succeeded. */
+	REACHED,
+
+	/** It did not happen. */
+	NOT_APPLIED,
+
+	/** A write may have happened. */
+	UNKNOWN
+
+}

@@ -1,0 +1,302 @@
+package io.kvorum.range;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.PriorityQueue;
+import java.util.Queue;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Page;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Merges what replicas hold of a range: each key once, in order, with the newest of its
+ * entries; what is deleted or has expired is left out. It decides and waits for nothing:
+ * pages are put in as they come, and it says which ones it lacks.
+ * <p>
+ * A key is told when every feed that takes part has shown what it holds from that key on,
+ * and only while as many take part as are required: so that, for each key, enough were
+ * heard. A feed may leave at any key, and join again at a later one.
+ */
+final class RangeMerge {
+
+	/** Pages that a feed keeps: the one that is being merged, and the next. */
+	static final int MAX_PAGES = 2;
+
+	private final KeyRange range;
+
+	private final int required;
+
+	private final Feed[] feeds;
+
+	/** The feeds that have an item, by its key. */
+	private final PriorityQueue<Feed> heads = new PriorityQueue<>((one, other) -> one.head().compareKeys(other.head()));
+
+	/** The feeds with the key that is being merged; empty in between. */
+	private final List<Feed> same = new ArrayList<>();
+
+	/** How many feeds take part. */
+	private int present;
+
+	/** How many of these have to show more before the merge goes on. */
+	private int starved;
+
+	/** How many keys have been merged. */
+	private long progress;
+
+	/** Of the last key that was merged; null before the first. */
+	private byte @Nullable [] merged;
+
+	/** The one before that. */
+	private byte @Nullable [] mergedBefore;
+
+	/**
+	 * A merge of a range.
+	 * @param required how many of the feeds must take part
+	 */
+	RangeMerge(KeyRange range, int feeds, int required) {
+		this.range = range;
+		this.required = required;
+		this.feeds = new Feed[feeds];
+		for (int i = 0; i < feeds; i++) {
+			this.feeds[i] = new Feed(i);
+		}
+		this.present = feeds;
+		this.starved = feeds;
+	}
+
+	/** Whether enough feeds take part. */
+	boolean isHeardByEnough() {
+		return this.present >= this.required;
+	}
+
+	boolean isPresent(int feed) {
+		return this.feeds[feed].present;
+	}
+
+	/** Whether the merge cannot go on before this feed has shown more. */
+	boolean isStarved(int feed) {
+		return this.feeds[feed].isStarved();
+	}
+
+	/** Whether all that there is has been told. */
+	boolean isAtEnd() {
+		return isHeardByEnough() && this.starved == 0 && this.heads.isEmpty();
+	}
+
+	/** How many keys have been merged: where it is. */
+	long progress() {
+		return this.progress;
+	}
+
+	/**
+	 * What a feed should show next: null where it has shown all, or enough for now. Of
+	 * one that does not take part, what is still to be merged.
+	 */
+	@Nullable KeyRange wanted(int feed) {
+		Feed it = this.feeds[feed];
+		if (!it.present) {
+			return rest();
+		}
+		return (it.pages.size() < MAX_PAGES) ? it.behind : null;
+	}
+
+	private KeyRange rest() {
+		return (this.merged != null) ? this.range.after(this.merged) : this.range;
+	}
+
+	/** Takes in what a feed that takes part has shown of what was wanted of it. */
+	void add(int feed, Page page) {
+		this.feeds[feed].add(page);
+	}
+
+	/** A feed shows no more. What it has shown is forgotten. */
+	void leave(int feed) {
+		if (this.feeds[feed].present) {
+			this.feeds[feed].leave();
+		}
+	}
+
+	/** A feed that has left takes part again, from the next key on: it is waited for. */
+	void join(int feed) {
+		Feed it = this.feeds[feed];
+		if (!it.present) {
+			it.present = true;
+			this.present++;
+			it.beginAt(rest());
+		}
+	}
+
+	/**
+	 * Goes back to before the key that was merged last, once. All feeds that take part
+	 * have to show again what they hold from there on; what was asked of them is of no
+	 * use.
+	 */
+	void rewind() {
+		this.merged = this.mergedBefore;
+		this.progress--;
+		this.heads.clear();
+		this.starved = 0;
+		for (Feed feed : this.feeds) {
+			if (feed.present) {
+				feed.beginAt(rest());
+			}
+		}
+	}
+
+	/**
+	 * The next entry that a reader at this instant gets, in milliseconds since 1970; null
+	 * where a feed has to show more first, where too few take part, and at the end.
+	 */
+	@Nullable Merged next(long now) {
+		while (isHeardByEnough() && this.starved == 0) {
+			Feed first = this.heads.poll();
+			if (first == null) {
+				return null;
+			}
+			Feed newest = gather(first);
+			Key key = Key.of(first.head().keyBytes());
+			Merged told = newest.head().isVisibleAt(now) ? told(key, newest.head()) : null;
+			this.mergedBefore = this.merged;
+			this.merged = key.bytes();
+			this.progress++;
+			this.same.forEach(Feed::advance);
+			this.same.clear();
+			if (told != null) {
+				return told;
+			}
+		}
+		return null;
+	}
+
+	/** Gathers the feeds with the same key and gives the one with the newest entry. */
+	private Feed gather(Feed first) {
+		this.same.add(first);
+		Feed newest = first;
+		for (Feed other = this.heads.peek(); other != null
+				&& other.head().compareKeys(first.head()) == 0; other = this.heads.peek()) {
+			this.heads.remove();
+			this.same.add(other);
+			if (other.head().compareVersions(newest.head()) > 0) {
+				newest = other;
+			}
+		}
+		return newest;
+	}
+
+	private Merged told(Key key, Page.Cursor newest) {
+		if (!newest.isLarge()) {
+			return new Whole(key, (Live) newest.entry());
+		}
+		int holder = this.same.stream()
+			.filter(feed -> feed.head().compareVersions(newest) == 0)
+			.mapToInt(feed -> feed.index)
+			.min()
+			.orElseThrow();
+		return new Large(key, newest.version(), newest.expiresAtMillis(), holder);
+	}
+
+	/** An entry of the range. */
+	sealed interface Merged {
+
+		Key key();
+
+	}
+
+	/** One that was in the pages. */
+	record Whole(Key key, Live live) implements Merged {
+	}
+
+	/**
+	 * One that has to be read by itself.
+	 *
+	 * @param holder the first feed that holds it
+	 */
+	record Large(Key key, Version version, long expiresAtMillis, int holder) implements Merged {
+	}
+
+	/** What one replica shows. */
+	private final class Feed {
+
+		private final int index;
+
+		private final Queue<Page> pages = new ArrayDeque<>(MAX_PAGES);
+
+		private Page.@Nullable Cursor cursor;
+
+		/** What comes behind its pages; null where nothing does. */
+		private @Nullable KeyRange behind;
+
+		private boolean present = true;
+
+		Feed(int index) {
+			this.index = index;
+			this.behind = RangeMerge.this.range;
+		}
+
+		Page.Cursor head() {
+			if (this.cursor == null) {
+				throw new IllegalStateException("a feed that shows nothing is being merged");
+			}
+			return this.cursor;
+		}
+
+		void add(Page page) {
+			this.pages.add(page);
+			this.behind = page.isLast() ? null : page.behind(RangeMerge.this.range);
+			if (this.cursor == null) {
+				RangeMerge.this.starved--;
+				advance();
+			}
+		}
+
+		boolean isStarved() {
+			return this.present && this.cursor == null && this.behind != null;
+		}
+
+		/** Goes to its next item. */
+		void advance() {
+			while (!this.pages.isEmpty()) {
+				if (this.cursor == null) {
+					this.cursor = this.pages.element().cursor();
+				}
+				if (this.cursor.advance()) {
+					RangeMerge.this.heads.add(this);
+					return;
+				}
+				this.pages.remove();
+				this.cursor = null;
+			}
+			if (this.behind != null) {
+				RangeMerge.this.starved++;
+			}
+		}
+
+		void leave() {
+			if (this.cursor != null) {
+				RangeMerge.this.heads.remove(this);
+			}
+			else if (isStarved()) {
+				RangeMerge.this.starved--;
+			}
+			this.pages.clear();
+			this.cursor = null;
+			this.present = false;
+			RangeMerge.this.present--;
+		}
+
+		/** Has shown nothing yet of a range. */
+		void beginAt(KeyRange from) {
+			this.pages.clear();
+			this.cursor = null;
+			this.behind = from;
+			RangeMerge.this.starved++;
+		}
+
+	}
+
+}

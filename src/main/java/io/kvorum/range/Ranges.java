@@ -1,0 +1,122 @@
+package io.kvorum.range;
+
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.OperationFailures;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.ReplicaSet;
+
+/**
+ * Opens ranges, up to a number and an amount of memory.
+ * <p>
+ * A range over the cluster asks all nodes, so that it finds entries that were written
+ * with few copies. It is whole while a majority of each key's replicas take part: of the
+ * default number of replicas a minority may be missing, wherever they are. That is also
+ * the most that may be missing, since with many more partitions than sets of nodes there
+ * are keys on every set.
+ */
+public final class Ranges {
+
+	private final Topology topology;
+
+	private final Member self;
+
+	/** By the index of their member. */
+	private final Replica[] replicas;
+
+	private final RangeSettings settings;
+
+	private final TimeSource time;
+
+	private final RangeEvents events;
+
+	private final AtomicInteger open = new AtomicInteger();
+
+	private final AtomicLong lentBytes = new AtomicLong();
+
+	/**
+	 * Ranges of a node.
+	 * @param replicas on all members, this one among them, by their index
+	 */
+	public Ranges(Topology topology, Member self, List<? extends Replica> replicas, RangeSettings settings,
+			TimeSource time, RangeEvents events) {
+		this.topology = topology;
+		this.self = self;
+		this.replicas = replicas.toArray(Replica[]::new);
+		this.settings = settings;
+		this.time = time;
+		this.events = events;
+	}
+
+	/**
+	 * Opens a range.
+	 * @param limit the most entries to return, 1 or more
+	 * @throws OperationFailedException if too many ranges are open; nothing was done
+	 */
+	public RangeCursor open(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+		observer.began(scope);
+		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
+		long bytes = this.settings.bytesOf(asked.size());
+		try {
+			lend(bytes);
+		}
+		catch (OperationFailedException ex) {
+			this.events.refused(scope);
+			throw ex;
+		}
+		return new RangeRead(scope, range, limit, asked, requiredOf(scope), this.settings, this.time, this.events,
+				observer, () -> giveBack(bytes));
+	}
+
+	private void lend(long bytes) {
+		if (this.open.incrementAndGet() > this.settings.maxConcurrent()) {
+			this.open.decrementAndGet();
+			throw tooMuch("%d ranges are under way, as many as kvorum.range.max-concurrent allows"
+				.formatted(this.settings.maxConcurrent()));
+		}
+		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes()) {
+			giveBack(bytes);
+			throw tooMuch(
+					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"
+						.formatted(this.settings.maxBytes(), bytes));
+		}
+	}
+
+	private void giveBack(long bytes) {
+		this.lentBytes.addAndGet(-bytes);
+		this.open.decrementAndGet();
+	}
+
+	private List<Member> membersOf(RangeScope scope) {
+		return switch (scope) {
+			case CLUSTER -> this.topology.members();
+			case NODE -> List.of(this.self);
+		};
+	}
+
+	private int requiredOf(RangeScope scope) {
+		int factor = this.topology.factor();
+		return switch (scope) {
+			case CLUSTER -> this.topology.size() - (factor - Replicas.majorityOf(factor).ack());
+			case NODE -> 1;
+		};
+	}
+
+	private OperationFailedException tooMuch(String why) {
+		return OperationFailures.notBegun(1, this.self, Failed.notDone(Reason.OVERLOADED, why));
+	}
+
+}

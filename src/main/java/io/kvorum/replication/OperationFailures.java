@@ -1,0 +1,104 @@
+package io.kvorum.replication;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.OperationFailedException.ReplicaFailure;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Tally;
+import org.jspecify.annotations.Nullable;
+
+/** Derives the failure of an operation from the replies of its replicas. */
+public final class OperationFailures {
+
+	/** The reason of a replica that had not replied when the others decided. */
+	private static final String PENDING = "pending";
+
+	private OperationFailures() {
+	}
+
+	/** The failure of a read, or of a write before its first store. */
+	public static OperationFailedException ofReads(ReplicaSet set, Tally tally) {
+		return of(set, tally, false, null);
+	}
+
+	/** The failure of a read that could not store what it found on enough replicas. */
+	public static OperationFailedException ofWriteBack(ReplicaSet set, Tally tally) {
+		return of(set, tally, false, Kind.NOT_ENOUGH_REPLICAS);
+	}
+
+	/**
+	 * The failure of a write. Each replica that was asked may have stored the entry,
+	 * unless its reply says that it has not.
+	 */
+	public static OperationFailedException ofStores(ReplicaSet set, Tally tally) {
+		return of(set, tally, true, null);
+	}
+
+	/** The failure of a write that was not begun because too few replicas are there. */
+	public static OperationFailedException ofAbsentees(ReplicaSet set, int required) {
+		Tally tally = Tally.awaiting(required, set.size());
+		for (int position = set.present(); position < set.size(); position++) {
+			tally = tally.add(position, Failed.notDone(Reason.AWAY, "the replica is known to be away"));
+		}
+		return of(set, tally, false, null);
+	}
+
+	/** The failure of an operation that this node could not begin. */
+	public static OperationFailedException notBegun(int required, Member self, Failed why) {
+		Kind kind = (why.reason() == Reason.NO_SPACE) ? Kind.NO_SPACE : Kind.NOT_ACCEPTED;
+		return new OperationFailedException(kind, why.detail(), required, 0, false, true,
+				List.of(new ReplicaFailure(self.address(), why.reason().text(), false, true)));
+	}
+
+	private static OperationFailedException of(ReplicaSet set, Tally tally, boolean stores, @Nullable Kind known) {
+		List<ReplicaFailure> failures = new ArrayList<>();
+		List<Failed> replies = new ArrayList<>();
+		for (int position = 0; position < set.size(); position++) {
+			String node = set.at(position).member().address();
+			Reply reply = tally.reply(position);
+			if (reply == null) {
+				failures.add(new ReplicaFailure(node, PENDING, stores, true));
+			}
+			else if (reply instanceof Failed failed) {
+				replies.add(failed);
+				failures.add(new ReplicaFailure(node, failed.reason().text(), stores && failed.mayHaveHappened(),
+						failed.mayRetry()));
+			}
+		}
+		boolean mayHaveHappened = stores
+				&& (tally.succeeded() > 0 || failures.stream().anyMatch(ReplicaFailure::mayHaveHappened));
+		long lasting = failures.stream().filter(replica -> !replica.mayRetry()).count();
+		return new OperationFailedException((known != null) ? known : kindOf(tally, replies, mayHaveHappened),
+				message(replies), tally.required(), tally.succeeded(), mayHaveHappened,
+				tally.replicas() - lasting >= tally.required(), failures);
+	}
+
+	private static Kind kindOf(Tally tally, List<Failed> replies, boolean mayHaveHappened) {
+		if (replies.stream().allMatch(failed -> failed.reason() == Reason.NO_SPACE)) {
+			return Kind.NO_SPACE;
+		}
+		boolean isNotBegun = tally.succeeded() == 0 && !mayHaveHappened;
+		return (isNotBegun && replies.stream().allMatch(OperationFailures::isNotAccepted)) ? Kind.NOT_ACCEPTED
+				: Kind.NOT_ENOUGH_REPLICAS;
+	}
+
+	/** Whether a replica refused to begin, and may accept the same soon after. */
+	private static boolean isNotAccepted(Failed failed) {
+		return switch (failed.reason()) {
+			case OVERLOADED, UNAVAILABLE, REBUILDING, CLOCK -> !failed.mayHaveHappened();
+			default -> false;
+		};
+	}
+
+	private static String message(List<Failed> replies) {
+		return replies.stream().map(Failed::detail).distinct().collect(Collectors.joining("; "));
+	}
+
+}

@@ -1,0 +1,170 @@
+package io.kvorum.convergence.antientropy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.VotingRight;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.ForwardedIndex;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The last node of three hands on what has one copy. */
+class MisplacedEntriesTests {
+
+	private static final Topology TOPOLOGY = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
+
+	private static final RendezvousPlacement PLACEMENT = new RendezvousPlacement(TOPOLOGY);
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final int PARTITION = RendezvousPlacement.partitionOf(KEY);
+
+	private static final List<Member> ORDER = PLACEMENT.replicasOf(PARTITION, 3);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final List<InMemoryStorage> stores = Stream.generate(InMemoryStorage::new).limit(3).toList();
+
+	private final RepairLog log = new RepairLog(TOPOLOGY, ORDER.getLast(), new InMemoryRecord(1));
+
+	private Runnable beforeStubs = () -> {
+	};
+
+	private final MisplacedEntries handover = handover();
+
+	private MisplacedEntries handover() {
+		HybridLogicalClock clock = new HybridLogicalClock(this.time);
+		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
+		List<LocalReplica> replicas = TOPOLOGY.members()
+			.stream()
+			.map(member -> new LocalReplica(member, this.stores.get(member.index()), clock, this.time,
+					VotingRight.TRUSTED, PeerQueries.NONE))
+			.toList();
+		RepairSettings settings = new RepairSettings(Duration.ofHours(1), 1, Long.MAX_VALUE, Duration.ofSeconds(1),
+				Duration.ofSeconds(1), Duration.ofSeconds(1));
+		return new MisplacedEntries(replicas.get(ORDER.getLast().index()), replicas,
+				new Index(storeOf(ORDER.getLast())), PLACEMENT, this.log, this.time, settings,
+				new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never()), RepairEvents.NONE);
+	}
+
+	@Test
+	void whatDoesNotBelongHereGoesWhenItsOwnerHasItAndAllHaveBeenComparedSince() {
+		store(entry(1, Copies.of(1)));
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(1, Copies.of(1)));
+		compareWithAll();
+
+		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(stored(ORDER.getLast())).isNull();
+	}
+
+	@Test
+	void whatHasTheDefaultBelongsHere() {
+		store(entry(1, Copies.DEFAULT));
+
+		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(stored(ORDER.getFirst())).isNull();
+	}
+
+	/** Another member may still have what it has overwritten. */
+	@Test
+	void whatComesWhileTheRoundLooksStaysUntilAllHaveBeenComparedSince() {
+		store(entry(1, Copies.of(1)));
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		compareWithAll();
+		this.beforeStubs = () -> store(entry(2, Copies.of(1)));
+
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(stored(ORDER.getLast())).isEqualTo(entry(2, Copies.of(1)));
+		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(2, Copies.of(1)));
+
+		this.beforeStubs = () -> {
+		};
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		compareWithAll();
+		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(stored(ORDER.getLast())).isNull();
+	}
+
+	@Test
+	void whatWasComparedInTheMillisecondInWhichItWasSeenIsComparedOnceMore() {
+		store(entry(1, Copies.of(1)));
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		for (Member member : this.log.others()) {
+			assertThat(this.log.takeNeeds(member).get(Partitions.sliceOf(PARTITION))).isTrue();
+			this.log.repaired(member, Partitions.sliceOf(PARTITION), this.time.millis());
+		}
+
+		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(this.log.others()).allMatch(this.log::isInNeed);
+		compareWithAll();
+		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(this.log.others()).noneMatch(this.log::isInNeed);
+	}
+
+	private void compareWithAll() {
+		this.time.pass(Duration.ofSeconds(1));
+		this.log.others().forEach(this.log::takeNeeds);
+		this.log.others()
+			.forEach(member -> this.log.repaired(member, Partitions.sliceOf(PARTITION), this.time.millis()));
+		this.time.pass(Duration.ofSeconds(1));
+	}
+
+	private static Entry entry(long timestamp, Copies copies) {
+		return new Tombstone(new Version(timestamp, 1), copies);
+	}
+
+	private void store(Entry entry) {
+		assertThat(Now.of(storeOf(ORDER.getLast()).store(KEY, entry))).isNotNull();
+	}
+
+	private @Nullable Entry stored(Member member) {
+		return Now.of(storeOf(member).read(KEY));
+	}
+
+	private InMemoryStorage storeOf(Member member) {
+		return this.stores.get(member.index());
+	}
+
+	/** Something may happen before it tells stubs. */
+	private final class Index extends ForwardedIndex {
+
+		Index(PartitionIndex index) {
+			super(index);
+		}
+
+		@Override
+		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+			MisplacedEntriesTests.this.beforeStubs.run();
+			return super.stubs(partitions, enough, deadline);
+		}
+
+	}
+
+}

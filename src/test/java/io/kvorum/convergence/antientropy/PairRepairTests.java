@@ -1,0 +1,181 @@
+package io.kvorum.convergence.antientropy;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Pace;
+import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.VotingRight;
+import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.StorageException.Unreadable;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.ForwardedIndex;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Two of three nodes, one of which cannot read its index of some partitions. */
+class PairRepairTests {
+
+	private static final Topology TOPOLOGY = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
+
+	private static final RendezvousPlacement PLACEMENT = new RendezvousPlacement(TOPOLOGY);
+
+	private static final List<Member> MEMBERS = TOPOLOGY.members();
+
+	private static final List<Key> KEYS = IntStream.range(0, 300).mapToObj(i -> Generator.key("key " + i)).toList();
+
+	private static final List<Integer> ALL_SLICES = IntStream.range(0, Partitions.SLICES).boxed().toList();
+
+	private static final RepairSettings SETTINGS = new RepairSettings(Duration.ofHours(1), 1, Long.MAX_VALUE,
+			Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+	/** In the order of partitions neither the first ones nor the last ones. */
+	private static final Set<Integer> DAMAGED = KEYS.stream()
+		.map(RendezvousPlacement::partitionOf)
+		.sorted()
+		.skip(100)
+		.limit(3)
+		.collect(Collectors.toSet());
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final List<InMemoryStorage> stores = Stream.generate(InMemoryStorage::new).limit(3).toList();
+
+	private final HybridLogicalClock clock = new HybridLogicalClock(this.time);
+
+	PairRepairTests() {
+		this.clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
+	}
+
+	@Test
+	void aRebuildBringsWhatIsInOtherPartitionsThanThoseThatAPeerCannotRead() {
+		KEYS.forEach(key -> store(1, key));
+
+		SortedSet<Integer> missing = Now
+			.of(antiEntropy(Set.of(), DAMAGED).rebuild(List.of(MEMBERS.get(1)), ALL_SLICES, Long.MIN_VALUE));
+
+		assertThat(missing).containsExactlyInAnyOrderElementsOf(DAMAGED);
+		assertThat(KEYS.stream().filter(key -> stored(0, key) == null))
+			.allMatch(key -> DAMAGED.contains(RendezvousPlacement.partitionOf(key)))
+			.hasSize(DAMAGED.size());
+	}
+
+	@Test
+	void aRebuildIsWholeWhenAnotherSourceHasWhatIsInThosePartitions() {
+		KEYS.forEach(key -> {
+			store(1, key);
+			store(2, key);
+		});
+		AntiEntropy antiEntropy = antiEntropy(Set.of(), DAMAGED);
+		List<Member> sources = List.of(MEMBERS.get(1), MEMBERS.get(2));
+
+		Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE));
+		SortedSet<Integer> missing = Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE));
+
+		assertThat(missing).isEmpty();
+		assertThat(KEYS).allMatch(key -> stored(0, key) != null);
+	}
+
+	@Test
+	void aRepairLeavesSlicesWithPartitionsThatAPeerCannotReadAndMakesTheOthersEqual() {
+		assertThatAllButDamagedAreRepaired(pairRepair(Set.of(), DAMAGED));
+	}
+
+	@Test
+	void aRepairLeavesSlicesWithPartitionsThatThisNodeCannotReadAndMakesTheOthersEqual() {
+		assertThatAllButDamagedAreRepaired(pairRepair(DAMAGED, Set.of()));
+	}
+
+	private void assertThatAllButDamagedAreRepaired(PairRepair repair) {
+		KEYS.forEach(key -> store(key.hashCode() & 1, key));
+
+		PairRepair.Result result = Objects.requireNonNull(Now.of(repair.repair(ALL_SLICES)));
+
+		assertThat(result.unsettled)
+			.containsExactlyInAnyOrderElementsOf(DAMAGED.stream().map(Partitions::sliceOf).collect(Collectors.toSet()));
+		assertThat(KEYS.stream().filter(key -> stored(0, key) == null || stored(1, key) == null))
+			.allMatch(key -> DAMAGED.contains(RendezvousPlacement.partitionOf(key)))
+			.hasSize(DAMAGED.size());
+	}
+
+	private PairRepair pairRepair(Set<Integer> damagedHere, Set<Integer> damagedThere) {
+		return new PairRepair(replica(0, Set.of()), replica(1, damagedThere),
+				new DamagedIndex(this.stores.get(0), damagedHere), PLACEMENT, this.time, SETTINGS, pace(),
+				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), RepairEvents.NONE);
+	}
+
+	/** Of the first node, with what the second one cannot read. */
+	private AntiEntropy antiEntropy(Set<Integer> damagedHere, Set<Integer> damagedThere) {
+		return new AntiEntropy(replica(0, Set.of()),
+				List.of(replica(0, Set.of()), replica(1, damagedThere), replica(2, Set.of())),
+				new DamagedIndex(this.stores.get(0), damagedHere), PLACEMENT,
+				new RepairLog(TOPOLOGY, MEMBERS.get(0), new InMemoryRecord(1)), _ -> false, VotingRight.TRUSTED,
+				this.time, _ -> Mono.never(), SETTINGS, RepairEvents.NONE);
+	}
+
+	private Pace pace() {
+		return new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never());
+	}
+
+	private LocalReplica replica(int node, Set<Integer> damaged) {
+		PeerQueries questions = new Responder(new DamagedIndex(this.stores.get(node), damaged), PLACEMENT, TOPOLOGY,
+				MEMBERS.get(node));
+		return new LocalReplica(MEMBERS.get(node), this.stores.get(node), this.clock, this.time, VotingRight.TRUSTED,
+				questions);
+	}
+
+	private void store(int node, Key key) {
+		assertThat(Now.of(this.stores.get(node).store(key, new Tombstone(new Version(1, 1), 3)))).isNotNull();
+	}
+
+	private @Nullable Entry stored(int node, Key key) {
+		return Now.of(this.stores.get(node).read(key));
+	}
+
+	/** Cannot tell the stubs of some partitions. */
+	private static final class DamagedIndex extends ForwardedIndex {
+
+		private final Set<Integer> damaged;
+
+		DamagedIndex(PartitionIndex index, Set<Integer> damaged) {
+			super(index);
+			this.damaged = damaged;
+		}
+
+		@Override
+		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+			return partitions.stream().anyMatch(this.damaged::contains)
+					? Mono.error(new Unreadable(new IOException("block checksum mismatch")))
+					: super.stubs(partitions, enough, deadline);
+		}
+
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.kvorum.convergence.antientropy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PlanTests {
+
+	private static final KeyHash HASH = RendezvousPlacement::hashOf;
+
+	private static final int FACTOR = 3;
+
+	private static final Version OLD = new Version(1L << 16, 1);
+
+	private static final Version NEW = new Version(2L << 16, 1);
+
+	private static final Key KEY = Generator.key("key");
+
+	@Test
+	void whatIsEqualOnBothNeedsNothing() {
+		Plan plan = plan(List.of(live(OLD, 3)), List.of(live(OLD, 3)), 0, 1);
+
+		assertThat(plan.size()).isZero();
+	}
+
+	@Test
+	void anExpiredEntryAndItsTombstoneAreEqual() {
+		Plan plan = plan(List.of(live(OLD, 3)), List.of(tombstone(OLD, 3)), 0, 1);
+
+		assertThat(plan.size()).isZero();
+	}
+
+	@Test
+	void whatIsNewerThereIsBroughtHereWhereItBelongs() {
+		Plan plan = plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 2, 0);
+
+		assertThat(plan).isEqualTo(new Plan(List.of(tombstone(NEW, 3)), List.of(), List.of()));
+	}
+
+	@Test
+	void whatWasOverwrittenWithFewerCopiesIsOverwrittenHereTooThoughItDoesNotBelongHere() {
+		Plan plan = plan(List.of(live(OLD, 3)), List.of(live(NEW, 1)), 1, 0);
+
+		assertThat(plan).isEqualTo(new Plan(List.of(live(NEW, 1)), List.of(), List.of()));
+	}
+
+	@Test
+	void whatIsNewerHereIsGivenToWhoeverHasAnOlderOne() {
+		assertThat(plan(List.of(live(NEW, 3)), List.of(live(OLD, 3)), 0, 2))
+			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 3)), List.of()));
+		assertThat(plan(List.of(live(NEW, 2)), List.of(live(OLD, 3)), 0, 2))
+			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 2)), List.of()));
+	}
+
+	@Test
+	void whatIsMissingThereIsGivenAndKnownToBeHereAlone() {
+		assertThat(plan(List.of(live(OLD, 3)), List.of(), 0, 2))
+			.isEqualTo(new Plan(List.of(), List.of(live(OLD, 3)), List.of(live(OLD, 3))));
+	}
+
+	@Test
+	void whatIsMissingHereIsBroughtWhereItBelongs() {
+		assertThat(plan(List.of(), List.of(live(OLD, 2)), 1, 0).pull()).containsExactly(live(OLD, 2));
+		assertThat(plan(List.of(), List.of(live(OLD, 1)), 1, 0).size()).isZero();
+	}
+
+	@Test
+	void anOldTombstoneIsNotGivenToWhoHasNothingOfItsKey() {
+		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, Stub::tombstone).size()).isZero();
+		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, Stub::tombstone).size()).isZero();
+	}
+
+	@Test
+	void anOldTombstoneIsGivenToWhoHasSomethingOlder() {
+		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, Stub::tombstone).push())
+			.containsExactly(tombstone(NEW, 3));
+		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, Stub::tombstone).pull())
+			.containsExactly(tombstone(NEW, 3));
+	}
+
+	@SeededTest
+	void carryingItOutMakesBothEqualInWhatTheyShare(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 200; i++) {
+			int myRank = random.below(3);
+			int theirRank = (myRank + 1 + random.below(2)) % 3;
+			Map<Key, Stub> mine = new TreeMap<>();
+			Map<Key, Stub> theirs = new TreeMap<>();
+			for (int writes = random.below(30); writes > 0; writes--) {
+				Stub stub = new Stub(Generator.key("k" + random.below(8)), new Version(writes + 1L, 1),
+						1 + random.below(3), random.chance(30));
+				if (myRank < copies(stub.copies()) && random.chance(60)) {
+					mine.merge(stub.key(), stub, PlanTests::newer);
+				}
+				if (theirRank < copies(stub.copies()) && random.chance(60)) {
+					theirs.merge(stub.key(), stub, PlanTests::newer);
+				}
+			}
+			carryOut(mine, theirs, myRank, theirRank);
+			carryOut(theirs, mine, theirRank, myRank);
+
+			assertThat(shared(mine, myRank, theirRank)).as("seed %d, round %d", seed, i)
+				.isEqualTo(shared(theirs, myRank, theirRank));
+		}
+	}
+
+	private static void carryOut(Map<Key, Stub> mine, Map<Key, Stub> theirs, int myRank, int theirRank) {
+		Plan plan = plan(List.copyOf(mine.values()), List.copyOf(theirs.values()), myRank, theirRank);
+		plan.pull().forEach(stub -> mine.merge(stub.key(), stub, PlanTests::newer));
+		plan.push().forEach(stub -> theirs.merge(stub.key(), stub, PlanTests::newer));
+	}
+
+	private static Map<Key, Stub> shared(Map<Key, Stub> stubs, int oneRank, int otherRank) {
+		Map<Key, Stub> shared = new TreeMap<>(stubs);
+		shared.values().removeIf(stub -> Math.max(oneRank, otherRank) >= copies(stub.copies()));
+		return shared;
+	}
+
+	private static Stub newer(Stub one, Stub other) {
+		return one.version().isNewerThan(other.version()) ? one : other;
+	}
+
+	private static Plan plan(List<Stub> mine, List<Stub> theirs, int myRank, int theirRank) {
+		return plan(mine, theirs, myRank, theirRank, _ -> false);
+	}
+
+	private static Plan plan(List<Stub> mine, List<Stub> theirs, int myRank, int theirRank,
+			Predicate<Stub> isOldTombstone) {
+		Leaf leaf = Leaf.of(0, mine, HASH);
+		Leaf received = Messages.readLeaves(Messages.body(Messages.compare(List.of(leaf)))).getFirst();
+		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)), PlanTests::copies);
+		Plan plan = Plan.nothing();
+		plan.add(mine, Messages.readDifferences(answer, List.of(leaf)).getFirst(), myRank, theirRank, PlanTests::copies,
+				isOldTombstone);
+		return plan;
+	}
+
+	private static int copies(Copies copies) {
+		return copies.orDefault(FACTOR);
+	}
+
+	private static Stub live(Version version, int copies) {
+		return new Stub(KEY, version, copies, false);
+	}
+
+	private static Stub tombstone(Version version, int copies) {
+		return new Stub(KEY, version, copies, true);
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.kvorum.convergence.antientropy;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Partitions;
+import io.kvorum.storage.NodeRecord;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.Now;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What is remembered about repairs. */
+class RepairLogTests {
+
+	private static final int SLICE = 5;
+
+	private static final Topology TOPOLOGY = topology(3);
+
+	private static final List<Member> OTHERS = TOPOLOGY.members().subList(1, 3);
+
+	private final NodeRecord record = new InMemoryRecord(1);
+
+	private final RepairLog log = log(TOPOLOGY);
+
+	private static Topology topology(int nodes) {
+		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
+	}
+
+	private RepairLog log(Topology topology) {
+		RepairLog log = new RepairLog(topology, topology.members().getFirst(), this.record);
+		log.load();
+		return log;
+	}
+
+	@Test
+	void theRecordOfRepairsOnDiskStaysTheSame() {
+		Member other = OTHERS.getFirst();
+		this.log.repaired(other, 1, 0x0102_0304_0506_0708L);
+		Now.of(this.log.save(other));
+
+		byte[] recorded = this.record.recorded("repaired " + other.address());
+		assertThat(recorded).hasSize(Long.BYTES * (1 + 4096))
+			.startsWith(ByteBuffer.allocate(Long.BYTES).putLong(TOPOLOGY.fingerprint()).array());
+		assertThat(Arrays.copyOfRange(recorded, Long.BYTES, 4 * Long.BYTES)).containsExactly(0, 0, 0, 0, 0, 0, 0, 0, 1,
+				2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0, 0, 0, 0, 0);
+	}
+
+	@Test
+	void repairsAreRememberedOverARestartWhileTheTopologyIsTheSame() {
+		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 5_000));
+		OTHERS.forEach(member -> Now.of(this.log.save(member)));
+
+		assertThat(log(TOPOLOGY).repairedWithAll(SLICE)).isEqualTo(5_000);
+		assertThat(log(topology(4)).repairedWithAll(SLICE)).as("another member may have anything")
+			.isEqualTo(RepairLog.NEVER);
+	}
+
+	@Test
+	void afterAStartEverythingIsInNeedAndWhatComesToBeWhileItIsRepairedStaysSo() {
+		Member other = OTHERS.getFirst();
+		assertThat(this.log.takeNeeds(other).cardinality()).isEqualTo(Partitions.SLICES);
+		assertThat(this.log.isInNeed(other)).isFalse();
+		this.log.need(other, 7);
+		this.log.repaired(other, 7, 5_000);
+		assertThat(this.log.takeNeeds(other).stream().boxed()).containsExactly(7);
+	}
+
+	@Test
+	void whatIsMissingHereMayBeOnAnyOther() {
+		OTHERS.forEach(this.log::takeNeeds);
+		this.log.need(TOPOLOGY.members().getFirst(), 7);
+		assertThat(OTHERS).allMatch(this.log::isInNeed);
+		assertThat(this.log.needs()).isEqualTo(2);
+	}
+
+}

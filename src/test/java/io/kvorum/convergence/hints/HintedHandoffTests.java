@@ -1,0 +1,261 @@
+package io.kvorum.convergence.hints;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryHints;
+import io.kvorum.testing.SteeredTime;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Node 0 of two, and what node 1 misses. */
+class HintedHandoffTests {
+
+	private static final Duration WINDOW = Duration.ofMinutes(1);
+
+	private static final int MAX_BYTES = 1000;
+
+	private static final Key KEY = Generator.key("key");
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final ClosableHints log = new ClosableHints();
+
+	private final Target target = new Target();
+
+	private final List<Member> inNeed = new ArrayList<>();
+
+	private final List<MonoSink<Long>> alarms = new ArrayList<>();
+
+	private final HintedHandoff handoff = new HintedHandoff(this.log, List.of(this.target), 2,
+			new HintSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, Duration.ofSeconds(2)),
+			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), HintEvents.NONE);
+
+	private Disposable running = Disposables.disposed();
+
+	@BeforeEach
+	void run() {
+		this.running = this.handoff.run().subscribe();
+	}
+
+	@AfterEach
+	void stop() {
+		this.running.dispose();
+	}
+
+	/** It is time for the next round, and for what waits for its pace. */
+	private void ring() {
+		for (int i = 0; i < 10; i++) {
+			List<MonoSink<Long>> set = List.copyOf(this.alarms);
+			this.alarms.clear();
+			set.forEach(alarm -> alarm.success(0L));
+		}
+	}
+
+	private Entry entry(String text) {
+		return Generator.live(new Version(this.time.millis() << Version.COUNTER_BITS, 1), text);
+	}
+
+	private void miss(Key key, Entry entry) {
+		this.handoff.missed(this.target.member(), key, entry, Reason.AWAY);
+	}
+
+	private long waiting() {
+		return this.handoff.waiting(this.target.member()).hints();
+	}
+
+	@Test
+	void whatANodeMissesIsKeptWhileItIsAwayAndHandedOverWhenItIsBack() {
+		this.target.isThere = false;
+		Entry entry = entry("value");
+		miss(KEY, entry);
+		ring();
+		assertThat(waiting()).isEqualTo(1);
+		assertThat(this.handoff.oldestMillis()).isEqualTo(this.time.millis());
+
+		this.target.isThere = true;
+		ring();
+		assertThat(this.target.stored).containsExactly(entry);
+		assertThat(waiting()).isZero();
+		assertThat(this.handoff.oldestMillis()).isEqualTo(Long.MAX_VALUE);
+		assertThat(this.inNeed).isEmpty();
+	}
+
+	@Test
+	void aKeyThatIsOverwrittenTenTimesIsHandedOverOnce() {
+		this.target.isThere = false;
+		for (int i = 0; i < 10; i++) {
+			this.time.pass(Duration.ofMillis(1));
+			miss(KEY, entry("value " + i));
+		}
+		this.target.isThere = true;
+		ring();
+
+		assertThat(this.target.stored).containsExactly(entry("value 9"));
+	}
+
+	@Test
+	void aHintThatIsNotAcknowledgedStays() {
+		this.target.answer = Failed.unknown(Reason.TIMEOUT, "slow");
+		miss(KEY, entry("value"));
+		ring();
+
+		assertThat(this.target.stored).isNotEmpty();
+		assertThat(waiting()).isEqualTo(1);
+	}
+
+	@Test
+	void whatANodeRefusesByItsClockIsRepairedAndNotKept() {
+		this.handoff.missed(this.target.member(), KEY, entry("value"), Reason.CLOCK);
+
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void aNodeThatIsAwayForLongerThanTheWindowIsRepairedInstead() {
+		this.target.isThere = false;
+		miss(KEY, entry("before"));
+		this.time.pass(WINDOW.plusSeconds(1));
+		miss(Generator.key("other"), entry("after"));
+
+		assertThat(waiting()).isEqualTo(1);
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void aHintThatIsOlderThanTheWindowIsThrownAwayAndNeverHandedOver() {
+		this.target.isThere = false;
+		miss(KEY, entry("value"));
+		this.time.pass(WINDOW.plusSeconds(1));
+		this.target.isThere = true;
+		ring();
+
+		assertThat(this.target.stored).isEmpty();
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void whereTooMuchWaitsANodeIsRepairedInstead() {
+		this.target.isThere = false;
+		miss(Generator.key("first"), entry("x".repeat(MAX_BYTES)));
+		miss(Generator.key("second"), entry("x"));
+
+		assertThat(waiting()).isEqualTo(1);
+		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void whatTheOwnDiskDidNotTakeIsBroughtByARepair() {
+		Member self = new Member(0, "http://node-0");
+		this.handoff.missed(self, KEY, entry("value"), Reason.NO_SPACE);
+
+		assertThat(this.inNeed).containsExactly(self);
+	}
+
+	@Test
+	void aWriteThatEndsWhileTheNodeStopsDoesNotFailForAHint() {
+		this.target.isThere = false;
+		this.log.isClosed = true;
+		miss(KEY, entry("value"));
+		ring();
+
+		assertThat(this.inNeed).containsExactly(this.target.member());
+		assertThat(this.running.isDisposed()).as("handing over goes on until it is stopped").isFalse();
+	}
+
+	/** Says that it is closed, once it is. */
+	private static final class ClosableHints extends InMemoryHints {
+
+		private boolean isClosed;
+
+		@Override
+		public Mono<Boolean> add(long target, Key key, Entry entry) {
+			return this.isClosed ? Mono.error(new Unavailable("closed")) : super.add(target, key, entry);
+		}
+
+		@Override
+		public synchronized Waiting waiting(long target) {
+			if (this.isClosed) {
+				throw new Unavailable("closed");
+			}
+			return super.waiting(target);
+		}
+
+	}
+
+	/** The replica of the other node. */
+	private static final class Target implements Replica {
+
+		private final Member member = new Member(1, "http://node-1");
+
+		private final List<Entry> stored = new ArrayList<>();
+
+		private boolean isThere = true;
+
+		private Reply answer = Acknowledged.INSTANCE;
+
+		@Override
+		public Member member() {
+			return this.member;
+		}
+
+		@Override
+		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+			return Mono.fromSupplier(() -> {
+				this.stored.add(entry);
+				return this.answer;
+			});
+		}
+
+		@Override
+		public Mono<Reply> read(Key key, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> readVersion(Key key, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public long expectedNanos() {
+			return this.isThere ? 0 : AWAY;
+		}
+
+	}
+
+}

@@ -1,0 +1,138 @@
+package io.kvorum.convergence.quarantine;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.quarantine.Membership.State;
+import io.kvorum.replication.PeerQueries;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** The first of three nodes, restored from a backup of a hundred days ago. */
+@ExtendWith(OutputCaptureExtension.class)
+class NodeStateTests {
+
+	private static final Duration MOST_AWAY = Duration.ofDays(9);
+
+	private static final long MADE_MILLIS = SteeredTime.START_MILLIS - Duration.ofDays(100).toMillis();
+
+	private final Topology topology = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 3);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final Noted record = restored();
+
+	private NodeState roster = started();
+
+	private static Noted restored() {
+		Noted disk = new Noted();
+		Restored.withAllOthers(Instant.ofEpochMilli(MADE_MILLIS))
+			.forEach((name, value) -> Now.of(disk.record(name, value)));
+		disk.names.clear();
+		return disk;
+	}
+
+	private NodeState started() {
+		NodeState started = new NodeState(this.topology, this.topology.members().getFirst(), this.record,
+				PeerQueries.NONE, this.time, MOST_AWAY, SystemBoot.SYNCED);
+		Now.of(started.load());
+		return started;
+	}
+
+	private void othersSay(State state, long madeMillis) {
+		say(1, state, madeMillis);
+		say(2, state, madeMillis);
+		Now.of(this.roster.decide());
+	}
+
+	private void say(int other, State state, long madeMillis) {
+		Now.of(this.roster.meet(this.topology.members().get(other),
+				new Introduction(other, 1, new Membership(state, 0), madeMillis, 0, 0, 0)));
+	}
+
+	@Test
+	void aNodeThatEndsInTheMomentInWhichItBecomesAMemberFindsItselfInOrder() {
+		othersSay(State.RESTORED, MADE_MILLIS);
+		assertThat(this.record.names).as("as long as it asks, it says when the backup was made")
+			.doesNotContain("alive");
+		othersSay(State.REUNITED, MADE_MILLIS);
+		assertThat(this.roster.state()).isEqualTo(State.MEMBER);
+		assertThat(this.record.names).endsWith("alive", "membership");
+
+		this.roster = started();
+		assertThat(this.roster.isMember()).isTrue();
+	}
+
+	@Test
+	void thatAPeerHasRestartedIsToldSinceItMayHaveLostWhatItKeptForOthers() {
+		AtomicInteger restarts = new AtomicInteger();
+		this.roster.whenRestarted(restarts::incrementAndGet);
+		sayAlive(1, 0);
+		assertThat(restarts).as("its first word in this life").hasValue(0);
+		sayAlive(1, MADE_MILLIS);
+		sayAlive(2, 0);
+		assertThat(restarts).as("it goes on, and another one is met").hasValue(0);
+		sayAlive(1, 0);
+		assertThat(restarts).as("it has forgotten what it was told").hasValue(1);
+	}
+
+	/** A member says when it last saw this node alive. */
+	private void sayAlive(int other, long seenAliveMillis) {
+		Now.of(this.roster.meet(this.topology.members().get(other),
+				new Introduction(other, other, new Membership(State.MEMBER, 1), MADE_MILLIS, 0, 0, seenAliveMillis)));
+	}
+
+	@Test
+	void thatWhatWasDeletedMayComeBackIsToldWhereNothingCanBeDoneAboutIt(CapturedOutput output) {
+		long newest = MADE_MILLIS + MOST_AWAY.toMillis() + 1;
+		say(1, State.RESTORED, newest);
+		say(2, State.BLANK, newest);
+		Now.of(this.roster.decide());
+
+		assertThat(this.roster.state()).isEqualTo(State.REUNITED);
+		assertThat(output).containsOnlyOnce("what was deleted since may come back");
+	}
+
+	@Test
+	void aNodeWhoseBackupIsTooOldIsInQuarantineAndNothingIsSaidToComeBack(CapturedOutput output) {
+		othersSay(State.RESTORED, MADE_MILLIS + MOST_AWAY.toMillis() + 1);
+
+		assertThat(this.roster.state()).isEqualTo(State.OLD);
+		assertThat(output).contains("In quarantine: it has an older disk than its peers have")
+			.doesNotContain("may come back");
+	}
+
+	/** Of a store that is not new; remembers what was recorded, in order. */
+	private static final class Noted extends InMemoryRecord {
+
+		private final List<String> names = new ArrayList<>();
+
+		Noted() {
+			super(7);
+		}
+
+		@Override
+		public boolean isNew() {
+			return false;
+		}
+
+		@Override
+		public Mono<Void> record(String name, byte[] value) {
+			return super.record(name, value).doOnSuccess(_ -> this.names.add(name));
+		}
+
+	}
+
+}

@@ -1,0 +1,521 @@
+package io.kvorum.convergence.quarantine;
+
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.TreeSet;
+
+import io.kvorum.convergence.quarantine.Membership.State;
+import io.kvorum.convergence.quarantine.QuarantinedNodes.Disk;
+import io.kvorum.convergence.quarantine.QuarantinedNodes.Node;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Of three nodes: which of them are believed, and when. */
+@ExtendWith(OutputCaptureExtension.class)
+class QuarantineTests {
+
+	private static final long NOW = SteeredTime.START_MILLIS;
+
+	private static final Duration MOMENT = Duration.ofMillis(100);
+
+	private static final Duration LONG = Duration.ofSeconds(20);
+
+	/** Of nodes that acknowledge what is not synced. */
+	private final SystemBoot os = new SystemBoot("one", true);
+
+	private final SystemBoot osAgain = new SystemBoot("another", true);
+
+	private final QuarantinedNodes nodes = new QuarantinedNodes();
+
+	private final Node first = this.nodes.node(0);
+
+	private final Node second = this.nodes.node(1);
+
+	private final Node third = this.nodes.node(2);
+
+	@Test
+	void membersThatStartTogetherAreBelievedInAMoment() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(MOMENT.multipliedBy(3));
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void aMemberThatStartsAloneIsBelievedOnceOthersHaveHadTimeToObject() {
+		this.first.asMember().start();
+		this.nodes.pass(Duration.ofMillis(1_900));
+		assertThat(this.first.isBelieved()).isFalse();
+
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void theTimeThatOthersHaveToObjectDoesNotBeginBeforeTheNodeAsksThem() {
+		this.first.asMember().make(SystemBoot.SYNCED);
+		this.nodes.pass(LONG);
+		this.first.run();
+		this.nodes.pass(Duration.ofMillis(1_900));
+		assertThat(this.first.wasBelieved).isFalse();
+
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aDiskThatAPeerRemembersAsReplacedIsNeverBelievedThoughThatPeerConnectsLater() {
+		this.first.withDisk(1, 10, NOW).start();
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		this.second.asMember().remembering(this.first, 9, 20).start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.wasBelieved).isFalse();
+	}
+
+	@Test
+	void aCopyOfADiskIsFoundOutByTheFirstWordOfAPeerHoweverLateThatComes() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(Duration.ofMinutes(3));
+		this.first.withDisk(1, 1, NOW);
+		this.first.stop();
+		this.second.pause();
+		this.third.pause();
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).as("nobody can tell").isTrue();
+
+		this.second.resume();
+		this.nodes.pass(MOMENT);
+		assertThat(this.first.isBelieved()).isFalse();
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+	}
+
+	@Test
+	void whatANodeWasToldInThisLifeSaysNothingOfAnEarlierOne() {
+		this.second.asMember().start();
+		this.third.asMember().start();
+		this.first.withDisk(1, 1, NOW - Duration.ofHours(1).toMillis()).start();
+		this.second.pause();
+		this.third.pause();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+
+		this.second.loseWords();
+		this.second.resume();
+		this.nodes.pass(Duration.ofSeconds(7));
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@ParameterizedTest(name = "{0} ms")
+	@ValueSource(ints = { 30, 200, 10_000 })
+	void aCopyOfADiskIsFoundOutThoughTheFirstAnswersOfAPeerAreLost(int lossMillis) {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(Duration.ofMinutes(3));
+		this.first.withDisk(1, 1, NOW);
+		this.third.pause();
+		this.second.loseWords();
+		this.first.start();
+		this.nodes.pass(Duration.ofMillis(lossMillis));
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.isBelieved()).isFalse();
+	}
+
+	@Test
+	void aClockThatIsSetBackMakesNoDiskAnOldOneWhateverAnswersAreLost() {
+		startAll(SystemBoot.SYNCED);
+		this.second.loseWords();
+		this.third.pause();
+		this.first.start();
+		this.nodes.pass(LONG);
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.first.start();
+		this.nodes.pass(MOMENT);
+		this.second.keepWords();
+		this.third.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aClockThatIsSetBackWhileAPeerIsAwayMakesNoDiskAnOldOne() {
+		startAll(SystemBoot.SYNCED);
+		this.second.pause();
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.first.start();
+		this.second.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatANodeWasToldWithAClockThatWasSetBackSinceSaysNothingOfAnEarlierLife() {
+		this.first.withDisk(1, 1, NOW - Duration.ofDays(1).toMillis()).start();
+		this.nodes.pass(LONG);
+		this.nodes.time.jump(Duration.ofHours(-1));
+		this.nodes.pass(LONG);
+		this.second.asMember().loseWords();
+		this.second.start();
+		this.nodes.pass(LONG);
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.rebuiltFrom).isEmpty();
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@ParameterizedTest(name = "{0} ms")
+	@ValueSource(ints = { 30, 10_000 })
+	void thatAPeerHasRestartedIsNoticedThoughItsFirstAnswersAreLost(int lossMillis) {
+		startAll(SystemBoot.SYNCED);
+		this.first.restartsOfPeers = 0;
+		this.second.loseWords();
+		this.second.start();
+		// Asked by the first one, as soon as that comes to it.
+		this.nodes.pass(Duration.ofSeconds(6).plusMillis(lossMillis));
+		assertThat(this.first.restartsOfPeers).isZero();
+		this.second.keepWords();
+		this.nodes.pass(LONG);
+		assertThat(this.first.restartsOfPeers).isPositive();
+
+		this.first.restartsOfPeers = 0;
+		this.nodes.pass(LONG);
+		assertThat(this.first.restartsOfPeers).as("it is in one life").isZero();
+	}
+
+	@Test
+	void aPeerThatIsReachedAndReachesNobodyIsNotTakenForOneThatRestartsAgainAndAgain() {
+		startAll(SystemBoot.SYNCED);
+		this.second.loseQuestions();
+		this.second.start();
+		this.nodes.pass(Duration.ofMinutes(2));
+		assertThat(this.second.isBelieved()).isTrue();
+		this.first.restartsOfPeers = 0;
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.restartsOfPeers).isZero();
+	}
+
+	@Test
+	void whatIsToldOfANodeBeingAliveIsOnItsDisk() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(LONG);
+		this.first.refuseRecords();
+		this.nodes.pass(Duration.ofMinutes(3));
+
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aNodeThatCannotRememberAPeerGoesOnAndHasNotMetIt(CapturedOutput output) {
+		this.first.asMember().remembering(this.third, 3, 1).start();
+		this.second.asMember().remembering(this.third, 3, 1).start();
+		this.nodes.pass(LONG);
+		this.third.withDisk(9, 20, this.nodes.time.millis());
+		this.first.refuseRecordsOf(this.third);
+		this.first.start();
+		this.third.start();
+		this.nodes.pass(Duration.ofSeconds(1));
+		assertThat(this.first.isBelieved()).as("it has not met the third one").isFalse();
+
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.hasMet(this.third)).isFalse();
+		assertThat(this.first.notedMillis()).isGreaterThan(this.nodes.time.millis() - 10_000);
+		assertThat(output.getOut().lines().filter(line -> line.contains("could not be met"))).hasSize(1);
+
+		this.first.takeRecords();
+		this.nodes.pass(LONG);
+		assertThat(this.first.hasMet(this.third)).isTrue();
+	}
+
+	@Test
+	void whatANodeAcknowledgesIsNotLostWithItsMachineWhereItIsSynced() {
+		this.first.asMember().start().start(new SystemBoot("another", false));
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void aNodeWhoseMachineEndedMayLackWhatItAcknowledgedAndIsRebuiltFromAllOthers() {
+		startAll(this.os);
+		this.second.stop();
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.doubt()).contains("its machine ended before all that it had acknowledged was synced",
+				"waits for [http://b:1]");
+
+		this.second.start(this.os);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void whatNobodyCanReadKeepsANodeInQuarantineUntilItIsThere() {
+		startAll(SystemBoot.SYNCED);
+		this.first.disk = new Disk(99);
+		this.first.unreadable = new TreeSet<>(List.of(5, 7));
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.doubt())
+			.contains("0 of 64 parts are rebuilt: entries in the partitions [5, 7] cannot be read");
+
+		this.first.unreadable = Collections.emptySortedSet();
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void nodesWhoseMachinesEndedTogetherAreRebuiltFromOneAnotherAndNobodyIsAsked() {
+		startAll(this.os);
+		this.nodes.nodes.forEach(node -> node.start(this.osAgain));
+		assertThat(this.nodes.nodes).extracting(Node::state).containsOnly(State.UNSYNCED);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+	}
+
+	@Test
+	void whoHasLostItsDiskIsNotRebuiltFromWhatWasNotSynced() {
+		startAll(this.os);
+		this.first.disk = new Disk(99);
+		this.first.start(this.osAgain);
+		this.second.start(this.osAgain);
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.doubt()).contains("waits for [http://b:1]");
+		assertThat(this.second.doubt()).contains("waits for [http://a:1]");
+	}
+
+	@Test
+	void nothingIsLostWithTheProcessAloneNorOnceItHasStopped() {
+		startAll(this.os);
+		this.first.start(this.os);
+		assertThat(this.first.state()).as("the same run of the system").isEqualTo(State.MEMBER);
+
+		Now.of(this.first.roster().noteStop());
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		this.first.start(this.os);
+		assertThat(this.first.state()).as("it has acknowledged something since").isEqualTo(State.UNSYNCED);
+	}
+
+	@Test
+	void aLossOfPowerIsNotForgottenThoughTheDiskWasFullWhenItWasFound() {
+		startAll(this.os);
+		this.first.disk.isFull = true;
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.first.disk.isFull = false;
+		Now.of(this.first.roster().noteStop());
+
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+	}
+
+	@Test
+	void whereTheSystemDoesNotSayWhichRunItIsEachStartCountsAsAnotherOne() {
+		SystemBoot unknown = new SystemBoot("", true);
+		startAll(unknown);
+		this.first.start(unknown);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+	}
+
+	@Test
+	void whatWasNotSyncedInTheLastLifeIsMissedThoughThisOneSyncs() {
+		startAll(this.os);
+		this.first.start(new SystemBoot("another", false));
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		this.nodes.pass(LONG);
+		assertThat(this.first.isBelieved()).isTrue();
+
+		this.first.start(new SystemBoot("a third", false));
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+	}
+
+	@Test
+	void aNewNodeWhoseMachineEndsBeforeItHasMetAllOthersIsRebuilt() {
+		this.first.start(this.os);
+		this.nodes.pass(MOMENT);
+		this.first.start(this.osAgain);
+		this.nodes.pass(MOMENT);
+		Now.of(this.first.roster().noteStop());
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).as("it does not know yet whether it has lost its disk").isEqualTo(State.NEW);
+		this.second.start(this.os);
+		this.third.start(this.os);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void newNodesWhoseMachinesEndTogetherBecomeACluster() {
+		this.nodes.nodes.forEach(Node::pause);
+		this.nodes.nodes.forEach(node -> node.start(this.os));
+		this.nodes.pass(MOMENT);
+		this.nodes.nodes.forEach(node -> node.start(this.osAgain));
+		this.nodes.nodes.forEach(Node::resume);
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+	}
+
+	@Test
+	void aNodeOfANewClusterWhoseMachineEndsBeforeItIsAMemberIsRebuilt() {
+		endsBeforeItIsAMember(State.READY, 0, new Membership(State.READY, 0));
+	}
+
+	@Test
+	void othersOfANewClusterGoOnThoughTheyDidNotKnowThatItIsNewWhenAMachineEnded() {
+		endsBeforeItIsAMember(State.READY, 0, Membership.NEW);
+	}
+
+	@Test
+	void aNodeOfARestoredClusterWhoseMachineEndsBeforeItIsAMemberIsRebuilt() {
+		endsBeforeItIsAMember(State.REUNITED, NOW, new Membership(State.RESTORED, 0));
+	}
+
+	@Test
+	void whatWasRestoredIsKeptThoughTheMachineEndsBeforeTheNodeIsAMember() {
+		long made = NOW - QuarantinedNodes.MOST_AWAY.multipliedBy(2).toMillis();
+		this.second.asMember().start(this.os);
+		this.third.asMember().start(this.os);
+		this.nodes.pass(LONG);
+		endsBeforeItIsAMember(State.REUNITED, made, null);
+		assertThat(this.first.hasLetGo).isFalse();
+	}
+
+	/** The first one, which has said nothing yet. */
+	private void endsBeforeItIsAMember(State state, long aliveMillis, @Nullable Membership others) {
+		this.first.withRecords(new Membership(state, 0), aliveMillis).pause();
+		this.first.start(this.os);
+		this.nodes.pass(MOMENT);
+		assertThat(this.first.state()).isEqualTo(state);
+		this.first.start(this.osAgain);
+		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
+		if (others != null) {
+			this.second.withRecords(others, aliveMillis).start(this.os);
+			this.third.withRecords(others, aliveMillis).start(this.os);
+		}
+		this.first.resume();
+		this.nodes.pass(LONG);
+
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.first.rebuiltFrom).hasSize(2);
+	}
+
+	@Test
+	void machinesThatWereAwayTogetherForLongHaveNothingThatOthersHaveCollected() {
+		startAll(this.os);
+		this.nodes.nodes.forEach(Node::stop);
+		this.nodes.time.pass(QuarantinedNodes.MOST_AWAY.multipliedBy(2));
+		this.first.start(this.osAgain);
+		this.nodes.pass(LONG);
+		assertThat(this.first.doubt()).contains("waits for what [http://b:1, http://c:1] will say");
+		assertThat(this.first.answers()).isFalse();
+
+		this.second.start(this.osAgain);
+		this.third.start(this.osAgain);
+		this.nodes.pass(LONG);
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void oneThatWasAwayForLongAndWhoseMachineEndedHasAnOldDisk() {
+		startAll(this.os);
+		this.first.stop();
+		this.nodes.time.pass(QuarantinedNodes.MOST_AWAY.multipliedBy(2));
+		this.nodes.pass(LONG);
+		this.first.start(this.osAgain);
+		this.nodes.pass(Duration.ofSeconds(1));
+
+		assertThat(this.first.state()).isEqualTo(State.OLD);
+	}
+
+	private void startAll(SystemBoot boot) {
+		this.nodes.nodes.forEach(node -> node.asMember().start(boot));
+		this.nodes.pass(LONG);
+		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+	}
+
+	@Test
+	void aNewNodeThatLosesItsDiskHasLostSomethingThoughItNeverWasAMember() {
+		this.first.asMember().start();
+		this.second.asMember().start();
+		this.third.start();
+		this.nodes.pass(MOMENT);
+		assertThat(this.third.state()).isIn(State.NEW, State.BLANK);
+
+		this.third.stop();
+		this.third.disk = new Disk(99);
+		this.first.stop();
+		this.first.disk = new Disk(98);
+		this.first.start();
+		this.third.start();
+		this.nodes.pass(LONG);
+		assertThat(this.third.state()).as("it may have acknowledged something").isEqualTo(State.LOST);
+		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.rebuiltFrom).as("an operator has to accept what they lost").isEmpty();
+	}
+
+	@Test
+	void ofTwoNodesWithOneIdentityTheOneThatStartsLaterIsNotBelieved(CapturedOutput output) {
+		this.first.asMember().start();
+		this.second.asMember().start();
+		this.nodes.pass(LONG);
+		this.third.withDisk(2, 1, this.nodes.time.millis()).start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.third.wasBelieved).isFalse();
+		assertThat(this.third.doubt()).contains("http://b:1 has the identity of http://c:1");
+		assertThat(this.second.isBelieved()).isTrue();
+		assertThat(this.second.refused()).containsExactly(
+				"http://c:1 has the identity of http://b:1: one of them has a copy of the other one's directory");
+		assertThat(this.first.refused()).hasSize(1);
+		assertThat(output).contains("Stop the one that has the copy, and start it with an empty directory");
+
+		this.third.stop();
+		assertThat(this.first.refused()).isEmpty();
+	}
+
+}

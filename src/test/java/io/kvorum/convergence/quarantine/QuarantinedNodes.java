@@ -1,0 +1,330 @@
+package io.kvorum.convergence.quarantine;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedSet;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.quarantine.Membership.State;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageException.NoSpace;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.test.scheduler.VirtualTimeScheduler;
+
+/** Three nodes that meet one another, in time that a test moves; nothing is stored. */
+final class QuarantinedNodes {
+
+	static final Duration MOST_AWAY = Duration.ofDays(9);
+
+	/** Of whatever waits here: shorter than all that a node waits for. */
+	private static final Duration STEP = Duration.ofMillis(10);
+
+	private final Topology topology = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 3);
+
+	final SteeredTime time = new SteeredTime();
+
+	private final VirtualTimeScheduler scheduler = VirtualTimeScheduler.create();
+
+	final List<Node> nodes = this.topology.members().stream().map(Node::new).toList();
+
+	Node node(int index) {
+		return this.nodes.get(index);
+	}
+
+	/** Lets time pass, for all of them. */
+	void pass(Duration time) {
+		for (long step = 0; step < time.dividedBy(STEP); step++) {
+			this.time.pass(STEP);
+			this.scheduler.advanceTimeBy(STEP);
+			this.nodes.forEach(Node::look);
+		}
+	}
+
+	/** A node, and what is on its disk. */
+	final class Node {
+
+		private final Member member;
+
+		Disk disk;
+
+		@Nullable NodeState roster;
+
+		@Nullable Quarantine rejoin;
+
+		private @Nullable Disposable running;
+
+		/** The members from which it was rebuilt in this life. */
+		final List<Member> rebuiltFrom = new ArrayList<>();
+
+		/** Whether it did not keep what nobody else knows when it was rebuilt. */
+		boolean hasLetGo;
+
+		/** The partitions with what the others cannot read. */
+		SortedSet<Integer> unreadable = Collections.emptySortedSet();
+
+		boolean acceptsLoss;
+
+		private boolean isPaused;
+
+		private boolean losesQuestions;
+
+		private boolean losesAnswers;
+
+		/** How often it found that a peer has restarted. */
+		int restartsOfPeers;
+
+		/** Whether it was believed at any time in this life. */
+		boolean wasBelieved;
+
+		Node(Member member) {
+			this.member = member;
+			this.disk = new Disk(1 + member.index());
+		}
+
+		/** Gives it a disk with which it became a member then, and was alive last. */
+		Node withDisk(long identity, long admittedMillis, long aliveMillis) {
+			this.disk = new Disk(identity);
+			return withRecords(new Membership(State.MEMBER, admittedMillis), aliveMillis);
+		}
+
+		Node withRecords(Membership membership, long aliveMillis) {
+			Now.of(this.disk.record(NodeState.MEMBERSHIP, membership.toBytes()));
+			Now.of(this.disk.record(NodeState.ALIVE, ByteBuffer.allocate(Long.BYTES).putLong(aliveMillis).array()));
+			return this;
+		}
+
+		/** A member since ever, that has just ended. */
+		Node asMember() {
+			return withDisk(1 + this.member.index(), 1, QuarantinedNodes.this.time.millis());
+		}
+
+		Node remembering(Node other, long identity, long sinceMillis) {
+			Now.of(this.disk.record("disk of " + other.member.address(),
+					ByteBuffer.allocate(2 * Long.BYTES).putLong(identity).putLong(sinceMillis).array()));
+			return this;
+		}
+
+		Node start() {
+			return start(SystemBoot.SYNCED);
+		}
+
+		Node start(SystemBoot boot) {
+			return make(boot).run();
+		}
+
+		/** Starts it, but for what it asks others. */
+		Node make(SystemBoot boot) {
+			stop();
+			QuarantinedNodes nodes = QuarantinedNodes.this;
+			NodeState started = new NodeState(nodes.topology, this.member, this.disk,
+					(_, _) -> Mono.just(new Answered(new byte[0])), nodes.time, MOST_AWAY, boot);
+			started.whenRestarted(() -> this.restartsOfPeers++);
+			this.roster = started;
+			// A full disk: what it is will be recorded later.
+			Now.of(started.load().onErrorComplete());
+			List<Peer> peers = nodes.nodes.stream()
+				.filter(other -> other != this)
+				.map(other -> new Peer(this, other))
+				.toList();
+			this.rejoin = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
+					nodes.time, delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(
+							Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5), this.acceptsLoss));
+			return this;
+		}
+
+		Node run() {
+			Quarantine made = this.rejoin;
+			if (made == null) {
+				throw new IllegalStateException(this.member + " is not made");
+			}
+			this.running = made.run().subscribe();
+			return this;
+		}
+
+		private Mono<SortedSet<Integer>> rebuild(Collection<Member> from, long staleBeforeMillis) {
+			this.hasLetGo = staleBeforeMillis != Long.MIN_VALUE;
+			this.rebuiltFrom.clear();
+			this.rebuiltFrom.addAll(from);
+			return Mono.just(this.unreadable);
+		}
+
+		void stop() {
+			if (this.running != null) {
+				this.running.dispose();
+			}
+			this.roster = null;
+			this.wasBelieved = false;
+		}
+
+		/** It hears and says nothing. */
+		void pause() {
+			this.isPaused = true;
+		}
+
+		void resume() {
+			this.isPaused = false;
+		}
+
+		/** It hears others, who get no answer from it and no question. */
+		void loseWords() {
+			this.losesQuestions = true;
+			this.losesAnswers = true;
+		}
+
+		void keepWords() {
+			this.losesQuestions = false;
+			this.losesAnswers = false;
+		}
+
+		/** It reaches nobody, and is reached. */
+		void loseQuestions() {
+			this.losesQuestions = true;
+		}
+
+		/** Its disk is full from now on. */
+		void refuseRecords() {
+			this.disk.isFull = true;
+		}
+
+		/** Its disk has no space for what it is to remember of another one. */
+		void refuseRecordsOf(Node other) {
+			this.disk.refused = "disk of " + other.member.address();
+		}
+
+		void takeRecords() {
+			this.disk.isFull = false;
+			this.disk.refused = "";
+		}
+
+		boolean hasMet(Node other) {
+			return roster().met(other.member) != null;
+		}
+
+		/** When its disk was told last that it is alive. */
+		long notedMillis() {
+			byte[] alive = this.disk.recorded(NodeState.ALIVE);
+			return (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
+		}
+
+		List<String> refused() {
+			return roster().refused();
+		}
+
+		private void look() {
+			this.wasBelieved |= this.roster != null && this.roster.doubt() == null;
+		}
+
+		NodeState roster() {
+			NodeState started = this.roster;
+			if (started == null) {
+				throw new IllegalStateException(this.member + " is not started");
+			}
+			return started;
+		}
+
+		State state() {
+			return roster().state();
+		}
+
+		boolean isBelieved() {
+			return roster().doubt() == null;
+		}
+
+		String doubt() {
+			return String.valueOf(roster().doubt());
+		}
+
+		/** What it says to another one. */
+		Introduction introductionTo(Node other) {
+			return roster().introductionTo(other.member);
+		}
+
+		/** Whether others may be rebuilt from it. */
+		boolean answers() {
+			return Now.of(roster().answer(new byte[] { 2 }, Deadline.NONE)) instanceof Answered;
+		}
+
+	}
+
+	/** The records of a node. */
+	static final class Disk extends InMemoryRecord {
+
+		boolean isFull;
+
+		private String refused = "";
+
+		Disk(long identity) {
+			super(identity);
+		}
+
+		@Override
+		public Mono<Void> record(String name, byte[] value) {
+			return Mono.defer(() -> (this.isFull || name.equals(this.refused)) ? Mono.error(NoSpace.refused(0, 1))
+					: super.record(name, value));
+		}
+
+	}
+
+	/** The replica of another node, there while that runs. */
+	private record Peer(Node from, Node to) implements Replica {
+
+		@Override
+		public Member member() {
+			return this.to.member;
+		}
+
+		@Override
+		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+			Reply none = Failed.notDone(Reason.TIMEOUT, "no answer");
+			return Mono
+				.defer(() -> this.from.losesQuestions ? Mono.just(none) : this.to.roster().answer(question, deadline))
+				.map(reply -> this.to.losesAnswers ? none : reply);
+		}
+
+		@Override
+		public long expectedNanos() {
+			return (this.to.roster != null && !this.to.isPaused && !this.from.isPaused) ? 1 : AWAY;
+		}
+
+		@Override
+		public Mono<Reply> read(Key key, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> readVersion(Key key, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}

@@ -1,0 +1,116 @@
+package io.kvorum.convergence.tombstones;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Grave;
+import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.Stub;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.SteeredTime;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** When a tombstone may go, and what the record of repairs says of it. */
+class CollectionRuleTests {
+
+	private static final Duration GRACE = Duration.ofDays(10);
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final int SLICE = Partitions.sliceOf(RendezvousPlacement.partitionOf(KEY));
+
+	private static final Topology TOPOLOGY = topology(3);
+
+	private static final List<Member> OTHERS = TOPOLOGY.members().subList(1, 3);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final NodeRecord record = new InMemoryRecord(1);
+
+	private final RepairLog log = log(TOPOLOGY);
+
+	private long oldestHintMillis = Long.MAX_VALUE;
+
+	private final CollectionRule rule = new CollectionRule(this.log, RendezvousPlacement::hashOf,
+			() -> this.oldestHintMillis, GRACE, this.time);
+
+	private static Topology topology(int nodes) {
+		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
+	}
+
+	private RepairLog log(Topology topology) {
+		RepairLog log = new RepairLog(topology, topology.members().getFirst(), this.record);
+		log.load();
+		return log;
+	}
+
+	/** Of a delete with so many copies, that came here a second after it was written. */
+	private static Grave grave(int copies) {
+		Stub stub = new Stub(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
+		return new Grave(stub, 2_000);
+	}
+
+	@Test
+	void aTombstoneWaitsForARepairWithEveryOtherMemberThatBeganAfterItCame() {
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		this.log.repaired(OTHERS.getFirst(), SLICE, 2_001);
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		this.log.repaired(OTHERS.getLast(), SLICE, 2_000);
+		assertThat(this.rule.of(grave(3))).as("that repair began too early").isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		this.log.repaired(OTHERS.getLast(), SLICE, 2_001);
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.COLLECT);
+	}
+
+	@Test
+	void alsoForMembersThatItDoesNotBelongToSinceAnEarlierWriteMayHave() {
+		this.log.repaired(OTHERS.getFirst(), SLICE, 2_001);
+		assertThat(this.rule.of(grave(1))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+	}
+
+	@Test
+	void aRepairOfAnotherSliceSaysNothing() {
+		OTHERS.forEach(member -> this.log.repaired(member, (SLICE + 1) % Partitions.SLICES, 2_001));
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+	}
+
+	@Test
+	void aTombstoneWaitsForOlderHints() {
+		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 2_001));
+		this.oldestHintMillis = 1_000;
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_HINTS);
+		this.oldestHintMillis = 1_001;
+		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.COLLECT);
+	}
+
+	@Test
+	void onlyWhatIsOlderThanTheGraceTimeIsOld() {
+		long end = this.time.millis() - GRACE.toMillis();
+		assertThat(this.rule.graceEndMillis()).isEqualTo(end);
+		assertThat(this.rule.isOldTombstone(stub(end - 1, true))).isTrue();
+		assertThat(this.rule.isOldTombstone(stub(end, true))).isFalse();
+		assertThat(this.rule.isOldTombstone(stub(end - 1, false))).isFalse();
+	}
+
+	private static Stub stub(long millis, boolean tombstone) {
+		return new Stub(KEY, new Version(millis << Version.COUNTER_BITS, 1), 3, tombstone);
+	}
+
+	@Test
+	void withoutOtherMembersItOnlyHasToBeOld() {
+		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
+				() -> Long.MAX_VALUE, GRACE, this.time);
+		assertThat(alone.of(grave(3))).isEqualTo(Verdict.COLLECT);
+	}
+
+}
