@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.kvorum.cluster.Member;
 import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.convergence.antientropy.AntiEntropy;
 import io.kvorum.convergence.antientropy.RepairLog;
@@ -14,23 +15,27 @@ import io.kvorum.convergence.quarantine.Quarantine;
 /** What makes a node equal to its peers, as operators see it. Thread-safe. */
 public final class Convergence {
 
+	private final List<Member> peers;
+
 	private final Supplier<ConvergenceStatus> status;
 
 	private final Runnable repair;
 
 	/**
 	 * Creates the view of a convergence.
+	 * @param peers all other members; empty for a node that is alone
 	 * @param status the status at the moment of the call
 	 * @param repair requests a repair with every peer
 	 */
-	public Convergence(Supplier<ConvergenceStatus> status, Runnable repair) {
+	public Convergence(List<Member> peers, Supplier<ConvergenceStatus> status, Runnable repair) {
+		this.peers = List.copyOf(peers);
 		this.status = status;
 		this.repair = repair;
 	}
 
 	/** The convergence of a node without peers, which has always converged. */
 	public static Convergence alone() {
-		return new Convergence(() -> ConvergenceStatus.ALONE, () -> {
+		return new Convergence(List.of(), () -> ConvergenceStatus.ALONE, () -> {
 		});
 	}
 
@@ -41,7 +46,7 @@ public final class Convergence {
 	 */
 	public static Convergence of(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
 			Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
-		return new Convergence(
+		return new Convergence(log.others(),
 				() -> new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
 						antiEntropy.misplaced(), peers(antiEntropy.progress(), handoff, there.get(), reachedBy.get())),
 				antiEntropy::request);
@@ -55,7 +60,12 @@ public final class Convergence {
 			.toList();
 	}
 
-	/** The status now. */
+	/** All other members, in the order of the topology. */
+	public List<Member> peers() {
+		return this.peers;
+	}
+
+	/** The status now, with the store open. */
 	public ConvergenceStatus status() {
 		return this.status.get();
 	}

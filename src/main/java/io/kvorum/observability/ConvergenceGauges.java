@@ -1,6 +1,5 @@
 package io.kvorum.observability;
 
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
@@ -16,7 +15,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** How far this node has converged with its peers; nothing where it has none. */
+/** Gauges of how far this node has converged with its peers; none without peers. */
 final class ConvergenceGauges implements MeterBinder {
 
 	private final Convergence convergence;
@@ -33,11 +32,10 @@ final class ConvergenceGauges implements MeterBinder {
 
 	@Override
 	public void bindTo(MeterRegistry registry) {
-		List<Peer> peers = this.convergence.status().peers();
-		if (peers.isEmpty()) {
+		if (this.convergence.peers().isEmpty()) {
 			return;
 		}
-		peers.forEach(peer -> bind(peer.member(), registry));
+		this.convergence.peers().forEach(peer -> bind(peer, registry));
 		gauge("kvorum.repair.needs", it -> it.convergence.status().slicesInNeed())
 			.description("Slices in need of a repair, counted once for each peer")
 			.baseUnit("slices")
@@ -99,8 +97,9 @@ final class ConvergenceGauges implements MeterBinder {
 	}
 
 	/**
-	 * Where a slice was never repaired, an age since 1970 would be an alert with every
-	 * new cluster, and NaN never one.
+	 * The age of the oldest repair. If a slice was never repaired it counts from the
+	 * start of this node: an age since 1970 would alert on every new cluster, and NaN
+	 * never.
 	 */
 	private double oldestRepairAgeMillis(Member peer) {
 		long oldest = of(peer).repair().oldestRepairMillis();

@@ -59,7 +59,7 @@ public final class SteeredConvergence {
 
 	/** The convergence, which follows what is set here. */
 	public Convergence convergence() {
-		return new Convergence(this::status, () -> this.requests++);
+		return new Convergence(List.of(B, C), this::status, () -> this.requests++);
 	}
 
 	public ConvergenceStatus status() {

@@ -63,7 +63,8 @@ public final class RepairLog {
 		return "repaired " + member.address();
 	}
 
-	List<Member> others() {
+	/** All members but this one. */
+	public List<Member> others() {
 		return this.topology.members().stream().filter(member -> !member.equals(this.self)).toList();
 	}
 
