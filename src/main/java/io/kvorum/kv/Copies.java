@@ -3,19 +3,19 @@ package io.kvorum.kv;
 import java.util.stream.IntStream;
 
 /**
- * How many replicas are to hold an entry: a number that its write asked for, or as many
- * as the layout of the cluster has by default at the time of asking.
+ * The number of replicas that hold an entry: a number that its write asked for, or the
+ * default of the layout at the moment of the question.
  * <p>
- * There is one instance of each, so that {@code ==} compares them and none is allocated.
+ * There is one instance of each number. {@code ==} compares them, and none is allocated.
  */
 public final class Copies {
 
-	/** As many as the layout has by default. In bytes it is 0. */
+	/** The default number of the layout; 0 in bytes. */
 	public static final Copies DEFAULT;
 
 	private static final int BYTE_MASK = 0xff;
 
-	/** By number; the default comes first. */
+	/** Indexed by number; the default comes first. */
 	private static final Copies[] ALL = IntStream.rangeClosed(0, Entry.MAX_COPIES)
 		.mapToObj(Copies::new)
 		.toArray(Copies[]::new);
@@ -31,8 +31,9 @@ public final class Copies {
 	}
 
 	/**
-	 * So many, whatever the layout is.
-	 * @throws IllegalArgumentException if that is not 1 to {@value Entry#MAX_COPIES}
+	 * A fixed number, whatever the layout is.
+	 * @throws IllegalArgumentException if the number is not 1 to
+	 * {@value Entry#MAX_COPIES}
 	 */
 	public static Copies of(int number) {
 		if (number < 1 || number > Entry.MAX_COPIES) {
@@ -43,16 +44,16 @@ public final class Copies {
 	}
 
 	/**
-	 * What a number means that a release without a default has stored: it may have been
-	 * the default of that time. Too few copies lose data and too many do not, so that all
-	 * numbers up to the factor mean the default.
+	 * Reads a number that a release without a default stored. It may have been the
+	 * default of its time. Too few copies lose data and too many do not, so all numbers
+	 * up to the factor mean the default.
 	 * @param factor the replicas of a key by default
 	 */
 	public static Copies ofNumberOrDefault(int number, int factor) {
 		return (number <= factor) ? DEFAULT : of(number);
 	}
 
-	/** What {@link #toByte()} has made a byte of. */
+	/** Reads what {@link #toByte()} wrote. */
 	public static Copies ofByte(byte stored) {
 		return ALL[stored & BYTE_MASK];
 	}

@@ -1,9 +1,9 @@
 package io.kvorum.kv;
 
 /**
- * What a replica keeps for a key: a live value or the tombstone of a deleted one.
+ * The entry of a key on a replica: a live value, or the tombstone of a deleted one.
  * <p>
- * {@code copies} says how many replicas are to hold it: repair keeps that many, no more
+ * {@code copies} is the number of replicas that hold it. Repair keeps that many, no more
  * and no fewer.
  */
 public sealed interface Entry {
@@ -18,7 +18,7 @@ public sealed interface Entry {
 
 	Copies copies();
 
-	/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
+	/** Whether a reader at this instant, in milliseconds since 1970, sees a value. */
 	boolean isVisibleAt(long millis);
 
 	/**
@@ -32,7 +32,7 @@ public sealed interface Entry {
 	record Live(Version version, Copies copies, long expiresAtMillis, String contentType,
 			Value value) implements Entry {
 
-		/** Of an entry that does not expire. */
+		/** The expiry of an entry that does not expire. */
 		public static final long NEVER = Long.MAX_VALUE;
 
 		public Live {

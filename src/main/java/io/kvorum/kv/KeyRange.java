@@ -37,7 +37,7 @@ public final class KeyRange {
 		return new KeyRange(start, end);
 	}
 
-	/** All keys. */
+	/** The range of all keys. */
 	public static KeyRange all() {
 		return new KeyRange(new byte[0], null);
 	}
@@ -57,7 +57,7 @@ public final class KeyRange {
 				&& (this.end == null || Arrays.compareUnsigned(key.bytes(), this.end) < 0);
 	}
 
-	/** What remains of it behind one of its keys. */
+	/** The rest of this range behind one of its keys. */
 	public KeyRange after(byte[] key) {
 		// No key comes between one and that one with a zero behind it.
 		return new KeyRange(Arrays.copyOf(key, key.length + 1), this.end);

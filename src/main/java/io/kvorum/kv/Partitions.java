@@ -13,8 +13,8 @@ public final class Partitions {
 	private static final int BITS = 18;
 
 	/**
-	 * How many there are: a power of two, so large that chance spreads them evenly over
-	 * members. Nodes must agree on it.
+	 * The number of partitions, a power of two. It is so large that chance spreads them
+	 * evenly over members. All nodes must use the same.
 	 */
 	public static final int COUNT = 1 << BITS;
 
@@ -23,10 +23,10 @@ public final class Partitions {
 	/** Partitions in a slice, one after the other. */
 	public static final int IN_SLICE = 1 << SLICE_BITS;
 
-	/** How many slices there are. */
+	/** The number of slices. */
 	public static final int SLICES = COUNT / IN_SLICE;
 
-	/** Of those that a text names. */
+	/** The most partitions that a text names. */
 	private static final int MAX_NAMED = 10;
 
 	private Partitions() {

@@ -1,12 +1,12 @@
 package io.kvorum.kv;
 
 /**
- * How many replicas an operation goes to and how many it waits for.
+ * The number of replicas that an operation goes to, and the number that it waits for.
  *
- * @param ack the replicas that must have answered
+ * @param ack the replicas that must answer
  * @param from the replicas that are asked
- * @param copies the replicas that are to hold what is written: {@code from} where a
- * request says it, the default where it does not
+ * @param copies the replicas that hold what is written: {@code from} if the request names
+ * it, else the default
  */
 public record Replicas(int ack, int from, Copies copies) {
 
@@ -14,7 +14,7 @@ public record Replicas(int ack, int from, Copies copies) {
 		require(ack, from);
 	}
 
-	/** As a request says. */
+	/** The numbers that a request names. */
 	public Replicas(int ack, int from) {
 		this(ack, from, copiesOf(ack, from));
 	}
@@ -31,7 +31,7 @@ public record Replicas(int ack, int from, Copies copies) {
 		}
 	}
 
-	/** What a request gets that does not say: a majority of the replicas. */
+	/** A majority of the replicas, which is the default of a request. */
 	public static Replicas majorityOf(int from) {
 		return new Replicas(from / 2 + 1, from, Copies.DEFAULT);
 	}

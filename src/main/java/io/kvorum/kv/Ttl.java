@@ -5,7 +5,7 @@ import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How long a value lives: 1 second to 10 years of 365 days. */
+/** The time that a value lives: 1 second to 10 years of 365 days. */
 public record Ttl(Duration duration) {
 
 	public static final Duration MIN = Duration.ofSeconds(1);

@@ -43,7 +43,7 @@ public final class Value {
 		return this.offset;
 	}
 
-	/** In bytes. */
+	/** The length in bytes. */
 	public int length() {
 		return this.length;
 	}

@@ -13,7 +13,7 @@ import java.util.HexFormat;
  */
 public record Version(long timestamp, long node) implements Comparable<Version> {
 
-	/** Of what is not there: the oldest of all. */
+	/** The version of a key without an entry, older than all others. */
 	public static final Version ABSENT = new Version(0, 0);
 
 	private static final HexFormat HEX = HexFormat.of();
@@ -31,7 +31,7 @@ public record Version(long timestamp, long node) implements Comparable<Version> 
 		return this.timestamp >>> COUNTER_BITS;
 	}
 
-	/** As clients see it, in ETag and elsewhere: opaque, and always of one length. */
+	/** The version in ETags and JSON: opaque, and always of the same length. */
 	public String toHex() {
 		return HEX.toHexDigits(this.timestamp) + HEX.toHexDigits(this.node);
 	}
