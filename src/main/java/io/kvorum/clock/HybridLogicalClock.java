@@ -12,37 +12,37 @@ import org.jspecify.annotations.Nullable;
  * Gives versions that only ever grow: the hybrid logical clock of Kulkarni et al.,
  * "Logical Physical Clocks", 2014, with a bound on disk.
  * <p>
- * <b>Never back over a restart.</b> Whatever is given lies at or below a <i>bound</i>
- * that was stored durably before. After a restart the clock goes on above the stored
- * bound, wherever the machine's clock stands.
+ * <b>A restart never goes back.</b> Every version lies at or below a <i>bound</i> that
+ * was stored durably before. After a restart the clock continues above the stored bound,
+ * wherever the machine's clock stands.
  * <p>
- * <b>No wait in the usual case.</b> The clock stores a bound {@value #AHEAD_MILLIS} ms
- * ahead, again when half of that is used up. Only where the machine's clock has passed
- * the bound, because nothing was written for a while, the process was stopped or the
- * clock jumped, does {@link #next()} ask the caller to wait for {@link #extension()}: one
- * sync. Rejected: staying at the bound meanwhile, which would give the first write after
- * an idle hour a version of an hour ago.
+ * <b>Usually there is no wait.</b> The clock stores a bound {@value #AHEAD_MILLIS} ms
+ * ahead, and the next one when half of that is used up. The machine's clock may pass the
+ * bound: nothing was written for a while, the process was stopped, or the clock jumped.
+ * Then {@link #next()} asks the caller to wait for {@link #extension()}, which takes one
+ * sync. Rejected: staying at the bound meanwhile. The first write after an idle hour
+ * would get a version of an hour ago.
  * <p>
- * <b>Jumps.</b> When the machine's clock falls back, versions go on from the last one by
- * counting. Beside other nodes they do so up to {@value #MAX_LEAD_MILLIS} ms ahead of the
- * machine's clock, and not further: those would refuse them, and this node alone would
- * have them.
+ * <b>Jumps.</b> When the machine's clock falls back, versions continue from the last one
+ * by counting. With peers they do so up to {@value #MAX_LEAD_MILLIS} ms ahead of the
+ * machine's clock and no further. Beyond that the peers refuse them, and only this node
+ * would have the entries.
  * <p>
- * Safe for use by any thread.
+ * Thread-safe.
  */
 public final class HybridLogicalClock {
 
-	/** How far the stored bound lies ahead of the time, in milliseconds. */
+	/** The lead of the stored bound over the time, in milliseconds. */
 	public static final long AHEAD_MILLIS = 2_000;
 
 	/**
-	 * How far a version may lie ahead of the machine's clock where there are several
-	 * nodes, in milliseconds. Beyond that one of the clocks is wrong, and following it
-	 * would take every key of the cluster into the future with it.
+	 * The lead of a version over the machine's clock that a node with peers accepts, in
+	 * milliseconds. Beyond that one of the clocks is wrong, and following it would take
+	 * every key of the cluster into the future.
 	 */
 	public static final long MAX_LEAD_MILLIS = 500;
 
-	/** For how long the clock remembers that a version was refused. */
+	/** The time for which the clock remembers a refused version. */
 	public static final Duration REFUSALS_KEPT = Duration.ofMinutes(1);
 
 	private final TimeSource time;
@@ -53,7 +53,7 @@ public final class HybridLogicalClock {
 
 	private volatile @Nullable Refusal refusal;
 
-	/** Under way; guarded by this. */
+	/** The extension under way; guarded by this. */
 	private @Nullable CompletableFuture<Long> extending;
 
 	public HybridLogicalClock(TimeSource time) {
@@ -61,12 +61,11 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Goes on after a stop.
+	 * Continues after a stop.
 	 * @param node the identity of this node
-	 * @param storedBoundMillis the bound found on disk; 0 where the node is new
-	 * @param store where bounds are kept
-	 * @return completes when versions can be given, fails where the bound cannot be
-	 * stored
+	 * @param storedBoundMillis the bound found on disk; 0 if the node is new
+	 * @param store stores bounds
+	 * @return completes when versions can be given; fails if the bound cannot be stored
 	 */
 	public CompletionStage<?> start(long node, long storedBoundMillis, BoundStore store) {
 		this.last.set(Version.lastTimestampOf(storedBoundMillis));
@@ -136,9 +135,9 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Whether a version lies too far ahead of the machine's clock. Not one as high as
-	 * this node itself has reached: when its clock is set back it does not refuse what it
-	 * has given.
+	 * Whether a version lies too far ahead of the machine's clock. A version up to the
+	 * highest that this node has reached does not: a node whose clock is set back must
+	 * not refuse what it has given.
 	 */
 	public boolean isTooFarAhead(Version version) {
 		return isTooFarAhead(version, this.time.millis());
@@ -155,8 +154,8 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * How far the version that was refused last lay ahead of the machine's clock, in
-	 * milliseconds; 0 where none was for {@link #REFUSALS_KEPT}.
+	 * The lead of the last refused version over the machine's clock, in milliseconds; 0
+	 * if none was refused for {@link #REFUSALS_KEPT}.
 	 */
 	public long refusedLeadMillis() {
 		Refusal latest = this.refusal;
@@ -241,10 +240,7 @@ public final class HybridLogicalClock {
 		};
 	}
 
-	/**
-	 * How far the versions that this node gives run ahead of the machine's clock, in
-	 * milliseconds.
-	 */
+	/** The lead of this node's versions over the machine's clock, in milliseconds. */
 	public long driftMillis() {
 		return Math.max(0, millis(this.last.get()) - this.time.millis());
 	}
