@@ -5,21 +5,24 @@ import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a replica said, or what is known of one that said nothing. A replica that failed
- * is a reply like any other and no error signal: it decides too.
+ * The reply of a replica, or the reason why there is none. A failure is a reply like any
+ * other and no error signal: it decides too.
  */
 public sealed interface Reply {
 
-	/** In a word, as meters and traces have it: {@code ok}, or why it failed. */
+	/**
+	 * The outcome in one word, for meters and traces: {@code ok}, or the reason of the
+	 * failure.
+	 */
 	default String outcome() {
 		return (this instanceof Failed failed) ? failed.reason().text() : "ok";
 	}
 
 	/**
-	 * To a read: what the replica holds.
+	 * The reply to a read: what the replica holds.
 	 *
-	 * @param version {@link Version#ABSENT} where it holds nothing
-	 * @param entry null where it holds nothing, or was asked for the version only
+	 * @param version {@link Version#ABSENT} if it holds nothing
+	 * @param entry null if it holds nothing, or was asked for the version only
 	 */
 	record Held(Version version, @Nullable Entry entry) implements Reply {
 
@@ -33,34 +36,33 @@ public sealed interface Reply {
 			return NOTHING;
 		}
 
-		/** Whether the entry would have to be asked for. */
+		/** Whether the entry has to be asked for. */
 		public boolean lacksEntry() {
 			return this.entry == null && !this.version.equals(Version.ABSENT);
 		}
 
 	}
 
-	/** To a store: the entry, or a newer one, is as durable there as was promised. */
+	/**
+	 * The reply to a store: the entry, or a newer one, is as durable there as promised.
+	 */
 	enum Acknowledged implements Reply {
 
 		INSTANCE
 
 	}
 
-	/**
-	 * To a scan or a question of another kind. What it looks like is a matter of those
-	 * who ask.
-	 */
+	/** The reply to a scan or to another query. Its form is known to the two ends. */
 	non-sealed interface Told extends Reply {
 
 	}
 
 	/**
-	 * It did not do what it was asked to.
+	 * The replica did not do what it was asked.
 	 *
-	 * @param detail what happened, for people; no keys, no values
+	 * @param detail what happened, for people; contains no keys and no values
 	 * @param mayHaveHappened whether a store may have happened nonetheless, or may yet
-	 * @param mayRetry whether the same may succeed when tried again
+	 * @param mayRetry whether the same request may succeed when it is repeated
 	 */
 	record Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry) implements Reply {
 
@@ -69,7 +71,7 @@ public sealed interface Reply {
 			return new Failed(reason, detail, false, true);
 		}
 
-		/** Nobody knows whether it was done. */
+		/** A failure after which it is unknown whether the store happened. */
 		public static Failed unknown(Reason reason, String detail) {
 			return new Failed(reason, detail, true, true);
 		}
@@ -88,7 +90,7 @@ public sealed interface Reply {
 		/** Its disk is full. */
 		NO_SPACE(3, "no-space"),
 
-		/** What it holds cannot be read. */
+		/** The data on its disk cannot be read. */
 		UNREADABLE(4, "unreadable"),
 
 		/** Its disk did not take the write. */
@@ -137,7 +139,7 @@ public sealed interface Reply {
 			this.text = text;
 		}
 
-		/** As the replica protocol has it. */
+		/** The number in the replica protocol. */
 		public int code() {
 			return this.code;
 		}
@@ -147,7 +149,7 @@ public sealed interface Reply {
 			return (code > 0 && code < BY_CODE.length) ? BY_CODE[(int) code] : INTERNAL;
 		}
 
-		/** As problem details and meters have it. */
+		/** The name in problem details and meters. */
 		public String text() {
 			return this.text;
 		}

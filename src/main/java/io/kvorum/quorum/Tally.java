@@ -12,8 +12,9 @@ import io.kvorum.quorum.Reply.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the replicas of a key have answered so far, and whether that decides: reached as
- * soon as enough have succeeded, unreachable as soon as enough no longer can. Immutable.
+ * The replies of the replicas of a key so far, and whether they decide. A tally is
+ * reached as soon as enough replicas have succeeded, and unreachable as soon as enough no
+ * longer can. Immutable.
  * <p>
  * Replicas are told apart by their position in the replica set. Each counts once,
  * whatever it says afterwards.
@@ -24,7 +25,7 @@ public final class Tally {
 
 	private final int required;
 
-	/** By position; null where there is none yet. Never changed. */
+	/** Indexed by position; null without a reply. Never changed. */
 	private final @Nullable Reply[] replies;
 
 	private final int succeeded;
@@ -39,9 +40,9 @@ public final class Tally {
 	}
 
 	/**
-	 * Nobody has answered.
-	 * @param required how many of the replicas must succeed
-	 * @param replicas how many there are
+	 * A tally without replies.
+	 * @param required the replicas that must succeed
+	 * @param replicas the replicas that are asked
 	 */
 	public static Tally awaiting(int required, int replicas) {
 		if (required < 1 || required > replicas) {
@@ -50,7 +51,7 @@ public final class Tally {
 		return new Tally(required, new Reply[replicas], 0, 0);
 	}
 
-	/** With the reply of the replica at this position. */
+	/** This tally with one more reply. */
 	public Tally add(int position, Reply reply) {
 		if (this.replies[position] != null) {
 			return this;
@@ -84,19 +85,19 @@ public final class Tally {
 		return this.failed;
 	}
 
-	/** How many replicas there are. */
+	/** The number of replicas. */
 	public int replicas() {
 		return this.replies.length;
 	}
 
-	/** What the replica at this position said; null if nothing yet. */
+	/** The reply of the replica at a position; null if there is none yet. */
 	public @Nullable Reply reply(int position) {
 		return this.replies[position];
 	}
 
 	/**
 	 * The newest of what the replicas hold, with its entry if one of them gave it;
-	 * nothing where nobody has answered.
+	 * nothing before the first reply.
 	 */
 	public Held newest() {
 		Held newest = Held.nothing();
@@ -113,16 +114,16 @@ public final class Tally {
 		return order > 0 || (order == 0 && than.lacksEntry() && held.entry() != null);
 	}
 
-	/** Whether as many as are required hold this version, or a newer one. */
+	/** Whether the required number of replicas holds this version or a newer one. */
 	public boolean isHeldByEnough(Version version) {
 		return acknowledging(version, this.required, _ -> true).decision() == Decision.REACHED;
 	}
 
 	/**
-	 * The tally of a store of the entry with this version, begun by a read: whoever holds
-	 * it already, or a newer one, has acknowledged it; the others are to be asked, but
-	 * for those that are to hold no copy.
-	 * @param isCopy whether the replica at a position is to hold one
+	 * The tally of a store of an entry that a read found. A replica that holds this
+	 * version or a newer one has acknowledged it. The others are to be asked, except
+	 * those that hold no copy.
+	 * @param isCopy whether the replica at a position is to hold a copy
 	 */
 	public Tally acknowledging(Version version, int required, IntPredicate isCopy) {
 		Tally store = awaiting(required, this.replies.length);
@@ -137,7 +138,7 @@ public final class Tally {
 		return store;
 	}
 
-	/** Whether the replica at this position has said that it holds this or newer. */
+	/** Whether the replica at a position holds this version or a newer one. */
 	public boolean holds(int position, Version version) {
 		return this.replies[position] instanceof Held held && held.version().compareTo(version) >= 0;
 	}
@@ -153,7 +154,7 @@ public final class Tally {
 		return behind;
 	}
 
-	/** What the replies so far mean. */
+	/** The meaning of the replies so far. */
 	public enum Decision {
 
 		/** It depends on the replies that are still to come. */
