@@ -9,9 +9,9 @@ import io.kvorum.kv.Key;
 public interface Placement {
 
 	/**
-	 * The first members in the order of this key. Every node gives the same answer, and
-	 * the list for fewer members is the beginning of the list for more.
-	 * @param from how many, 1 to the size of the topology
+	 * The first members in the order of a key. Every node gives the same answer. The list
+	 * for fewer members is the beginning of the list for more.
+	 * @param from the number of members, 1 to the size of the topology
 	 * @return an immutable list
 	 */
 	List<Member> replicasOf(Key key, int from);

@@ -14,10 +14,10 @@ import io.kvorum.kv.Partitions;
  * Rendezvous hashing (Thaler and Ravishankar, 1998) over fixed partitions.
  * <p>
  * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. In each
- * partition every member has a weight, a hash of its address and the partition, and the
- * members hold the keys of the partition in the order of their weights. Since a weight
- * depends on nothing else, a member that leaves changes no order among the others: only
- * the lists it was in get another member, at their end.
+ * partition every member has a weight, a hash of its address and the partition. The
+ * members hold the keys of the partition in the order of their weights. A weight depends
+ * on nothing else, so a member that leaves does not change the order of the others: only
+ * its lists get another member, at their end.
  * <p>
  * The beginnings of the orders are computed once. Thread-safe.
  */
@@ -151,7 +151,7 @@ public final class RendezvousPlacement implements Placement {
 		}
 	}
 
-	/** As many bits of the hash as leave room for an index and no sign. */
+	/** The bits of the hash that leave room for an index and no sign. */
 	private static long weight(long seed, int partition) {
 		return HASHER.hashLongLongToLong(seed, partition) >>> (INDEX_BITS + 1);
 	}

@@ -59,7 +59,7 @@ public final class Topology {
 		return of(List.of(ALONE), 1);
 	}
 
-	/** All of them, by address. */
+	/** All members, ordered by address. */
 	public List<Member> members() {
 		return this.members;
 	}

@@ -1,4 +1,4 @@
-/** Who belongs to the cluster and which of its members hold a key. Pure values. */
+/** The members of the cluster and the keys that each of them holds. Pure values. */
 @NullMarked
 package io.kvorum.cluster;
 
