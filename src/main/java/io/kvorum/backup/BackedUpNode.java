@@ -2,7 +2,7 @@ package io.kvorum.backup;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a backup has to know of its node. Asked by the thread that makes it. */
+/** The facts about a node that a backup records. Called by the thread that makes it. */
 public interface BackedUpNode {
 
 	Origin origin();
@@ -16,7 +16,7 @@ public interface BackedUpNode {
 	 */
 	@Nullable String doubt();
 
-	/** Whether it knows of nothing that it lacks or others do. */
+	/** Whether the node knows of no difference to any peer. */
 	boolean isConverged();
 
 }

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  */
 final class BackupDirectory {
 
-	/** Of a backup: the files of its store. */
+	/** The directory of a backup that contains the files of the store. */
 	static final String STORE = "store";
 
 	private static final Logger logger = LoggerFactory.getLogger(BackupDirectory.class);
@@ -92,7 +92,7 @@ final class BackupDirectory {
 		}
 	}
 
-	/** Whether something has the name of a backup, or of one that is being made. */
+	/** Whether a file or directory has the name of a backup, complete or partial. */
 	boolean isTaken(BackupName name) {
 		return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS)
 				|| Files.exists(partial(name), LinkOption.NOFOLLOW_LINKS);
@@ -123,14 +123,17 @@ final class BackupDirectory {
 		return Files.isDirectory(this.path) ? childrenOf(this.path) : List.of();
 	}
 
-	/** What is in a directory, in no order. */
+	/** The children of a directory, in no order. */
 	static List<Path> childrenOf(Path directory) throws IOException {
 		try (DirectoryStream<Path> stream = Files.newDirectoryStream(directory)) {
 			return allOf(stream);
 		}
 	}
 
-	/** All of it; a disk that fails in the middle is told as at the beginning. */
+	/**
+	 * All children. A disk that fails in the middle is reported like one that fails at
+	 * the beginning.
+	 */
 	static List<Path> allOf(DirectoryStream<Path> stream) throws IOException {
 		List<Path> all = new ArrayList<>();
 		try {
@@ -173,7 +176,7 @@ final class BackupDirectory {
 		return String.valueOf(path.getFileName());
 	}
 
-	/** What is written in a directory stays there. */
+	/** Makes the entries of a directory durable. */
 	static void sync(Path directory) throws IOException {
 		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
 			channel.force(true);

@@ -1,9 +1,9 @@
 package io.kvorum.backup;
 
-/** What happens to the backups of a node, told by the thread that does it. */
+/** Observes the backups of a node, on the thread that makes them. */
 public interface BackupEvents {
 
-	/** Nobody listens. */
+	/** Observes nothing. */
 	BackupEvents NONE = new BackupEvents() {
 	};
 

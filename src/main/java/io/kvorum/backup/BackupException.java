@@ -1,8 +1,7 @@
 package io.kvorum.backup;
 
 /**
- * What was asked of the backups could not be done. Its message is for an operator, and
- * says what to do.
+ * A request about backups failed. The message is for an operator, and says what to do.
  */
 public final class BackupException extends RuntimeException {
 
@@ -24,7 +23,7 @@ public final class BackupException extends RuntimeException {
 		return this.kind;
 	}
 
-	/** What kind of failure it is. */
+	/** The kind of failure. */
 	public enum Kind {
 
 		/** There can be no backup of this name: nothing was touched. */
@@ -48,7 +47,7 @@ public final class BackupException extends RuntimeException {
 		/** The disk of the backups has too little space. */
 		NO_SPACE,
 
-		/** What is there is no backup that can be used. */
+		/** The data there is not a usable backup. */
 		DAMAGED,
 
 		/** The backup could not be made or removed; what is left is removed later. */

@@ -20,19 +20,20 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a backup says of itself, in a file that is written last. It has a checksum of
- * itself, so that a damaged one is found too.
+ * The description of a backup, in a file that is written last. It contains a checksum of
+ * itself, so that damage to it is found too.
  *
- * @param format {@value #FORMAT}; backups of a later one are refused
- * @param made when, as ISO 8601 has it; every write acknowledged before is in it
- * @param version of Kvorum
- * @param identity of the store, as {@code /v0/status} tells it
+ * @param format {@value #FORMAT}; backups of a later format are refused
+ * @param made the instant in ISO 8601; every write acknowledged before it is in the
+ * backup
+ * @param version the version of Kvorum
+ * @param identity the identity of the store, as in {@code /v0/status}
  * @param self the replica address of the node
- * @param nodes those of its cluster
- * @param converged whether the node knew of no difference to any other one, just before
- * @param sequence the number of the last write in it, by the engine
- * @param files all there are, sorted by name
- * @param checksum SHA-256 of everything before
+ * @param nodes the replica addresses of its cluster
+ * @param converged whether the node knew of no difference to any peer, just before
+ * @param sequence the engine's number of the last write in the backup
+ * @param files all files, sorted by name
+ * @param checksum SHA-256 of everything before it
  */
 public record BackupManifest(int format, String name, String made, String version, String identity, String self,
 		List<String> nodes, int factor, boolean converged, long sequence, List<BackedUpFile> files, String checksum) {
@@ -70,7 +71,7 @@ public record BackupManifest(int format, String name, String made, String versio
 			.of(String.join("\n", lines.stream().map(Object::toString).toList()).getBytes(StandardCharsets.UTF_8));
 	}
 
-	/** All files together. */
+	/** The size of all files together. */
 	public long bytes() {
 		return this.files.stream().mapToLong(BackedUpFile::bytes).sum();
 	}

@@ -13,7 +13,7 @@ import io.kvorum.backup.BackupException.Kind;
  */
 public record BackupName(String text) {
 
-	/** Of a backup that is not complete. Never a name, for its dot. */
+	/** The suffix of an incomplete backup. Its dot makes it no valid name. */
 	static final String PARTIAL = ".partial";
 
 	private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
@@ -37,7 +37,7 @@ public record BackupName(String text) {
 		return FORM.matcher(text).matches();
 	}
 
-	/** After the time, in UTC. */
+	/** The name for a point in time, in UTC. */
 	static BackupName at(Instant instant) {
 		return new BackupName(BY_TIME.format(instant));
 	}

@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * What an operator asks of the backups of a node. The work is done by threads of its own,
- * one piece at a time, and goes on where whoever asked for it goes away. Errors are
+ * The requests of an operator about the backups of a node. Threads of its own do the
+ * work, one piece at a time. A piece continues when its caller goes away. Errors are
  * {@link BackupException}s.
  */
 public final class BackupService {
@@ -23,7 +23,7 @@ public final class BackupService {
 	/** Threads: one for work, one for lists, which do not wait for it. */
 	public static final int THREADS = 2;
 
-	/** What may wait for each of these threads. */
+	/** The most requests that wait for each of these threads. */
 	public static final int QUEUE_LENGTH = 16;
 
 	private final @Nullable Backups backups;
@@ -33,9 +33,9 @@ public final class BackupService {
 	private final AtomicBoolean isWorking = new AtomicBoolean();
 
 	/**
-	 * The service of a node.
-	 * @param settings null where no directory is set: everything is refused
-	 * @param scheduler with {@value #THREADS} threads; disposed of by its owner
+	 * Creates the service of a node.
+	 * @param settings null if no directory is set: every request is refused
+	 * @param scheduler has {@value #THREADS} threads; its owner disposes of it
 	 */
 	public BackupService(@Nullable BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time,
 			BackupEvents events, Scheduler scheduler) {
@@ -67,7 +67,7 @@ public final class BackupService {
 		return alone(() -> backups().create(name));
 	}
 
-	/** All of them, the newest first, by their manifests. */
+	/** The manifests of all backups, the newest first. */
 	public Mono<List<Described>> list() {
 		return work(() -> backups().list().stream().map(Described::of).toList(), () -> {
 		});
@@ -121,8 +121,8 @@ public final class BackupService {
 	}
 
 	/**
-	 * As a future, which no cancellation reaches.
-	 * @param whenRejected what to do where it does not begin
+	 * Runs the work in a future, which no cancellation reaches.
+	 * @param whenRejected runs if the work does not begin
 	 */
 	private <T> Mono<T> work(Supplier<T> work, Runnable whenRejected) {
 		return Mono.defer(() -> {

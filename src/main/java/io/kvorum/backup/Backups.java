@@ -24,17 +24,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The backups of a node. Of one thread at a time, except for {@link #list()}.
+ * The backups of a node. Used by one thread at a time, except {@link #list()}.
  * <p>
- * A backup is made in this order, so that whatever a crash leaves is either a whole one
- * or none: the copy of the store, that it can be opened and every block read, the
- * checksum of each file while it is synced, the manifest, and in the end the name.
+ * A crash leaves either a whole backup or none. For that the steps have this order: copy
+ * the store; open the copy and read every block; compute the checksum of each file while
+ * it is synced; write the manifest; give the directory its name.
  */
 final class Backups {
 
 	private static final Logger logger = LoggerFactory.getLogger(Backups.class);
 
-	/** What the engine writes of itself, beside the data. */
+	/** The engine's own log, beside the data. */
 	private static final String ENGINE_LOG = "LOG";
 
 	private final BackupSettings settings;
@@ -161,7 +161,7 @@ final class Backups {
 		return BackupDirectory.childrenOf(store).stream().sorted().toList();
 	}
 
-	/** What they are, once they are on the disk. */
+	/** The files of a backup, once they are on disk. */
 	private static List<BackedUpFile> filesOf(Path store, Checksums checksums) throws IOException {
 		List<BackedUpFile> files = new ArrayList<>();
 		for (Path file : filesIn(store)) {
@@ -188,7 +188,9 @@ final class Backups {
 		}
 	}
 
-	/** After a backup was made, which is there whatever comes of this. */
+	/**
+	 * Removes old backups after a new one was made, which stays whatever happens here.
+	 */
 	private void tidyUp(BackupManifest made) {
 		try {
 			retain(made);
@@ -229,7 +231,7 @@ final class Backups {
 		}
 	}
 
-	/** All of them, the newest first; those that cannot be used at the end. */
+	/** All backups, the newest first; unusable ones at the end. */
 	List<Listed> list() {
 		try {
 			return this.directory.names()
@@ -320,7 +322,10 @@ final class Backups {
 		}
 	}
 
-	/** At the start of a node: removes what a crash has left, and tells of the newest. */
+	/**
+	 * Removes at the start of a node what a crash has left, and reports the newest
+	 * backup.
+	 */
 	void tidy() {
 		try {
 			locked(() -> {

@@ -30,7 +30,7 @@ final class Checksums {
 
 	private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
 
-	/** When what was read so far may have been read. */
+	/** The instant at which the bytes read so far are within the rate. */
 	private long dueNanos;
 
 	Checksums(TimeSource time, long bytesPerSecond) {

@@ -18,15 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts a backup in the place of a store, before that is opened, by the thread that starts
+ * Restores a store from a backup, before the store is opened, on the thread that starts
  * the node.
  * <p>
- * The files are copied into a directory inside of that of the store, which may be a mount
- * point and cannot be renamed; never linked, so that nothing reaches the backup. Until
- * all of them are there, are what the manifest says, and were made the store of another
- * life, nothing else is touched. Then a file says so, and they are moved to their places,
- * the one without which there is no store last. An end in the middle is begun again, or
- * gone on with, by the next start.
+ * The files are copied into a staging directory inside the directory of the store, which
+ * may be a mount point and cannot be renamed. They are never linked, so nothing changes
+ * the backup. Nothing else is touched until all files are there, match the manifest, and
+ * have been made the store of another life. Then a file marks them as complete, and they
+ * are moved to their places; {@code CURRENT}, without which there is no store, is last.
+ * After a crash in the middle the next start begins again or continues.
  */
 public final class Restore {
 
@@ -34,16 +34,16 @@ public final class Restore {
 
 	private static final String STAGING = ".restore";
 
-	/** In the staging directory: all that is beside it is whole. */
+	/** Marks the staging directory: all files beside this one are complete. */
 	private static final String COMPLETE = "COMPLETE";
 
-	/** In the directory of a store: what it was restored from. */
+	/** Marks the directory of a store; contains the backup that it was restored from. */
 	private static final String MARK = "RESTORED";
 
-	/** Without it there is no store. */
+	/** The file without which RocksDB sees no store. */
 	private static final String CURRENT = "CURRENT";
 
-	/** Of a file system, at its root. */
+	/** The directory at the root of a file system. */
 	private static final String LOST_AND_FOUND = "lost+found";
 
 	private final RestoreSettings settings;
@@ -151,7 +151,10 @@ public final class Restore {
 			.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
 	}
 
-	/** Goes on with a store that was restored from there, whatever is there now. */
+	/**
+	 * Continues with a store that was restored from this backup, whatever the backup
+	 * contains now.
+	 */
 	private void ignore(Path backup) throws IOException {
 		Path mark = this.store.resolve(MARK);
 		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
@@ -238,7 +241,7 @@ public final class Restore {
 		BackupDirectory.sync(copy);
 	}
 
-	/** What was moved before is not there any more, and need not be moved. */
+	/** Moves the files. Those that an earlier attempt moved are not there any more. */
 	private void moveIntoPlace() throws IOException {
 		Path copy = this.staging.resolve(BackupDirectory.STORE);
 		if (Files.exists(copy)) {
