@@ -29,11 +29,14 @@ public final class Digests {
 
 	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
 
-	/** By copies: for each slice its partitions, null where they have no entries. */
+	/**
+	 * Indexed by copies. Each element holds for each slice its partitions, null if they
+	 * have no entries.
+	 */
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
 
-	/** By partition, of those whose entries are not all known. */
+	/** The partitions whose entries are not all known. */
 	private final Map<Integer, Long> unknown = new ConcurrentHashMap<>();
 
 	private final int factor;
@@ -51,7 +54,7 @@ public final class Digests {
 		this.factor = factor;
 	}
 
-	/** Whether all that is stored is in it: a store that was opened is read first. */
+	/** Whether it contains all that is stored. A store that was opened is read first. */
 	public boolean isComplete() {
 		return this.complete;
 	}
@@ -61,8 +64,8 @@ public final class Digests {
 	}
 
 	/**
-	 * Adds an entry, or takes it out where it is in.
-	 * @param keyHash of its key
+	 * Adds an entry, or removes it if it is there.
+	 * @param keyHash the hash of its key
 	 */
 	public void toggle(long keyHash, Version version, Copies copies) {
 		int partition = Partitions.ofHash(keyHash);
@@ -90,9 +93,9 @@ public final class Digests {
 	}
 
 	/**
-	 * Makes the digest of a partition differ from that of every other store: not all of
-	 * its entries are known.
-	 * @param number of this store and partition alone
+	 * Makes the digest of a partition differ from that of every other store, because not
+	 * all of its entries are known.
+	 * @param number a number of this store and partition alone
 	 */
 	public void unknown(int partition, long number) {
 		sliceFor(1, Partitions.sliceOf(partition));
@@ -127,7 +130,7 @@ public final class Digests {
 		return digest;
 	}
 
-	/** Whether a partition has entries that have at most so many copies. */
+	/** Whether a partition has entries with at most this number of copies. */
 	public boolean hasUpTo(int partition, int mostCopies) {
 		int slice = Partitions.sliceOf(partition);
 		for (int copies = 1; copies <= Math.min(mostCopies, this.highest); copies++) {

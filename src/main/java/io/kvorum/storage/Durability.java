@@ -1,6 +1,6 @@
 package io.kvorum.storage;
 
-/** What an acknowledged write has reached. */
+/** The place that an acknowledged write has reached. */
 public enum Durability {
 
 	/** The disk: it survives a loss of power. */

@@ -3,15 +3,15 @@ package io.kvorum.storage;
 import java.util.List;
 import java.util.function.DoubleSupplier;
 
-/** What a storage engine measures of itself. */
+/** The measurements of a storage engine. */
 public interface EngineMeasures {
 
 	List<Measure> measures();
 
 	/**
-	 * One figure.
+	 * One measurement.
 	 *
-	 * @param name dotted, as meters are named
+	 * @param name dotted, like the name of a meter
 	 * @param unit the base unit, or the empty string for a plain number
 	 * @param cumulative whether it only grows
 	 * @param reader reads it; NaN while the store is not open

@@ -186,7 +186,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * As {@link #fromFormat1}, in place; does nothing to an entry that is in no format 1.
+	 * Converts in place, like {@link #fromFormat1}; an entry of another format stays as
+	 * it is.
 	 */
 	static void convertFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large,
 			int factor) {
@@ -198,7 +199,7 @@ public final class EntryFormat {
 		}
 	}
 
-	/** As {@link #toFormat1}, in place, of an entry that has been looked at. */
+	/** Converts an entry that was checked in place, like {@link #toFormat1}. */
 	static void convertToFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, int factor) {
 		bytes[from + COPIES] = (byte) copies(bytes, from).orDefault(factor);
 		bytes[from] = FORMAT_1;
@@ -254,8 +255,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Which of two entries is newer, by what begins there, without any check: their
-	 * versions are laid out to be compared as bytes.
+	 * Compares the versions of two entries by their first bytes, without a check.
+	 * Versions are laid out to be compared as bytes.
 	 */
 	static int compareVersions(byte[] one, int from, byte[] other, int otherFrom) {
 		return Arrays.compareUnsigned(one, from + TIMESTAMP, from + VERSION_END, other, otherFrom + TIMESTAMP,
@@ -263,9 +264,9 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Whether a reader at this instant, in milliseconds since 1970, gets a value from the
-	 * entry that begins there; by no more than {@value #EXPIRY_END} bytes, without a
-	 * check.
+	 * Whether a reader at this instant, in milliseconds since 1970, sees the value of the
+	 * entry that begins there. Reads no more than {@value #EXPIRY_END} bytes and checks
+	 * nothing.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
 		return switch (bytes[from + FLAGS]) {
@@ -275,7 +276,7 @@ public final class EntryFormat {
 		};
 	}
 
-	/** As {@link Live#expiresAtMillis()} of that entry. */
+	/** The {@link Live#expiresAtMillis()} of the entry that begins there. */
 	static long expiresAtMillis(byte[] bytes, int from) {
 		return (bytes[from + FLAGS] == EXPIRES) ? (long) LONG.get(bytes, from + FIXED) : Live.NEVER;
 	}
@@ -283,7 +284,7 @@ public final class EntryFormat {
 	/**
 	 * The copies of the entry that begins with the first {@code length} of these bytes,
 	 * without a check of the rest.
-	 * @param factor as {@link #fromFormat1} has it
+	 * @param factor as in {@link #fromFormat1}
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static Copies copiesOf(byte[] bytes, int length, int factor) {
@@ -302,8 +303,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Whether the entry is a tombstone that begins with the first {@code length} of these
-	 * bytes, without a check of the rest.
+	 * Whether the entry that begins with the first {@code length} of these bytes is a
+	 * tombstone, without a check of the rest.
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static boolean isTombstone(byte[] bytes, int length) {
@@ -311,7 +312,7 @@ public final class EntryFormat {
 		return isTombstoneAt(bytes, 0);
 	}
 
-	/** Whether the entry that begins there is a tombstone, without any check. */
+	/** Whether the entry that begins there is a tombstone, without a check. */
 	static boolean isTombstoneAt(byte[] bytes, int from) {
 		return bytes[from + FLAGS] == TOMBSTONE;
 	}

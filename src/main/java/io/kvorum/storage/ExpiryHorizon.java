@@ -19,11 +19,11 @@ import io.kvorum.clock.TimeSource;
 public final class ExpiryHorizon {
 
 	/**
-	 * How long an entry stays on disk after it has expired. Longer costs only space.
+	 * The time that an entry stays on disk after it has expired. More costs only space.
 	 */
 	public static final Duration MARGIN = Duration.ofHours(1);
 
-	/** Before all that expires: nothing may be removed yet. */
+	/** The instant before everything that expires: nothing may be removed yet. */
 	public static final long NOTHING = 0;
 
 	/** Readings are kept for this part of the margin each, so that they are few. */

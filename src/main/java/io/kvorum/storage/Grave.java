@@ -1,7 +1,7 @@
 package io.kvorum.storage;
 
 /**
- * A tombstone, and when it was laid here.
+ * A tombstone, and the instant at which it was stored here.
  *
  * @param sinceMillis by the clock of this node, in milliseconds since 1970
  */

@@ -18,9 +18,9 @@ import reactor.core.publisher.Mono;
 public interface HintLog {
 
 	/**
-	 * Keeps a hint in the place of an older one of the same key. Durable with the next
-	 * sync, which it does not ask for: hints are no promise.
-	 * @return false where one that is newer, or the same, was there
+	 * Stores a hint and replaces an older one of the same key. It is durable with the
+	 * next sync, which it does not request: hints are no promise.
+	 * @return false if a newer hint, or the same, was there
 	 */
 	Mono<Boolean> add(long target, Key key, Entry entry);
 
@@ -37,19 +37,19 @@ public interface HintLog {
 	/** Removes all hints for a node. */
 	Mono<Void> removeAll(long target);
 
-	/** What waits for a node. Costs no read. */
+	/** The hints that wait for a node. Reads nothing from disk. */
 	Waiting waiting(long target);
 
 	/** The nodes for which something waits. */
 	Set<Long> targets();
 
 	/**
-	 * Hints that wait for a node.
+	 * The hints that wait for a node.
 	 *
-	 * @param hints how many
-	 * @param bytes of their entries
-	 * @param oldestMillis a bound for the versions of all of them, milliseconds since
-	 * 1970: none is older; {@link Long#MAX_VALUE} where there are none
+	 * @param hints their number
+	 * @param bytes the size of their entries
+	 * @param oldestMillis a lower bound for the versions of all of them, in milliseconds
+	 * since 1970; {@link Long#MAX_VALUE} if there are none
 	 */
 	record Waiting(long hints, long bytes, long oldestMillis) {
 

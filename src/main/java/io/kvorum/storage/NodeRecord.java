@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** What a node remembers of itself beside its entries. */
+/** The facts that a node remembers about itself, beside its entries. */
 public interface NodeRecord {
 
 	/**
@@ -20,19 +20,19 @@ public interface NodeRecord {
 	/** Completes when the bound is on disk, whatever the {@link Durability}. */
 	CompletionStage<?> storeClockBound(long millis);
 
-	/** Whether nothing was stored when the store was opened. */
+	/** Whether the store was empty when it was opened. */
 	boolean isNew();
 
 	/**
-	 * What was recorded under a name, before the store was opened or since; null where
-	 * nothing was.
+	 * The value recorded under a name, before the store was opened or since; null if
+	 * there is none.
 	 */
 	byte @Nullable [] recorded(String name);
 
 	/**
-	 * Records something small under a name, in the place of what was there. Completes
-	 * when it is on disk, whatever the {@link Durability}.
-	 * @param value not to be changed afterwards
+	 * Records a small value under a name and replaces the previous one. Completes when it
+	 * is on disk, whatever the {@link Durability}.
+	 * @param value not changed afterwards
 	 */
 	Mono<Void> record(String name, byte[] value);
 

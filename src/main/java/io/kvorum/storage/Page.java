@@ -12,29 +12,28 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 
 /**
- * A piece of what a replica holds in a range: entries one after the other in the order of
- * their keys, tombstones and expired ones too, in one array. It leaves the disk, crosses
- * the network and is merged with others as that array; only what is told to somebody is
- * made an {@link Entry}. Numbers are big-endian.
+ * A part of what a replica holds in a range: entries in the order of their keys,
+ * tombstones and expired ones included, in one array. It leaves the disk, crosses the
+ * network and is merged with others as that array. Only what is sent to a client becomes
+ * an {@link Entry}. Numbers are big-endian.
  *
  * <pre>
  *  0          2            6
  *  key bytes  entry bytes  key  entry, as {@link EntryFormat} has it
  * </pre>
  *
- * Of an entry that is longer than was asked for there are only the first
- * {@value EntryFormat#EXPIRY_END} bytes, and the number of its bytes is negative: it is
- * <b>large</b> and has to be read by itself. So a page has a size, however large the
- * values are.
+ * An entry that is longer than the limit is <b>large</b>. The page has only its first
+ * {@value EntryFormat#EXPIRY_END} bytes, the number of its bytes is negative, and it is
+ * read by itself. So the size of a page does not depend on the size of the values.
  */
 public final class Page {
 
 	private static final int ITEM_HEAD = Short.BYTES + Integer.BYTES;
 
-	/** Of an item, without its entry. */
+	/** The most bytes of an item without its entry. */
 	private static final int MAX_HEAD_BYTES = ITEM_HEAD + Key.MAX_LENGTH_BYTES;
 
-	/** What the memory of a page begins with, where it gets few items. */
+	/** The memory that a page of few items begins with, per item. */
 	private static final int USUAL_ITEM_BYTES = 256;
 
 	/** Beyond it memory grows by what is needed only. */
@@ -53,7 +52,7 @@ public final class Page {
 
 	private final boolean last;
 
-	/** Where the key of its last item is. */
+	/** The position of the key of its last item. */
 	private final int lastKeyFrom;
 
 	private final int lastKeyTo;
@@ -70,10 +69,10 @@ public final class Page {
 	}
 
 	/**
-	 * The page that a replica has sent by version 4 of the protocol: with entries in
-	 * format 1.
-	 * @param bytes not to be used any more
-	 * @param factor as {@link EntryFormat#fromFormat1} has it
+	 * The page that a replica sent by version 4 of the protocol, with entries in format
+	 * 1.
+	 * @param bytes not used afterwards
+	 * @param factor as in {@link EntryFormat#fromFormat1}
 	 * @throws IllegalArgumentException as {@link #of}
 	 * @throws DamagedEntryException as {@link #of}
 	 */
@@ -128,17 +127,17 @@ public final class Page {
 		return (int) INT.get(bytes, at + Short.BYTES);
 	}
 
-	/** How much of an entry is in a page. */
+	/** The bytes of an entry that a page contains. */
 	private static int kept(int entryLength) {
 		return (entryLength < 0) ? EntryFormat.EXPIRY_END : entryLength;
 	}
 
-	/** Whether the range has nothing behind it. */
+	/** Whether the range has nothing behind this page. */
 	public boolean isLast() {
 		return this.last;
 	}
 
-	/** Of all its items. */
+	/** The length of all items, in bytes. */
 	public int length() {
 		return this.length;
 	}
@@ -176,12 +175,12 @@ public final class Page {
 					|| Arrays.compareUnsigned(this.bytes, this.lastKeyFrom, this.lastKeyTo, end, 0, end.length) < 0);
 	}
 
-	/** What a range has behind this page, which is not empty. */
+	/** The rest of a range behind this page, which is not empty. */
 	public KeyRange behind(KeyRange range) {
 		return range.after(Arrays.copyOfRange(this.bytes, this.lastKeyFrom, this.lastKeyTo));
 	}
 
-	/** Before its first item. */
+	/** A cursor before the first item. */
 	public Cursor cursor() {
 		return new Cursor();
 	}
@@ -192,9 +191,9 @@ public final class Page {
 	}
 
 	/**
-	 * How long a page gets: no item begins behind so many bytes, and there are at most so
-	 * many. Longer entries than {@code entryBytes} are large; these are passed over up to
-	 * {@value #PASSED_OVER} times the bytes of the page.
+	 * The limits of a page. No item begins behind {@code bytes}, and there are at most
+	 * {@code items}. Entries longer than {@code entryBytes} are large; they are passed
+	 * over up to {@value #PASSED_OVER} times the bytes of the page.
 	 */
 	public record Limit(int bytes, int items, int entryBytes) {
 
@@ -213,12 +212,12 @@ public final class Page {
 			}
 		}
 
-		/** Of a page of a range. */
+		/** The limits of a page of a range. */
 		public static Limit of(int bytes, int items) {
 			return new Limit(bytes, items, USUAL_ENTRY_BYTES);
 		}
 
-		/** For one entry, however long it is. */
+		/** The limits for one entry, however long it is. */
 		public static Limit ofWhole() {
 			return new Limit(1, 1, Integer.MAX_VALUE);
 		}
@@ -243,7 +242,7 @@ public final class Page {
 		private Cursor() {
 		}
 
-		/** Goes to the next item; false if there is none. */
+		/** Moves to the next item; false if there is none. */
 		public boolean advance() {
 			int at = this.entryTo;
 			if (at == Page.this.length) {
@@ -256,13 +255,13 @@ public final class Page {
 			return true;
 		}
 
-		/** Which key comes first, as {@link Key#compareTo} has it. */
+		/** Compares the keys of two items, like {@link Key#compareTo}. */
 		public int compareKeys(Cursor other) {
 			return Arrays.compareUnsigned(Page.this.bytes, this.keyFrom, this.keyTo, other.page().bytes, other.keyFrom,
 					other.keyTo);
 		}
 
-		/** Which entry is newer, as {@link Version#compareTo} has it. */
+		/** Compares the versions of two items, like {@link Version#compareTo}. */
 		public int compareVersions(Cursor other) {
 			return EntryFormat.compareVersions(Page.this.bytes, this.keyTo, other.page().bytes, other.keyTo);
 		}
@@ -276,7 +275,7 @@ public final class Page {
 			return EntryFormat.version(Page.this.bytes, this.keyTo);
 		}
 
-		/** How many replicas are to hold the entry. */
+		/** The number of replicas that hold the entry. */
 		public Copies copies() {
 			return EntryFormat.copies(Page.this.bytes, this.keyTo);
 		}
@@ -285,7 +284,7 @@ public final class Page {
 			return EntryFormat.isTombstoneAt(Page.this.bytes, this.keyTo);
 		}
 
-		/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
+		/** Whether a reader at this instant, in milliseconds since 1970, sees a value. */
 		public boolean isVisibleAt(long millis) {
 			return EntryFormat.isVisibleAt(Page.this.bytes, this.keyTo, millis);
 		}
@@ -295,12 +294,14 @@ public final class Page {
 			return this.entryLength < 0;
 		}
 
-		/** Of the whole entry, also where it is large. */
+		/** The length of the whole entry, even if it is large. */
 		public int entryLength() {
 			return Math.abs(this.entryLength);
 		}
 
-		/** From when on a reader gets no value, in milliseconds since 1970. */
+		/**
+		 * The instant from which on a reader sees no value, in milliseconds since 1970.
+		 */
 		public long expiresAtMillis() {
 			return EntryFormat.expiresAtMillis(Page.this.bytes, this.keyTo);
 		}
@@ -352,7 +353,7 @@ public final class Page {
 			this.bytes = new byte[usual + MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES];
 		}
 
-		/** Whether there is to be no more. */
+		/** Whether no more items fit. */
 		public boolean isFull() {
 			return this.limit.isReached(this.length, this.items, this.passed);
 		}
@@ -362,9 +363,9 @@ public final class Page {
 		}
 
 		/**
-		 * Where to write a key, from {@link #offset()} on, and right behind it its entry,
-		 * or the beginning of that; before {@link #add(int, int)}.
-		 * @param entryBytes how much room there has to be for the entry
+		 * The array for a key, from {@link #offset()} on, and its entry right behind, or
+		 * the beginning of the entry. Called before {@link #add(int, int)}.
+		 * @param entryBytes the room that the entry needs
 		 */
 		public byte[] room(int entryBytes) {
 			int needed = Math.addExact(this.length + MAX_HEAD_BYTES, entryBytes);
@@ -374,20 +375,20 @@ public final class Page {
 			return this.bytes;
 		}
 
-		/** From where on in {@link #room(int)}. */
+		/** The position in {@link #room(int)} to write from. */
 		public int offset() {
 			return this.length + ITEM_HEAD;
 		}
 
-		/** Whether only the beginning of an entry of so many bytes is wanted. */
+		/** Whether only the beginning of an entry of this length is wanted. */
 		public boolean isLarge(int entryLength) {
 			return entryLength > this.limit.entryBytes();
 		}
 
 		/**
-		 * Takes in what was written.
-		 * @param entryLength of the whole entry, also if it is large
-		 * @throws DamagedEntryException if that is no entry of the key; it is left out
+		 * Adds the item that was written.
+		 * @param entryLength the length of the whole entry, even if it is large
+		 * @throws DamagedEntryException if it is no entry of the key; it is left out
 		 */
 		public void add(int keyLength, int entryLength) {
 			boolean large = isLarge(entryLength);

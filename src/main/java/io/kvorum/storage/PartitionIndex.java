@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What a store knows of its entries by partition, without reading them: for replicas to
- * find out in what they differ, and for what is to be removed.
+ * The entries of a store by partition, known without reading them. Replicas find out by
+ * it where they differ, and collectors find what to remove.
  * <p>
- * Errors are {@link StorageException}s; results arrive as those of a
+ * Errors are {@link StorageException}s; results arrive like those of a
  * {@link StorageEngine}.
  */
 public interface PartitionIndex {
@@ -30,7 +30,7 @@ public interface PartitionIndex {
 		return Mono.fromSupplier(() -> work.apply(digests()));
 	}
 
-	/** What of it is damaged, and what to do about it; null where nothing is known. */
+	/** The damage to the index, and what to do about it; null if none is known. */
 	default @Nullable String damage() {
 		return null;
 	}

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * What one replica stores: the newest entry of each key that it was given.
+ * The store of one replica: the newest entry of each key that it was given.
  * <p>
- * Errors are {@link StorageException}s. Results arrive on the thread that subscribed
- * where the answer is in memory, else on the {@link CallerThreads caller's} executor.
- * Cancelling gives up the result, not the work: a store that has begun goes on.
+ * Errors are {@link StorageException}s. Results arrive on the thread that subscribed if
+ * the answer is in memory, else on the {@link CallerThreads caller's} executor.
+ * Cancellation gives up the result, not the work: a store that has begun continues.
  */
 public interface StorageEngine {
 
@@ -23,7 +23,7 @@ public interface StorageEngine {
 	 */
 	Mono<Entry> read(Key key, Deadline deadline);
 
-	/** With no deadline but the engine's own. */
+	/** Reads with no deadline but the engine's own. */
 	default Mono<Entry> read(Key key) {
 		return read(key, Deadline.NONE);
 	}
@@ -37,39 +37,40 @@ public interface StorageEngine {
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
 
 	/**
-	 * Whether {@link #store} would find room for a write now. Asked before the value is
-	 * read: then a write costs next to nothing where there is none. Reserves nothing.
-	 * @param valueBytes how long its value will be
+	 * Whether {@link #store} has room for a write now. Asked before the value is read, so
+	 * that a write without room costs next to nothing. Reserves nothing.
+	 * @param valueBytes the length of the value
 	 */
 	default boolean hasRoomFor(int valueBytes) {
 		return true;
 	}
 
 	/**
-	 * Refuses a write that is about to be made, where {@link #store} would refuse it for
-	 * want of room, and counts that as one of its refusals; null where there is room.
-	 * @param valueBytes how long its value will be
+	 * Refuses a write for which {@link #store} has no room, and counts it as one of its
+	 * refusals; null if there is room.
+	 * @param valueBytes the length of the value
 	 */
 	default @Nullable Overloaded refuseWrite(int valueBytes) {
 		return null;
 	}
 
-	/** With no deadline but the engine's own. */
+	/** Stores with no deadline but the engine's own. */
 	default Mono<StoreOutcome> store(Key key, Entry entry) {
 		return store(key, entry, Deadline.NONE);
 	}
 
 	/**
-	 * The first entries of a range, in the order of their keys: at least one, if there is
-	 * any. Holds nothing open between two pages, so that who asks for no more leaves
-	 * nothing behind; what is written meanwhile may be in a later page or not. What can
-	 * be read before something that cannot is a page, and not the last one.
+	 * Reads the first entries of a range, in the order of their keys: at least one, if
+	 * there is any. Nothing stays open between two pages, so a reader that asks for no
+	 * more leaves nothing behind. What is written meanwhile may be in a later page or
+	 * not. If an entry cannot be read, the entries before it are a page, and not the last
+	 * one.
 	 */
 	Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * For how long the disk has not answered a read, in nanoseconds; 0 where it owes no
-	 * answer.
+	 * The time since when the disk has not answered a read, in nanoseconds; 0 if no
+	 * answer is due.
 	 */
 	default long silentNanos() {
 		return 0;
@@ -78,7 +79,7 @@ public interface StorageEngine {
 	/** Writes and syncs something small: completes where the disk takes writes. */
 	Mono<Void> probe();
 
-	/** What became of an entry. */
+	/** The result of storing an entry. */
 	enum StoreOutcome {
 
 		/** It is the newest. */

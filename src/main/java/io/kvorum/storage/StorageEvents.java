@@ -1,9 +1,9 @@
 package io.kvorum.storage;
 
-/** What happens in a storage engine, for those who count. Called by any thread. */
+/** Observes a storage engine. Called by any thread. */
 public interface StorageEvents {
 
-	/** Where nobody counts. */
+	/** Observes nothing. */
 	StorageEvents NONE = new StorageEvents() {
 	};
 

@@ -18,12 +18,12 @@ public abstract sealed class StorageException extends RuntimeException {
 		super(message, cause, false, false);
 	}
 
-	/** Whether the write in question may have happened, or may yet be found. */
+	/** Whether the write may have happened, or may still be found. */
 	public boolean mayHaveBeenStored() {
 		return false;
 	}
 
-	/** Whether the same may succeed when tried again on this node. */
+	/** Whether the same request may succeed when it is repeated on this node. */
 	public boolean mayRetry() {
 		return true;
 	}
@@ -85,7 +85,7 @@ public abstract sealed class StorageException extends RuntimeException {
 
 	}
 
-	/** What is stored under the key cannot be read: damaged, or the disk fails. */
+	/** The data under the key is damaged, or the disk fails to read it. */
 	public static final class Unreadable extends StorageException {
 
 		private static final long serialVersionUID = 1L;

@@ -17,7 +17,7 @@ public final class StoreOpenException extends RuntimeException {
 		this.action = action;
 	}
 
-	/** What an operator should do, in sentences. */
+	/** Instructions for an operator, in sentences. */
 	public String action() {
 		return this.action;
 	}

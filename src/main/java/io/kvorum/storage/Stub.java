@@ -5,10 +5,10 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 
 /**
- * What is known of a stored entry without reading it.
+ * The part of a stored entry that is known without reading it.
  *
- * @param copies how many replicas are to hold it
- * @param tombstone whether it is one
+ * @param copies the number of replicas that hold it
+ * @param tombstone whether it is a tombstone
  */
 public record Stub(Key key, Version version, Copies copies, boolean tombstone) {
 

@@ -19,12 +19,12 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * The writes that go to disk together, and what the database will hold after them. Used
- * by the committer's thread only.
+ * The writes that go to disk together, and the state of the database after them. Used by
+ * the committer's thread only.
  * <p>
- * An entry, its row of the index and the row of a tombstone are written at once or not at
- * all, so that they never differ. What is in memory of them follows when the batch has
- * been written, by {@link #applyTo}.
+ * An entry, its row of the index and the row of a tombstone are written together or not
+ * at all, so they never differ. The state in memory follows by {@link #applyTo} when the
+ * batch has been written.
  */
 final class Batch implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class Batch implements AutoCloseable {
 
 	private final WriteBatch writes = new WriteBatch();
 
-	/** What has been asked for or changed by this batch. */
+	/** The keys that this batch has read or changed. */
 	private final Map<Key, Change> changes = new HashMap<>();
 
 	private final HintBatch hints;
@@ -112,7 +112,7 @@ final class Batch implements AutoCloseable {
 		change.to(Version.ABSENT, Copies.DEFAULT, null);
 	}
 
-	/** Puts a tombstone of the same version in the place of the entry that is there. */
+	/** Replaces the entry that is there by a tombstone of the same version. */
 	void bury(IndexedKey key) throws RocksDBException {
 		Change there = changeOf(key);
 		put(key, EncodedEntry.of(key.key(), new Tombstone(there.version, there.copies)));
@@ -141,7 +141,7 @@ final class Batch implements AutoCloseable {
 		this.synced = true;
 	}
 
-	/** Has something done by this thread once the batch is written, if it is. */
+	/** Runs a task on this thread once the batch is written, if it is. */
 	void whenWritten(Runnable task) {
 		this.whenWritten.add(task);
 	}
@@ -163,7 +163,9 @@ final class Batch implements AutoCloseable {
 		this.whenWritten.forEach(Runnable::run);
 	}
 
-	/** Where it is not known whether it was written: what is in memory says nothing. */
+	/**
+	 * The batch may or may not be written, so the state in memory says nothing any more.
+	 */
 	void failed() {
 		this.changes.keySet().forEach(this.rows::remove);
 	}
@@ -181,7 +183,7 @@ final class Batch implements AutoCloseable {
 		this.writes.close();
 	}
 
-	/** What a key has before this batch and after it. */
+	/** The state of a key before this batch and after it. */
 	private static final class Change {
 
 		private final long keyHash;
@@ -207,8 +209,8 @@ final class Batch implements AutoCloseable {
 		}
 
 		/**
-		 * Changes it.
-		 * @param row as {@link EntryFormat} has it; null where there is none any more
+		 * Changes the state of the key.
+		 * @param row the new row, in {@link EntryFormat}; null if there is none any more
 		 */
 		void to(Version version, Copies copies, byte @Nullable [] row) {
 			this.version = version;

@@ -9,7 +9,7 @@ import io.kvorum.storage.StorageException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a store does by itself now and then, on threads of its own. */
+/** The periodic work of a store, on threads of its own. */
 final class Chores implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Chores.class);
@@ -17,7 +17,7 @@ final class Chores implements AutoCloseable {
 	/** Two for what is long, one for what must not wait for it. */
 	private static final int THREADS = 3;
 
-	/** After a chore has failed that is to be done once. */
+	/** The pause after a failure of a chore that has to succeed once. */
 	private static final Duration RETRY_INTERVAL = Duration.ofSeconds(10);
 
 	private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(THREADS,
@@ -29,7 +29,7 @@ final class Chores implements AutoCloseable {
 		}, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** At once, and again until it does not fail. */
+	/** Runs a chore at once, and again until it succeeds. */
 	void once(String what, Runnable chore) {
 		once(what, chore, Duration.ZERO);
 	}
@@ -42,7 +42,7 @@ final class Chores implements AutoCloseable {
 		}, delay.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Whether it went well. */
+	/** Whether the chore succeeded; logs the reason if not. */
 	private static boolean runOrSayWhy(String what, Runnable chore) {
 		try {
 			chore.run();

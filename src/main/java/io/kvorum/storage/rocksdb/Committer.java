@@ -34,23 +34,23 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes: group commit.
  * <p>
- * Callers put writes into a bounded queue. The thread takes all that has gathered, asks
- * each what it wants written given what is there, writes the batch, syncs it, and tells
- * the callers. While a sync runs the next batch gathers, so that the disk is asked as
- * often as it can answer, whatever the load. Since nobody else writes, "store if newer"
- * needs no locks, and a sync is shared by all who wait. For the same reason it alone can
- * tell whether a row that a read has found is still the newest, and may be kept.
+ * Callers put writes into a bounded queue. The thread takes all that have gathered, asks
+ * each what to write given the present state, writes the batch, syncs it, and completes
+ * the callers. While a sync runs the next batch gathers, so the disk is asked as often as
+ * it can answer, whatever the load. There is no other writer, so "store if newer" needs
+ * no locks, and all waiting writes share a sync. For the same reason only this thread
+ * knows whether a row that a read found is still the newest, and may be cached.
  * <p>
- * <b>Failures.</b> What cannot be read fails its own write only. A full disk fails the
- * batch, and until a probe gets through all later ones are refused before they are tried.
- * Any other error of the disk is final: RocksDB cannot say what has reached it, so the
- * committer takes nothing more and says so to whoever ends the process. Where the reason
- * is a table that a compaction found damaged, the {@link DamageMarker} lets the next
- * start go around it.
+ * <b>Failures.</b> Data that cannot be read fails only its own write. A full disk fails
+ * the batch; later writes are refused until a probe succeeds. Any other error of the disk
+ * is final, because RocksDB cannot say what has reached the disk. The committer then
+ * takes nothing more and reports the failure, so that the process ends. If the reason is
+ * a table that a compaction found damaged, the {@link DamageMarker} lets the next start
+ * avoid it.
  * <p>
- * <b>A disk that hangs</b> holds up the thread. {@link #tellOverdue()}, called now and
- * then by another, tells the callers: what waits will not be tried, what has begun is
- * unknown. That is why a write needs no timer of its own.
+ * <b>A disk that hangs</b> holds up the thread. {@link #tellOverdue()}, called regularly
+ * by another thread, completes the callers: a waiting write will not be tried, a write
+ * that has begun is unknown. So a write needs no timer of its own.
  */
 final class Committer implements AutoCloseable {
 
@@ -62,7 +62,7 @@ final class Committer implements AutoCloseable {
 	/** A batch takes no more writes when it has this many bytes. */
 	private static final long MAX_BATCH_BYTES = 4 << 20;
 
-	/** What the disk is probed with when it was full. */
+	/** The value of the probe that is written when the disk was full. */
 	private static final byte[] PROBE = "probe".getBytes(StandardCharsets.US_ASCII);
 
 	private final Database database;
@@ -102,14 +102,15 @@ final class Committer implements AutoCloseable {
 
 	private volatile @Nullable Unavailable refusal;
 
-	/** What has been taken and not yet handed back. */
+	/** The writes that have been taken and not completed. */
 	private volatile List<Write<?>> taken = List.of();
 
 	/** Whether the last write met a full disk. Set by the committer's thread only. */
 	private volatile boolean full;
 
 	/**
-	 * Whether the disk hung when it was looked at last, by whom looks for overdue writes.
+	 * Whether the disk hung at the last check for overdue writes. Used by the thread of
+	 * that check.
 	 */
 	private boolean hangs;
 
@@ -161,9 +162,9 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Keeps a row that a read has found in the database for those that follow, if it is
-	 * not too long, and if it is still the newest when its turn comes.
-	 * @param asOf what {@link RowCache#now()} was before the database was asked
+	 * Caches a row that a read found in the database, if it is not too long and still the
+	 * newest when its turn comes.
+	 * @param asOf the {@link RowCache#now()} before the database was asked
 	 */
 	void keep(Key key, byte[] row, long asOf) {
 		if (this.derived.rows().hasRoomFor(key, row) && this.fills.offer(key, row, asOf)) {
@@ -217,8 +218,8 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * How long the write has been here that has been here for longest; 0 where there is
-	 * none. By any thread.
+	 * The age of the oldest write, in nanoseconds; 0 if there is none. Called by any
+	 * thread.
 	 */
 	long oldestNanos() {
 		List<Write<?>> underWay = this.taken;
@@ -264,7 +265,8 @@ final class Committer implements AutoCloseable {
 				return false;
 			}
 			this.parked.set(true);
-			// Said first, looked second: whoever adds adds first and looks second.
+			// Announce first, look second: a caller that adds a write adds first and
+			// looks second.
 			if (!hasWork() && !this.closing) {
 				LockSupport.park(this);
 			}
@@ -413,7 +415,7 @@ final class Committer implements AutoCloseable {
 			this.whenFailed.accept(cause);
 		}
 		catch (RuntimeException ex) {
-			// Those who wait are answered nonetheless.
+			// The callers are completed nonetheless.
 			logger.error("The store has failed, and telling so failed too", ex);
 		}
 	}
@@ -432,7 +434,7 @@ final class Committer implements AutoCloseable {
 			caller.execute(() -> writes.forEach(Committer::complete));
 		}
 		catch (RejectedExecutionException ex) {
-			// Its event loop is shutting down; nobody else will complete them.
+			// Its event loop is shutting down; no other thread will complete it.
 			writes.forEach(Committer::complete);
 		}
 	}
@@ -447,7 +449,10 @@ final class Committer implements AutoCloseable {
 		}
 	}
 
-	/** Fails what nobody will take any more. By any thread: each write is polled once. */
+	/**
+	 * Fails the writes that no batch will take. Called by any thread: each write is
+	 * polled once.
+	 */
 	private void refuseQueued() {
 		Unavailable refused = this.refusal;
 		for (Write<?> write = poll(); write != null && refused != null; write = poll()) {

@@ -35,16 +35,16 @@ import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
 
 /**
- * An open database with every native handle that belongs to it; closing frees them in the
- * right order. Who calls into it must be sure that it is open, see {@link Gate}.
+ * An open database with every native handle that belongs to it. Closing frees them in the
+ * right order. A caller must be sure that it is open, see {@link Gate}.
  */
 final class Database implements AutoCloseable {
 
 	/**
-	 * Of the cache, each with its own lock, 2^6 at most. What memtables take is charged
-	 * to them at random in pieces of 256 KB, and a block that is as large as a shard is
-	 * never kept: those of RocksDB's choice, from 512 KB on, are too small for a small
-	 * cache.
+	 * The least size of a shard of the cache. Each shard has its own lock, and there are
+	 * at most 2^6. Memtables are charged to shards at random in pieces of 256 KB, and a
+	 * block as large as a shard is never kept. RocksDB's own choice, from 512 KB on, is
+	 * too small for a small cache.
 	 */
 	private static final long MIN_SHARD_BYTES = 4 << 20;
 
@@ -64,14 +64,13 @@ final class Database implements AutoCloseable {
 	private static final long INFO_LOG_BYTES = 4 << 20;
 
 	/**
-	 * All of them, in the order of their numbers. The last one is empty: releases that do
-	 * not know of a {@link StoreFormat} open no store with a column that they do not
-	 * know.
+	 * All columns, in the order of their numbers. The last one is empty: a release that
+	 * does not know {@link StoreFormat} opens no store with an unknown column.
 	 */
 	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
 			"hints", "store-format");
 
-	/** Those whose rows are never asked for one by one. */
+	/** The columns whose rows are never read one by one. */
 	private static final Set<String> WALKED = Set.of("index", "tombstones");
 
 	private final Deque<AutoCloseable> handles = new ArrayDeque<>();
@@ -83,7 +82,7 @@ final class Database implements AutoCloseable {
 	final ColumnFamilyHandle expiries;
 
 	/**
-	 * What is known of each entry, by partition; see {@link IndexRow}. Another one after
+	 * The facts about each entry, by partition; see {@link IndexRow}. Replaced by
 	 * {@link #clearIndex()}.
 	 */
 	ColumnFamilyHandle index;
@@ -93,13 +92,13 @@ final class Database implements AutoCloseable {
 	/** Tombstones by version; see {@link TombstoneRow}. */
 	final ColumnFamilyHandle tombstones;
 
-	/** What other nodes have not acknowledged; see {@link HintRow}. */
+	/** The writes that other nodes have not acknowledged; see {@link HintRow}. */
 	final ColumnFamilyHandle hints;
 
-	/** What the node remembers of itself. */
+	/** The facts that the node remembers about itself. */
 	final ColumnFamilyHandle meta;
 
-	/** Of all rows. */
+	/** The format of all rows. */
 	final StoreFormat format;
 
 	final RocksDB db;
@@ -121,7 +120,7 @@ final class Database implements AutoCloseable {
 
 	final WriteOptions unsynced;
 
-	/** Whether it was opened without compactions, for a table is damaged. */
+	/** Whether it was opened without compactions because a table is damaged. */
 	final boolean damaged;
 
 	/**
@@ -223,14 +222,16 @@ final class Database implements AutoCloseable {
 			.setMemtableWholeKeyFiltering(true);
 	}
 
-	/** Of rows that are never asked for one by one: filters would be of no use. */
+	/**
+	 * The options of columns whose rows are never read one by one: filters are of no use.
+	 */
 	private ColumnFamilyOptions walkedColumns(RocksSettings settings) {
 		return columns(settings, table());
 	}
 
 	/**
-	 * With indexes and filters in parts of a block's size. Whole, those of a large table
-	 * have more than a megabyte, which is read for each key where they are not cached.
+	 * Splits indexes and filters into parts of a block's size. The whole ones of a large
+	 * table have more than a megabyte, which is read for each key if they are not cached.
 	 */
 	private BlockBasedTableConfig table() {
 		return new BlockBasedTableConfig().setBlockCache(this.cache)

@@ -39,7 +39,7 @@ final class DigestBuild implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(DigestBuild.class);
 
-	/** What takes longer is told. */
+	/** A build that takes longer is logged. */
 	private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	private final RocksIterator rows;
@@ -51,7 +51,7 @@ final class DigestBuild implements AutoCloseable {
 
 	private final Digests digests;
 
-	/** Of the store. */
+	/** The identity of the store. */
 	private final long identity;
 
 	private final IndexDamage damage;
@@ -63,7 +63,7 @@ final class DigestBuild implements AutoCloseable {
 	/** The partition that is being read: a round goes on where the one before failed. */
 	private int partition;
 
-	/** What was read of it. */
+	/** The stubs that were read of a partition. */
 	private final List<Stub> read = new ArrayList<>();
 
 	/** Partitions with damaged rows. */
@@ -76,7 +76,7 @@ final class DigestBuild implements AutoCloseable {
 
 	private long added;
 
-	/** Of what is stored now: to be made before the committer starts. */
+	/** Prepares a build from what is stored now, before the committer starts. */
 	DigestBuild(Database database, KeyHash hashes, Digests digests, long identity, IndexDamage damage,
 			TimeSource time) {
 		this.rows = database.db.newIterator(database.index, database.scan);
@@ -104,7 +104,7 @@ final class DigestBuild implements AutoCloseable {
 		}
 	}
 
-	/** Whether all have been added that can be read. */
+	/** Whether all readable rows have been added. */
 	private boolean addRows() throws RocksDBException {
 		this.read.clear();
 		this.rows.seek(IndexRow.bound(this.partition));
@@ -163,7 +163,7 @@ final class DigestBuild implements AutoCloseable {
 		}
 	}
 
-	/** Whether that was finished. */
+	/** Whether the entries of the damaged partitions have been added. */
 	private boolean addEntriesOfDamaged() throws RocksDBException {
 		if (this.damaged.isEmpty()) {
 			return true;

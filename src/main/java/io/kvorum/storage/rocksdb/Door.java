@@ -34,7 +34,7 @@ final class Door {
 		this.inside = null;
 	}
 
-	/** Returns when nobody is inside and nobody can enter. */
+	/** Returns when no caller is inside and none can enter. */
 	void close() {
 		this.gate.close();
 	}

@@ -30,12 +30,12 @@ final class EncodedEntry {
 		return new EncodedEntry(key, entry);
 	}
 
-	/** As {@link EntryFormat} has it. */
+	/** The entry in {@link EntryFormat}. */
 	byte[] bytes() {
 		return this.bytes;
 	}
 
-	/** As {@link IndexRow} has it. */
+	/** The value of its {@link IndexRow}. */
 	byte[] indexValue() {
 		return this.indexValue;
 	}
@@ -52,7 +52,7 @@ final class EncodedEntry {
 		return this.entry instanceof Tombstone;
 	}
 
-	/** As {@link Live#expiresAtMillis()}; that of a tombstone is never. */
+	/** Its {@link Live#expiresAtMillis()}; a tombstone never expires. */
 	long expiresAtMillis() {
 		return (this.entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
 	}

@@ -54,7 +54,7 @@ final class EntryReads {
 		this.events = events;
 	}
 
-	/** For how long the disk has not answered. */
+	/** The time since when the disk has not answered, in nanoseconds. */
 	long silentNanos() {
 		return this.silence.nanos(this.time.nanos());
 	}
@@ -92,9 +92,9 @@ final class EntryReads {
 	}
 
 	/**
-	 * Looks into the database, which has a batch a moment before the row cache has it.
-	 * What has come into the cache meanwhile is what others are told, also where the
-	 * database is ahead of it: else who asks after this read might get what is older.
+	 * Reads the database, which has a batch a moment before the row cache has it. A row
+	 * that has come into the cache meanwhile is what other readers see, even if the
+	 * database is ahead of it. Answering it keeps a later read from going back.
 	 */
 	private static @Nullable Entry look(Key key, Opened opened, ReadOptions from)
 			throws RocksDBException, DamagedEntryException {

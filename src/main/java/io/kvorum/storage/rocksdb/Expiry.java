@@ -6,10 +6,9 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 
 /**
- * That an entry of a key, in this version, expires at an instant. Stored as a key without
- * a value, ordered by instant: instant, key, version. The version is part of it so that
- * two versions of a key that expire at the same instant have an expiry each, and dropping
- * the one leaves the other.
+ * The expiry of an entry of a key, in this version, at an instant. It is stored as a key
+ * without a value, in the order instant, key, version. The version keeps two versions of
+ * a key apart that expire at the same instant, so that one can be dropped.
  */
 record Expiry(long atMillis, Key key, Version version) {
 

@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
 
-/** What an error of RocksDB means. */
+/** The meaning of RocksDB's errors. */
 final class Failures {
 
-	/** What to do with a store that a newer version has written. */
+	/** The advice for a store that a newer version has written. */
 	static final String OF_A_NEWER_VERSION = """
 			Nothing was changed. Start that version again. To go back to this one, start it with a \
 			backup that it has written, or in a cluster with an empty directory: the node is then \
@@ -20,7 +20,7 @@ final class Failures {
 	private Failures() {
 	}
 
-	/** Whether memory could not tell, and the disk can. */
+	/** Whether the answer is not in memory, but may be on disk. */
 	static boolean isNotInMemory(RocksDBException ex) {
 		return code(ex) == Status.Code.Incomplete;
 	}
@@ -30,7 +30,7 @@ final class Failures {
 		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
 	}
 
-	/** Whether the data on disk is not what was written. */
+	/** Whether the data on disk differs from what was written. */
 	static boolean isDamage(RocksDBException ex) {
 		return code(ex) == Status.Code.Corruption;
 	}
@@ -62,7 +62,10 @@ final class Failures {
 				"Check that its file system is mounted, writable for this user, and has space.", ex);
 	}
 
-	/** As RocksDB words it, for another process and for this one; there is no code. */
+	/**
+	 * Whether another process, or this one, holds the lock. RocksDB has only these words
+	 * for it, and no code.
+	 */
 	private static boolean isLocked(String message) {
 		return message.startsWith("While lock file") || message.startsWith("lock hold by current process");
 	}

@@ -5,12 +5,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Keeps calls out of a database that is closed: a native call after close() ends the JVM.
+ * Keeps calls out of a closed database: a native call after close() ends the JVM.
  * <p>
- * Whoever calls enters before and leaves after, on the same thread. Closing refuses
+ * A caller enters before a call and leaves after it, on the same thread. Closing refuses
  * newcomers and waits for those inside. The count of those inside is spread over stripes
- * by thread, so that threads that only read do not contend for it. Rejected: a read lock,
- * whose one word all of them would write.
+ * by thread, so that reading threads do not contend for it. Rejected: a read lock, whose
+ * one word all of them would write.
  */
 final class Gate {
 
@@ -27,12 +27,12 @@ final class Gate {
 		this.open = true;
 	}
 
-	/** Whether the caller may go on; it must {@link #leave()} if so. */
+	/** Whether the caller may go on; if so, it must {@link #leave()}. */
 	boolean enter() {
 		int stripe = stripe();
 		this.inside.getAndIncrement(stripe);
-		// Counted first, looked second: either we see that it is closed, or the one who
-		// closes sees us.
+		// Count first, look second: either this thread sees that the gate is closed, or
+		// the closing thread sees this one.
 		if (this.open) {
 			return true;
 		}
@@ -44,7 +44,7 @@ final class Gate {
 		this.inside.getAndDecrement(stripe());
 	}
 
-	/** Returns when nobody is inside and nobody can enter. */
+	/** Returns when no caller is inside and none can enter. */
 	void close() {
 		this.open = false;
 		for (int stripe = 0; stripe < STRIPES; stripe++) {

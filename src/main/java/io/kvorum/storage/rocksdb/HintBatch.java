@@ -11,7 +11,7 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
-/** What a batch does to hints. Used by the committer's thread only. */
+/** The changes of a batch to hints. Used by the committer's thread only. */
 final class HintBatch {
 
 	private final Database database;
@@ -30,7 +30,7 @@ final class HintBatch {
 		this.writes = writes;
 	}
 
-	/** Whether it is newer than what waits of its key, and takes its place. */
+	/** Whether it is newer than the waiting hint of its key, and replaces it. */
 	boolean add(long target, Key key, Version version, byte[] entry) throws RocksDBException {
 		Change change = changeOf(target, key);
 		if (!version.isNewerThan(change.version)) {
@@ -84,7 +84,7 @@ final class HintBatch {
 			return;
 		}
 		this.emptied.forEach(counts::emptied);
-		// First what has come: nobody is to see that nothing waits where something does.
+		// Additions first: no reader must see that nothing waits while something does.
 		this.changes.forEach((place, change) -> change.addTo(counts, place.target));
 		this.changes.forEach((place, change) -> change.removeFrom(counts, place.target));
 		counts.settle(this.database);
@@ -99,7 +99,7 @@ final class HintBatch {
 	private record Place(long target, Key key) {
 	}
 
-	/** What waits of a key before this batch and after it. */
+	/** The waiting hint of a key before this batch and after it. */
 	private static final class Change {
 
 		private final Version versionBefore;

@@ -16,12 +16,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How many hints wait for each node. Read when the store is opened, changed by the
- * committer's thread, looked at by any.
+ * The number of hints that wait for each node. Read when the store is opened, changed by
+ * the committer's thread, and read by any.
  * <p>
- * The version that none of a node's hints is older than moves forward when the hint that
- * has it is removed: the next one is looked for from there on, so that what was removed
- * before is never walked over again.
+ * The lower bound of the versions of a node's hints moves forward when the hint with that
+ * version is removed. The search for the next one starts there, so that removed hints are
+ * never walked over again.
  */
 final class HintCounts {
 
@@ -106,8 +106,8 @@ final class HintCounts {
 				ReadOptions options = new ReadOptions(database.fromAnywhere).setIterateUpperBound(upper);
 				RocksIterator iterator = database.db.newIterator(database.hints, options)) {
 			iterator.seek(HintRow.dataFrom(target, from));
-			// Where it cannot be read, what was is still a bound; who reads the hints is
-			// told.
+			// If it cannot be read, the previous value is still a bound; the reader of
+			// the hints gets the error.
 			return iterator.isValid() ? HintRow.version(iterator.key()) : null;
 		}
 	}

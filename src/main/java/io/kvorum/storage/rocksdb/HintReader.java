@@ -21,9 +21,9 @@ final class HintReader {
 	}
 
 	/**
-	 * The oldest hints for a node. What can be read before something that cannot is a
+	 * The oldest hints for a node. If a hint cannot be read, the hints before it are the
 	 * result.
-	 * @param from none is older
+	 * @param from a version that none is older than
 	 */
 	List<Hint> oldest(long target, Version from, int maxBytes, int maxItems) throws RocksDBException {
 		List<Hint> hints = new ArrayList<>();

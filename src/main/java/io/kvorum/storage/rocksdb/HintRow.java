@@ -8,8 +8,8 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Hint;
 
 /**
- * How hints are laid out: those for a node in the order of their versions, and beside
- * them which version waits of a key, so that there is one hint for each.
+ * The layout of hints: the hints for a node in the order of their versions, and beside
+ * them the waiting version of each key, so that there is one hint for each key.
  *
  * <pre>
  *  'd', target 8, timestamp 8, node 8, key  →  entry
@@ -18,7 +18,7 @@ import io.kvorum.storage.Hint;
  */
 final class HintRow {
 
-	/** Of the value of a key's row. */
+	/** The length of the value of a key's row. */
 	static final int WAITING_BYTES = 2 * Long.BYTES + Integer.BYTES;
 
 	private static final byte DATA = 'd';
@@ -32,7 +32,7 @@ final class HintRow {
 	private HintRow() {
 	}
 
-	/** Where a hint's entry is. */
+	/** The key of the row with a hint's entry. */
 	static byte[] data(long target, Version version, byte[] key) {
 		return fromVersion(target, version, key);
 	}
@@ -62,17 +62,17 @@ final class HintRow {
 		return end(DATA, target);
 	}
 
-	/** Where the version is that waits of a key. */
+	/** The key of the row with the waiting version of a key. */
 	static byte[] key(long target, byte[] key) {
 		return ByteBuffer.allocate(PREFIX_BYTES + key.length).put(KEY).putLong(target).put(key).array();
 	}
 
-	/** All keys of which something waits are from here on, by node. */
+	/** The beginning of the rows of all keys with hints, by node. */
 	static byte[] keys() {
 		return new byte[] { KEY };
 	}
 
-	/** Behind all rows. */
+	/** The end of all rows. */
 	static byte[] end() {
 		return new byte[] { KEY + 1 };
 	}
@@ -94,12 +94,12 @@ final class HintRow {
 		return (target == -1L) ? new byte[] { (byte) (kind + 1) } : prefix(kind, target + 1);
 	}
 
-	/** Of any row. */
+	/** The target of any row. */
 	static long target(byte[] row) {
 		return ByteBuffer.wrap(row).getLong(1);
 	}
 
-	/** Of a row with an entry. */
+	/** The version of a row with an entry. */
 	static Version version(byte[] row) {
 		ByteBuffer buffer = ByteBuffer.wrap(row, PREFIX_BYTES, 2 * Long.BYTES);
 		return new Version(buffer.getLong(), buffer.getLong());
@@ -107,7 +107,7 @@ final class HintRow {
 
 	/**
 	 * The hint in a row.
-	 * @param factor as {@link EntryFormat#fromFormat1} has it
+	 * @param factor as in {@link EntryFormat#fromFormat1}
 	 */
 	static Hint hint(byte[] row, byte[] entry, int factor) {
 		byte[] bytes = new byte[row.length - DATA_FIXED_BYTES];

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import reactor.core.publisher.MonoSink;
 
-/** What the committer writes for hints. */
+/** The writes of the committer for hints. */
 final class HintWrites {
 
 	private HintWrites() {

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the index of a store that was made before there was one, that has another one
- * than this release reads, or whose rows are damaged, before anything is written. That it
- * is whole is recorded at its end: where the process ends before, it is made once more.
+ * Builds the index of a store before anything is written, if there is none, if this
+ * release does not read it, or if its rows are damaged. A record marks its completion: if
+ * the process ends before that, the next start builds it again.
  */
 final class IndexBuilder {
 
@@ -28,9 +28,7 @@ final class IndexBuilder {
 
 	static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
 
-	/**
-	 * Of an index that is whole; its rows say by themselves which of two forms they have.
-	 */
+	/** The record of a complete index. Its rows tell which of two formats they have. */
 	private static final byte[] FORMAT = { 1 };
 
 	/** Recorded of an index with damaged rows; other releases make it again, too. */
@@ -86,8 +84,8 @@ final class IndexBuilder {
 	}
 
 	/**
-	 * Whether all entries can be read. Where they cannot, what is left of the damaged
-	 * index knows more than one that is made of the others.
+	 * Whether all entries can be read. If not, the rest of the damaged index knows more
+	 * than an index made of the readable entries.
 	 */
 	private boolean areEntriesReadable() throws RocksDBException {
 		try (RocksIterator iterator = this.database.db.newIterator(this.database.entries, this.database.scan)) {
@@ -123,7 +121,7 @@ final class IndexBuilder {
 		}
 	}
 
-	/** By the head of the entry alone, which is what the committer goes by too. */
+	/** Adds a row by the head of the entry alone, like the committer. */
 	private void add(RocksIterator iterator, WriteBatch rows) throws RocksDBException {
 		Key key = Key.of(iterator.key());
 		int length = Math.min(iterator.value(this.head), this.head.length);

@@ -27,7 +27,7 @@ final class IndexDamage {
 
 	private final StorageEvents events;
 
-	/** Has the index made again at the next start. */
+	/** Makes the next start build the index again. */
 	private final Runnable record;
 
 	private final AtomicReference<@Nullable String> found = new AtomicReference<>();

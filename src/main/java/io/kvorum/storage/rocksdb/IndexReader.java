@@ -23,7 +23,10 @@ final class IndexReader {
 		this.database = database;
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}. */
+	/**
+	 * Reads stubs, see
+	 * {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}.
+	 */
 	List<List<Stub>> stubs(List<Integer> partitions, int enough) throws RocksDBException {
 		List<List<Stub>> all = new ArrayList<>(partitions.size());
 		int count = 0;
@@ -58,7 +61,7 @@ final class IndexReader {
 		return stubs;
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#graves}. */
+	/** Reads tombstones, see {@link io.kvorum.storage.PartitionIndex#graves}. */
 	List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) throws RocksDBException {
 		byte[] start = (after != null) ? behind(TombstoneRow.key(after.stub().version(), after.stub().key().bytes()))
 				: new byte[0];
@@ -92,7 +95,7 @@ final class IndexReader {
 		return (upper != null) ? options.setIterateUpperBound(upper) : options;
 	}
 
-	/** What is in a row. */
+	/** Decodes a row. */
 	private interface Row<T> {
 
 		T of(byte[] key, byte[] value);

@@ -12,7 +12,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.Stub;
 
 /**
- * How the index is laid out: what is known of each entry, in the order of partitions and
+ * The layout of the index: the facts about each entry, in the order of partitions and
  * then of keys. Numbers are big-endian.
  *
  * <pre>
@@ -20,7 +20,7 @@ import io.kvorum.storage.Stub;
  *  value  timestamp 8, node 8, copies 1, kind 1
  * </pre>
  *
- * The kind is 2 of a live entry and 3 of a tombstone. It is 0 and 1 in rows of store
+ * The kind of a live entry is 2 and that of a tombstone 3. It is 0 and 1 in rows of store
  * format 1, whose copies are always a number.
  */
 final class IndexRow {
@@ -80,7 +80,7 @@ final class IndexRow {
 
 	/**
 	 * The copies in a value.
-	 * @param factor as {@link Copies#ofNumberOrDefault} has it
+	 * @param factor as in {@link Copies#ofNumberOrDefault}
 	 */
 	static Copies copies(byte[] value, int factor) {
 		boolean isFormat1 = (value[KIND] & FORMAT_2) == 0;

@@ -30,7 +30,7 @@ final class LongReads {
 
 	private final Scheduler scheduler;
 
-	/** What to say when the scheduler's queue is full. */
+	/** The error if the scheduler's queue is full. */
 	private final Supplier<Overloaded> full;
 
 	private final CallerThreads callers;

@@ -10,9 +10,9 @@ import org.rocksdb.NativeLibraryLoader;
 import org.rocksdb.RocksDB;
 
 /**
- * Loads RocksDB's native library, and leaves no copy of it behind. Left to itself RocksDB
- * unpacks 17 MB into the temporary directory at every start and deletes them at an
- * orderly end only, so that each {@code kill -9} leaves them there.
+ * Loads RocksDB's native library, and leaves no copy of it behind. RocksDB itself unpacks
+ * 17 MB into the temporary directory at every start. It deletes them at an orderly end
+ * only, so each {@code kill -9} leaves them there.
  */
 final class NativeLibrary {
 

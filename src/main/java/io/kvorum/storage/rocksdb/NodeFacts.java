@@ -11,10 +11,10 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
 /**
- * What a node remembers of itself, as it was when the store was opened.
+ * The facts that a node remembers about itself, as they were when the store was opened.
  *
- * @param isNew whether nothing was stored then
- * @param records by name; what is recorded later comes in when it is on disk
+ * @param isNew whether the store was empty then
+ * @param records by name; a later record is added when it is on disk
  */
 record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String, byte[]> records) {
 
@@ -44,7 +44,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 			return !iterator.isValid();
 		}
 		catch (RocksDBException _) {
-			// Whatever it is, it is something; who reads it is told.
+			// Whatever it is, it is something; its reader gets the error.
 			return false;
 		}
 	}
@@ -73,7 +73,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 		return row.length >= prefix.length && Arrays.mismatch(row, 0, prefix.length, prefix, 0, prefix.length) < 0;
 	}
 
-	/** Where something is recorded under a name. */
+	/** The key of the row of a record. */
 	static byte[] rowOf(String name) {
 		return bytes(RECORD + name);
 	}

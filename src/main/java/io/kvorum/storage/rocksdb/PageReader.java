@@ -14,14 +14,14 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
 /**
- * Reads a page of a range with an iterator that lives for that page only: it pins neither
- * old files nor memtables for as long as a client takes to read, and nobody has to give
- * it back. Rejected: an iterator for the whole range, given up and opened again now and
- * then, which saves a seek for each page and costs leases, timeouts and their leaks.
+ * Reads a page of a range with an iterator that lives for that page only. It pins neither
+ * old files nor memtables while a client reads slowly, and no one has to return it.
+ * Rejected: an iterator for the whole range, opened again now and then. It saves a seek
+ * for each page and costs leases, timeouts and their leaks.
  * <p>
- * What it reads does not stay in the block cache, which is for reads of single entries.
- * Blocks are read ahead as RocksDB sees fit, 8 KB and then twice as much each time; a
- * fixed amount would be read from every level for every page.
+ * Its blocks do not stay in the block cache, which is for reads of single entries.
+ * RocksDB reads blocks ahead, 8 KB at first and then twice as much each time. A fixed
+ * amount would be read from every level for every page.
  */
 final class PageReader {
 
@@ -49,7 +49,7 @@ final class PageReader {
 			if (page.isEmpty()) {
 				throw ex;
 			}
-			// To be met again, by whoever wants what comes next.
+			// The reader of the next page meets it again.
 			return page.build(false);
 		}
 	}
@@ -72,7 +72,7 @@ final class PageReader {
 		}
 	}
 
-	/** Whether there are no more than are in the page. */
+	/** Whether all remaining entries are in the page. */
 	private boolean fill(Page.Builder page, List<Key> keys) throws RocksDBException {
 		for (Key key : keys) {
 			if (page.isFull()) {

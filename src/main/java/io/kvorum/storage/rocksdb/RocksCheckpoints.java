@@ -26,9 +26,9 @@ import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
 
 /**
- * Copies of a store by RocksDB's checkpoints. These write the memtables to tables first,
- * so that a write which only the operating system has got is on the disk with them, and
- * take along what has come into the log meanwhile.
+ * Copies a store by RocksDB's checkpoint. A checkpoint writes the memtables to tables
+ * first, so writes that only the operating system had are then on disk. It includes what
+ * has come into the log meanwhile.
  */
 final class RocksCheckpoints implements Checkpoints {
 
@@ -85,9 +85,9 @@ final class RocksCheckpoints implements Checkpoints {
 	}
 
 	/**
-	 * One after the other, as {@code verifyChecksum()} of a database does, which cannot
-	 * be slowed down: a rate limiter counts only reads whose options name a priority, and
-	 * from Java neither can be given.
+	 * Reads one table after the other, like {@code verifyChecksum()} of a database, which
+	 * cannot be slowed down. A rate limiter counts only reads whose options name a
+	 * priority, and Java can set neither.
 	 */
 	private static void readTables(List<LiveFileMetaData> tables, LongConsumer pace) throws RocksDBException {
 		try (Options options = new Options().setTableFormatConfig(new BlockBasedTableConfig().setNoBlockCache(true))) {
@@ -102,8 +102,8 @@ final class RocksCheckpoints implements Checkpoints {
 	}
 
 	/**
-	 * With the options of a store that are not in Java: RocksDB ends the process where it
-	 * is to open a store read-only that tracks its logs, and is not told that it does.
+	 * Options that Java does not have. RocksDB ends the process if it opens a store
+	 * read-only that tracks its logs and is not told so.
 	 */
 	private static DBOptions readOnly() {
 		return DBOptions.getDBOptionsFromProps(Database.notInJava())
@@ -113,7 +113,7 @@ final class RocksCheckpoints implements Checkpoints {
 			.setInfoLogLevel(InfoLogLevel.FATAL_LEVEL);
 	}
 
-	/** Of those that are there: an older version has had fewer. */
+	/** The columns that exist; a store of an older version has fewer. */
 	private static List<ColumnFamilyDescriptor> descriptors(Path directory, ColumnFamilyOptions columns)
 			throws RocksDBException {
 		try (Options options = new Options()) {

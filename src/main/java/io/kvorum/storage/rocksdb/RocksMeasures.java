@@ -13,7 +13,7 @@ import org.rocksdb.HistogramType;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.TickerType;
 
-/** What RocksDB counts and knows of itself, and the queue before it. */
+/** The statistics of RocksDB, and of the queue before it. */
 final class RocksMeasures {
 
 	private static final double NANOS_PER_SECOND = 1e9;

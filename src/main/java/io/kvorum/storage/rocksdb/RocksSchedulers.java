@@ -3,12 +3,12 @@ package io.kvorum.storage.rocksdb;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Where a store reads what memory cannot answer at once.
+ * The schedulers of reads that memory cannot answer at once.
  *
  * @param reads for single entries
  * @param ranges for pages of ranges
- * @param repairs for what replicas compare and for hints: {@value #REPAIR_THREADS}
- * thread, {@value #REPAIR_QUEUE_LENGTH} tasks that may wait for it
+ * @param repairs for comparisons between replicas and for hints: {@value #REPAIR_THREADS}
+ * thread, {@value #REPAIR_QUEUE_LENGTH} waiting tasks
  */
 public record RocksSchedulers(Scheduler reads, Scheduler ranges, Scheduler repairs) {
 

@@ -6,30 +6,30 @@ import java.time.Duration;
 import io.kvorum.storage.Durability;
 
 /**
- * How a store is kept. All limits of the engine are here.
+ * The settings of a store, with all limits of the engine.
  *
  * @param path the directory
- * @param durability what an acknowledged write has reached
+ * @param durability the place that an acknowledged write has reached
  * @param cacheBytes memory of the block cache; memtables, indexes and filters are charged
  * to it
  * @param memtableBytes memory of all memtables, part of {@code cacheBytes}
- * @param rowCacheBytes memory of the rows that were written or read lately, in the heap;
- * 0: none are kept
+ * @param rowCacheBytes heap memory of rows that were written or read lately; 0 disables
+ * it
  * @param maxOpenFiles table files held open
  * @param minFreeBytes writes are refused while the disk has less than this free
  * @param readThreads threads for reads that memory cannot answer
  * @param readQueueLength reads that may wait for each of these threads
  * @param rangeQueueLength pages of ranges that may wait for each of their threads
  * @param writeQueueLength writes that may wait for the committer
- * @param writeQueueBytes the bytes of these
+ * @param writeQueueBytes the bytes of these writes
  * @param writeQueueTime a write that has waited longer is refused
  * @param readTimeout a read that the disk has not answered by then fails
  * @param writeTimeout a write that the disk has not taken by then fails, unknown
- * @param collectInterval how often expired entries are collected
- * @param expiryMargin how long an entry has to have expired before it is collected
- * @param leavesTombstones whether an expired entry leaves a tombstone: wherever there are
+ * @param collectInterval the interval between collections of expired entries
+ * @param expiryMargin the time between the expiry of an entry and its collection
+ * @param leavesTombstones whether an expired entry leaves a tombstone, as it does beside
  * other replicas
- * @param factor the replicas of a key by default, as configured: a cluster of fewer nodes
+ * @param factor the replicas of a key by default, as configured; a cluster of fewer nodes
  * has one on each
  */
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, long rowCacheBytes,

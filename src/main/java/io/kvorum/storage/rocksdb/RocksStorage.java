@@ -59,7 +59,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
 
-	/** How often it is looked whether the disk hangs. */
+	/** The interval between checks whether the disk hangs. */
 	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
 
 	private final RocksSettings settings;
@@ -99,13 +99,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * An engine that is not open yet.
-	 * @param hashes what partitions go by: the same whenever the store is opened
-	 * @param identities gives the identity of a new store; at random
-	 * @param schedulers where reads go; bounded, and disposed of by their owner
-	 * @param whenFailed told once, by the committer's thread, when the store has failed
-	 * and takes no more writes; the process should end then, so that what is on disk is
-	 * found out by opening it again
+	 * Creates an engine that is not open.
+	 * @param hashes the hash that partitions go by: the same at every open
+	 * @param identities gives the identity of a new store, at random
+	 * @param schedulers the schedulers of reads; bounded, and disposed of by their owner
+	 * @param whenFailed called once, on the committer's thread, when the store has failed
+	 * and takes no more writes. The process should end then: opening the store again
+	 * finds out what is on disk.
 	 */
 	public RocksStorage(RocksSettings settings, TimeSource time, KeyHash hashes, LongSupplier identities,
 			RocksSchedulers schedulers, CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
@@ -379,14 +379,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * What was written or read lately; for tests, which write into it what the committer
-	 * would.
+	 * The rows that were written or read lately. Tests write into it like the committer.
 	 */
 	RowCache rows() {
 		return this.door.opened().derived().rows();
 	}
 
-	/** Whether writes are refused, or failed just now, because the disk is full. */
+	/** Whether writes are refused, or have just failed, because the disk is full. */
 	boolean isOutOfSpace() {
 		Opened now = this.door.openedOrNull();
 		return now != null && now.committer().isOutOfSpace();

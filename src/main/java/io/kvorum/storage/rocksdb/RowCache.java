@@ -10,18 +10,18 @@ import io.kvorum.kv.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows that were written or read lately, so that a read finds them without a call into
- * RocksDB, whose memtable holds each of them as often as it was written: a row that is
- * here is the newest.
+ * Rows that were written or read lately. A read finds them without a call into RocksDB,
+ * whose memtable holds each of them as often as it was written. A row in this cache is
+ * the newest of its key.
  * <p>
- * It is a lossy index over a circular log, as in MICA (Lim and others, "MICA: A Holistic
- * Approach to Fast In-Memory Key-Value Storage", NSDI 2014). Rows are appended to one
- * array, and at its end again from its beginning, over the oldest. The index has two
- * places for each key, of which a new one takes that of the older row. So it takes the
+ * The cache is a lossy index over a circular log, as in MICA (Lim and others, "MICA: A
+ * Holistic Approach to Fast In-Memory Key-Value Storage", NSDI 2014). Rows are appended
+ * to one array, and from its end again at its beginning, over the oldest. The index has
+ * two places for each key; a new row takes that of the older one. So the cache takes the
  * same memory from the first row to the last, and makes no work for the garbage
  * collector.
  * <p>
- * One thread writes, any thread reads. A reader copies a row, and then looks whether the
+ * One thread writes, any thread reads. A reader copies a row, and then checks whether the
  * writer has come near it meanwhile.
  */
 final class RowCache {
@@ -32,7 +32,7 @@ final class RowCache {
 	/** The part of the memory that one row may take. */
 	private static final int MAX_ROW_PART = 64;
 
-	/** What a row is expected to take, for the size of the index. */
+	/** The expected bytes of a row, for the size of the index. */
 	private static final int USUAL_ROW_BYTES = 128;
 
 	/** The places of the index for a key, one behind the other. */
@@ -43,7 +43,7 @@ final class RowCache {
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-	/** Before each row: the length of its key, and its own. */
+	/** The head of each row: the length of its key, and its own. */
 	private static final int HEAD_BYTES = 2 * Integer.BYTES;
 
 	/** Spreads the hashes of keys that differ in little (Fibonacci hashing). */
@@ -54,7 +54,7 @@ final class RowCache {
 	private final int maxRowBytes;
 
 	/**
-	 * Where rows begin: positions that grow for ever. Modulo its length they are those in
+	 * The positions of rows, which grow for ever. Modulo its length they are positions in
 	 * the log.
 	 */
 	private final AtomicLongArray index;
@@ -62,8 +62,8 @@ final class RowCache {
 	private final int shift;
 
 	/**
-	 * For the places of each key, the end behind what was last put there or removed; what
-	 * many reads have found at once is filled in once. The writer's.
+	 * For the places of each key, the end behind what was last put there or removed. A
+	 * row that many reads have found at once is filled in once. Used by the writer.
 	 */
 	private final long[] changed;
 
@@ -116,7 +116,7 @@ final class RowCache {
 		return isThere(position) ? row : null;
 	}
 
-	/** Whether all that was read from there until now was of that row. */
+	/** Whether all bytes read there until now belong to that row. */
 	private boolean isThere(long position) {
 		VarHandle.loadLoadFence();
 		return this.end - position <= this.log.length;
@@ -131,7 +131,7 @@ final class RowCache {
 		return length == bytes.length && Arrays.equals(bytes, 0, length, this.log, from, from + length);
 	}
 
-	/** Whether a row is short enough to be kept. By any thread. */
+	/** Whether a row is short enough to be kept. Called by any thread. */
 	boolean hasRoomFor(Key key, byte[] row) {
 		return length(key, row) <= this.maxRowBytes;
 	}
@@ -141,17 +141,17 @@ final class RowCache {
 	}
 
 	/**
-	 * What to give to {@link #fill} with a row that the database is asked for from now
-	 * on. By any thread.
+	 * The position to pass to {@link #fill} with a row that the database is asked for
+	 * from now on. Called by any thread.
 	 */
 	long now() {
 		return this.end;
 	}
 
 	/**
-	 * Keeps a row that a read has found in the database, unless its key may have been
-	 * written since: who saw the end behind a write, and asked then, got that write.
-	 * @param asOf what {@link #now()} was before the database was asked
+	 * Keeps a row that a read found in the database, unless its key may have been written
+	 * since. A read that asked after it saw the end behind a write got that write.
+	 * @param asOf the {@link #now()} before the database was asked
 	 */
 	void fill(Key key, byte[] row, long asOf) {
 		if (this.changed[placeOf(key) / WAYS] <= asOf) {
@@ -159,7 +159,7 @@ final class RowCache {
 		}
 	}
 
-	/** Keeps a row, if it is not too long, in the place of any other of the key. */
+	/** Keeps a row, if it is not too long, and replaces any other of the key. */
 	void put(Key key, byte[] row) {
 		if (!hasRoomFor(key, row)) {
 			remove(key);
@@ -189,7 +189,9 @@ final class RowCache {
 		return (this.index.getPlain(place) <= this.index.getPlain(place + 1)) ? place : place + 1;
 	}
 
-	/** By the writer, whom nobody overtakes. */
+	/**
+	 * Whether the key is at a place. Called by the writer, so nothing changes meanwhile.
+	 */
 	private boolean isAt(int place, Key key) {
 		long position = this.index.getPlain(place);
 		if (!isThere(position)) {

@@ -13,7 +13,7 @@ import io.kvorum.kv.Key;
  */
 final class RowFills {
 
-	/** So many are worth waking the committer. */
+	/** The number of rows that are worth waking the committer. */
 	static final int ENOUGH = 64;
 
 	/** About the most that wait, while the committer waits for the disk. */
@@ -24,8 +24,8 @@ final class RowFills {
 	private final AtomicInteger queued = new AtomicInteger();
 
 	/**
-	 * Takes a row, or drops it if too many wait. By any thread.
-	 * @param asOf what {@link RowCache#now()} was before the database was asked
+	 * Takes a row, or drops it if too many wait. Called by any thread.
+	 * @param asOf the {@link RowCache#now()} before the database was asked
 	 * @return whether there are enough now
 	 */
 	boolean offer(Key key, byte[] row, long asOf) {

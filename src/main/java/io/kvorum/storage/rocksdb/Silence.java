@@ -3,8 +3,8 @@ package io.kvorum.storage.rocksdb;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * For how long something that was asked has not answered. Any threads; in a race it says
- * a little too much or too little.
+ * The time for which a question has had no answer. Thread-safe; in a race it is a little
+ * too long or too short.
  */
 final class Silence {
 
@@ -23,7 +23,10 @@ final class Silence {
 		this.sinceNanos = now;
 	}
 
-	/** Since the last answer, or since the first question; 0 where none is open. */
+	/**
+	 * The time since the last answer, or since the first question; 0 if no question is
+	 * open.
+	 */
 	long nanos(long now) {
 		return (this.owed.get() > 0) ? Math.max(0, now - this.sinceNanos) : 0;
 	}

@@ -8,8 +8,8 @@ import io.kvorum.storage.StorageException.NoSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the disk has space for writes: looked up at most once in {@value #LOOK_MILLIS}
- * ms. Used by the committer's thread; {@link #isLow()} by any.
+ * Whether the disk has space for writes, checked at most once in {@value #LOOK_MILLIS}
+ * ms. Used by the committer's thread, {@link #isLow()} by any.
  */
 final class Space {
 

@@ -8,9 +8,9 @@ import io.kvorum.storage.StoreOpenException;
 import org.rocksdb.RocksDBException;
 
 /**
- * The format of all rows of a store, of every column: one number, kept in {@code meta}
- * and looked at before anything else. Rows by themselves say at most which of the formats
- * up to this one they are in.
+ * The format of all rows of a store, in every column: one number, kept in {@code meta}
+ * and read before anything else. Rows by themselves tell at most which of the formats up
+ * to this one they have.
  *
  * <pre>
  *  1  no number in meta; copies are always a number
@@ -18,19 +18,22 @@ import org.rocksdb.RocksDBException;
  * </pre>
  *
  * A store of an older format becomes one of this format at once, in one write, whatever
- * it holds: its rows stay as they are until they are written again, and are read by what
- * is recorded then. Rejected: to rewrite them at the start, which takes hours and twice
+ * its size. Its rows stay as they are until they are written again, and are read by what
+ * is recorded then. Rejected: rewriting them at the start, which takes hours and twice
  * the space.
  *
- * @param factor the replicas of a key by default when the store got this format: what the
- * numbers in rows of format 1 are read by
+ * @param factor the replicas of a key by default when the store got this format; the
+ * numbers in rows of format 1 are read by it
  */
 record StoreFormat(int factor) {
 
-	/** What this release reads and writes. */
+	/** The format that this release reads and writes. */
 	static final int CURRENT = 2;
 
-	/** Of the row in {@code meta}: the number, and where that is 2 the factor. */
+	/**
+	 * The key of the row in {@code meta}. Its value is the number, and in format 2 the
+	 * factor.
+	 */
 	static final byte[] ROW = "store-format".getBytes(StandardCharsets.US_ASCII);
 
 	/**

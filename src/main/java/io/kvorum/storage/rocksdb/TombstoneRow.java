@@ -9,24 +9,25 @@ import io.kvorum.storage.Grave;
 import io.kvorum.storage.Stub;
 
 /**
- * How tombstones are laid out that may be removed one day: in the order of their
- * versions, so that the old ones are found without a look at the others. A row whose
- * entry is overwritten stays until it is removed: whoever overwrites a tombstone need not
- * care.
+ * The layout of the tombstones that may be removed one day: in the order of their
+ * versions, so that the old ones are found without reading the others. A row whose entry
+ * is overwritten stays until it is removed, so the overwriting write need not care.
  *
  * <pre>
  *  key    timestamp 8, node 8, key
  *  value  copies 1, since when it is here 8 (milliseconds since 1970)
  * </pre>
  *
- * Nobody asks for the copies of a tombstone by this row. In rows of store format 1 they
- * are a number, which is read as such.
+ * The copies in this row are not used. In rows of store format 1 they are a number, and
+ * are read as such.
  */
 final class TombstoneRow {
 
 	private static final int FIXED_BYTES = 2 * Long.BYTES;
 
-	/** Of the physical part of a version; an instant that has more is behind all. */
+	/**
+	 * The greatest physical part of a version; a later instant is behind all versions.
+	 */
 	private static final long MAX_MILLIS = (1L << (Long.SIZE - Version.COUNTER_BITS)) - 1;
 
 	private TombstoneRow() {

@@ -22,7 +22,7 @@ import reactor.core.publisher.MonoSink;
  */
 abstract class Write<T> {
 
-	/** What a write takes in the queue beside its bytes, roughly. */
+	/** The approximate bytes of a write in the queue beside its content. */
 	static final int OVERHEAD_BYTES = 200;
 
 	private final MonoSink<T> sink;
@@ -44,12 +44,12 @@ abstract class Write<T> {
 		this.deadlineNanos = deadlineNanos;
 	}
 
-	/** One without a deadline of its own. */
+	/** Creates a write without a deadline of its own. */
 	Write(MonoSink<T> sink, Executor caller, long queuedNanos) {
 		this(sink, caller, queuedNanos, Deadline.NONE.atNanos());
 	}
 
-	/** Whether nobody waits for it any more, or it has waited for so long. */
+	/** Whether its caller has stopped waiting, or it has waited for this long. */
 	boolean isOverdue(long now, Duration limit) {
 		return now - this.queuedNanos > limit.toNanos() || now - this.deadlineNanos > 0;
 	}
@@ -70,7 +70,7 @@ abstract class Write<T> {
 	/** The result once the batch is written; null where there is none. */
 	abstract @Nullable T result();
 
-	/** What {@link #complete()} will tell instead of the result. */
+	/** The failure that {@link #complete()} reports instead of the result. */
 	void fail(StorageException failure) {
 		this.failure = failure;
 	}
@@ -82,9 +82,7 @@ abstract class Write<T> {
 		}
 	}
 
-	/**
-	 * Whether it is to be tried: false where its caller has been told that it was not.
-	 */
+	/** Whether to try it; false if its caller was told that it was not tried. */
 	boolean begin() {
 		return this.state.compareAndSet(State.QUEUED, State.BEGUN);
 	}
@@ -103,9 +101,10 @@ abstract class Write<T> {
 	}
 
 	/**
-	 * Tells the caller that it took too long, on its executor. By any thread.
-	 * @param waiting what to tell if it still waits: it will not be tried
-	 * @param begun what to tell if it has begun
+	 * Reports to the caller that it took too long, on the caller's executor. Called by
+	 * any thread.
+	 * @param waiting the failure of a waiting write, which will not be tried
+	 * @param begun the failure of a write that has begun
 	 */
 	void timeOut(Supplier<StorageException> waiting, Supplier<StorageException> begun) {
 		if (this.state.compareAndSet(State.QUEUED, State.TOLD)) {
