@@ -9,15 +9,15 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 
 /**
- * How the entries on a stream are written, by the version of the protocol that it speaks:
- * in format 1 up to version {@value #LAST_OF_FORMAT_1}, as they are stored from then on.
+ * The format of the entries on a stream, by its version of the protocol: format 1 up to
+ * version {@value #LAST_OF_FORMAT_1}, the format of the store from then on.
  *
- * @param isFormat1 whether the peer takes nothing else
- * @param factor the replicas of a key by default, which both nodes have alike
+ * @param isFormat1 whether the peer takes only format 1
+ * @param factor the replicas of a key by default, the same on both nodes
  */
 record EntryForm(boolean isFormat1, int factor) {
 
-	/** As they are stored. */
+	/** The format of the store. */
 	static final EntryForm STORED = new EntryForm(false, 0);
 
 	private static final int LAST_OF_FORMAT_1 = 4;

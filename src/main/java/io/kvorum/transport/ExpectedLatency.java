@@ -3,9 +3,9 @@ package io.kvorum.transport;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long the next read of a peer is expected to take: a moving average of the last
- * ones, which is worth less the older it is, so that a peer that was slow once is tried
- * again. Written on one event loop.
+ * The expected duration of the next read of a peer: a moving average of the last ones. It
+ * loses weight with age, so that a peer that was slow once is tried again. Written on one
+ * event loop.
  */
 final class ExpectedLatency {
 

@@ -9,16 +9,16 @@ sealed interface Frame permits OperationFrame, CallFrame, ReplyFrame {
 
 	byte[] NO_BYTES = new byte[0];
 
-	/** Of its fields, the length that comes first included. */
+	/** The length of its fields, including the length field. */
 	int headBytes();
 
 	/** Writes all that comes before the tail. */
 	void writeHead(ByteBuf out);
 
-	/** What comes last. */
+	/** The bytes behind the fields. */
 	byte[] tail();
 
-	/** Whether it is still to be sent. */
+	/** Whether it still has to be sent. */
 	default boolean isWanted() {
 		return true;
 	}

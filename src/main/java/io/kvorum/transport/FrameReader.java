@@ -20,7 +20,7 @@ final class FrameReader<F> {
 
 	private final Function<ByteBuf, F> parser;
 
-	/** What of a frame has arrived; null between frames. */
+	/** The part of a frame that has arrived; null between frames. */
 	private @Nullable ByteBuf begun;
 
 	/** The parser reads what follows a length. */

@@ -16,11 +16,11 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.FluxSink.OverflowStrategy;
 
 /**
- * Makes few buffers of many frames: natural batching. What is sent in one turn of the
- * event loop leaves at its end, together; while the network cannot take more the next
+ * Combines many frames into few buffers: natural batching. The frames of one turn of the
+ * event loop leave together at its end. While the network cannot take more, the next
  * buffers gather.
  * <p>
- * Used on one event loop only. Who sends looks first whether there is room.
+ * Used on one event loop only. A sender checks first whether there is room.
  */
 final class FrameWriter {
 
@@ -54,8 +54,8 @@ final class FrameWriter {
 	private boolean ending;
 
 	/**
-	 * A writer on an event loop.
-	 * @param maxWaitingBytes what may wait for the network, in bytes
+	 * Creates a writer on an event loop.
+	 * @param maxWaitingBytes the most bytes that wait for the network
 	 */
 	FrameWriter(Executor loop, long maxWaitingBytes, IntConsumer onBatch) {
 		this.loop = loop;
@@ -82,7 +82,7 @@ final class FrameWriter {
 		return frame.headBytes() + frame.tail().length;
 	}
 
-	/** Whether so many bytes more may wait; always where nothing does. */
+	/** Whether this many more bytes may wait; always true if none do. */
 	boolean hasRoomFor(int bytes) {
 		return this.waitingBytes == 0 || this.waitingBytes + bytes <= this.maxWaitingBytes;
 	}
@@ -92,12 +92,14 @@ final class FrameWriter {
 		return this.waitingBytes > 0;
 	}
 
-	/** What the network has taken by now. */
+	/** The bytes that the network has taken so far. */
 	long takenBytes() {
 		return this.takenBytes;
 	}
 
-	/** Whether the other end takes nothing, though no large frames were sent any more. */
+	/**
+	 * Whether the other end takes nothing, although no large frames are sent any more.
+	 */
 	boolean isOverfull() {
 		return this.waitingBytes > 2 * this.maxWaitingBytes;
 	}

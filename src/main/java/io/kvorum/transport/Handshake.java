@@ -19,27 +19,29 @@ import io.kvorum.clock.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * By which two nodes show each other that they know the secret, without sending it. The
- * node that calls asks for a challenge, and opens a stream with that, a nonce of its own
- * and a proof; the answer has a proof of the other one:
+ * The exchange by which two nodes prove to each other that they know the secret, without
+ * sending it. The calling node asks for a challenge. It opens a stream with the
+ * challenge, a nonce of its own and a proof; the answer contains the proof of the other
+ * node:
  *
  * <pre>
  * proof = HMAC-SHA256(secret, side, challenge, nonce, from, to, lane, topology)
  * </pre>
  *
- * A proof is good for one stream between these two nodes: what somebody has recorded is
- * of no use later or elsewhere. The node that calls proves first, so that who only
- * connects gets nothing to try secrets on.
+ * A proof is good for one stream between these two nodes, so a recorded one is useless
+ * later or elsewhere. The calling node proves first, so a stranger that connects gets
+ * nothing to try secrets on.
  * <p>
- * A challenge is not kept but authenticated by its giver, so that strangers fill nothing;
- * only those that were proven are, until they are too old. Used by all event loops.
+ * A challenge is not kept but authenticated by its giver, so strangers cannot fill the
+ * memory. Only proven challenges are kept, until they are too old. Used by all event
+ * loops.
  */
 final class Handshake {
 
-	/** From a challenge to its proof. */
+	/** The time from a challenge to its proof. */
 	static final Duration LIFETIME = Duration.ofSeconds(10);
 
-	/** Who proves; or what is no proof of anybody. */
+	/** The side that proves, or a value that is no proof of any side. */
 	enum Side {
 
 		CALLER, CALLED, CHALLENGE, NONCE
@@ -48,7 +50,7 @@ final class Handshake {
 
 	private static final String ALGORITHM = "HmacSHA256";
 
-	/** Of a challenge and of a nonce: 128 bits of an HMAC. */
+	/** The length of the tag of a challenge and of a nonce: 128 bits of an HMAC. */
 	private static final int TAG_BYTES = 16;
 
 	private static final int STAMP_BYTES = 2 * Long.BYTES;
@@ -70,9 +72,9 @@ final class Handshake {
 	private final ConcurrentHashMap<String, Long> proven = new ConcurrentHashMap<>();
 
 	/**
-	 * A handshake.
-	 * @param secret null where everybody is let in
-	 * @param random unpredictable numbers; asked here only
+	 * Creates a handshake.
+	 * @param secret null if every node is accepted
+	 * @param random unpredictable numbers; called only here
 	 */
 	Handshake(@Nullable String secret, LongSupplier random, TimeSource time) {
 		this.secret = (secret != null) ? key(secret.getBytes(StandardCharsets.UTF_8)) : null;
@@ -88,12 +90,12 @@ final class Handshake {
 		return new SecretKeySpec(bytes, ALGORITHM);
 	}
 
-	/** Whether there is a secret to be shown. */
+	/** Whether there is a secret to prove. */
 	boolean isNeeded() {
 		return this.secret != null;
 	}
 
-	/** A challenge for whoever asks. */
+	/** A new challenge. */
 	String challenge() {
 		byte[] stamp = ByteBuffer.allocate(STAMP_BYTES)
 			.putLong(this.time.nanos())
@@ -111,7 +113,7 @@ final class Handshake {
 		return HEX.formatHex(Arrays.copyOf(hmac(this.own, side.name() + HEX.formatHex(stamp)), TAG_BYTES));
 	}
 
-	/** That this node knows the secret. Only where {@link #isNeeded()}. */
+	/** The proof that this node knows the secret. Called only if {@link #isNeeded()}. */
 	String proof(Side side, Opening opening) {
 		SecretKeySpec key = this.secret;
 		if (key == null) {
@@ -120,14 +122,14 @@ final class Handshake {
 		return HEX.formatHex(hmac(key, side + "\n" + opening.toText()));
 	}
 
-	/** Whether the other one knows the secret. Takes the same time whatever was sent. */
+	/** Whether the other node knows the secret. Takes the same time whatever was sent. */
 	boolean isProof(@Nullable String proof, Side side, Opening opening) {
 		return isEqual(proof(side, opening), String.valueOf(proof));
 	}
 
 	/**
-	 * Whether a challenge whose proof is right is from here, not too old, and proven for
-	 * the first time.
+	 * Whether a challenge with a right proof is from this node, not too old, and proven
+	 * for the first time.
 	 */
 	boolean accept(String challenge) {
 		if (!isOwn(challenge)) {
@@ -174,8 +176,8 @@ final class Handshake {
 	}
 
 	/**
-	 * A stream that somebody wants to open: what a proof is for. None of its texts has an
-	 * end of a line in it, as headers have not.
+	 * The stream that a proof is for. No text contains the end of a line, because headers
+	 * cannot.
 	 */
 	record Opening(String challenge, String nonce, String from, String to, String lane, String topology) {
 

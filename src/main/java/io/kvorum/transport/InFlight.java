@@ -6,9 +6,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls under way on a stream, by correlation: the number of a slot, and how often
- * that was used, so that a reply that comes too late finds nobody. On one event loop
- * only.
+ * The calls in flight on a stream, by correlation: the number of a slot and the number of
+ * its uses, so that a late reply finds no call. Used on one event loop only.
  */
 final class InFlight {
 

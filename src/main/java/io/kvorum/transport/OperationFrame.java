@@ -4,7 +4,7 @@ import io.kvorum.kv.Key;
 import io.netty.buffer.ByteBuf;
 
 /**
- * What a replica is asked to do.
+ * The request of an operation.
  *
  * <pre>
  *  0       4            8     9                 13         15
@@ -15,7 +15,7 @@ final class OperationFrame implements Frame {
 
 	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + Integer.BYTES + Short.BYTES;
 
-	/** Of an operation that is on no key. */
+	/** The key of an operation without a key. */
 	static final Key NO_KEY = Key.of(new byte[1]);
 
 	final int correlation;

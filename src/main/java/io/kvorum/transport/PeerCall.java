@@ -10,7 +10,7 @@ import io.kvorum.transport.TransportEvents.Call;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
-/** A call of a peer, from the moment it is asked for until somebody has its reply. */
+/** A call of a peer, from the request to the reply. */
 final class PeerCall {
 
 	final Call call;
@@ -23,7 +23,7 @@ final class PeerCall {
 
 	private final MonoSink<Reply> sink;
 
-	/** Where the reply has to arrive; null where that is the loop of the stream. */
+	/** The executor on which the reply has to arrive; null for the loop of the stream. */
 	private final @Nullable Executor caller;
 
 	private boolean over;
@@ -44,7 +44,7 @@ final class PeerCall {
 				(this.caller != null) ? this.caller : loop);
 	}
 
-	/** Whether it has been answered. On the loop of its stream. */
+	/** Whether it has been answered. Called on the loop of its stream. */
 	boolean isOver() {
 		return this.over;
 	}
@@ -69,7 +69,7 @@ final class PeerCall {
 		return this.call == Call.STORE || this.call == Call.REPAIR;
 	}
 
-	/** Whether it tells how long a read takes. */
+	/** Whether its duration is that of a read. */
 	boolean isRead() {
 		return this.call == Call.READ || this.call == Call.READ_VERSION;
 	}

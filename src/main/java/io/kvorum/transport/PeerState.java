@@ -11,7 +11,7 @@ import io.kvorum.quorum.Reply.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether a peer is there: it has a stream. Told to the log when that changes. */
+/** Whether a peer is there: it has a stream. Changes are logged. */
 final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
@@ -25,7 +25,7 @@ final class PeerState {
 
 	private final TransportEvents events;
 
-	/** How many there are to be. */
+	/** The number of streams that there should be. */
 	private final int streams;
 
 	private final AtomicInteger open = new AtomicInteger();
@@ -33,22 +33,28 @@ final class PeerState {
 	/** Attempts since the last stream opened that met a no, not silence. */
 	private final AtomicInteger noes = new AtomicInteger();
 
-	/** Whether this node stops, and so ends its streams itself: no news of the peer. */
+	/**
+	 * Whether this node is stopping and ends its streams itself, which says nothing about
+	 * the peer.
+	 */
 	private volatile boolean stopping;
 
-	/** Whether it ever took a stream since this node started. */
+	/** Whether the peer has accepted a stream since this node started. */
 	private volatile boolean taken;
 
 	/**
-	 * Whether it refused one since it last took one, or this node refused it. An attempt
-	 * that comes to nothing in another way does not say that it would be taken.
+	 * Whether the peer refused a stream since it last accepted one, or this node refused
+	 * the peer. An attempt that fails in another way does not change this.
 	 */
 	private volatile boolean refused;
 
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/** When the log was told since the peer was there. Guarded by this. */
+	/**
+	 * The time of the last log line of each kind since the peer was there. Guarded by
+	 * this.
+	 */
 	private final Map<Reason, Long> toldNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
@@ -116,7 +122,7 @@ final class PeerState {
 		return this.open.get() == this.streams;
 	}
 
-	/** Whether the peer takes no streams now: nothing listens there, or it refuses. */
+	/** Whether the peer accepts no streams now: nothing listens there, or it refuses. */
 	boolean isGone() {
 		return this.open.get() == 0 && this.noes.get() >= this.streams;
 	}

@@ -1,19 +1,20 @@
 package io.kvorum.transport;
 
 /**
- * Whether a peer is there: it is asked over one stream for each event loop, and one for
- * large entries.
+ * Whether a peer is there. It is called over one stream for each event loop, and one more
+ * for large entries.
  *
  * @param address its replica address
- * @param streams how many are open; 0 where it is away
- * @param wanted how many there are to be
- * @param reason why it is away
- * @param taken whether it ever took a stream since this node started
- * @param refused whether it refused one since it last took one, or this node refused it
+ * @param streams the open streams; 0 if it is away
+ * @param wanted the streams that there should be
+ * @param reason the reason why it is away
+ * @param taken whether it has accepted a stream since this node started
+ * @param refused whether it refused a stream since it last accepted one, or this node
+ * refused it
  */
 public record PeerStatus(String address, int streams, int wanted, String reason, boolean taken, boolean refused) {
 
-	/** For people. */
+	/** A description for people. */
 	public String describe() {
 		if (this.streams == 0) {
 			return "away: " + this.reason;

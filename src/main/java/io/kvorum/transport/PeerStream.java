@@ -41,25 +41,25 @@ import reactor.core.scheduler.Schedulers;
  * A stream of operations to a peer, and of its replies: one request that does not end,
  * opened again whenever it did.
  * <p>
- * <b>One event loop.</b> All that happens to a stream happens on its loop, which is that
- * of the connections whose requests it serves: no locks, no change of threads, and what
- * one turn of the loop asks for leaves in one buffer.
+ * <b>One event loop.</b> Everything on a stream happens on its loop, which is also the
+ * loop of the connections whose requests it serves. There are no locks and no changes of
+ * threads, and the calls of one turn of the loop leave in one buffer.
  * <p>
  * <b>Every operation is answered by its deadline</b>: by the peer, by the sweep that
- * looks for overdue ones, or by the end of the stream, which tells that nobody knows what
- * became of a store.
+ * looks for overdue ones, or by the end of the stream. In the last case it is unknown
+ * whether a store happened.
  * <p>
  * <b>A peer that is stopped</b> still accepts connections and data, by its kernel. So a
- * stream is open only when the peer has said hello, is pinged when it is quiet, and is
- * given up when the peer owes an answer and is silent for too long. While there is no
- * stream operations fail at once, without a wait.
+ * stream is open only after the peer has said hello. It is pinged when it is quiet, and
+ * given up when the peer owes an answer and is silent for too long. Without a stream
+ * operations fail at once.
  */
 final class PeerStream {
 
-	/** How often overdue operations are looked for while there are any. */
+	/** The interval between searches for overdue operations, while there are any. */
 	private static final Duration SWEEP_INTERVAL = Duration.ofMillis(20);
 
-	/** What a read of a peer that is being rebuilt counts as. */
+	/** The duration that a read of a peer in quarantine counts as. */
 	private static final long REBUILDING_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** Pings for each silence timeout. */
@@ -104,29 +104,29 @@ final class PeerStream {
 	/** Ends the wait for the next attempt, also one that has not begun. */
 	private Sinks.Empty<Void> woken = Sinks.empty();
 
-	/** What operations get while the stream is not open; null while it is. */
+	/** The reply to operations while the stream is not open; null while it is. */
 	private volatile @Nullable Failed absence = Failed.notDone(Reason.AWAY, "not connected yet");
 
-	/** Whether the peer has said that it is going to stop. */
+	/** Whether the peer has announced that it stops. */
 	private boolean leaving;
 
 	private boolean pinged;
 
-	/** Of the stream that is open, or was. */
+	/** The format of the present stream, or of the last one. */
 	private EntryForm form = EntryForm.STORED;
 
-	/** Whether it was given up since nothing came from the peer. */
+	/** Whether the last stream was given up because the peer was silent. */
 	private boolean silent;
 
-	/** When something came from the peer. */
+	/** The time at which the peer last sent something. */
 	private long heardNanos;
 
-	/** Since when the peer owes something, where it does. */
+	/** The time since when the peer owes an answer, if it does. */
 	private long owedNanos;
 
 	private boolean sweeping;
 
-	/** Of the writer, when it was looked at last. */
+	/** The bytes that the writer had sent at the last check. */
 	private long takenBytes;
 
 	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint, int factor,
@@ -154,8 +154,9 @@ final class PeerStream {
 	}
 
 	/**
-	 * Asks the peer, from any thread.
-	 * @param caller where the reply has to arrive, unless that is this loop
+	 * Calls the peer, from any thread.
+	 * @param caller the executor on which the reply has to arrive, unless that is this
+	 * loop
 	 */
 	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
 		boolean here = this.loop.inEventLoop();
@@ -168,7 +169,7 @@ final class PeerStream {
 		}
 	}
 
-	/** From another loop or thread. */
+	/** Begins a call of another loop or thread. */
 	private void begin(PeerCall call, byte[] entry) {
 		try {
 			this.loop.execute(() -> begin(call, entry, this.time.nanos()));
@@ -217,12 +218,15 @@ final class PeerStream {
 		call.reply(reply);
 	}
 
-	/** Whether operations can be sent. From any thread. */
+	/** Whether operations can be sent. Called from any thread. */
 	boolean isOpen() {
 		return this.absence == null;
 	}
 
-	/** How long a read is expected to take; {@link Replica#AWAY} without a stream. */
+	/**
+	 * The expected duration of a read, in nanoseconds; {@link Replica#AWAY} without a
+	 * stream.
+	 */
 	long expectedNanos() {
 		if (this.absence != null) {
 			return Replica.AWAY;
@@ -231,7 +235,7 @@ final class PeerStream {
 		return Math.max(this.latency.nanos(now), silentNanos(now));
 	}
 
-	/** How long the peer has been silent though it owes something. */
+	/** The time since when the peer is silent although it owes an answer. */
 	private long silentNanos(long now) {
 		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
 	}
@@ -297,7 +301,7 @@ final class PeerStream {
 			});
 	}
 
-	/** What the peer wants to have proven; without a secret nothing. */
+	/** Asks the peer for a challenge; without a secret there is none. */
 	private Mono<String> challenge() {
 		if (!this.handshake.isNeeded()) {
 			return Mono.just("");
@@ -374,7 +378,10 @@ final class PeerStream {
 		}).then();
 	}
 
-	/** One that does not say speaks the oldest that it was asked for. */
+	/**
+	 * The version that the peer chose. A peer that names none speaks the oldest that it
+	 * was offered.
+	 */
 	private static @Nullable ProtocolRange chosenBy(ClientResponse response) {
 		String version = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.VERSION_HEADER);
 		int oldest = ReplicaProtocol.VERSIONS.oldest();

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ProtocolRange(int oldest, int newest) {
 
-	/** What may stand in the log of what a stranger says. */
+	/** The form of a version that may be logged. */
 	private static final Pattern A_VERSION = Pattern.compile("[1-9][0-9]{0,3}");
 
 	ProtocolRange {
@@ -46,7 +46,7 @@ record ProtocolRange(int oldest, int newest) {
 		return version >= this.oldest && version <= this.newest;
 	}
 
-	/** For people. */
+	/** A description for people. */
 	@Override
 	public String toString() {
 		return (this.oldest == this.newest) ? "version " + this.oldest

@@ -30,7 +30,10 @@ final class RemoteReplica implements Replica {
 
 	private final PeerStream large;
 
-	/** All of them; looked through for each operation while the peer is away. */
+	/**
+	 * All streams to the peer. They are searched for each operation while the peer is
+	 * away.
+	 */
 	private final PeerStream[] streams;
 
 	private final CallerThreads callers;
@@ -90,7 +93,7 @@ final class RemoteReplica implements Replica {
 				this.callers.current()));
 	}
 
-	/** One that is open, if any is: the peer is away only where it has none. */
+	/** An open stream, if there is one: the peer is away only without any. */
 	private PeerStream streamOf(Executor caller) {
 		PeerStream own = this.ofLoops.getOrDefault(caller, this.large);
 		if (own.isOpen()) {

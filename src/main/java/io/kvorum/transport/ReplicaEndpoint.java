@@ -39,10 +39,10 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
 /**
- * Where the other nodes reach the replica of this one. Takes streams only from nodes that
- * know the secret, speak the same protocol and place keys alike, and with TLS only from
- * those whose certificate names the host of a node; whoever is refused is told why, and
- * so is the log.
+ * The port where other nodes reach the replica of this node. It accepts streams only from
+ * nodes that know the secret, speak the same protocol and place keys alike. With TLS
+ * their certificate has to name the host of a node. A refused node is told the reason,
+ * and so is the log.
  */
 final class ReplicaEndpoint {
 
@@ -77,10 +77,10 @@ final class ReplicaEndpoint {
 	/** Told the address of each node that has opened a stream. */
 	private final Consumer<String> onAccepted;
 
-	/** And who it comes from. */
+	/** The open streams and the node that each is from. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
-	/** When the log was told, by the address and the reason. */
+	/** The time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean stopping;
@@ -246,20 +246,21 @@ final class ReplicaEndpoint {
 		return Optional.ofNullable(request.headers().firstHeader(name));
 	}
 
-	/** What a stranger claims to be is not repeated in the log. */
+	/** Logs a refusal. Nothing that a stranger claims to be is repeated in the log. */
 	private void tell(ServerRequest request, Refusal refusal) {
 		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
 			.map(Member::address)
 			.or(() -> request.remoteAddress().map(it -> String.valueOf(it.getAddress())))
 			.orElse("unknown");
 		String address = request.remoteAddress().map(it -> String.valueOf(it.getAddress())).orElse("unknown");
-		// Whoever only says that it is a node takes no place of that node's in the log.
+		// A caller that only claims to be a node must not use up that node's place in the
+		// log.
 		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from + " " + address)) {
 			logger.warn("A stream from {} was refused: {} (it came from {})", from, refusal.words, address);
 		}
 	}
 
-	/** Somebody has connected, and TLS with them has failed. */
+	/** A connection failed in the TLS handshake. */
 	void handshakeFailed(Channel channel, Throwable cause) {
 		Refused why = TlsFailures.isOfOther(cause) ? Refused.ALERT : Refused.HANDSHAKE;
 		this.events.refused(why);

@@ -3,10 +3,10 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 
 /**
- * What both ends of the replica protocol agree on.
+ * The constants of the replica protocol, for both ends.
  * <p>
- * A node opens a stream to another one by a POST whose body is an endless series of
- * operations and whose answer is an endless series of replies. A frame is
+ * A node opens a stream to another one by a POST. Its body is an endless series of
+ * operations, and its answer an endless series of replies. A frame is
  *
  * <pre>
  *  0       4            8     9
@@ -20,7 +20,7 @@ final class ReplicaProtocol {
 
 	static final String PATH = "/replica/stream";
 
-	/** Where a challenge is, for the {@link Handshake}. */
+	/** The path of a challenge for the {@link Handshake}. */
 	static final String CHALLENGE_PATH = "/replica/challenge";
 
 	/**
@@ -52,10 +52,10 @@ final class ReplicaProtocol {
 	/** The challenge that the proof is for. */
 	static final String CHALLENGE_HEADER = "Kvorum-Challenge";
 
-	/** What the node that calls has made up for this stream. */
+	/** The nonce that the calling node has made for this stream. */
 	static final String NONCE_HEADER = "Kvorum-Nonce";
 
-	/** That a node knows the secret; of the request and of the answer. */
+	/** The proof that a node knows the secret, in the request and in the answer. */
 	static final String PROOF_HEADER = "Kvorum-Proof";
 
 	/** {@link Lane} of the stream. */
@@ -92,7 +92,7 @@ final class ReplicaProtocol {
 
 	static final byte FAILED = 21;
 
-	/** To a read: its entry has to be asked for on the other lane. */
+	/** The reply to a read whose entry has to be asked for on the other lane. */
 	static final byte TOO_LARGE = 22;
 
 	/** The node is going to stop: no more operations, please. */
@@ -102,10 +102,10 @@ final class ReplicaProtocol {
 
 	static final byte ANSWERED = 25;
 
-	/** Of the name of each node, with TLS as without. */
+	/** The scheme in the name of each node, with TLS as without. */
 	private static final String SCHEME = "http://";
 
-	/** Of what the other end says that is told further. */
+	/** The most characters of the other end's words that are passed on. */
 	private static final int MAX_WORDS_LENGTH = 300;
 
 	private ReplicaProtocol() {
@@ -121,12 +121,12 @@ final class ReplicaProtocol {
 		return address.substring(SCHEME.length(), address.lastIndexOf(':'));
 	}
 
-	/** Where this path of a node is. */
+	/** The URL of a path on a node. */
 	static String url(Member member, boolean isSecure, String path) {
 		return (isSecure ? "https://" + member.address().substring(SCHEME.length()) : member.address()) + path;
 	}
 
-	/** Words of whoever is at the other end, for the log and the health. */
+	/** The words of the other end, made safe for logs and health. */
 	static String printable(String words) {
 		String line = words.replaceAll("[^\\x21-\\x7e]+", " ").strip();
 		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
@@ -146,7 +146,7 @@ final class ReplicaProtocol {
 			this.maxWaitingBytes = maxWaitingBytes;
 		}
 
-		/** What may wait for the network, in bytes, on each end of a stream. */
+		/** The most bytes that wait for the network, on each end of a stream. */
 		int maxWaitingBytes() {
 			return this.maxWaitingBytes;
 		}

@@ -36,7 +36,10 @@ final class ReplicaStream {
 	/** A peer pings several times in each silence timeout; after this many it is gone. */
 	private static final int SILENCE_TIMEOUTS = 10;
 
-	/** As many as the peer has under way, and those that it has given up meanwhile. */
+	/**
+	 * The most operations under way: those of the peer, and those that it has given up
+	 * meanwhile.
+	 */
 	private static final int MAX_UNDER_WAY_FACTOR = 4;
 
 	private static final Failed TOO_MANY = Failed.notDone(Reason.OVERLOADED,
@@ -66,7 +69,7 @@ final class ReplicaStream {
 
 	private volatile long heardNanos;
 
-	/** Whether the peer has taken it for open: it asks nothing before that. */
+	/** Whether the peer considers it open. Before that the peer asks nothing. */
 	private volatile boolean isOpen;
 
 	private int underWay;
@@ -107,7 +110,7 @@ final class ReplicaStream {
 		return this.lane;
 	}
 
-	/** Whether the peer has used it, be it for a ping. From any thread. */
+	/** Whether the peer has used it, be it for a ping. Called from any thread. */
 	boolean isOpen() {
 		return this.isOpen;
 	}

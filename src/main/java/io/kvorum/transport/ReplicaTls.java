@@ -25,12 +25,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReplicaTls {
 
-	/** Older ones show who is there before they encrypt. */
+	/** Older versions send the certificate before they encrypt. */
 	public static final String PROTOCOL = "TLSv1.3";
 
 	private static final ByteBufAllocator BUFFERS = UnpooledByteBufAllocator.DEFAULT;
 
-	/** Of an engine that asks no network: only the host is looked at. */
+	/**
+	 * A placeholder port: the engine opens no connection, and only the host is checked.
+	 */
 	private static final int ANY_PORT = 1;
 
 	private final String host;
@@ -38,10 +40,10 @@ public final class ReplicaTls {
 	private volatile Contexts contexts;
 
 	/**
-	 * With what this node shows and trusts at first.
-	 * @param host by which the other nodes dial this one; an IPv6 address without
-	 * brackets
-	 * @throws SSLException if another node would refuse it; says why
+	 * Creates the TLS of a node from its first certificate and authorities.
+	 * @param host the host by which the other nodes dial this one; an IPv6 address
+	 * without brackets
+	 * @throws SSLException if another node would refuse it; the message says why
 	 */
 	public ReplicaTls(String host, Material material) throws SSLException {
 		this.host = host;
@@ -84,12 +86,12 @@ public final class ReplicaTls {
 			.ciphers(material.ciphers);
 	}
 
-	/** For connections to peers. */
+	/** The context of connections to peers. */
 	SslContext ofClient() {
 		return newest(true, Contexts::client);
 	}
 
-	/** For connections of peers. */
+	/** The context of connections from peers. */
 	SslContext ofServer() {
 		return newest(false, Contexts::server);
 	}
@@ -99,11 +101,11 @@ public final class ReplicaTls {
 	}
 
 	/**
-	 * What a node shows and trusts.
+	 * The certificate that a node shows and the authorities that it trusts.
 	 *
-	 * @param keys its certificate and the key of that
-	 * @param trust the authorities that it trusts
-	 * @param ciphers null for the JDK's
+	 * @param keys the certificate and its private key
+	 * @param trust the trusted authorities
+	 * @param ciphers null for those of the JDK
 	 */
 	public record Material(KeyManagerFactory keys, TrustManagerFactory trust, @Nullable List<String> ciphers) {
 	}

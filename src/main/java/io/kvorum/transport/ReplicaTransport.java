@@ -48,23 +48,23 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaTransport.class);
 
-	/** Above that of the store, below that of the web server. */
+	/** A phase above that of the store and below that of the web server. */
 	private static final int PHASE = 1000;
 
-	/** How long peers get to finish what they have asked for. */
+	/** The time that peers get to finish what they have asked for. */
 	private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final Duration CHECK_INTERVAL = Duration.ofMillis(10);
 
-	/** Of a connection that has not become a stream. */
+	/** The lifetime of a connection that has not become a stream. */
 	private static final Duration STRANGER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
 
 	/**
-	 * How long an address is remembered, whatever DNS allows: one that restarts may come
-	 * back with another, and is away until that is known. Names that are not found are
-	 * not remembered at all.
+	 * The lifetime of a resolved address, whatever DNS allows. A node that restarts may
+	 * come back with another address, and is away until that is known. Failed lookups are
+	 * not remembered.
 	 */
 	private static final Duration ADDRESS_LIFETIME = Duration.ofSeconds(1);
 
@@ -91,13 +91,13 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private Disposable.Composite running = Disposables.composite();
 
 	/**
-	 * A transport that is not started.
-	 * @param address where to listen
+	 * Creates a transport that is not started.
+	 * @param address the address to listen on
 	 * @param local the replica of this node
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
-	 * @param onConnection told the event loop of each connection, on it
-	 * @param random unpredictable numbers; asked here only
+	 * @param onConnection is given the event loop of each connection, on that loop
+	 * @param random unpredictable numbers; called only here
 	 */
 	public ReplicaTransport(InetSocketAddress address, Topology topology, Replica local, TransportSettings settings,
 			LoopResources loops, WebClient.Builder clients, Consumer<EventLoop> onConnection, CallerThreads callers,
@@ -160,7 +160,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return List.copyOf(this.replicas);
 	}
 
-	/** Whether each of the peers is there, in the order of the topology. */
+	/** The status of each peer, in the order of the topology. */
 	public List<PeerStatus> peers() {
 		return this.states.stream().map(PeerState::status).toList();
 	}
@@ -211,16 +211,15 @@ public final class ReplicaTransport implements SmartLifecycle {
 								new TlsFailures(this.endpoint::handshakeFailed)));
 	}
 
-	/** Whoever opens a stream to this node can take one. */
+	/** Dials a peer that has just opened a stream to this node, and so can accept one. */
 	private void wake(String address) {
 		this.streams.stream().filter(stream -> stream.isTo(address)).forEach(PeerStream::wake);
 	}
 
 	/**
-	 * Waits until each peer that is there uses this node and is used by it, so that a
-	 * node that says that it is ready is. A peer that takes no streams is not waited for,
-	 * since it waits for this node when it starts. One that is silent is, but not for
-	 * long.
+	 * Waits until this node and each peer that is there use each other, so that a ready
+	 * node is usable. A peer that accepts no streams is not waited for: it waits for this
+	 * node when it starts. A silent peer is waited for, for a short time.
 	 */
 	private void awaitPeers() {
 		Duration limit = this.settings.peersTimeout();

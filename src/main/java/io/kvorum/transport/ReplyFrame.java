@@ -18,9 +18,9 @@ import io.kvorum.storage.Page;
 import io.netty.buffer.ByteBuf;
 
 /**
- * What a replica answers. The two numbers are the version that it holds, or whether a
- * page is the last one, or the reason and the flags of a failure; the tail is the entry
- * that it holds, or the page, or an answer, or the words of a failure.
+ * The reply of a replica. The two numbers are the version that it holds, or whether a
+ * page is the last one, or the reason and the flags of a failure. The tail is the entry
+ * that it holds, a page, an answer, or the words of a failure.
  *
  * <pre>
  *  0       4            8     9      17      25
@@ -35,10 +35,10 @@ final class ReplyFrame implements Frame {
 
 	private static final int MAY_RETRY = 2;
 
-	/** Of a page: the range has nothing behind it. */
+	/** The flag of a page with nothing behind it in its range. */
 	private static final int LAST = 1;
 
-	/** Of the words of a failure; more are cut off. */
+	/** The most characters of the words of a failure; more are cut off. */
 	private static final int MAX_DETAIL_LENGTH = 500;
 
 	final int correlation;
@@ -59,19 +59,19 @@ final class ReplyFrame implements Frame {
 		this.tail = tail;
 	}
 
-	/** One that says nothing but its kind. */
+	/** A reply that consists of its kind. */
 	static ReplyFrame of(int correlation, byte kind) {
 		return new ReplyFrame(correlation, kind, 0, 0, NO_BYTES);
 	}
 
-	/** What a replica replied to an operation on this key, with entries as stored. */
+	/** The reply to an operation on this key, with entries in the format of the store. */
 	static ReplyFrame of(int correlation, Key key, Reply reply) {
 		return of(correlation, key, reply, EntryForm.STORED);
 	}
 
 	/**
-	 * What a replica replied to an operation on this key.
-	 * @param form that of the entries in it
+	 * The reply to an operation on this key.
+	 * @param form the format of the entries in it
 	 */
 	static ReplyFrame of(int correlation, Key key, Reply reply, EntryForm form) {
 		return switch (reply) {
@@ -132,8 +132,8 @@ final class ReplyFrame implements Frame {
 	}
 
 	/**
-	 * The same.
-	 * @param form that of the entries in it
+	 * The reply that this frame carries.
+	 * @param form the format of the entries in it
 	 */
 	Reply toReply(Key key, EntryForm form) {
 		return switch (this.kind) {

@@ -7,15 +7,15 @@ import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a scan asks for, as it is in an operation in the place of an entry.
+ * The request of a scan, which an operation carries instead of an entry.
  *
  * <pre>
  *  0      4      8            12           14
  *  bytes  items  entry bytes  start bytes  start  [end]
  * </pre>
  *
- * Without an end there is none, and no byte for it: an end of 0 bytes would leave nothing
- * to scan and is not asked for.
+ * A range without an end has no bytes for it. An end of 0 bytes would leave nothing to
+ * scan, and is never sent.
  */
 record ScanOrder(KeyRange range, Page.Limit limit) {
 

@@ -14,7 +14,10 @@ import io.netty.util.concurrent.ScheduledFuture;
  */
 final class Strangers {
 
-	/** All peers of a large cluster at once; more are closed. */
+	/**
+	 * The most connections that are no streams: all peers of a large cluster at once.
+	 * Further ones are closed.
+	 */
 	static final int MAX = 1024;
 
 	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(Strangers.class, "limit");
@@ -27,7 +30,7 @@ final class Strangers {
 		this.patience = patience;
 	}
 
-	/** Somebody has connected. */
+	/** A connection was opened. */
 	void arrived(Channel channel) {
 		if (this.connections.incrementAndGet() > MAX) {
 			this.connections.decrementAndGet();

@@ -14,7 +14,7 @@ final class StreamEndedException extends RuntimeException {
 		this.reason = reason;
 	}
 
-	/** What operations are told that come now. */
+	/** The reason that is given to further operations. */
 	Reason reason() {
 		return this.reason;
 	}

@@ -10,13 +10,13 @@ import java.util.Locale;
 import io.netty.util.NetUtil;
 
 /**
- * Whether a certificate names a host: by its subject alternative names only, as RFC 9525
- * has it. An address is compared as such, and with those of its kind; a name without
- * regard to case, and {@code *} stands for the whole first label.
+ * Whether a certificate names a host, by its subject alternative names only (RFC 9525).
+ * Addresses are compared as addresses of the same kind. Names are compared without regard
+ * to case, and {@code *} stands for the whole first label.
  */
 final class SubjectNames {
 
-	/** Of a subject alternative name (RFC 5280, 4.2.1.6). */
+	/** The type of a DNS name among subject alternative names (RFC 5280, 4.2.1.6). */
 	private static final int DNS_NAME = 2;
 
 	private static final int IP_ADDRESS = 7;
@@ -27,7 +27,7 @@ final class SubjectNames {
 	}
 
 	/**
-	 * Whether it does.
+	 * Whether a certificate names a host.
 	 * @param host a name, an IPv4 address, or an IPv6 address, in brackets or not
 	 */
 	static boolean name(X509Certificate certificate, String host) {
@@ -40,7 +40,7 @@ final class SubjectNames {
 		}
 	}
 
-	/** Whether a name of this kind, as the JDK tells it, is that of the host. */
+	/** Whether a name of this type, as the JDK returns it, is that of the host. */
 	static boolean isOf(String host, int kind, Object name) {
 		byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
 		if (address != null) {

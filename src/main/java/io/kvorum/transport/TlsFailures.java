@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TlsFailures extends ChannelInboundHandlerAdapter {
 
-	/** What the JDK says of an alert of the other end, and of nothing else. */
+	/** The JDK's words for an alert of the other end, and for nothing else. */
 	private static final String ALERT = "Received fatal alert";
 
 	private final BiConsumer<Channel, Throwable> onHandshakeFailure;
@@ -36,7 +36,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
 		if (event instanceof SslHandshakeCompletionEvent completion) {
 			this.isSecure = completion.isSuccess();
-			// Whoever connects and hangs up wanted to know whether the port is open.
+			// A client that connects and hangs up has only checked that the port is open.
 			if (!this.isSecure && !(completion.cause() instanceof ClosedChannelException)) {
 				this.onHandshakeFailure.accept(ctx.channel(), completion.cause());
 			}
@@ -45,7 +45,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	}
 
 	@Override
-	@SuppressWarnings("FutureReturnValueIgnored") // nobody is left to be told
+	@SuppressWarnings("FutureReturnValueIgnored") // no caller is left
 	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
 		if (this.isSecure && in(cause) == null) {
 			ctx.fireExceptionCaught(cause);
@@ -78,14 +78,14 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 		return isRefusal ? failure : null;
 	}
 
-	/** Whether it was the other end that refused this one. */
+	/** Whether the other end refused this one. */
 	static boolean isOfOther(Throwable refusal) {
 		return refusal.getCause() == null && String.valueOf(refusal.getMessage()).contains(ALERT);
 	}
 
 	/**
-	 * What has failed, for the log. Never what has come in the place of TLS: that may be
-	 * a request with a secret.
+	 * A description of the failure, for the log. It never contains what arrived instead
+	 * of TLS: that may be a request with a secret.
 	 */
 	static String words(Throwable failure) {
 		return (failure instanceof NotSslRecordException)

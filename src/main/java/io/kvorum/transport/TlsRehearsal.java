@@ -10,9 +10,9 @@ import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 
 /**
- * An end of a handshake in memory, of a node with itself: it finds what two nodes would
- * find. A key that is not the certificate's, a chain that leads to no trusted authority,
- * another host, a validity that is over or has not begun, a use that is not allowed.
+ * One end of a handshake in memory, of a node with itself. It finds what two nodes would
+ * find: a key of another certificate, a chain to no trusted authority, another host, a
+ * certificate that has expired or is not valid yet, or a use that is not allowed.
  */
 final class TlsRehearsal {
 
@@ -57,7 +57,7 @@ final class TlsRehearsal {
 		return this.engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
 	}
 
-	/** Whether it has heard or said anything. */
+	/** Whether this end has received or sent anything. */
 	private boolean moves(TlsRehearsal other) throws SSLException {
 		int bytes = hear();
 		SSLEngineResult said = null;

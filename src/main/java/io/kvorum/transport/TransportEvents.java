@@ -3,10 +3,10 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 import io.kvorum.quorum.Reply;
 
-/** What happens between nodes, for those who count. Called by any thread. */
+/** Observes the traffic between nodes. Called by any thread. */
 public interface TransportEvents {
 
-	/** Where nobody counts. */
+	/** Observes nothing. */
 	TransportEvents NONE = new TransportEvents() {
 	};
 
@@ -26,7 +26,7 @@ public interface TransportEvents {
 	default void closed(Member peer) {
 	}
 
-	/** Somebody wanted a stream to this node and did not get it. */
+	/** A stream to this node was refused. */
 	default void refused(Refused why) {
 	}
 
@@ -42,7 +42,7 @@ public interface TransportEvents {
 
 	}
 
-	/** What a peer is asked for. */
+	/** The kind of call to a peer. */
 	enum Call {
 
 		READ, READ_VERSION, STORE, REPAIR, SCAN, QUESTION

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public record TransportSettings(@Nullable String secret, @Nullable ReplicaTls tls, Duration connectTimeout,
 		Duration silenceTimeout, Duration probeInterval, Duration peersTimeout, int maxInFlight, int maxEntryBytes) {
 
-	/** What a frame has beside an entry: its head, a key, the fields of an entry. */
+	/** The bytes of a frame beside the entry: its head, a key, the fields of an entry. */
 	private static final int BESIDE_THE_ENTRY_BYTES = 4 << 10;
 
 	int maxFrameBytes() {
