@@ -7,8 +7,8 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether access is controlled, and by the keys that are in the file. Always up: with the
- * keys of before a node serves, and one that is taken out of service serves nobody.
+ * Whether access is controlled, and whether the keys in the file are in use. Always up: a
+ * node serves with the previous keys, and out of service it would serve no client.
  */
 final class AccessHealth implements ReactiveHealthIndicator {
 

@@ -11,7 +11,7 @@ import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** What becomes of the backups of a node. */
+/** Meters of the backups of a node. */
 final class BackupMeters implements BackupEvents {
 
 	private final TimeSource time;
@@ -39,7 +39,9 @@ final class BackupMeters implements BackupEvents {
 			.register(registry);
 	}
 
-	/** Whether backups are wanted: only then it is worth telling that there is none. */
+	/**
+	 * Whether backups are configured: only then an alert about missing ones makes sense.
+	 */
 	static MeterBinder configured(boolean isConfigured) {
 		return registry -> Gauge.builder("kvorum.backup.configured", () -> isConfigured ? 1 : 0)
 			.description("1 where backups have a directory, 0 where they have none")

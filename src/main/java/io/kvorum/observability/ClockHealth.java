@@ -10,11 +10,10 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether writes that this node coordinates or is to store are refused because of a
- * clock, its own or that of another. Refusals are told for
- * {@link HybridLogicalClock#REFUSALS_KEPT}. Always up: such a node still answers reads
- * and stores what others coordinate. Where the clocks of all nodes were set back, taking
- * them out of service would take the reads away, too.
+ * Whether a clock, of this node or of another, makes this node refuse writes that it
+ * coordinates or stores. Refusals are shown for {@link HybridLogicalClock#REFUSALS_KEPT}.
+ * Always up: such a node still answers reads and stores what others coordinate. If the
+ * clocks of all nodes were set back, taking them out of service would stop the reads too.
  */
 final class ClockHealth implements ReactiveHealthIndicator {
 

@@ -14,7 +14,7 @@ final class ClockRefusals {
 
 	private final TimeSource time;
 
-	/** When a peer refused the last one, in nanoseconds of the time source. */
+	/** The time of the last refusal by each peer, in nanoseconds of the time source. */
 	private final Map<Member, Long> latest = new ConcurrentHashMap<>();
 
 	ClockRefusals(TimeSource time) {

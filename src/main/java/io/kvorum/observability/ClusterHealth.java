@@ -11,13 +11,13 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Which peers are there. Up with peers that are away, too: such a node is not to be taken
- * out of service, since it serves all that it can.
+ * The state of each peer. Up even if peers are away: such a node serves all that it can
+ * and stays in service.
  * <p>
- * Not in service is one that peers refuse, or that refuses them, and that none has taken
- * since it started: it is of another version, list of nodes or secret, or trusts another
- * authority. With it not ready, whoever restarts one node after the other stops at this
- * one, while the others still are a majority.
+ * Out of service if this node and its peers refuse each other, and no peer has accepted
+ * it since it started. It has another version, list of nodes or secret, or trusts another
+ * authority. Since it is not ready, a rolling restart stops here while the other nodes
+ * still are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
 
@@ -38,8 +38,8 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	}
 
 	/**
-	 * By so many that no majority is left, and taken by none since the start. One peer
-	 * that refuses may be wrong itself.
+	 * Whether so many peers refuse that no majority is left, and none has accepted this
+	 * node since its start. A single peer that refuses may be wrong itself.
 	 */
 	private static boolean isRefused(List<PeerStatus> peers) {
 		int nodes = peers.size() + 1;

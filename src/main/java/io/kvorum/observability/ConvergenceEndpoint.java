@@ -6,8 +6,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * How far this node has converged, for programs, and a repair of everything on demand.
- * Not exposed unless the configuration says so.
+ * Tells programs how far this node has converged, and repairs everything on demand. Not
+ * exposed by default.
  */
 @Endpoint(id = "convergence")
 final class ConvergenceEndpoint {

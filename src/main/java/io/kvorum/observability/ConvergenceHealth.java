@@ -20,10 +20,9 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * How far this node has converged with its peers. Never down: a node that is in
- * quarantine or behind is not to be restarted, which would only make it begin again.
- * Unknown until it has joined them, which by itself is no worse than up: the group
- * "joined" makes something of it.
+ * How far this node has converged with its peers. Never down: a restart of a node in
+ * quarantine or behind only makes it begin again. Unknown until it has joined its peers.
+ * By itself that is no worse than up; the group "joined" makes it matter.
  */
 final class ConvergenceHealth implements ReactiveHealthIndicator {
 

@@ -16,10 +16,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/**
- * What makes this node and its peers equal: hints, repairs, and tombstones that go when
- * they have done their work.
- */
+/** Meters of hints, repairs and collected tombstones. */
 final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEvents {
 
 	private final Map<Member, OfPeer> peers = new HashMap<>();
@@ -129,7 +126,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 		this.waitingForHints.set(forHints);
 	}
 
-	/** What went one way. */
+	/** The counters of one direction. */
 	private record Moved(Counter entries, Counter bytes) {
 	}
 

@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * How far a node has converged, as of now. The endpoint tells it as it is: names of
- * components are names in its answer, and a null is left out there, as in the answers of
- * all that are an {@link OperationResponseBody}.
+ * The answer of the endpoint: how far a node has converged, at one moment. Names of
+ * components are names in the JSON. A null is left out, as in every
+ * {@link OperationResponseBody}.
  *
- * @param converged whether this node is believed, knows of no difference to any peer,
- * keeps no hints, and all peers are there
+ * @param converged whether this node may vote, knows of no difference to any peer, keeps
+ * no hints, and all peers are there
  * @param slicesInNeed slices in need of a repair, counted once for each peer
- * @param misplacedPartitions partitions with entries that do not belong here
+ * @param misplacedPartitions partitions with entries that belong to other nodes
  * @param peers by their address, in the order of the topology
  */
 record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
@@ -47,12 +47,12 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * Whether this node is believed.
+	 * Whether this node may vote.
 	 *
-	 * @param state what it is
-	 * @param doubt why it is not believed; null if it is
-	 * @param partsToDo parts of the data to be rebuilt; 0 where there is nothing to do
-	 * @param partsDone those of them that are
+	 * @param state the state of its membership
+	 * @param doubt why it may not vote; null if it may
+	 * @param partsToDo parts of the data to be rebuilt; 0 if there is nothing to do
+	 * @param partsDone the rebuilt parts of those
 	 */
 	record Membership(String state, @Nullable String doubt, int partsToDo, int partsDone) {
 
@@ -63,7 +63,7 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * What stands between this node and another one.
+	 * What separates this node from a peer.
 	 *
 	 * @param there whether calls go to it
 	 */
@@ -71,9 +71,9 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * What waits here for a peer.
+	 * The hints that wait here for a peer.
 	 *
-	 * @param oldest no hint is older; null where there are none
+	 * @param oldest no hint is older; null if there are none
 	 */
 	record Hints(long waiting, long bytes, @Nullable Instant oldest) {
 
@@ -85,16 +85,17 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * How repairs with a peer go.
+	 * The state of repairs with a peer.
 	 *
-	 * @param active whether one is under way
-	 * @param slicesToDo slices that it is about, or the last one was
-	 * @param slicesDone those of them that are equal now
-	 * @param started when it began, or the last one did; null before the first
-	 * @param finished when the last one was over; null before that
-	 * @param oldestRepair all slices were equal then, or have been since; null where one
+	 * @param active whether a repair is under way
+	 * @param slicesToDo the slices of the present repair, or of the last one
+	 * @param slicesDone the slices of those that are equal now
+	 * @param started when the present repair began, or the last one; null before the
+	 * first
+	 * @param finished when the last repair ended; null before that
+	 * @param oldestRepair all slices were equal then, or have been since; null if one
 	 * never was
-	 * @param trouble why the last one did not finish; null if it did
+	 * @param trouble why the last repair did not finish; null if it did
 	 */
 	record Repair(boolean active, int slicesToDo, int slicesDone, @Nullable Instant started, @Nullable Instant finished,
 			@Nullable Instant oldestRepair, @Nullable String trouble) {

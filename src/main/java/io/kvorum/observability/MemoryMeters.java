@@ -21,7 +21,10 @@ final class MemoryMeters implements MeterBinder {
 
 	private final Path status;
 
-	/** With the status of the process as Linux has it, {@code /proc/self/status}. */
+	/**
+	 * Creates the meters of a process.
+	 * @param status the status file of Linux, {@code /proc/self/status}
+	 */
 	MemoryMeters(Path status) {
 		this.status = status;
 	}
@@ -39,7 +42,7 @@ final class MemoryMeters implements MeterBinder {
 			.register(registry);
 	}
 
-	/** Blocks for microseconds; whoever reads meters is on no event loop. */
+	/** The resident memory. Blocks for microseconds; meters are read on no event loop. */
 	double residentBytes() {
 		try (Stream<String> lines = Files.lines(this.status)) {
 			return lines.filter(line -> line.startsWith(RESIDENT))
@@ -52,7 +55,7 @@ final class MemoryMeters implements MeterBinder {
 		}
 	}
 
-	/** Of {@code VmRSS:     123456 kB}. */
+	/** Parses a line such as {@code VmRSS:     123456 kB}. */
 	private static double bytes(String line) {
 		String kibibytes = line.substring(RESIDENT.length(), line.length() - "kB".length()).strip();
 		return Long.parseLong(kibibytes) * 1024.0;

@@ -12,7 +12,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** What a node measures of itself: the engine's figures and the drift of the clock. */
+/** Meters of the storage engine and of the drift of the clock. */
 final class NodeMeters implements MeterBinder {
 
 	/** Held here: meters refer to them weakly. */

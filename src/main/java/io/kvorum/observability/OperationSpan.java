@@ -29,7 +29,7 @@ final class OperationSpan implements RequestTrace {
 
 	private final Span span;
 
-	/** With this span, for those below it. */
+	/** The context with this span, for its children. */
 	private final Context context;
 
 	private final Tracer tracer;

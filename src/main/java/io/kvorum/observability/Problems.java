@@ -7,7 +7,7 @@ import java.util.Map;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.MimeType;
 
-/** What an endpoint of the actuator refuses, told as the API does (RFC 9457). */
+/** Problems of actuator endpoints, in the same form as those of the API (RFC 9457). */
 final class Problems {
 
 	private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");
@@ -24,7 +24,7 @@ final class Problems {
 		return new WebEndpointResponse<>(problem, status, PROBLEM);
 	}
 
-	/** As types of problems have it. */
+	/** The words in the type of a problem. */
 	static String words(Enum<?> kind) {
 		return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}

@@ -14,7 +14,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** What becomes of ranges. */
+/** Meters of ranges. */
 final class RangeMeters implements RangeEvents {
 
 	private final AtomicInteger active = new AtomicInteger();

@@ -11,7 +11,7 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** What becomes of operations on keys. */
+/** Meters of operations on keys. */
 final class ReplicationMeters implements CoordinationEvents {
 
 	private final Map<Operation, Map<Consistency, Map<Outcome, Counter>>> decided = new EnumMap<>(Operation.class);

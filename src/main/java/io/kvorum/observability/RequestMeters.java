@@ -25,7 +25,7 @@ final class RequestMeters implements RequestEvents {
 
 	static final String PATH = "/v0/entity";
 
-	/** What the alerts call slow: a bucket that ends there. */
+	/** The duration that the alerts call slow, which is the end of a bucket. */
 	private static final Duration SLOW = Duration.ofMillis(100);
 
 	private static final Set<String> METHODS = Stream.of(HttpMethod.values())

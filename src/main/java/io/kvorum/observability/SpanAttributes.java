@@ -3,8 +3,8 @@ package io.kvorum.observability;
 import io.opentelemetry.api.common.AttributeKey;
 
 /**
- * All that is in spans: those of HTTP by their semantic conventions, but for
- * {@code url.query}, which has the key; and ours.
+ * The attributes of spans: those of HTTP by their semantic conventions, without {@code
+ * url.query}, which contains the key; and Kvorum's own.
  */
 final class SpanAttributes {
 
@@ -31,7 +31,7 @@ final class SpanAttributes {
 
 	static final AttributeKey<String> SCOPE = AttributeKey.stringKey("kvorum.scope");
 
-	/** What became of an operation, a range, or a call of a replica. */
+	/** The result of an operation, a range, or a call of a replica. */
 	static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("kvorum.outcome");
 
 	/** The address of the node that is asked. */
@@ -39,7 +39,7 @@ final class SpanAttributes {
 
 	static final AttributeKey<String> STEP = AttributeKey.stringKey("kvorum.step");
 
-	/** Only where it is true. */
+	/** Set only if it is true. */
 	static final AttributeKey<Boolean> HEDGE = AttributeKey.booleanKey("kvorum.hedge");
 
 	/** Calls of replicas that have no span, since there are too many. */

@@ -31,14 +31,16 @@ final class SpanTraces implements RequestTraces {
 		.map(HttpMethod::name)
 		.collect(Collectors.toUnmodifiableSet());
 
-	/** As semantic conventions have it: clients can send any word. */
+	/**
+	 * The method in semantic conventions for an unknown one: clients can send any word.
+	 */
 	private static final String OTHER_METHOD = "_OTHER";
 
 	private static final String NAME_OF_OTHERS = "HTTP";
 
 	private static final TextMapGetter<RequestHead> HEADERS = new Headers();
 
-	/** Kept, since who asks for it first reads jars: not to be done on an event loop. */
+	/** Kept because the first call reads jars, which must not happen on an event loop. */
 	private final Context root = Context.root();
 
 	private final Tracer tracer;

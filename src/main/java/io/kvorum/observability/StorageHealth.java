@@ -10,8 +10,8 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether the store takes writes: by a real one, synced. A full disk is told but leaves
- * the node up, since it still answers reads; so does damage of the index.
+ * Whether the store takes writes, checked by a real one that is synced. A full disk is
+ * shown but leaves the node up, since it still answers reads; so does a damaged index.
  */
 final class StorageHealth implements ReactiveHealthIndicator {
 

@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** What happens in the storage engine. */
+/** Meters of the storage engine. */
 final class StorageMeters implements StorageEvents {
 
 	private final Counter fromRowCache;

@@ -26,12 +26,12 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * Who belongs to the cluster, and of a key which node holds what; no values. Not exposed
- * unless the configuration says so.
+ * The members of the cluster, and what each of them holds of a key, without values. Not
+ * exposed by default.
  * <p>
- * The server has decoded the parameters and puts U+FFFD where bytes were no UTF-8: an id
- * that has one could be that of several keys and is refused. The bytes of any key can be
- * given in hexadecimal digits.
+ * The server has decoded the parameters and puts U+FFFD for bytes that are no UTF-8. An
+ * id with U+FFFD could be that of several keys, and is refused. Any key can be given in
+ * hexadecimal digits.
  */
 @WebEndpoint(id = "topology")
 final class TopologyEndpoint {

@@ -14,10 +14,11 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Keeps Spring Boot from tracing because OpenTelemetry is on the class path. Switched on,
- * three of its configurations are used: the SDK, spans, and their export. The others
- * would trace each scrape and health check and the streams between nodes, put the paths
- * that strangers send into spans, and ask for the current span at each meter.
+ * Keeps Spring Boot from tracing only because OpenTelemetry is on the class path. If
+ * tracing is switched on, three of its configurations are used: the SDK, spans, and their
+ * export. The others would trace each scrape, each health check and the streams between
+ * nodes. They would put paths of strangers into spans, and ask for the current span at
+ * each meter.
  */
 final class TracingAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
 
@@ -50,7 +51,10 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		return matches;
 	}
 
-	/** What is no boolean is told with all that is wrong with the properties, later. */
+	/**
+	 * Whether tracing is switched on. A value that is no boolean is reported later, with
+	 * all other wrong properties.
+	 */
 	private static boolean isEnabled(Environment environment) {
 		try {
 			return environment.getProperty(ENABLED, Boolean.class, false);
@@ -65,7 +69,7 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
 	}
 
-	/** Where tracing is switched on. */
+	/** Matches if tracing is switched on. */
 	static final class Enabled implements Condition {
 
 		@Override

@@ -21,7 +21,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** What happens between nodes, for each peer: there are few. */
+/** Meters of the traffic between nodes, for each peer: there are few. */
 final class TransportMeters implements TransportEvents {
 
 	private static final Duration SHORTEST = Duration.ofNanos(100_000);
@@ -32,7 +32,7 @@ final class TransportMeters implements TransportEvents {
 
 	private final ClockRefusals clockRefusals;
 
-	/** By the index of the peer. */
+	/** Indexed by the peer. */
 	private final AtomicInteger[] streams;
 
 	private final Map<Called, Timer> calls = new ConcurrentHashMap<>();

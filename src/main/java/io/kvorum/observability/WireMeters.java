@@ -13,7 +13,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** What the guard of the HTTP port has let in, and what it has turned away. */
+/** Meters of what the guard of the HTTP port has let in and turned away. */
 final class WireMeters implements WireEvents {
 
 	private final EnumMap<Refusal, Counter> refused;

@@ -1,4 +1,4 @@
-/** What happens in a node, as Micrometer meters and Actuator health. */
+/** Micrometer meters and Actuator health of a node. */
 @NullMarked
 package io.kvorum.observability;
 
