@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Puts together who is let in. By the properties as they were bound, and no condition
- * beside them: what one takes for set and the other does not would let in everybody.
+ * Configures access control. It follows the bound properties only: if a condition read a
+ * property differently, every client would be let in.
  */
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration {
@@ -27,7 +27,7 @@ class AccessConfiguration {
 		Path path = properties.access().keysFile();
 		if (path == null) {
 			if (environment.containsProperty(FILE)) {
-				// Somebody wants keys, and a variable was not there.
+				// Keys are wanted, but a variable was not set.
 				throw new UnusableKeysException(Path.of(""), new KeysFileException("the property is there, and empty"));
 			}
 			return new Keys(null, new byte[0], AccessControl.off(time));

@@ -13,8 +13,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Says when a node is ready that it asks for keys, and warns where these would be read by
- * whoever sees the network.
+ * Logs, when a node is ready, that it requires keys. Warns if they cross a network in
+ * plain text.
  */
 final class AccessReport {
 
@@ -41,7 +41,7 @@ final class AccessReport {
 		}
 	}
 
-	/** Of the server that has these properties. */
+	/** Warns about the server with these properties. */
 	private void warn(String server) {
 		Binder binder = Binder.get(this.environment);
 		boolean encrypted = Ssl.isEnabled(binder.bind(server + ".ssl", Ssl.class).orElse(null));

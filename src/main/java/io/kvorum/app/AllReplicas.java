@@ -7,7 +7,7 @@ import io.kvorum.replication.Replica;
 /**
  * The replicas of all members.
  *
- * @param byMember by the index of the member, that of this node among them
+ * @param byMember indexed by the member; the replica of this node is one of them
  */
 record AllReplicas(List<? extends Replica> byMember) {
 }

@@ -12,10 +12,10 @@ import org.springframework.context.SmartLifecycle;
 /** Work that a node does between the start and the stop of one phase of its life. */
 final class BackgroundWork implements SmartLifecycle {
 
-	/** Above the phase of the store. */
+	/** A phase above that of the store. */
 	static final int STORE_OPEN = 1000;
 
-	/** Above the phase of the replica port, below that of the web server. */
+	/** A phase above that of the replica port, below that of the web server. */
 	static final int REPLICA_PORT_OPEN = 2000;
 
 	private final int phase;

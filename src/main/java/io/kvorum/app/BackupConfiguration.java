@@ -86,7 +86,7 @@ class BackupConfiguration {
 				backup.keep(), properties.storage().minFreeSpace().toBytes(), backup.maxRate().toBytes());
 	}
 
-	/** What is left of backups that were cut short goes when the store is open. */
+	/** Removes the remains of interrupted backups once the store is open. */
 	@Bean
 	BackgroundWork backupTidying(BackupService backups) {
 		return BackgroundWork.of(BackgroundWork.STORE_OPEN, backups.tidy());
@@ -101,7 +101,7 @@ class BackupConfiguration {
 				origin, storage.checkpoints(), remembering(properties), time);
 	}
 
-	/** A node without others has nobody to tell it anything. */
+	/** A node without peers needs no records for them. */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;

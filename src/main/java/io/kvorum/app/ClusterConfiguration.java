@@ -68,7 +68,7 @@ class ClusterConfiguration {
 				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
 	}
 
-	/** For operators; within the time of a read, as for clients. */
+	/** The inspection for operators. It has the time of a read, as clients have. */
 	@Bean
 	Inspection inspection(Topology topology, RendezvousPlacement placement, AllReplicas replicas,
 			HybridLogicalClock clock, KvorumProperties properties) {

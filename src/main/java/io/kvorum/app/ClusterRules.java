@@ -9,7 +9,7 @@ import java.util.Set;
 import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.cluster.Topology;
 
-/** What the addresses of a cluster must be. */
+/** The rules for the addresses of a cluster. */
 final class ClusterRules {
 
 	private static final String SELF = "kvorum.cluster.self";

@@ -34,10 +34,12 @@ final class ForeignProperties {
 
 	private static final WireLimits FIXED = WireLimits.defaults();
 
-	/** By the property, or by what the names of several begin with. */
+	/** The rules by property, or by the common beginning of several. */
 	private static final Map<ConfigurationPropertyName, Rule> RULES = new LinkedHashMap<>();
 
-	/** Of the names of all rules: a variable tells no dot from a dash. */
+	/**
+	 * The letters of the names of all rules: a variable does not tell a dot from a dash.
+	 */
 	private static final Set<String> LETTERS = new HashSet<>();
 
 	static {
@@ -80,7 +82,7 @@ final class ForeignProperties {
 		this.binder = binder;
 	}
 
-	/** Those that are set and would not do what they say. */
+	/** The properties that are set and would have no effect. */
 	static List<Violation> violatedBy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
 		ForeignProperties properties = new ForeignProperties(sources, binder);
 		RULES.forEach(properties::check);
@@ -107,7 +109,7 @@ final class ForeignProperties {
 		}
 	}
 
-	/** All that is the same in a property and in the variable that stands for it. */
+	/** The letters that a property and its environment variable share. */
 	private static String letters(ConfigurationPropertyName name) {
 		return name.toString().toLowerCase(Locale.ROOT).replaceAll("[.-]", "");
 	}
@@ -140,10 +142,10 @@ final class ForeignProperties {
 	}
 
 	/**
-	 * What may be said of a property.
+	 * A rule about one property.
 	 *
-	 * @param allowed takes the values that are what happens anyway
-	 * @param sentence what is allowed, and what to do
+	 * @param allowed accepts the values that have an effect, or that change nothing
+	 * @param sentence the allowed values, and what to do
 	 */
 	private record Rule(Predicate<String> allowed, String sentence) {
 	}

@@ -39,7 +39,7 @@ final class KeysWatch implements SmartLifecycle {
 
 	private final AccessEvents events;
 
-	/** What was found last, usable or not. */
+	/** The content that was found last, usable or not. */
 	private byte[] seen;
 
 	/** Why that cannot be used; null where it is in use. */
@@ -87,7 +87,7 @@ final class KeysWatch implements SmartLifecycle {
 		return this.thread != null;
 	}
 
-	/** Never throws: that would be the last look. */
+	/** Checks the file. Never throws: that would be the last check. */
 	void look(Path file) {
 		try {
 			byte[] content = KeysFiles.read(file);

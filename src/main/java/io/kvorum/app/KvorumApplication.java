@@ -33,9 +33,9 @@ public class KvorumApplication {
 	}
 
 	/**
-	 * One event loop for each processor; reactor-netty would have four at least. Where
-	 * fewer connections share a loop, less goes out by one write, and fewer results come
-	 * back by one task: two processors with four loops spend a tenth more on a write.
+	 * Sets one event loop for each processor; reactor-netty has four at least. With fewer
+	 * connections on a loop, one write sends less, and one task brings back fewer
+	 * results. Two processors with four loops spend a tenth more on a write.
 	 */
 	private static void setEventLoops() {
 		if (System.getProperty(ReactorNetty.IO_WORKER_COUNT) == null) {

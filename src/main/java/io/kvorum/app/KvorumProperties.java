@@ -21,21 +21,21 @@ import org.springframework.util.unit.DataSize;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * The configuration of a node. {@link PropertyRelations} has what the properties must be
- * to each other, {@link ViolationCollector} refuses unknown ones.
+ * The configuration of a node. {@link PropertyRelations} checks properties against each
+ * other, {@link ViolationCollector} refuses unknown ones.
  *
  * @param storage how and where data is kept
  * @param api limits of the HTTP API
  * @param replication how keys are replicated
  * @param cluster the other nodes
  * @param range limits of ranges
- * @param hints what is kept for nodes that are away
+ * @param hints writes that are kept for nodes that are away
  * @param antiEntropy how replicas are compared
- * @param access who may use the HTTP API
+ * @param access access to the HTTP API
  * @param tracing whether operations are traced
- * @param gcGrace how long a deleted key is remembered at least: a node that was away for
- * nearly as long, or gets back a disk of that age, is rebuilt
- * @param backup backups of this node, and what it is restored from
+ * @param gcGrace the least time that a deleted key is remembered; a node that was away
+ * for nearly as long, or gets back a disk of that age, is rebuilt
+ * @param backup backups of this node, and the backup that it is restored from
  */
 @Validated
 @ConfigurationProperties("kvorum")
@@ -47,15 +47,15 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
 
-	/** What absences and hints must stay below gc-grace by, at most. */
+	/** The most by which absences and hints must stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
 
 	/** It is a part of gc-grace where that is shorter. */
 	private static final int MARGIN_PART = 4;
 
 	/**
-	 * How old hints may get and how long nodes may be away: less than gc-grace by a day,
-	 * or by a quarter of it.
+	 * The most age of hints and the longest absence of nodes: less than gc-grace by a
+	 * day, or by a quarter of it.
 	 */
 	Duration withinGrace() {
 		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
@@ -69,7 +69,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * How and where data is kept.
+	 * The storage of a node.
 	 *
 	 * @param path directory of the data, one for each node
 	 * @param durability what an acknowledged write has reached: the disk (fsync), or the
@@ -138,10 +138,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * How keys are replicated.
+	 * The replication of keys.
 	 *
-	 * @param factor replicas of a key where a request does not say; capped to the number
-	 * of nodes
+	 * @param factor replicas of a key, unless a request names another number; at most the
+	 * number of nodes
 	 * @param readTimeout how long a read may take; 504 after that
 	 * @param writeTimeout how long a write may take; 504 after that, and it may have
 	 * happened
@@ -178,14 +178,14 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * What is kept for nodes that did not take a write, until they do.
+	 * The writes that are kept for nodes that did not take them.
 	 *
 	 * @param window a node that has been away for longer is repaired instead; no hint
 	 * gets older, nor as old as kvorum.gc-grace
-	 * @param replayInterval how often it is looked whether hints can be handed over
-	 * @param maxSize of the entries that wait for one node; beyond that it is repaired
-	 * instead
-	 * @param maxRate what one node is handed over, each second
+	 * @param replayInterval how often waiting hints are tried
+	 * @param maxSize size of the entries that wait for one node; beyond that it is
+	 * repaired instead
+	 * @param maxRate entries sent to one node, each second
 	 */
 	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
@@ -194,7 +194,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * How replicas are compared with those of other nodes.
+	 * The comparison of replicas with those of other nodes.
 	 *
 	 * @param interval how often everything is compared
 	 * @param concurrency nodes that this one compares itself with at the same time
@@ -207,11 +207,11 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * Who may use the HTTP API and the management endpoints.
+	 * Access to the HTTP API and the management endpoints.
 	 *
-	 * @param keysFile file of the API keys, in JSON; without it everybody may do
+	 * @param keysFile file of the API keys, in JSON; without it every client may do
 	 * everything
-	 * @param reloadInterval how often it is looked whether that file has changed
+	 * @param reloadInterval how often the file is checked for changes
 	 */
 	record Access(@Nullable Path keysFile,
 			@NotNull @DurationMin(millis = 100) @DurationMax(hours = 1) @DefaultValue("5s") Duration reloadInterval) {
@@ -266,12 +266,12 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			return this.self == null;
 		}
 
-		/** Where this node listens for the others; none if it is alone. */
+		/** The address where this node listens for the others; null if it is alone. */
 		@Nullable ReplicaAddress address() {
 			return (this.self != null) ? ReplicaAddress.parse(this.self) : null;
 		}
 
-		/** Without the secret. */
+		/** The properties without the secret. */
 		@Override
 		public String toString() {
 			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"

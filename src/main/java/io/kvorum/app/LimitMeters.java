@@ -11,8 +11,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The limits that measured values come near to, as they are configured, so that alerts
- * and dashboards say "half of the limit" and hold for every configuration.
+ * The configured limits of measured values. With them alerts and dashboards say "half of
+ * the limit" for every configuration.
  */
 final class LimitMeters implements MeterBinder {
 

@@ -146,7 +146,10 @@ class NodeConfiguration {
 		return new Drain(properties.api().drainTime());
 	}
 
-	/** Not that of a management port: it tells that this node is not ready any more. */
+	/**
+	 * Drains the public server. The management port stays open: it tells that this node
+	 * is no longer ready.
+	 */
 	@Bean
 	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> drainOfTheApi(Drain drain) {
 		return factory -> factory.addServerCustomizers(drain::applyTo);

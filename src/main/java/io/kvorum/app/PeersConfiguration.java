@@ -64,12 +64,12 @@ class PeersConfiguration {
 	private static final int MAX_ENTRY_BYTES = 64 << 20;
 
 	/**
-	 * How long a node that starts waits for its peers: for one that is silent, or does
-	 * not open streams to this node, in vain.
+	 * The time that a starting node waits for its peers. A peer that is silent, or opens
+	 * no streams to this node, uses it up.
 	 */
 	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
 
-	/** How long another node may take to answer what it is asked. */
+	/** The time that another node may take to answer a query. */
 	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration MEETING_TIMEOUT = Duration.ofSeconds(1);

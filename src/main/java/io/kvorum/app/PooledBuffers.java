@@ -6,8 +6,8 @@ import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Has connections use Netty's pooled allocator. Its default, the adaptive one, costs a
- * tenth of a request more here: see src/docs/performance.md.
+ * Makes connections use Netty's pooled allocator. Netty's default, the adaptive one,
+ * costs a tenth of a request more here: see src/docs/performance.md.
  */
 final class PooledBuffers implements NettyServerCustomizer {
 

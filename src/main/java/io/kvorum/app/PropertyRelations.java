@@ -13,10 +13,12 @@ import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import org.springframework.util.unit.DataSize;
 
-/** What the properties of a node must be to each other. */
+/** The relations that the properties of a node must have. */
 final class PropertyRelations {
 
-	/** What a write takes in the queue beside its value: key, content type, overhead. */
+	/**
+	 * The bytes of a write in the queue beside its value: key, content type, overhead.
+	 */
 	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
 
 	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
@@ -55,7 +57,7 @@ final class PropertyRelations {
 				storage.writeQueueSize());
 	}
 
-	/** One range over all nodes must fit. */
+	/** Checks that one range over all nodes fits. */
 	private void checkRange(KvorumProperties properties) {
 		Range range = properties.range();
 		int nodes = Math.max(1, properties.cluster().nodes().size());
@@ -65,7 +67,7 @@ final class PropertyRelations {
 				"at least what one range over all nodes takes", needed);
 	}
 
-	/** What is removed from one of the two must not be of the other. */
+	/** Checks that neither directory contains the other: each is tidied up by itself. */
 	private void checkBackup(Backup backup, Storage storage) {
 		Path directory = backup.directory();
 		if (directory != null) {

@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Where a node listens for the other nodes. The name need not be known to DNS: other
- * nodes start before and after this one. Whether TLS is spoken there is no part of it: a
- * node stays the same node, with the same data, when that changes.
+ * The address where a node listens for the other nodes. DNS need not know the name yet:
+ * other nodes start before and after this one. TLS is no part of it: a node stays the
+ * same node, with the same data, when TLS is switched on.
  *
  * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
  * @param port 1 to 65535
  */
 record ReplicaAddress(String host, int port) {
 
-	/** What {@link #parse} takes. */
+	/** The form that {@link #parse} accepts. */
 	static final String FORM = "must be http://host:port, with a port from 1 to 65535 and nothing after it";
 
 	private static final int MAX_PORT = 65_535;
@@ -48,12 +48,12 @@ record ReplicaAddress(String host, int port) {
 		return text.strip().regionMatches(true, 0, SECURE + ":", 0, SECURE.length() + 1);
 	}
 
-	/** As it is in a certificate. */
+	/** The host as it is in a certificate. */
 	String bareHost() {
 		return this.host.startsWith("[") ? this.host.substring(1, this.host.length() - 1) : this.host;
 	}
 
-	/** Whether only this machine reaches it. */
+	/** Whether only this machine reaches the address. */
 	boolean isLoopback() {
 		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
 	}

@@ -17,9 +17,9 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 
 /**
- * The SSL bundle by which a node shows the others who it is: looked at when the node
- * starts, which it does not with one that others would refuse, and again whenever its
- * files have changed.
+ * The SSL bundle by which a node identifies itself to the others. It is checked when the
+ * node starts, which fails with a bundle that others would refuse. It is checked again
+ * whenever its files have changed.
  */
 final class ReplicaCertificate {
 
@@ -73,8 +73,8 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * By Spring's thread that watches files, which waits while the bundle is read for the
-	 * first time. What is under way goes on.
+	 * Takes a new bundle, on Spring's thread that watches files. That thread waits while
+	 * the bundle is read for the first time. Streams under way continue.
 	 */
 	private synchronized void update(SslBundle bundle) {
 		ReplicaTls following = this.tls;

@@ -14,8 +14,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * One line when a node is ready: where its data is, how durable, on which ports, with
- * which others; and one more where its replica port trusts a network.
+ * Logs one line when a node is ready: its data directory, durability, ports and peers.
+ * Logs another one if its replica port trusts a network.
  */
 final class StartReport {
 

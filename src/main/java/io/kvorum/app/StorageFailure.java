@@ -11,9 +11,9 @@ import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationContext;
 
 /**
- * Ends the process when the store has failed: readiness first, so that no more requests
- * come, then exit code {@value #EXIT_CODE}. Whoever runs the node starts it again, and
- * opening the store finds out what is on the disk.
+ * Ends the process when the store has failed. Readiness fails first, so that no more
+ * requests come; then the process exits with {@value #EXIT_CODE}. Its supervisor starts
+ * it again, and opening the store finds out what is on the disk.
  */
 final class StorageFailure {
 

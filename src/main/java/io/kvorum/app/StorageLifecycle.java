@@ -23,7 +23,10 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(StorageLifecycle.class);
 
-	/** With the time that requests in flight get, less than 10 s. */
+	/**
+	 * The time to close the store; together with that of requests in flight less than 10
+	 * s.
+	 */
 	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
 	private final RocksStorage storage;
@@ -38,10 +41,10 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private final RepairLog repairs;
 
-	/** What this node remembers of itself; null for a node without peers. */
+	/** The facts that this node remembers about itself; null for a node without peers. */
 	private final @Nullable NodeState state;
 
-	/** Whether the store may be one of another address. */
+	/** Whether the store may be that of another address. */
 	private final boolean acceptsAddress;
 
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
@@ -106,10 +109,11 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * After a crash versions go on above the bound that was stored, which may be two
-	 * seconds ahead of the time, and other nodes refuse what is more than half a second
-	 * ahead. That time usually has passed while the process started. Where the bound is
-	 * further ahead, the machine's clock was set back: no wait would do.
+	 * Waits until versions above the stored bound are acceptable to other nodes. After a
+	 * crash the bound may be two seconds ahead of the time, and other nodes refuse what
+	 * is more than half a second ahead. Usually that time has passed while the process
+	 * started. If the bound is further ahead, the machine's clock was set back, and no
+	 * wait helps.
 	 */
 	private void letTimePass() {
 		long firstMillis = this.storage.clockBoundMillis() + 1;

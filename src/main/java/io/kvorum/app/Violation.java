@@ -1,15 +1,15 @@
 package io.kvorum.app;
 
 /**
- * What is wrong with one property.
+ * An error in one property.
  *
- * @param name of the property
- * @param value as it was given
- * @param rule what is allowed instead
+ * @param name the name of the property
+ * @param value the value as it was given
+ * @param rule the rule for its value
  */
 record Violation(String name, String value, String rule) {
 
-	/** Stands for a value that nobody may see. */
+	/** A placeholder for a value that must not be shown. */
 	static final String HIDDEN = "(hidden)";
 
 	@Override
