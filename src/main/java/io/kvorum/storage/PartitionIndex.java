@@ -43,11 +43,11 @@ public interface PartitionIndex {
 	 * ones only where these have enough.
 	 * @param enough no partition begins behind so many entries
 	 */
-	Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline);
+	Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline);
 
 	/** The entries of a partition, in the order of their keys. */
-	default Mono<List<Stub>> stubs(int partition, Deadline deadline) {
-		return stubs(List.of(partition), 1, deadline).map(List::getFirst);
+	default Mono<List<EntryHeader>> headers(int partition, Deadline deadline) {
+		return headers(List.of(partition), 1, deadline).map(List::getFirst);
 	}
 
 	/**
@@ -72,6 +72,7 @@ public interface PartitionIndex {
 	 * @param beforeMillis those with a version of this instant or later are left out
 	 * @param limit how many at most
 	 */
-	Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline);
+	Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+			Deadline deadline);
 
 }

@@ -14,21 +14,22 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 
 /** What is on a disk, and the digests of it, which are in memory. */
 final class DiskContent {
 
-	private static final Comparator<Stub> BY_AGE = Comparator.comparing(Stub::version).thenComparing(Stub::key);
+	private static final Comparator<EntryHeader> BY_AGE = Comparator.comparing(EntryHeader::version)
+		.thenComparing(EntryHeader::key);
 
 	final long identity;
 
 	final Map<Key, Entry> entries = new HashMap<>();
 
 	/** Since when; those of tombstones that have been overwritten too. */
-	private final TreeMap<Stub, Long> graves = new TreeMap<>(BY_AGE);
+	private final TreeMap<EntryHeader, Long> tombstones = new TreeMap<>(BY_AGE);
 
 	/** By the node they are for. */
 	final Map<Long, Map<Key, Entry>> hints = new HashMap<>();
@@ -62,7 +63,7 @@ final class DiskContent {
 	DiskContent restored(long identity, Map<String, byte[]> records) {
 		DiskContent restored = new DiskContent(identity, this.factor);
 		restored.entries.putAll(this.entries);
-		restored.graves.putAll(this.graves);
+		restored.tombstones.putAll(this.tombstones);
 		this.hints.forEach((target, hints) -> restored.hints.put(target, new HashMap<>(hints)));
 		restored.records.putAll(records);
 		restored.boundMillis = this.boundMillis;
@@ -84,7 +85,7 @@ final class DiskContent {
 		this.entries.put(key, entry);
 		toggle(key, entry);
 		if (entry instanceof Tombstone) {
-			this.graves.put(stubOf(key, entry), nowMillis);
+			this.tombstones.put(stubOf(key, entry), nowMillis);
 		}
 	}
 
@@ -100,7 +101,7 @@ final class DiskContent {
 
 	boolean remove(Key key, Version version) {
 		Entry entry = this.entries.get(key);
-		this.graves.remove(new Stub(key, version, 1, true));
+		this.tombstones.remove(new EntryHeader(key, version, 1, true));
 		if (entry == null || !entry.version().equals(version)) {
 			return false;
 		}
@@ -121,25 +122,25 @@ final class DiskContent {
 		}
 	}
 
-	static Stub stubOf(Key key, Entry entry) {
-		return new Stub(key, entry.version(), entry.copies(), entry instanceof Tombstone);
+	static EntryHeader stubOf(Key key, Entry entry) {
+		return new EntryHeader(key, entry.version(), entry.copies(), entry instanceof Tombstone);
 	}
 
-	List<Stub> stubs(int partition) {
+	List<EntryHeader> headers(int partition) {
 		return this.entries.entrySet()
 			.stream()
 			.filter(entry -> Partitions.ofHash(RendezvousPlacement.hashOf(entry.getKey())) == partition)
 			.map(entry -> stubOf(entry.getKey(), entry.getValue()))
-			.sorted(Comparator.comparing(Stub::key))
+			.sorted(Comparator.comparing(EntryHeader::key))
 			.toList();
 	}
 
-	List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) {
-		return ((after != null) ? this.graves.tailMap(after.stub(), false) : this.graves).entrySet()
+	List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit) {
+		return ((after != null) ? this.tombstones.tailMap(after.header(), false) : this.tombstones).entrySet()
 			.stream()
-			.filter(grave -> grave.getKey().version().millis() < beforeMillis)
+			.filter(tombstone -> tombstone.getKey().version().millis() < beforeMillis)
 			.limit(limit)
-			.map(grave -> new Grave(grave.getKey(), grave.getValue()))
+			.map(tombstone -> new TombstoneRecord(tombstone.getKey(), tombstone.getValue()))
 			.toList();
 	}
 

@@ -11,10 +11,10 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Pages;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -42,8 +42,8 @@ final class SimulatedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
-		return this.disk.lookUp(() -> partitions.stream().map(this.disk.content()::stubs).toList());
+	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
+		return this.disk.lookUp(() -> partitions.stream().map(this.disk.content()::headers).toList());
 	}
 
 	@Override
@@ -67,8 +67,9 @@ final class SimulatedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
-		return this.disk.lookUp(() -> this.disk.content().graves(after, beforeMillis, limit));
+	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+			Deadline deadline) {
+		return this.disk.lookUp(() -> this.disk.content().tombstones(after, beforeMillis, limit));
 	}
 
 }

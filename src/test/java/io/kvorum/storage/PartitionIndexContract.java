@@ -54,7 +54,7 @@ public abstract class PartitionIndexContract {
 		Digests digests = completeDigests(index());
 
 		assertThat(digests.of(partitionOf(KEY), 1)).isZero();
-		assertThat(stubs(partitionOf(KEY))).isEmpty();
+		assertThat(headers(partitionOf(KEY))).isEmpty();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
 	}
 
@@ -62,7 +62,7 @@ public abstract class PartitionIndexContract {
 	void aStoredEntryIsInItsPartitionAndDigestForAsManyCopiesAsItAsksFor() throws InterruptedException {
 		store(KEY, new Live(OLD, 2, Live.NEVER, "x", Value.of(new byte[3])));
 
-		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, OLD, 2, false));
+		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, OLD, 2, false));
 		Digests digests = completeDigests(index());
 		long item = Digests.itemOf(index().keyHash().of(KEY), OLD);
 		assertThat(digests.of(partitionOf(KEY), 1)).isEqualTo(item);
@@ -77,7 +77,7 @@ public abstract class PartitionIndexContract {
 
 		assertThat(store(KEY, Generator.live(OLD, "old"))).isEqualTo(StoreOutcome.SUPERSEDED);
 		assertThat(index().digests().of(partitionOf(KEY), 1)).isEqualTo(before);
-		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, NEW, 3, true));
+		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, NEW, 3, true));
 	}
 
 	@Test
@@ -85,10 +85,10 @@ public abstract class PartitionIndexContract {
 		store(KEY, new Tombstone(NEW, 3));
 
 		assertThat(remove(KEY, OLD)).isFalse();
-		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, NEW, 3, true));
+		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, NEW, 3, true));
 		assertThat(remove(KEY, NEW)).isTrue();
 		assertThat(Awaited.of(engine().read(KEY))).isNull();
-		assertThat(stubs(partitionOf(KEY))).isEmpty();
+		assertThat(headers(partitionOf(KEY))).isEmpty();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
 		assertThat(completeDigests(index()).of(partitionOf(KEY), 1)).isZero();
 		assertThat(remove(KEY, NEW)).isFalse();
@@ -101,7 +101,7 @@ public abstract class PartitionIndexContract {
 		remove(KEY, NEW);
 
 		assertThat(store(KEY, Generator.live(OLD, "old"))).isEqualTo(StoreOutcome.STORED);
-		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, OLD, 1, false));
+		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, OLD, 1, false));
 	}
 
 	@Test
@@ -113,27 +113,27 @@ public abstract class PartitionIndexContract {
 		assertThat(remove(KEY, OLD)).isFalse();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
 		assertThat(Awaited.of(engine().read(KEY))).isEqualTo(newer);
-		assertThat(stubs(partitionOf(KEY))).containsExactly(new Stub(KEY, NEW, 1, false));
+		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, NEW, 1, false));
 	}
 
 	@Test
 	void tombstonesComeInTheOrderOfTheirVersionsAndInPieces() {
-		List<Stub> expected = new ArrayList<>();
+		List<EntryHeader> expected = new ArrayList<>();
 		for (int i = 19; i >= 0; i--) {
 			// Two of each version, and both sides of where a signed number would wrap.
 			Version version = new Version((i < 10) ? i + 1 : -20L + i, i / 2);
 			Key key = Generator.key("key " + i);
 			store(key, new Tombstone(version, 1 + i));
 			store(Generator.key("live " + i), Generator.live(version, "value"));
-			expected.add(new Stub(key, version, 1 + i, true));
+			expected.add(new EntryHeader(key, version, 1 + i, true));
 		}
-		expected.sort(Comparator.comparing(Stub::version).thenComparing(Stub::key));
+		expected.sort(Comparator.comparing(EntryHeader::version).thenComparing(EntryHeader::key));
 
 		assertThat(tombstones(null, ANY_TIME, 100).subList(0, 10)).isEqualTo(expected.subList(0, 10));
-		List<Stub> found = new ArrayList<>();
-		@Nullable Stub last = null;
-		for (List<Stub> piece = tombstones(last, ANY_TIME, 3); !piece.isEmpty(); piece = tombstones(last, ANY_TIME,
-				3)) {
+		List<EntryHeader> found = new ArrayList<>();
+		@Nullable EntryHeader last = null;
+		for (List<EntryHeader> piece = tombstones(last, ANY_TIME, 3); !piece.isEmpty(); piece = tombstones(last,
+				ANY_TIME, 3)) {
 			found.addAll(piece);
 			last = piece.getLast();
 		}
@@ -147,7 +147,7 @@ public abstract class PartitionIndexContract {
 		store(Generator.key("later"), new Tombstone(new Version(100 << 16, 0), 1));
 
 		assertThat(tombstones(null, 99, 10)).isEmpty();
-		assertThat(tombstones(null, 100, 10)).extracting(Stub::key).containsExactly(KEY);
+		assertThat(tombstones(null, 100, 10)).extracting(EntryHeader::key).containsExactly(KEY);
 		assertThat(tombstones(null, 101, 10)).hasSize(2);
 		assertThat(tombstones(tombstones(null, 101, 10).getLast(), 100, 10)).isEmpty();
 	}
@@ -225,32 +225,33 @@ public abstract class PartitionIndexContract {
 	/** Compares with what can be computed of all entries. */
 	protected static void assertIsIndexOf(PartitionIndex index, Map<Key, Entry> model) throws InterruptedException {
 		Digests digests = completeDigests(index);
-		Map<Integer, List<Stub>> stubs = new HashMap<>();
+		Map<Integer, List<EntryHeader>> headers = new HashMap<>();
 		new TreeMap<>(model)
-			.forEach((key, entry) -> stubs.computeIfAbsent(partitionOf(index, key), _ -> new ArrayList<>())
-				.add(new Stub(key, entry.version(), entry.copies(), entry instanceof Tombstone)));
-		stubs.forEach((partition, expected) -> {
-			assertThat(Awaited.of(index.stubs(partition, Deadline.NONE))).isEqualTo(expected);
+			.forEach((key, entry) -> headers.computeIfAbsent(partitionOf(index, key), _ -> new ArrayList<>())
+				.add(new EntryHeader(key, entry.version(), entry.copies(), entry instanceof Tombstone)));
+		headers.forEach((partition, expected) -> {
+			assertThat(Awaited.of(index.headers(partition, Deadline.NONE))).isEqualTo(expected);
 			for (int copies : new int[] { 1, 2, 100, Entry.MAX_COPIES }) {
 				assertThat(digests.of(partition, copies)).as("digest of %d, copies %d", partition, copies)
 					.isEqualTo(digest(index, expected, copies));
 			}
 		});
 		for (int partition = 0; partition < Partitions.COUNT; partition++) {
-			if (!stubs.containsKey(partition)) {
+			if (!headers.containsKey(partition)) {
 				assertThat(digests.of(partition, 1)).as("digest of %d", partition).isZero();
 			}
 		}
-		Map<Key, Stub> tombstones = new HashMap<>();
-		stubs.values().forEach(of -> of.stream().filter(Stub::tombstone).forEach(it -> tombstones.put(it.key(), it)));
-		assertThat(stubs(Awaited.of(index.graves(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE))))
+		Map<Key, EntryHeader> tombstones = new HashMap<>();
+		headers.values()
+			.forEach(of -> of.stream().filter(EntryHeader::tombstone).forEach(it -> tombstones.put(it.key(), it)));
+		assertThat(headers(Awaited.of(index.tombstones(null, ANY_TIME, Integer.MAX_VALUE, Deadline.NONE))))
 			.containsAll(tombstones.values().stream().filter(it -> it.version().millis() < (1L << 48) - 1).toList());
 	}
 
-	private static long digest(PartitionIndex index, List<Stub> stubs, int minCopies) {
-		return stubs.stream()
-			.filter(stub -> stub.copies().orDefault(FACTOR) >= minCopies)
-			.mapToLong(stub -> Digests.itemOf(index.keyHash().of(stub.key()), stub.version()))
+	private static long digest(PartitionIndex index, List<EntryHeader> headers, int minCopies) {
+		return headers.stream()
+			.filter(header -> header.copies().orDefault(FACTOR) >= minCopies)
+			.mapToLong(header -> Digests.itemOf(index.keyHash().of(header.key()), header.version()))
 			.reduce(0, (one, other) -> one ^ other);
 	}
 
@@ -276,17 +277,17 @@ public abstract class PartitionIndexContract {
 		return Boolean.TRUE.equals(Awaited.of(index().remove(key, version)));
 	}
 
-	private List<Stub> stubs(int partition) {
-		return Objects.requireNonNull(Awaited.of(index().stubs(partition, Deadline.NONE)));
+	private List<EntryHeader> headers(int partition) {
+		return Objects.requireNonNull(Awaited.of(index().headers(partition, Deadline.NONE)));
 	}
 
-	private List<Stub> tombstones(@Nullable Stub after, long beforeMillis, int limit) {
-		@Nullable Grave grave = (after != null) ? new Grave(after, 0) : null;
-		return stubs(Awaited.of(index().graves(grave, beforeMillis, limit, Deadline.NONE)));
+	private List<EntryHeader> tombstones(@Nullable EntryHeader after, long beforeMillis, int limit) {
+		@Nullable TombstoneRecord tombstone = (after != null) ? new TombstoneRecord(after, 0) : null;
+		return headers(Awaited.of(index().tombstones(tombstone, beforeMillis, limit, Deadline.NONE)));
 	}
 
-	private static List<Stub> stubs(@Nullable List<Grave> graves) {
-		return Objects.requireNonNull(graves).stream().map(Grave::stub).toList();
+	private static List<EntryHeader> headers(@Nullable List<TombstoneRecord> tombstones) {
+		return Objects.requireNonNull(tombstones).stream().map(TombstoneRecord::header).toList();
 	}
 
 	private Page fetch(List<Key> keys, Page.Limit limit) {

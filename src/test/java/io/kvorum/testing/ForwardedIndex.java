@@ -7,10 +7,10 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -34,8 +34,8 @@ public abstract class ForwardedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
-		return this.index.stubs(partitions, enough, deadline);
+	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
+		return this.index.headers(partitions, enough, deadline);
 	}
 
 	@Override
@@ -49,8 +49,9 @@ public abstract class ForwardedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
-		return this.index.graves(after, beforeMillis, limit, deadline);
+	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+			Deadline deadline) {
+		return this.index.tombstones(after, beforeMillis, limit, deadline);
 	}
 
 }

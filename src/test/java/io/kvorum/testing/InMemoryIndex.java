@@ -16,8 +16,8 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryIndex {
 
-	private static final Comparator<Stub> BY_VERSION = Comparator.comparing(Stub::version).thenComparing(Stub::key);
+	private static final Comparator<EntryHeader> BY_VERSION = Comparator.comparing(EntryHeader::version)
+		.thenComparing(EntryHeader::key);
 
 	/** Of stores whose owner does not say. */
 	private static final int FACTOR = 3;
@@ -35,7 +36,7 @@ public final class InMemoryIndex {
 
 	private final Digests digests = new Digests(FACTOR);
 
-	private final Map<Integer, NavigableMap<Key, Stub>> partitions = new HashMap<>();
+	private final Map<Integer, NavigableMap<Key, EntryHeader>> partitions = new HashMap<>();
 
 	public InMemoryIndex() {
 		this.digests.completed();
@@ -52,52 +53,52 @@ public final class InMemoryIndex {
 	/** The entry is now the one of this key. */
 	public void put(Key key, Entry entry) {
 		remove(key);
-		Stub stub = new Stub(key, entry.version(), entry.copies(), entry instanceof Tombstone);
-		partitionOf(key).put(key, stub);
-		toggle(stub);
+		EntryHeader header = new EntryHeader(key, entry.version(), entry.copies(), entry instanceof Tombstone);
+		partitionOf(key).put(key, header);
+		toggle(header);
 	}
 
 	/** The key has no entry any more. */
 	public void remove(Key key) {
-		Stub stub = partitionOf(key).remove(key);
-		if (stub != null) {
-			toggle(stub);
+		EntryHeader header = partitionOf(key).remove(key);
+		if (header != null) {
+			toggle(header);
 		}
 	}
 
-	private void toggle(Stub stub) {
-		this.digests.toggle(this.hashes.of(stub.key()), stub.version(), stub.copies());
+	private void toggle(EntryHeader header) {
+		this.digests.toggle(this.hashes.of(header.key()), header.version(), header.copies());
 	}
 
-	private NavigableMap<Key, Stub> partitionOf(Key key) {
+	private NavigableMap<Key, EntryHeader> partitionOf(Key key) {
 		return this.partitions.computeIfAbsent(Partitions.ofHash(this.hashes.of(key)), _ -> new TreeMap<>());
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}. */
-	public List<List<Stub>> stubs(List<Integer> partitions, int enough) {
-		List<List<Stub>> stubs = new ArrayList<>();
+	/** As {@link io.kvorum.storage.PartitionIndex#headers(List, int, Deadline)}. */
+	public List<List<EntryHeader>> headers(List<Integer> partitions, int enough) {
+		List<List<EntryHeader>> headers = new ArrayList<>();
 		int count = 0;
 		for (int partition : partitions) {
-			stubs.add(List.copyOf(this.partitions.getOrDefault(partition, new TreeMap<>()).values()));
-			count += stubs.getLast().size();
+			headers.add(List.copyOf(this.partitions.getOrDefault(partition, new TreeMap<>()).values()));
+			count += headers.getLast().size();
 			if (count >= enough) {
 				break;
 			}
 		}
-		return stubs;
+		return headers;
 	}
 
-	/** As {@link io.kvorum.storage.PartitionIndex#graves}, there since ever. */
-	public List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) {
+	/** As {@link io.kvorum.storage.PartitionIndex#tombstones}, there since ever. */
+	public List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit) {
 		return this.partitions.values()
 			.stream()
 			.flatMap(partition -> partition.values().stream())
-			.filter(Stub::tombstone)
-			.filter(stub -> stub.version().millis() < beforeMillis)
-			.filter(stub -> after == null || BY_VERSION.compare(stub, after.stub()) > 0)
+			.filter(EntryHeader::tombstone)
+			.filter(header -> header.version().millis() < beforeMillis)
+			.filter(header -> after == null || BY_VERSION.compare(header, after.header()) > 0)
 			.sorted(BY_VERSION)
 			.limit(limit)
-			.map(stub -> new Grave(stub, 0))
+			.map(header -> new TombstoneRecord(header, 0))
 			.toList();
 	}
 

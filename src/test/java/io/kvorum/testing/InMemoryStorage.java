@@ -12,13 +12,13 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -82,12 +82,12 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
-	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
 		return Mono.fromSupplier(() -> stubsNow(partitions, enough));
 	}
 
-	private synchronized List<List<Stub>> stubsNow(List<Integer> partitions, int enough) {
-		return this.index.stubs(partitions, enough);
+	private synchronized List<List<EntryHeader>> stubsNow(List<Integer> partitions, int enough) {
+		return this.index.headers(partitions, enough);
 	}
 
 	@Override
@@ -115,12 +115,14 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
-	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
+	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+			Deadline deadline) {
 		return Mono.fromSupplier(() -> gravesNow(after, beforeMillis, limit));
 	}
 
-	private synchronized List<Grave> gravesNow(@Nullable Grave after, long beforeMillis, int limit) {
-		return this.index.graves(after, beforeMillis, limit);
+	private synchronized List<TombstoneRecord> gravesNow(@Nullable TombstoneRecord after, long beforeMillis,
+			int limit) {
+		return this.index.tombstones(after, beforeMillis, limit);
 	}
 
 	@Override

@@ -30,7 +30,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -77,7 +77,7 @@ public final class AntiEntropy {
 
 	private final RepairLog log;
 
-	private final Predicate<Stub> isSettled;
+	private final Predicate<EntryHeader> isSettled;
 
 	private final VotingRight standing;
 
@@ -107,7 +107,7 @@ public final class AntiEntropy {
 	 * their key: they would be collected again
 	 */
 	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
-			RendezvousPlacement placement, RepairLog log, Predicate<Stub> isSettled, VotingRight standing,
+			RendezvousPlacement placement, RepairLog log, Predicate<EntryHeader> isSettled, VotingRight standing,
 			TimeSource time, Alarms alarms, RepairSettings settings, RepairEvents events) {
 		this.local = local;
 		this.replicas = List.copyOf(replicas);
@@ -219,9 +219,9 @@ public final class AntiEntropy {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
-				stub -> stub.version().millis() < staleBeforeMillis);
-		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
-		Set<Stub> unreadable = new HashSet<>();
+				header -> header.version().millis() < staleBeforeMillis);
+		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
+		Set<EntryHeader> unreadable = new HashSet<>();
 		Set<Integer> untold = new HashSet<>();
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
@@ -235,10 +235,10 @@ public final class AntiEntropy {
 	}
 
 	/** The partitions in which one of these, or a newer one, is not here. */
-	private Mono<SortedSet<Integer>> lacking(Set<Stub> stubs) {
-		Map<Integer, List<Stub>> partitions = stubs.stream().collect(Collectors.groupingBy(this::partitionOf));
+	private Mono<SortedSet<Integer>> lacking(Set<EntryHeader> headers) {
+		Map<Integer, List<EntryHeader>> partitions = headers.stream().collect(Collectors.groupingBy(this::partitionOf));
 		return Flux.fromIterable(partitions.entrySet())
-			.filterWhen(partition -> this.index.stubs(partition.getKey(), deadline())
+			.filterWhen(partition -> this.index.headers(partition.getKey(), deadline())
 				.map(here -> !hasAll(here, partition.getValue())), 1)
 			.map(Map.Entry::getKey)
 			.collect(Collectors.toCollection(TreeSet::new));
@@ -248,32 +248,32 @@ public final class AntiEntropy {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
-	private static boolean hasAll(List<Stub> here, List<Stub> wanted) {
-		Map<Key, Version> versions = here.stream().collect(Collectors.toMap(Stub::key, Stub::version));
+	private static boolean hasAll(List<EntryHeader> here, List<EntryHeader> wanted) {
+		Map<Key, Version> versions = here.stream().collect(Collectors.toMap(EntryHeader::key, EntryHeader::version));
 		return wanted.stream()
-			.noneMatch(stub -> stub.version().isNewerThan(versions.getOrDefault(stub.key(), Version.ABSENT)));
+			.noneMatch(header -> header.version().isNewerThan(versions.getOrDefault(header.key(), Version.ABSENT)));
 	}
 
-	private int partitionOf(Stub stub) {
-		return Partitions.ofHash(this.index.keyHash().of(stub.key()));
+	private int partitionOf(EntryHeader header) {
+		return Partitions.ofHash(this.index.keyHash().of(header.key()));
 	}
 
 	/** Lets entries go that are not known to any of those that are to hold them. */
-	private Mono<Void> letGo(Map<Member, Set<Stub>> alone) {
-		Set<Stub> candidates = new HashSet<>();
+	private Mono<Void> letGo(Map<Member, Set<EntryHeader>> alone) {
+		Set<EntryHeader> candidates = new HashSet<>();
 		alone.values().forEach(candidates::addAll);
 		return Flux.fromIterable(candidates)
-			.filter(stub -> holdersOf(stub).stream()
-				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(stub)))
-			.concatMap(stub -> this.index.remove(stub.key(), stub.version()), 1)
+			.filter(header -> holdersOf(header).stream()
+				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(header)))
+			.concatMap(header -> this.index.remove(header.key(), header.version()), 1)
 			.filter(Boolean::booleanValue)
 			.count()
 			.doOnNext(count -> this.events.letGo(count.intValue()))
 			.then();
 	}
 
-	private List<Member> holdersOf(Stub stub) {
-		return this.placement.replicasOf(partitionOf(stub), this.placement.copiesOf(stub.copies()))
+	private List<Member> holdersOf(EntryHeader header) {
+		return this.placement.replicasOf(partitionOf(header), this.placement.copiesOf(header.copies()))
 			.stream()
 			.filter(member -> !member.equals(this.local.member()))
 			.toList();
@@ -416,8 +416,8 @@ public final class AntiEntropy {
 			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
 			// One that is far ahead of the clock is on its way to nobody.
 			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
-			Predicate<Stub> isUnderWay = stub -> stub.version().millis() > settlingMillis
-					&& stub.version().millis() <= leadMillis;
+			Predicate<EntryHeader> isUnderWay = header -> header.version().millis() > settlingMillis
+					&& header.version().millis() <= leadMillis;
 			this.repair = repairWith(peer,
 					new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled, _ -> false));
 		}
@@ -460,7 +460,7 @@ public final class AntiEntropy {
 				return Mono.error(RepairFailedException.inDoubt(doubt));
 			}
 			return this.repair.repair(slices).doOnNext(result -> {
-				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
+				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
 				this.unreadable.addAll(result.untold);
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {

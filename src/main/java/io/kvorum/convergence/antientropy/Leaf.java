@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.kvorum.kv.KeyHash;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * A partition that one asks another about: a number for each entry that it has there, see
@@ -21,9 +21,11 @@ final class Leaf {
 		this.items = items;
 	}
 
-	static Leaf of(int partition, List<Stub> stubs, KeyHash hash) {
+	static Leaf of(int partition, List<EntryHeader> headers, KeyHash hash) {
 		return new Leaf(partition,
-				stubs.stream().mapToLong(stub -> Digests.itemOf(hash.of(stub.key()), stub.version())).toArray());
+				headers.stream()
+					.mapToLong(header -> Digests.itemOf(hash.of(header.key()), header.version()))
+					.toArray());
 	}
 
 }

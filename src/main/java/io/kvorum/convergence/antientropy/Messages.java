@@ -10,7 +10,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Answered;
 import io.kvorum.storage.Page;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * What replicas ask each other to find out in what they differ, and the answers. A
@@ -28,7 +28,7 @@ final class Messages {
 
 	/**
 	 * For each leaf partition 4, items 4, items 8 each → for each leaf, or only the first
-	 * ones, stubs 4, stubs, items that are lacking 4, their positions 4 each.
+	 * ones, headers 4, headers, items that are lacking 4, their positions 4 each.
 	 */
 	static final byte COMPARE = 4;
 
@@ -122,22 +122,22 @@ final class Messages {
 	/** How long a difference will be. */
 	static int lengthOf(Difference difference) {
 		int length = 2 * Integer.BYTES + difference.lacking.length * Integer.BYTES;
-		for (Stub stub : difference.theirs) {
-			length += STUB_FIXED + stub.key().bytes().length;
+		for (EntryHeader header : difference.theirs) {
+			length += STUB_FIXED + header.key().bytes().length;
 		}
 		return length;
 	}
 
 	/**
 	 * The answer to {@link #COMPARE}.
-	 * @param copies how many members are to hold an entry: stubs tell the number, which
+	 * @param copies how many members are to hold an entry: headers tell the number, which
 	 * all members of a layout make alike
 	 */
 	static byte[] differences(List<Difference> differences, ToIntFunction<Copies> copies) {
 		ByteBuffer out = ByteBuffer.allocate(differences.stream().mapToInt(Messages::lengthOf).sum());
 		for (Difference difference : differences) {
 			out.putInt(difference.theirs.size());
-			difference.theirs.forEach(stub -> put(out, stub, copies.applyAsInt(stub.copies())));
+			difference.theirs.forEach(header -> put(out, header, copies.applyAsInt(header.copies())));
 			out.putInt(difference.lacking.length);
 			for (int position : difference.lacking) {
 				out.putInt(position);
@@ -146,12 +146,12 @@ final class Messages {
 		return out.array();
 	}
 
-	private static void put(ByteBuffer out, Stub stub, int copies) {
-		putKey(out, stub.key());
-		out.putLong(stub.version().timestamp())
-			.putLong(stub.version().node())
+	private static void put(ByteBuffer out, EntryHeader header, int copies) {
+		putKey(out, header.key());
+		out.putLong(header.version().timestamp())
+			.putLong(header.version().node())
 			.put((byte) copies)
-			.put((byte) (stub.tombstone() ? 1 : 0));
+			.put((byte) (header.tombstone() ? 1 : 0));
 	}
 
 	/** Of the leaves that were asked about, or the first ones of them. */
@@ -160,9 +160,9 @@ final class Messages {
 		List<Difference> differences = new ArrayList<>();
 		while (in.hasRemaining()) {
 			Leaf leaf = asked.get(differences.size());
-			int stubs = checkedCount(in, STUB_FIXED);
-			List<Stub> theirs = new ArrayList<>(stubs);
-			for (int i = 0; i < stubs; i++) {
+			int headers = checkedCount(in, STUB_FIXED);
+			List<EntryHeader> theirs = new ArrayList<>(headers);
+			for (int i = 0; i < headers; i++) {
 				theirs.add(readStub(in));
 			}
 			int[] lacking = new int[checkedCount(in, Integer.BYTES)];
@@ -177,9 +177,9 @@ final class Messages {
 		return differences;
 	}
 
-	private static Stub readStub(ByteBuffer in) {
+	private static EntryHeader readStub(ByteBuffer in) {
 		Key key = readKey(in);
-		return new Stub(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
+		return new EntryHeader(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
 	}
 
 	static byte[] fetchWhole(Key key) {

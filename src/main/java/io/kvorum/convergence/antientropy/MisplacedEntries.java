@@ -22,7 +22,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -166,16 +166,18 @@ final class MisplacedEntries {
 	 */
 	private Mono<Void> handOn(int partition, long seenDigest) {
 		int rank = rankOf(partition);
-		return this.index.stubs(partition, deadline()).flatMap(all -> {
-			List<Stub> stubs = all.stream().filter(stub -> this.placement.copiesOf(stub.copies()) <= rank).toList();
-			boolean isAsSeen = digestOf(stubs) == seenDigest;
-			return Flux.fromIterable(stubs).flatMap(stub -> handOn(partition, stub, isAsSeen), AT_ONCE).then();
+		return this.index.headers(partition, deadline()).flatMap(all -> {
+			List<EntryHeader> headers = all.stream()
+				.filter(header -> this.placement.copiesOf(header.copies()) <= rank)
+				.toList();
+			boolean isAsSeen = digestOf(headers) == seenDigest;
+			return Flux.fromIterable(headers).flatMap(header -> handOn(partition, header, isAsSeen), AT_ONCE).then();
 		}).onErrorResume(StorageException.class, _ -> Mono.empty());
 	}
 
-	private long digestOf(List<Stub> stubs) {
-		return stubs.stream()
-			.mapToLong(stub -> Digests.itemOf(this.index.keyHash().of(stub.key()), stub.version()))
+	private long digestOf(List<EntryHeader> headers) {
+		return headers.stream()
+			.mapToLong(header -> Digests.itemOf(this.index.keyHash().of(header.key()), header.version()))
 			.reduce(0, (one, other) -> one ^ other);
 	}
 
@@ -183,36 +185,36 @@ final class MisplacedEntries {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
-	private Mono<Void> handOn(int partition, Stub stub, boolean isAsSeen) {
-		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(stub.copies()));
+	private Mono<Void> handOn(int partition, EntryHeader header, boolean isAsSeen) {
+		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
 		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
 			return Mono.empty();
 		}
-		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
+		return this.local.read(header.key(), deadline()).flatMap(reply -> {
 			Entry entry = (reply instanceof Held held) ? held.entry() : null;
 			// One that was overwritten meanwhile is seen in the next round.
-			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry, isAsSeen)
+			return (entry != null && entry.version().equals(header.version())) ? handOn(owners, header, entry, isAsSeen)
 					: Mono.empty();
 		});
 	}
 
-	private Mono<Void> handOn(List<Member> owners, Stub stub, Entry entry, boolean isAsSeen) {
-		int bytes = PairRepair.bytesOf(stub.key(), entry);
+	private Mono<Void> handOn(List<Member> owners, EntryHeader header, Entry entry, boolean isAsSeen) {
+		int bytes = PairRepair.bytesOf(header.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> replicaOf(owner).store(stub.key(), entry, true, deadline()).map(reply -> {
+			.concatMap(owner -> replicaOf(owner).store(header.key(), entry, true, deadline()).map(reply -> {
 				boolean taken = reply instanceof Acknowledged;
 				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
 				return taken;
 			}), 1)
 			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && isAsSeen && mayGo(sliceOf(stub))) ? this.index.remove(stub.key(), stub.version())
-					: Mono.just(false))
+			.flatMap(all -> (all && isAsSeen && mayGo(sliceOf(header)))
+					? this.index.remove(header.key(), header.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
 	}
 
-	private int sliceOf(Stub stub) {
-		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(stub.key())));
+	private int sliceOf(EntryHeader header) {
+		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(header.key())));
 	}
 
 	private Replica replicaOf(Member member) {

@@ -31,7 +31,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -42,8 +42,8 @@ import reactor.core.publisher.Mono;
  * entries' keys and versions in those partitions that differ, and at last the entries.
  * Nothing that is equal is looked at closer, and no value is read to find out.
  * <p>
- * Memory: the stubs of {@value #MAX_ITEMS} entries and of one answer, a page of entries,
- * and what {@value #STORES_AT_ONCE} stores hold. Values above
+ * Memory: the headers of {@value #MAX_ITEMS} entries and of one answer, a page of
+ * entries, and what {@value #STORES_AT_ONCE} stores hold. Values above
  * {@value Page.Limit#USUAL_ENTRY_BYTES} bytes go one by one.
  * <p>
  * Fails with a {@link RepairFailedException}.
@@ -103,7 +103,8 @@ final class PairRepair {
 	 * @param isSettled tombstones that need not be given to who has nothing of the key
 	 * @param isStale entries that are let go where nobody else knows them
 	 */
-	record Manner(boolean gives, Predicate<Stub> isUnderWay, Predicate<Stub> isSettled, Predicate<Stub> isStale) {
+	record Manner(boolean gives, Predicate<EntryHeader> isUnderWay, Predicate<EntryHeader> isSettled,
+			Predicate<EntryHeader> isStale) {
 	}
 
 	/** What came of it. */
@@ -116,7 +117,7 @@ final class PairRepair {
 		final Set<Integer> unsettled = new HashSet<>();
 
 		/** Newer entries that cannot be read, there or here, and were passed over. */
-		final Set<Stub> unreadable = new HashSet<>();
+		final Set<EntryHeader> unreadable = new HashSet<>();
 
 		/**
 		 * Partitions whose entries cannot be told, there or here, and were passed over.
@@ -124,15 +125,15 @@ final class PairRepair {
 		final Set<Integer> untold = new HashSet<>();
 
 		/** Stale ones that the other one is to hold, and it has no version of them. */
-		final Set<Stub> alone = new HashSet<>();
+		final Set<EntryHeader> alone = new HashSet<>();
 
-		private void leave(Stub stub) {
-			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(stub.key()))));
+		private void leave(EntryHeader header) {
+			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(header.key()))));
 		}
 
-		private void passOver(Stub stub) {
-			leave(stub);
-			this.unreadable.add(stub);
+		private void passOver(EntryHeader header) {
+			leave(header);
+			this.unreadable.add(header);
 		}
 
 		private void passOver(int partition) {
@@ -223,7 +224,7 @@ final class PairRepair {
 			}
 			int count = Math.min(this.atOnce, this.partitions.size() - this.done);
 			return PairRepair.this.index
-				.stubs(this.partitions.subList(this.done, this.done + count), MAX_ITEMS, deadline())
+				.headers(this.partitions.subList(this.done, this.done + count), MAX_ITEMS, deadline())
 				.flatMap(this::compare)
 				.onErrorResume(PartitionsRepair::isUnreadable, _ -> Mono.fromSupplier(() -> passOver(count)))
 				.flatMap(this::carryOut);
@@ -244,7 +245,7 @@ final class PairRepair {
 					|| (error instanceof RepairFailedException failure && failure.isUnreadable());
 		}
 
-		private Mono<Plan> compare(List<List<Stub>> mine) {
+		private Mono<Plan> compare(List<List<EntryHeader>> mine) {
 			List<Leaf> leaves = new ArrayList<>();
 			for (int i = 0; i < mine.size(); i++) {
 				leaves.add(Leaf.of(this.partitions.get(this.done + i), mine.get(i), PairRepair.this.index.keyHash()));
@@ -280,11 +281,11 @@ final class PairRepair {
 				.then(PairRepair.this.manner.gives() ? push(plan.push(), this.result) : Mono.empty());
 		}
 
-		private void leaveUnderWay(List<Stub> stubs) {
-			stubs.removeIf(stub -> {
-				boolean underWay = PairRepair.this.manner.isUnderWay().test(stub);
+		private void leaveUnderWay(List<EntryHeader> headers) {
+			headers.removeIf(header -> {
+				boolean underWay = PairRepair.this.manner.isUnderWay().test(header);
 				if (underWay) {
-					this.result.leave(stub);
+					this.result.leave(header);
 				}
 				return underWay;
 			});
@@ -292,14 +293,14 @@ final class PairRepair {
 
 	}
 
-	private Mono<Void> pull(List<Stub> stubs, Result result) {
-		return new Fetching(stubs, result).run();
+	private Mono<Void> pull(List<EntryHeader> headers, Result result) {
+		return new Fetching(headers, result).run();
 	}
 
 	/** Brings entries here, a page at a time. */
 	private final class Fetching {
 
-		private final SortedMap<Key, Stub> wanted = new TreeMap<>();
+		private final SortedMap<Key, EntryHeader> wanted = new TreeMap<>();
 
 		private final List<Key> keys;
 
@@ -307,8 +308,8 @@ final class PairRepair {
 
 		private int done;
 
-		Fetching(List<Stub> stubs, Result result) {
-			stubs.forEach(stub -> this.wanted.put(stub.key(), stub));
+		Fetching(List<EntryHeader> headers, Result result) {
+			headers.forEach(header -> this.wanted.put(header.key(), header));
 			this.keys = List.copyOf(this.wanted.keySet());
 			this.result = result;
 		}
@@ -337,11 +338,11 @@ final class PairRepair {
 
 		/** An entry that cannot be read there or here must not keep the others. */
 		private Mono<Void> passOverUnreadable(Key key, RepairFailedException error) {
-			Stub stub = this.wanted.get(key);
-			if (!error.isUnreadable() || stub == null) {
+			EntryHeader header = this.wanted.get(key);
+			if (!error.isUnreadable() || header == null) {
 				return Mono.error(error);
 			}
-			this.result.passOver(stub);
+			this.result.passOver(header);
 			return Mono.empty();
 		}
 
@@ -408,21 +409,22 @@ final class PairRepair {
 				: Mono.error(RepairFailedException.of(replica.member(), reply));
 	}
 
-	private Mono<Void> push(List<Stub> stubs, Result result) {
-		List<Stub> large = new ArrayList<>();
-		stubs.sort(Comparator.comparing(Stub::key));
-		return Flux.fromIterable(stubs)
-			.flatMap(stub -> give(stub, large, result), STORES_AT_ONCE)
-			.then(Flux.defer(() -> Flux.fromIterable(List.copyOf(large)).concatMap(stub -> give(stub, null, result), 1))
+	private Mono<Void> push(List<EntryHeader> headers, Result result) {
+		List<EntryHeader> large = new ArrayList<>();
+		headers.sort(Comparator.comparing(EntryHeader::key));
+		return Flux.fromIterable(headers)
+			.flatMap(header -> give(header, large, result), STORES_AT_ONCE)
+			.then(Flux
+				.defer(() -> Flux.fromIterable(List.copyOf(large)).concatMap(header -> give(header, null, result), 1))
 				.then());
 	}
 
-	private Mono<Void> give(Stub stub, @Nullable List<Stub> large, Result result) {
-		return give(stub, large).onErrorResume(RepairFailedException.class, error -> {
+	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large, Result result) {
+		return give(header, large).onErrorResume(RepairFailedException.class, error -> {
 			if (!error.isUnreadable()) {
 				return Mono.error(error);
 			}
-			result.passOver(stub);
+			result.passOver(header);
 			return Mono.empty();
 		});
 	}
@@ -432,8 +434,8 @@ final class PairRepair {
 	 * @param large where to leave it, for later, if it is large; null if it is to be
 	 * given in any case
 	 */
-	private Mono<Void> give(Stub stub, @Nullable List<Stub> large) {
-		return this.local.read(stub.key(), deadline()).flatMap(reply -> {
+	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large) {
+		return this.local.read(header.key(), deadline()).flatMap(reply -> {
 			if (!(reply instanceof Held held)) {
 				throw RepairFailedException.of(self(), reply);
 			}
@@ -441,12 +443,12 @@ final class PairRepair {
 			if (entry == null) {
 				return Mono.empty();
 			}
-			int bytes = bytesOf(stub.key(), entry);
+			int bytes = bytesOf(header.key(), entry);
 			if (large != null && bytes > Page.Limit.USUAL_ENTRY_BYTES) {
-				large.add(stub);
+				large.add(header);
 				return Mono.empty();
 			}
-			return this.peer.store(stub.key(), entry, true, deadline())
+			return this.peer.store(header.key(), entry, true, deadline())
 				.flatMap(stored -> acknowledged(this.peer, stored))
 				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
 				.then(this.pace.afterBytes(bytes));

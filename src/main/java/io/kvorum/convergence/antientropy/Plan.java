@@ -9,7 +9,7 @@ import java.util.function.ToIntFunction;
 
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * What has to be done so that two members hold the same in a partition, as one of them
@@ -23,7 +23,7 @@ import io.kvorum.storage.Stub;
  * @param alone what the other one has no version of, though it is to hold it: among
  * {@code push}
  */
-record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
+record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> alone) {
 
 	static Plan nothing() {
 		return new Plan(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
@@ -38,13 +38,13 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
 	 * @param isSettled tombstones that every replica has had, and which need not be given
 	 * to anybody
 	 */
-	void add(List<Stub> mine, Difference difference, int myRank, int theirRank, ToIntFunction<Copies> copies,
-			Predicate<Stub> isSettled) {
-		Map<Key, Stub> theirs = new HashMap<>();
-		difference.theirs.forEach(stub -> theirs.put(stub.key(), stub));
+	void add(List<EntryHeader> mine, Difference difference, int myRank, int theirRank, ToIntFunction<Copies> copies,
+			Predicate<EntryHeader> isSettled) {
+		Map<Key, EntryHeader> theirs = new HashMap<>();
+		difference.theirs.forEach(header -> theirs.put(header.key(), header));
 		for (int position : difference.lacking) {
-			Stub here = mine.get(position);
-			Stub there = theirs.remove(here.key());
+			EntryHeader here = mine.get(position);
+			EntryHeader there = theirs.remove(here.key());
 			if (there != null) {
 				boolean theirsIsNewer = there.version().isNewerThan(here.version());
 				(theirsIsNewer ? this.pull : this.push).add(theirsIsNewer ? there : here);
@@ -54,7 +54,7 @@ record Plan(List<Stub> pull, List<Stub> push, List<Stub> alone) {
 				this.alone.add(here);
 			}
 		}
-		for (Stub there : theirs.values()) {
+		for (EntryHeader there : theirs.values()) {
 			if (myRank < copies.applyAsInt(there.copies()) && !isSettled.test(there)) {
 				this.pull.add(there);
 			}

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
  */
 public final class Responder implements PeerQueries {
 
-	/** Of stubs in an answer, but for those of one partition. */
+	/** Of headers in an answer, but for those of one partition. */
 	private static final int MAX_ANSWER_BYTES = 1 << 20;
 
 	/** Looked at for an answer, but for those of one partition. */
@@ -110,7 +110,7 @@ public final class Responder implements PeerQueries {
 		List<Integer> partitions = leaves.stream()
 			.map(leaf -> Objects.checkIndex(leaf.partition, Partitions.COUNT))
 			.toList();
-		return this.index.stubs(partitions, MAX_ANSWER_STUBS, deadline).map(here -> {
+		return this.index.headers(partitions, MAX_ANSWER_STUBS, deadline).map(here -> {
 			List<Difference> differences = new ArrayList<>();
 			int bytes = 0;
 			for (int i = 0; i < here.size() && bytes < MAX_ANSWER_BYTES; i++) {

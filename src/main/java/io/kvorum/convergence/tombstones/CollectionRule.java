@@ -7,8 +7,8 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * Says which tombstones have done their work. One that went too early would let an older
@@ -52,19 +52,19 @@ public final class CollectionRule {
 	}
 
 	/** What becomes of a tombstone that is old enough. */
-	Verdict of(Grave grave) {
-		Stub stub = grave.stub();
-		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(stub.key())));
-		if (this.log.repairedWithAll(slice) <= grave.sinceMillis()) {
+	Verdict of(TombstoneRecord tombstone) {
+		EntryHeader header = tombstone.header();
+		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
+		if (this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
-		return (this.oldestHintMillis.getAsLong() <= stub.version().millis()) ? Verdict.WAITS_FOR_HINTS
+		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS
 				: Verdict.COLLECT;
 	}
 
 	/** Whether a tombstone is so old that nobody needs it who has nothing of its key. */
-	public boolean isOldTombstone(Stub stub) {
-		return stub.tombstone() && stub.version().millis() < graceEndMillis();
+	public boolean isOldTombstone(EntryHeader header) {
+		return header.tombstone() && header.version().millis() < graceEndMillis();
 	}
 
 	/** What becomes of a tombstone. */

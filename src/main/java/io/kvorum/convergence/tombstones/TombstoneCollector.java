@@ -9,7 +9,7 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
 import io.kvorum.replication.Alarms;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
@@ -46,7 +46,7 @@ public final class TombstoneCollector {
 	private final CollectionEvents events;
 
 	/** Where the next round goes on; null for the beginning. */
-	private @Nullable Grave next;
+	private @Nullable TombstoneRecord next;
 
 	public TombstoneCollector(PartitionIndex index, CollectionRule rule, TimeSource time, Alarms alarms,
 			Duration interval, CollectionEvents events) {
@@ -83,13 +83,13 @@ public final class TombstoneCollector {
 
 		private final Map<Verdict, Integer> verdicts = new EnumMap<>(Verdict.class);
 
-		private @Nullable Grave last;
+		private @Nullable TombstoneRecord last;
 
 		private int lookedAt;
 
 		private boolean ended;
 
-		Round(@Nullable Grave from) {
+		Round(@Nullable TombstoneRecord from) {
 			this.last = from;
 			this.isWhole = from == null;
 		}
@@ -100,16 +100,16 @@ public final class TombstoneCollector {
 
 		private Mono<Void> page() {
 			Deadline deadline = Deadline.after(TombstoneCollector.this.time, READ_TIMEOUT);
-			return TombstoneCollector.this.index.graves(this.last, this.graceEndMillis, PAGE, deadline)
+			return TombstoneCollector.this.index.tombstones(this.last, this.graceEndMillis, PAGE, deadline)
 				.flatMap(this::collect);
 		}
 
-		private Mono<Void> collect(List<Grave> graves) {
-			this.ended = graves.size() < PAGE;
-			this.lookedAt += graves.size();
-			this.last = this.ended ? null : graves.getLast();
+		private Mono<Void> collect(List<TombstoneRecord> tombstones) {
+			this.ended = tombstones.size() < PAGE;
+			this.lookedAt += tombstones.size();
+			this.last = this.ended ? null : tombstones.getLast();
 			this.ended |= this.lookedAt >= MOST_LOOKED_AT;
-			return Flux.fromIterable(graves)
+			return Flux.fromIterable(tombstones)
 				.filter(this::isToGo)
 				.flatMap(this::remove, PAGE)
 				.filter(Boolean::booleanValue)
@@ -118,14 +118,14 @@ public final class TombstoneCollector {
 				.then();
 		}
 
-		private boolean isToGo(Grave grave) {
-			Verdict verdict = TombstoneCollector.this.rule.of(grave);
+		private boolean isToGo(TombstoneRecord tombstone) {
+			Verdict verdict = TombstoneCollector.this.rule.of(tombstone);
 			this.verdicts.merge(verdict, 1, Integer::sum);
 			return verdict == Verdict.COLLECT;
 		}
 
-		private Mono<Boolean> remove(Grave grave) {
-			return TombstoneCollector.this.index.remove(grave.stub().key(), grave.stub().version());
+		private Mono<Boolean> remove(TombstoneRecord tombstone) {
+			return TombstoneCollector.this.index.remove(tombstone.header().key(), tombstone.header().version());
 		}
 
 		private void end() {

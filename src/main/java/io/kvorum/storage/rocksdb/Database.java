@@ -36,7 +36,7 @@ import org.rocksdb.WriteOptions;
 
 /**
  * An open database with every native handle that belongs to it. Closing frees them in the
- * right order. A caller must be sure that it is open, see {@link Gate}.
+ * right order. A caller must be sure that it is open, see {@link StoreGate}.
  */
 final class Database implements AutoCloseable {
 

@@ -16,7 +16,7 @@ import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Unreadable;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.slf4j.Logger;
@@ -63,8 +63,8 @@ final class DigestBuild implements AutoCloseable {
 	/** The partition that is being read: a round goes on where the one before failed. */
 	private int partition;
 
-	/** The stubs that were read of a partition. */
-	private final List<Stub> read = new ArrayList<>();
+	/** The headers that were read of a partition. */
+	private final List<EntryHeader> read = new ArrayList<>();
 
 	/** Partitions with damaged rows. */
 	private final BitSet damaged = new BitSet();
@@ -113,7 +113,7 @@ final class DigestBuild implements AutoCloseable {
 				return false;
 			}
 			if (this.rows.isValid()) {
-				read(IndexRow.stub(this.rows.key(), this.rows.value(), this.factor),
+				read(IndexRow.header(this.rows.key(), this.rows.value(), this.factor),
 						IndexRow.partitionOf(this.rows.key()));
 				this.rows.next();
 			}
@@ -124,16 +124,16 @@ final class DigestBuild implements AutoCloseable {
 		return true;
 	}
 
-	private void read(Stub stub, int of) {
+	private void read(EntryHeader header, int of) {
 		if (of != this.partition) {
 			begin(of);
 		}
-		this.read.add(stub);
+		this.read.add(header);
 	}
 
 	/** Adds what was read of the partition, wholly, and begins another one. */
 	private void begin(int next) {
-		this.read.forEach(stub -> add(this.hashes.of(stub.key()), stub.version(), stub.copies()));
+		this.read.forEach(header -> add(this.hashes.of(header.key()), header.version(), header.copies()));
 		this.read.clear();
 		this.partition = next;
 	}

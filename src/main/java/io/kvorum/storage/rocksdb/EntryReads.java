@@ -30,7 +30,7 @@ import reactor.core.scheduler.Schedulers;
  */
 final class EntryReads {
 
-	private final Door door;
+	private final StoreGate gate;
 
 	private final RocksSettings settings;
 
@@ -44,9 +44,9 @@ final class EntryReads {
 
 	private final Silence silence = new Silence();
 
-	EntryReads(Door door, RocksSettings settings, TimeSource time, Scheduler scheduler, CallerThreads callers,
+	EntryReads(StoreGate gate, RocksSettings settings, TimeSource time, Scheduler scheduler, CallerThreads callers,
 			StorageEvents events) {
-		this.door = door;
+		this.gate = gate;
 		this.settings = settings;
 		this.time = time;
 		this.scheduler = scheduler;
@@ -60,7 +60,7 @@ final class EntryReads {
 	}
 
 	Mono<Entry> read(Key key, Deadline deadline) {
-		Opened opened = this.door.openedOrNull();
+		OpenStore opened = this.gate.storeOrNull();
 		byte[] row = (opened != null) ? opened.derived().rows().get(key) : null;
 		if (row != null) {
 			this.events.readFromRowCache();
@@ -70,12 +70,12 @@ final class EntryReads {
 	}
 
 	private Mono<Entry> readFromDatabase(Key key, Deadline deadline) {
-		if (!this.door.enter()) {
-			return Mono.error(Door.notOpen());
+		if (!this.gate.enter()) {
+			return Mono.error(StoreGate.notOpen());
 		}
 		Entry entry;
 		try {
-			Opened opened = this.door.opened();
+			OpenStore opened = this.gate.store();
 			entry = look(key, opened, opened.database().fromMemory);
 		}
 		catch (RocksDBException ex) {
@@ -85,7 +85,7 @@ final class EntryReads {
 			return Mono.error(unreadable(ex));
 		}
 		finally {
-			this.door.leave();
+			this.gate.leave();
 		}
 		this.events.readFromMemory();
 		return Mono.justOrEmpty(entry);
@@ -96,7 +96,7 @@ final class EntryReads {
 	 * that has come into the cache meanwhile is what other readers see, even if the
 	 * database is ahead of it. Answering it keeps a later read from going back.
 	 */
-	private static @Nullable Entry look(Key key, Opened opened, ReadOptions from)
+	private static @Nullable Entry look(Key key, OpenStore opened, ReadOptions from)
 			throws RocksDBException, DamagedEntryException {
 		Database database = opened.database();
 		RowCache rows = opened.derived().rows();
@@ -132,14 +132,14 @@ final class EntryReads {
 	}
 
 	private void readFromDisk(Key key, long started, MonoSink<Entry> sink) {
-		if (!this.door.enter()) {
-			sink.error(Door.notOpen());
+		if (!this.gate.enter()) {
+			sink.error(StoreGate.notOpen());
 			return;
 		}
 		this.silence.asked(this.time.nanos());
 		Entry entry;
 		try {
-			Opened opened = this.door.opened();
+			OpenStore opened = this.gate.store();
 			entry = look(key, opened, opened.database().fromAnywhere);
 		}
 		catch (RocksDBException | DamagedEntryException ex) {
@@ -148,7 +148,7 @@ final class EntryReads {
 		}
 		finally {
 			this.silence.answered(this.time.nanos());
-			this.door.leave();
+			this.gate.leave();
 		}
 		this.events.readFromDisk(this.time.nanos() - started);
 		sink.success(entry);

@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.kv.Partitions;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
@@ -24,11 +24,11 @@ final class IndexReader {
 	}
 
 	/**
-	 * Reads stubs, see
-	 * {@link io.kvorum.storage.PartitionIndex#stubs(List, int, Deadline)}.
+	 * Reads headers, see
+	 * {@link io.kvorum.storage.PartitionIndex#headers(List, int, Deadline)}.
 	 */
-	List<List<Stub>> stubs(List<Integer> partitions, int enough) throws RocksDBException {
-		List<List<Stub>> all = new ArrayList<>(partitions.size());
+	List<List<EntryHeader>> headers(List<Integer> partitions, int enough) throws RocksDBException {
+		List<List<EntryHeader>> all = new ArrayList<>(partitions.size());
 		int count = 0;
 		int last = partitions.stream().mapToInt(Integer::intValue).max().orElse(0);
 		byte @Nullable [] end = (last < Partitions.COUNT - 1) ? IndexRow.bound(last + 1) : null;
@@ -36,9 +36,9 @@ final class IndexReader {
 				ReadOptions options = options(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.index, options)) {
 			for (int partition : partitions) {
-				List<Stub> stubs = stubs(partition, iterator);
-				all.add(stubs);
-				count += stubs.size();
+				List<EntryHeader> headers = headers(partition, iterator);
+				all.add(headers);
+				count += headers.size();
 				if (count >= enough) {
 					break;
 				}
@@ -47,27 +47,28 @@ final class IndexReader {
 		return all;
 	}
 
-	private List<Stub> stubs(int partition, RocksIterator iterator) throws RocksDBException {
-		List<Stub> stubs = new ArrayList<>();
+	private List<EntryHeader> headers(int partition, RocksIterator iterator) throws RocksDBException {
+		List<EntryHeader> headers = new ArrayList<>();
 		for (iterator.seek(IndexRow.bound(partition)); iterator.isValid(); iterator.next()) {
 			byte[] row = iterator.key();
 			if (IndexRow.partitionOf(row) != partition) {
-				return stubs;
+				return headers;
 			}
-			stubs.add(IndexRow.stub(row, iterator.value(), this.database.format.factor()));
+			headers.add(IndexRow.header(row, iterator.value(), this.database.format.factor()));
 		}
 		// An iterator that meets damage just ends.
 		iterator.status();
-		return stubs;
+		return headers;
 	}
 
-	/** Reads tombstones, see {@link io.kvorum.storage.PartitionIndex#graves}. */
-	List<Grave> graves(@Nullable Grave after, long beforeMillis, int limit) throws RocksDBException {
-		byte[] start = (after != null) ? behind(TombstoneRow.key(after.stub().version(), after.stub().key().bytes()))
-				: new byte[0];
+	/** Reads tombstones, see {@link io.kvorum.storage.PartitionIndex#tombstones}. */
+	List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit)
+			throws RocksDBException {
+		byte[] start = (after != null)
+				? behind(TombstoneRow.key(after.header().version(), after.header().key().bytes())) : new byte[0];
 		byte[] end = TombstoneRow.before(beforeMillis);
 		return (Arrays.compareUnsigned(start, end) < 0)
-				? read(this.database.tombstones, start, end, limit, TombstoneRow::grave) : List.of();
+				? read(this.database.tombstones, start, end, limit, TombstoneRow::tombstone) : List.of();
 	}
 
 	/** The row that comes next after this one. */

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * The layout of the index: the facts about each entry, in the order of partitions and
@@ -87,9 +87,9 @@ final class IndexRow {
 		return isFormat1 ? Copies.ofNumberOrDefault(value[COPIES] & 0xff, factor) : Copies.ofByte(value[COPIES]);
 	}
 
-	/** The stub in a row. */
-	static Stub stub(byte[] row, byte[] value, int factor) {
-		return new Stub(keyOf(row), version(value), copies(value, factor), (value[KIND] & TOMBSTONE) != 0);
+	/** The header in a row. */
+	static EntryHeader header(byte[] row, byte[] value, int factor) {
+		return new EntryHeader(keyOf(row), version(value), copies(value, factor), (value[KIND] & TOMBSTONE) != 0);
 	}
 
 }

@@ -24,7 +24,7 @@ import reactor.core.scheduler.Schedulers;
  */
 final class LongReads {
 
-	private final Door door;
+	private final StoreGate gate;
 
 	private final TimeSource time;
 
@@ -37,9 +37,9 @@ final class LongReads {
 
 	private final StorageEvents events;
 
-	LongReads(Door door, TimeSource time, Scheduler scheduler, Supplier<Overloaded> full, CallerThreads callers,
+	LongReads(StoreGate gate, TimeSource time, Scheduler scheduler, Supplier<Overloaded> full, CallerThreads callers,
 			StorageEvents events) {
-		this.door = door;
+		this.gate = gate;
 		this.time = time;
 		this.scheduler = scheduler;
 		this.full = full;
@@ -63,25 +63,25 @@ final class LongReads {
 	}
 
 	private <T> T readNow(Reading<T> reading) {
-		if (!this.door.enter()) {
-			throw Door.notOpen();
+		if (!this.gate.enter()) {
+			throw StoreGate.notOpen();
 		}
 		try {
-			return reading.from(this.door.opened());
+			return reading.from(this.gate.store());
 		}
 		catch (RocksDBException | DamagedEntryException ex) {
 			this.events.unreadable();
 			throw new Unreadable(ex);
 		}
 		finally {
-			this.door.leave();
+			this.gate.leave();
 		}
 	}
 
 	/** Blocks. */
 	interface Reading<T> {
 
-		T from(Opened opened) throws RocksDBException;
+		T from(OpenStore opened) throws RocksDBException;
 
 	}
 

@@ -35,31 +35,31 @@ final class RocksCheckpoints implements Checkpoints {
 	/** Left to itself RocksDB holds all tables open, with their indexes in memory. */
 	private static final int MAX_OPEN_FILES = 64;
 
-	private final Door door;
+	private final StoreGate gate;
 
 	private final RocksSettings settings;
 
 	private final LongSupplier identities;
 
-	RocksCheckpoints(Door door, RocksSettings settings, LongSupplier identities) {
-		this.door = door;
+	RocksCheckpoints(StoreGate gate, RocksSettings settings, LongSupplier identities) {
+		this.gate = gate;
 		this.settings = settings;
 		this.identities = identities;
 	}
 
 	@Override
 	public void checkpoint(Path directory) {
-		if (!this.door.enter()) {
-			throw Door.notOpen();
+		if (!this.gate.enter()) {
+			throw StoreGate.notOpen();
 		}
-		try (Checkpoint checkpoint = Checkpoint.create(this.door.opened().database().db)) {
+		try (Checkpoint checkpoint = Checkpoint.create(this.gate.store().database().db)) {
 			checkpoint.createCheckpoint(directory.toString());
 		}
 		catch (RocksDBException ex) {
 			throw failed("The store could not be copied to %s", directory, ex);
 		}
 		finally {
-			this.door.leave();
+			this.gate.leave();
 		}
 	}
 

@@ -18,10 +18,10 @@ final class RocksMeasures {
 
 	private static final double NANOS_PER_SECOND = 1e9;
 
-	private final Door door;
+	private final StoreGate gate;
 
-	RocksMeasures(Door door) {
-		this.door = door;
+	RocksMeasures(StoreGate gate) {
+		this.gate = gate;
 	}
 
 	List<Measure> all() {
@@ -113,23 +113,23 @@ final class RocksMeasures {
 				open -> open.database().statistics.getHistogramData(histogram).getPercentile99());
 	}
 
-	private Measure gauge(String name, String description, String unit, ToDoubleFunction<Opened> reader) {
+	private Measure gauge(String name, String description, String unit, ToDoubleFunction<OpenStore> reader) {
 		return new Measure(name, description, unit, false, guarded(reader));
 	}
 
-	private DoubleSupplier guarded(ToDoubleFunction<Opened> reader) {
+	private DoubleSupplier guarded(ToDoubleFunction<OpenStore> reader) {
 		return () -> {
-			if (!this.door.enter()) {
+			if (!this.gate.enter()) {
 				return Double.NaN;
 			}
 			try {
-				return reader.applyAsDouble(this.door.opened());
+				return reader.applyAsDouble(this.gate.store());
 			}
 			catch (StorageException.Unavailable _) {
 				return Double.NaN;
 			}
 			finally {
-				this.door.leave();
+				this.gate.leave();
 			}
 		};
 	}

@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -21,8 +22,8 @@ import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.ExpiryHorizon;
-import io.kvorum.storage.Grave;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.NodeRecord;
@@ -33,13 +34,12 @@ import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StoreOpenException;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 /**
  * The storage engine on RocksDB.
@@ -76,7 +76,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	private final Consumer<Throwable> whenFailed;
 
-	private final Door door = new Door();
+	private final StoreGate gate = new StoreGate();
 
 	private final EntryReads entries;
 
@@ -116,10 +116,10 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 		this.callers = callers;
 		this.events = events;
 		this.whenFailed = whenFailed;
-		this.entries = new EntryReads(this.door, settings, time, schedulers.reads(), callers, events);
-		this.pages = new LongReads(this.door, time, schedulers.ranges(),
+		this.entries = new EntryReads(this.gate, settings, time, schedulers.reads(), callers, events);
+		this.pages = new LongReads(this.gate, time, schedulers.ranges(),
 				() -> new Overloaded("kvorum.range.queue-length", settings.rangeQueueLength()), callers, events);
-		this.repairs = new LongReads(this.door, time, schedulers.repairs(),
+		this.repairs = new LongReads(this.gate, time, schedulers.repairs(),
 				() -> new Overloaded("the queue of reads for repairs", RocksSchedulers.REPAIR_QUEUE_LENGTH), callers,
 				events);
 	}
@@ -131,10 +131,10 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	public synchronized void open() {
 		Database database = Database.open(this.settings);
 		try {
-			Opened opened = open(database);
-			this.door.prepare(opened);
+			OpenStore opened = open(database);
+			this.gate.prepare(opened);
 			opened.committer().start();
-			this.door.open();
+			this.gate.open();
 			Chores chores = opened.chores();
 			chores.every(OVERDUE_INTERVAL, "overdue writes", opened.committer()::tellOverdue);
 			chores.every(this.settings.collectInterval(), "expired entries", opened.collector()::collect);
@@ -150,13 +150,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 		}
 	}
 
-	private Opened open(Database database) throws RocksDBException {
+	private OpenStore open(Database database) throws RocksDBException {
 		NodeFacts facts = NodeFacts.read(database, this.identities);
 		IndexDamage damage = new IndexDamage(this.events, this::recordIndexDamage);
 		new IndexBuilder(database, this.hashes, this.time, damage).buildIfMissing();
 		Derived derived = new Derived(new Digests(this.settings.factor()), HintCounts.read(database),
 				new RowCache(Math.toIntExact(this.settings.rowCacheBytes())));
-		return new Opened(database, facts, damage, derived,
+		return new OpenStore(database, facts, damage, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
 				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),
 						this.events),
@@ -186,8 +186,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
-		return write((_, sink, caller) -> new Write.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry),
-				sink, caller, this.time.nanos(), deadline));
+		return write(_ -> new Change.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry)), deadline,
+				this.callers::current);
 	}
 
 	@Override
@@ -205,7 +205,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	private @Nullable Overloaded limitFor(int valueBytes) {
-		Opened opened = this.door.openedOrNull();
+		OpenStore opened = this.gate.storeOrNull();
 		return (opened != null) ? opened.committer().limitFor(valueBytes) : null;
 	}
 
@@ -221,13 +221,12 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	private Mono<Void> writeMeta(byte[] name, byte[] value, Consumer<NodeFacts> whenWritten) {
-		return write((opened, sink, caller) -> new Write.Meta(name, value, () -> whenWritten.accept(opened.facts()),
-				sink, caller, this.time.nanos()));
+		return write(opened -> new Change.PutMeta(name, value, () -> whenWritten.accept(opened.facts())));
 	}
 
 	@Override
 	public Digests digests() {
-		return this.door.opened().derived().digests();
+		return this.gate.store().derived().digests();
 	}
 
 	@Override
@@ -241,10 +240,10 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
-	public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
 		return this.repairs.read(deadline, opened -> {
 			try {
-				return new IndexReader(opened.database()).stubs(partitions, enough);
+				return new IndexReader(opened.database()).headers(partitions, enough);
 			}
 			catch (RocksDBException ex) {
 				opened.damage().met(ex);
@@ -255,7 +254,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public @Nullable String damage() {
-		Opened opened = this.door.openedOrNull();
+		OpenStore opened = this.gate.storeOrNull();
 		return (opened != null) ? opened.damage().found() : null;
 	}
 
@@ -266,20 +265,19 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Boolean> remove(Key key, Version version) {
-		return write((_, sink, caller) -> new Write.Remove(IndexedKey.of(key, this.hashes), version, sink, caller,
-				this.time.nanos()));
+		return write(_ -> new Change.Remove(IndexedKey.of(key, this.hashes), version));
 	}
 
 	@Override
-	public Mono<List<Grave>> graves(@Nullable Grave after, long beforeMillis, int limit, Deadline deadline) {
+	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+			Deadline deadline) {
 		return this.repairs.read(deadline,
-				opened -> new IndexReader(opened.database()).graves(after, beforeMillis, limit));
+				opened -> new IndexReader(opened.database()).tombstones(after, beforeMillis, limit));
 	}
 
 	@Override
 	public Mono<Boolean> add(long target, Key key, Entry entry) {
-		return write((_, sink, caller) -> new HintWrites.Add(target, key, entry.version(),
-				EntryFormat.encode(key, entry), sink, caller, this.time.nanos()));
+		return write(_ -> new Change.AddHint(target, key, entry.version(), EntryFormat.encode(key, entry)));
 	}
 
 	@Override
@@ -293,63 +291,68 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Void> remove(Hint hint) {
-		return write((_, sink, caller) -> new HintWrites.Remove(hint.target(), hint.key(), hint.entry().version(), sink,
-				caller, this.time.nanos()));
+		return write(_ -> new Change.RemoveHint(hint.target(), hint.key(), hint.entry().version()));
 	}
 
 	@Override
 	public Mono<Void> removeAll(long target) {
-		return write((_, sink, caller) -> new HintWrites.RemoveAll(target, sink, caller, this.time.nanos()));
+		return write(_ -> new Change.RemoveHints(target));
 	}
 
 	@Override
 	public Waiting waiting(long target) {
-		return this.door.opened().derived().hints().waiting(target);
+		return this.gate.store().derived().hints().waiting(target);
 	}
 
 	@Override
 	public Set<Long> targets() {
-		return this.door.opened().derived().hints().targets();
+		return this.gate.store().derived().hints().targets();
 	}
 
 	private Mono<Boolean> collect(Expiry expiry) {
-		return write((_, sink, _) -> new Write.Collect(expiry, IndexedKey.of(expiry.key(), this.hashes),
-				this.settings.leavesTombstones(), sink, Runnable::run, this.time.nanos()));
+		return write(_ -> new Change.Collect(expiry, IndexedKey.of(expiry.key(), this.hashes),
+				this.settings.leavesTombstones()), Deadline.NONE, () -> Runnable::run);
 	}
 
-	private <T> Mono<T> write(Writing<T> writing) {
+	private <T> Mono<T> write(Function<OpenStore, Change<T>> change) {
+		return write(change, Deadline.NONE, this.callers::current);
+	}
+
+	/**
+	 * Gives a change to the committer.
+	 * @param change makes it, on the thread that subscribes
+	 * @param caller the executor on which the result arrives
+	 */
+	private <T> Mono<T> write(Function<OpenStore, Change<T>> change, Deadline deadline, Supplier<Executor> caller) {
 		return Mono.create(sink -> {
-			Opened opened = this.door.openedOrNull();
+			OpenStore opened = this.gate.storeOrNull();
 			if (opened == null) {
-				sink.error(Door.notOpen());
+				sink.error(StoreGate.notOpen());
 				return;
 			}
-			submit(writing.of(opened, sink, this.callers.current()), opened, sink);
+			try {
+				opened.committer()
+					.submit(new Write<>(change.apply(opened), sink, caller.get(), this.time.nanos(), deadline));
+			}
+			catch (StorageException ex) {
+				sink.error(ex);
+			}
 		});
-	}
-
-	private void submit(Write<?> write, Opened opened, MonoSink<?> sink) {
-		try {
-			opened.committer().submit(write);
-		}
-		catch (StorageException ex) {
-			sink.error(ex);
-		}
 	}
 
 	@Override
 	public long identity() {
-		return this.door.opened().facts().identity();
+		return this.gate.store().facts().identity();
 	}
 
 	@Override
 	public boolean isNew() {
-		return this.door.opened().facts().isNew();
+		return this.gate.store().facts().isNew();
 	}
 
 	@Override
 	public long clockBoundMillis() {
-		return this.door.opened().facts().clockBoundMillis();
+		return this.gate.store().facts().clockBoundMillis();
 	}
 
 	@Override
@@ -360,7 +363,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public byte @Nullable [] recorded(String name) {
-		return this.door.opened().facts().records().get(name);
+		return this.gate.store().facts().records().get(name);
 	}
 
 	@Override
@@ -370,30 +373,30 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	/** Copies of this store, and of others that are not open. */
 	public Checkpoints checkpoints() {
-		return new RocksCheckpoints(this.door, this.settings, this.identities);
+		return new RocksCheckpoints(this.gate, this.settings, this.identities);
 	}
 
 	/** Collects what has expired by now; for tests, beside the schedule. */
 	void collectExpired() {
-		this.door.opened().collector().collect();
+		this.gate.store().collector().collect();
 	}
 
 	/**
 	 * The rows that were written or read lately. Tests write into it like the committer.
 	 */
 	RowCache rows() {
-		return this.door.opened().derived().rows();
+		return this.gate.store().derived().rows();
 	}
 
 	/** Whether writes are refused, or have just failed, because the disk is full. */
 	boolean isOutOfSpace() {
-		Opened now = this.door.openedOrNull();
+		OpenStore now = this.gate.storeOrNull();
 		return now != null && now.committer().isOutOfSpace();
 	}
 
 	@Override
 	public List<Measure> measures() {
-		return new RocksMeasures(this.door).all();
+		return new RocksMeasures(this.gate).all();
 	}
 
 	/**
@@ -401,12 +404,12 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	 * inside, writes memtables to tables.
 	 */
 	public synchronized void close() {
-		Opened now = this.door.openedOrNull();
+		OpenStore now = this.gate.storeOrNull();
 		if (now != null) {
 			now.chores().close();
-			this.door.shut();
+			this.gate.shut();
 			now.committer().close();
-			this.door.close();
+			this.gate.close();
 			now.build().close();
 			flush(now.database());
 			now.database().close();
@@ -426,13 +429,6 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	@Override
 	public String toString() {
 		return "RocksStorage[" + this.settings.path() + "]";
-	}
-
-	/** Makes what the committer is to write, by the thread that asks for it. */
-	private interface Writing<T> {
-
-		Write<T> of(Opened opened, MonoSink<T> sink, Executor caller);
-
 	}
 
 }

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 
 /**
  * The layout of the tombstones that may be removed one day: in the order of their
@@ -52,13 +52,14 @@ final class TombstoneRow {
 		return ByteBuffer.allocate(1 + Long.BYTES).put(copies.toByte()).putLong(sinceMillis).array();
 	}
 
-	static Grave grave(byte[] row, byte[] value) {
+	static TombstoneRecord tombstone(byte[] row, byte[] value) {
 		ByteBuffer buffer = ByteBuffer.wrap(row);
 		Version version = new Version(buffer.getLong(), buffer.getLong());
 		byte[] key = new byte[buffer.remaining()];
 		buffer.get(key);
 		ByteBuffer rest = ByteBuffer.wrap(value);
-		return new Grave(new Stub(Key.of(key), version, Copies.ofByte(rest.get()), true), rest.getLong());
+		return new TombstoneRecord(new EntryHeader(Key.of(key), version, Copies.ofByte(rest.get()), true),
+				rest.getLong());
 	}
 
 }

@@ -8,7 +8,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.Page;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.Test;
 
@@ -41,7 +41,7 @@ class MessageBytesTests {
 	void answersAreTheSameBytesAsEver() {
 		Page.Builder page = new Page.Builder(Page.Limit.of(1000, 10));
 		page.add(KEY, new Tombstone(VERSION, 3));
-		Difference difference = new Difference(List.of(new Stub(KEY, VERSION, 3, true)), new int[] { 4 });
+		Difference difference = new Difference(List.of(new EntryHeader(KEY, VERSION, 3, true)), new int[] { 4 });
 
 		assertThat(hex(Messages.digests(new long[] { 1, -1 }))).isEqualTo("0000000000000001" + "ffffffffffffffff");
 		assertThat(hex(Messages.differences(List.of(difference), copies -> copies.orDefault(3))))

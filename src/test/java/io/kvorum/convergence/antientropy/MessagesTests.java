@@ -9,7 +9,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Page;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.junit.jupiter.api.Test;
@@ -31,12 +31,12 @@ class MessagesTests {
 				items[j] = random.anyLong();
 			}
 			leaves.add(new Leaf(random.below(Partitions.COUNT), items));
-			List<Stub> stubs = new ArrayList<>();
+			List<EntryHeader> headers = new ArrayList<>();
 			for (int j = random.below(4); j > 0; j--) {
-				stubs.add(new Stub(random.key(), random.version(), 1 + random.below(255), random.chance(50)));
+				headers.add(new EntryHeader(random.key(), random.version(), 1 + random.below(255), random.chance(50)));
 			}
-			differences
-				.add(new Difference(stubs, (items.length > 0) ? new int[] { random.below(items.length) } : new int[0]));
+			differences.add(new Difference(headers,
+					(items.length > 0) ? new int[] { random.below(items.length) } : new int[0]));
 			keys.add(random.key());
 		}
 		assertThat(Messages.readLeaves(Messages.body(Messages.compare(leaves)))).usingRecursiveComparison()
@@ -62,11 +62,11 @@ class MessagesTests {
 
 	@Test
 	void aStubWithoutANumberOfCopiesIsSentWithTheNumberOfTheLayout() {
-		Stub stub = new Stub(Generator.key("a"), new Version(1, 1), Copies.DEFAULT, false);
-		byte[] answer = differences(List.of(new Difference(List.of(stub), new int[0])));
+		EntryHeader header = new EntryHeader(Generator.key("a"), new Version(1, 1), Copies.DEFAULT, false);
+		byte[] answer = differences(List.of(new Difference(List.of(header), new int[0])));
 
 		assertThat(Messages.readDifferences(answer, List.of(new Leaf(1, new long[0]))).getFirst().theirs)
-			.containsExactly(new Stub(stub.key(), stub.version(), 2, false));
+			.containsExactly(new EntryHeader(header.key(), header.version(), 2, false));
 	}
 
 	@Test

@@ -21,7 +21,7 @@ import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.PartitionIndex;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
@@ -152,7 +152,7 @@ class MisplacedEntriesTests {
 		return this.stores.get(member.index());
 	}
 
-	/** Something may happen before it tells stubs. */
+	/** Something may happen before it tells headers. */
 	private final class Index extends ForwardedIndex {
 
 		Index(PartitionIndex index) {
@@ -160,9 +160,9 @@ class MisplacedEntriesTests {
 		}
 
 		@Override
-		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+		public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
 			MisplacedEntriesTests.this.beforeStubs.run();
-			return super.stubs(partitions, enough, deadline);
+			return super.headers(partitions, enough, deadline);
 		}
 
 	}

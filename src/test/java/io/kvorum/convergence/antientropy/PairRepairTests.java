@@ -27,7 +27,7 @@ import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException.Unreadable;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
@@ -159,7 +159,7 @@ class PairRepairTests {
 		return Now.of(this.stores.get(node).read(key));
 	}
 
-	/** Cannot tell the stubs of some partitions. */
+	/** Cannot tell the headers of some partitions. */
 	private static final class DamagedIndex extends ForwardedIndex {
 
 		private final Set<Integer> damaged;
@@ -170,10 +170,10 @@ class PairRepairTests {
 		}
 
 		@Override
-		public Mono<List<List<Stub>>> stubs(List<Integer> partitions, int enough, Deadline deadline) {
+		public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
 			return partitions.stream().anyMatch(this.damaged::contains)
 					? Mono.error(new Unreadable(new IOException("block checksum mismatch")))
-					: super.stubs(partitions, enough, deadline);
+					: super.headers(partitions, enough, deadline);
 		}
 
 	}

@@ -10,7 +10,7 @@ import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.junit.jupiter.api.Test;
@@ -79,15 +79,15 @@ class PlanTests {
 
 	@Test
 	void anOldTombstoneIsNotGivenToWhoHasNothingOfItsKey() {
-		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, Stub::tombstone).size()).isZero();
-		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, Stub::tombstone).size()).isZero();
+		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, EntryHeader::tombstone).size()).isZero();
+		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, EntryHeader::tombstone).size()).isZero();
 	}
 
 	@Test
 	void anOldTombstoneIsGivenToWhoHasSomethingOlder() {
-		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, Stub::tombstone).push())
+		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, EntryHeader::tombstone).push())
 			.containsExactly(tombstone(NEW, 3));
-		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, Stub::tombstone).pull())
+		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, EntryHeader::tombstone).pull())
 			.containsExactly(tombstone(NEW, 3));
 	}
 
@@ -97,16 +97,16 @@ class PlanTests {
 		for (int i = 0; i < 200; i++) {
 			int myRank = random.below(3);
 			int theirRank = (myRank + 1 + random.below(2)) % 3;
-			Map<Key, Stub> mine = new TreeMap<>();
-			Map<Key, Stub> theirs = new TreeMap<>();
+			Map<Key, EntryHeader> mine = new TreeMap<>();
+			Map<Key, EntryHeader> theirs = new TreeMap<>();
 			for (int writes = random.below(30); writes > 0; writes--) {
-				Stub stub = new Stub(Generator.key("k" + random.below(8)), new Version(writes + 1L, 1),
+				EntryHeader header = new EntryHeader(Generator.key("k" + random.below(8)), new Version(writes + 1L, 1),
 						1 + random.below(3), random.chance(30));
-				if (myRank < copies(stub.copies()) && random.chance(60)) {
-					mine.merge(stub.key(), stub, PlanTests::newer);
+				if (myRank < copies(header.copies()) && random.chance(60)) {
+					mine.merge(header.key(), header, PlanTests::newer);
 				}
-				if (theirRank < copies(stub.copies()) && random.chance(60)) {
-					theirs.merge(stub.key(), stub, PlanTests::newer);
+				if (theirRank < copies(header.copies()) && random.chance(60)) {
+					theirs.merge(header.key(), header, PlanTests::newer);
 				}
 			}
 			carryOut(mine, theirs, myRank, theirRank);
@@ -117,28 +117,28 @@ class PlanTests {
 		}
 	}
 
-	private static void carryOut(Map<Key, Stub> mine, Map<Key, Stub> theirs, int myRank, int theirRank) {
+	private static void carryOut(Map<Key, EntryHeader> mine, Map<Key, EntryHeader> theirs, int myRank, int theirRank) {
 		Plan plan = plan(List.copyOf(mine.values()), List.copyOf(theirs.values()), myRank, theirRank);
-		plan.pull().forEach(stub -> mine.merge(stub.key(), stub, PlanTests::newer));
-		plan.push().forEach(stub -> theirs.merge(stub.key(), stub, PlanTests::newer));
+		plan.pull().forEach(header -> mine.merge(header.key(), header, PlanTests::newer));
+		plan.push().forEach(header -> theirs.merge(header.key(), header, PlanTests::newer));
 	}
 
-	private static Map<Key, Stub> shared(Map<Key, Stub> stubs, int oneRank, int otherRank) {
-		Map<Key, Stub> shared = new TreeMap<>(stubs);
-		shared.values().removeIf(stub -> Math.max(oneRank, otherRank) >= copies(stub.copies()));
+	private static Map<Key, EntryHeader> shared(Map<Key, EntryHeader> headers, int oneRank, int otherRank) {
+		Map<Key, EntryHeader> shared = new TreeMap<>(headers);
+		shared.values().removeIf(header -> Math.max(oneRank, otherRank) >= copies(header.copies()));
 		return shared;
 	}
 
-	private static Stub newer(Stub one, Stub other) {
+	private static EntryHeader newer(EntryHeader one, EntryHeader other) {
 		return one.version().isNewerThan(other.version()) ? one : other;
 	}
 
-	private static Plan plan(List<Stub> mine, List<Stub> theirs, int myRank, int theirRank) {
+	private static Plan plan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank) {
 		return plan(mine, theirs, myRank, theirRank, _ -> false);
 	}
 
-	private static Plan plan(List<Stub> mine, List<Stub> theirs, int myRank, int theirRank,
-			Predicate<Stub> isOldTombstone) {
+	private static Plan plan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank,
+			Predicate<EntryHeader> isOldTombstone) {
 		Leaf leaf = Leaf.of(0, mine, HASH);
 		Leaf received = Messages.readLeaves(Messages.body(Messages.compare(List.of(leaf)))).getFirst();
 		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)), PlanTests::copies);
@@ -152,12 +152,12 @@ class PlanTests {
 		return copies.orDefault(FACTOR);
 	}
 
-	private static Stub live(Version version, int copies) {
-		return new Stub(KEY, version, copies, false);
+	private static EntryHeader live(Version version, int copies) {
+		return new EntryHeader(KEY, version, copies, false);
 	}
 
-	private static Stub tombstone(Version version, int copies) {
-		return new Stub(KEY, version, copies, true);
+	private static EntryHeader tombstone(Version version, int copies) {
+		return new EntryHeader(KEY, version, copies, true);
 	}
 
 }

@@ -11,9 +11,9 @@ import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.NodeRecord;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.SteeredTime;
@@ -56,61 +56,61 @@ class CollectionRuleTests {
 	}
 
 	/** Of a delete with so many copies, that came here a second after it was written. */
-	private static Grave grave(int copies) {
-		Stub stub = new Stub(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
-		return new Grave(stub, 2_000);
+	private static TombstoneRecord tombstone(int copies) {
+		EntryHeader header = new EntryHeader(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
+		return new TombstoneRecord(header, 2_000);
 	}
 
 	@Test
 	void aTombstoneWaitsForARepairWithEveryOtherMemberThatBeganAfterItCame() {
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
 		this.log.repaired(OTHERS.getFirst(), SLICE, 2_001);
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
 		this.log.repaired(OTHERS.getLast(), SLICE, 2_000);
-		assertThat(this.rule.of(grave(3))).as("that repair began too early").isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		assertThat(this.rule.of(tombstone(3))).as("that repair began too early").isEqualTo(Verdict.WAITS_FOR_REPAIR);
 		this.log.repaired(OTHERS.getLast(), SLICE, 2_001);
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.COLLECT);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 	@Test
 	void alsoForMembersThatItDoesNotBelongToSinceAnEarlierWriteMayHave() {
 		this.log.repaired(OTHERS.getFirst(), SLICE, 2_001);
-		assertThat(this.rule.of(grave(1))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		assertThat(this.rule.of(tombstone(1))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
 	}
 
 	@Test
 	void aRepairOfAnotherSliceSaysNothing() {
 		OTHERS.forEach(member -> this.log.repaired(member, (SLICE + 1) % Partitions.SLICES, 2_001));
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
 	}
 
 	@Test
 	void aTombstoneWaitsForOlderHints() {
 		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 2_001));
 		this.oldestHintMillis = 1_000;
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.WAITS_FOR_HINTS);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_HINTS);
 		this.oldestHintMillis = 1_001;
-		assertThat(this.rule.of(grave(3))).isEqualTo(Verdict.COLLECT);
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 	@Test
 	void onlyWhatIsOlderThanTheGraceTimeIsOld() {
 		long end = this.time.millis() - GRACE.toMillis();
 		assertThat(this.rule.graceEndMillis()).isEqualTo(end);
-		assertThat(this.rule.isOldTombstone(stub(end - 1, true))).isTrue();
-		assertThat(this.rule.isOldTombstone(stub(end, true))).isFalse();
-		assertThat(this.rule.isOldTombstone(stub(end - 1, false))).isFalse();
+		assertThat(this.rule.isOldTombstone(header(end - 1, true))).isTrue();
+		assertThat(this.rule.isOldTombstone(header(end, true))).isFalse();
+		assertThat(this.rule.isOldTombstone(header(end - 1, false))).isFalse();
 	}
 
-	private static Stub stub(long millis, boolean tombstone) {
-		return new Stub(KEY, new Version(millis << Version.COUNTER_BITS, 1), 3, tombstone);
+	private static EntryHeader header(long millis, boolean tombstone) {
+		return new EntryHeader(KEY, new Version(millis << Version.COUNTER_BITS, 1), 3, tombstone);
 	}
 
 	@Test
 	void withoutOtherMembersItOnlyHasToBeOld() {
 		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
 				() -> Long.MAX_VALUE, GRACE, this.time);
-		assertThat(alone.of(grave(3))).isEqualTo(Verdict.COLLECT);
+		assertThat(alone.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 }

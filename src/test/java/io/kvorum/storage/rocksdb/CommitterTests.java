@@ -10,7 +10,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry.Live;
@@ -32,11 +31,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.reactivestreams.Subscription;
 import org.rocksdb.RocksDBException;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -180,7 +181,8 @@ class CommitterTests {
 	@Test
 	void aCallerThatThrowsKeepsNoResultFromTheOthersAndDoesNotEndTheCommitter() {
 		CompletableFuture<?> before = store("a", INLINE);
-		var _ = this.<Void>submit(Throwing::new);
+		Mono.<Void>create(sink -> committer().submit(new Write<>(new Nothing(), sink, INLINE, 0, Deadline.NONE)))
+			.subscribe(new ThrowingCaller());
 		CompletableFuture<?> after = store("b", INLINE);
 		committer().start();
 
@@ -268,7 +270,7 @@ class CommitterTests {
 	@Test
 	void aWriteThatIsTakenJustWhenTheCommitterEndsIsAnswered() {
 		committer().start();
-		CompletableFuture<?> write = this.<Void>submit(sink -> new Late(sink, committer()));
+		CompletableFuture<?> write = submit(new Late(committer()), INLINE);
 
 		assertFails(write, Unavailable.class);
 		assertThat(committer().queuedWrites()).isZero();
@@ -295,21 +297,21 @@ class CommitterTests {
 	private CompletableFuture<? extends @Nullable Object> store(String name, Executor caller) {
 		var key = Generator.key(name);
 		Live entry = Generator.live(new Version(1, 1), "value");
-		return this.<StoreOutcome>submit(sink -> new Write.Store(IndexedKey.of(key, Key::hashCode),
-				EncodedEntry.of(key, entry), sink, caller, 0, Deadline.NONE));
+		return submit(new Change.Store(IndexedKey.of(key, Key::hashCode), EncodedEntry.of(key, entry)), caller);
 	}
 
 	private CompletableFuture<? extends @Nullable Object> meta() {
-		return this.<Void>submit(sink -> new Write.Meta(new byte[] { 1 }, new byte[] { 1 }, () -> {
-		}, sink, INLINE, 0));
+		return submit(new Change.PutMeta(new byte[] { 1 }, new byte[] { 1 }, () -> {
+		}), INLINE);
 	}
 
 	private CompletableFuture<? extends @Nullable Object> submit(Exception failure) {
-		return this.<Void>submit(sink -> new Failing(failure, sink));
+		return submit(new Failing(failure), INLINE);
 	}
 
-	private <T> CompletableFuture<@Nullable T> submit(Function<MonoSink<T>, Write<T>> write) {
-		return Mono.<T>create(sink -> committer().submit(write.apply(sink))).toFuture();
+	private <T> CompletableFuture<@Nullable T> submit(Change<T> change, Executor caller) {
+		return Mono.<T>create(sink -> committer().submit(new Write<>(change, sink, caller, 0, Deadline.NONE)))
+			.toFuture();
 	}
 
 	/** Of a committer that has ended, so that nothing is left to wait for. */
@@ -319,71 +321,63 @@ class CommitterTests {
 	}
 
 	/** A write that fails before it is in the batch. */
-	private static final class Failing extends Write<Void> {
-
-		private final Exception failure;
-
-		Failing(Exception failure, MonoSink<Void> sink) {
-			super(sink, INLINE, 0);
-			this.failure = failure;
-		}
+	private record Failing(Exception failure) implements Change<Void> {
 
 		@Override
-		void addTo(Batch batch) throws RocksDBException {
+		public @Nullable Void addTo(Batch batch) throws RocksDBException {
 			if (this.failure instanceof RocksDBException ex) {
 				throw ex;
 			}
 			throw new IllegalStateException(this.failure);
 		}
 
+	}
+
+	/** A change that writes nothing. */
+	private record Nothing() implements Change<Void> {
+
 		@Override
-		@Nullable Void result() {
+		public @Nullable Void addTo(Batch batch) {
 			return null;
 		}
 
 	}
 
-	/** A write whose caller throws when it is told the result. */
-	private static final class Throwing extends Write<Void> {
+	/** A change whose caller closes the committer after it found it open. */
+	private record Late(Committer committer) implements Change<Void> {
 
-		Throwing(MonoSink<Void> sink) {
-			super(sink, INLINE, 0);
+		@Override
+		public @Nullable Void addTo(Batch batch) {
+			return null;
 		}
 
 		@Override
-		void addTo(Batch batch) {
-		}
-
-		@Override
-		@Nullable Void result() {
-			throw new IllegalStateException("the caller is in trouble");
-		}
-
-	}
-
-	/** A write before which the committer is closed after it was found open. */
-	private static final class Late extends Write<Void> {
-
-		private final Committer committer;
-
-		Late(MonoSink<Void> sink, Committer committer) {
-			super(sink, INLINE, 0);
-			this.committer = committer;
-		}
-
-		@Override
-		int weight() {
+		public int bytes() {
 			this.committer.close();
-			return super.weight();
+			return 0;
+		}
+
+	}
+
+	/** A caller that throws when its write is complete. */
+	private static final class ThrowingCaller implements CoreSubscriber<Void> {
+
+		@Override
+		public void onSubscribe(Subscription subscription) {
+			subscription.request(1);
 		}
 
 		@Override
-		void addTo(Batch batch) {
+		public void onNext(Void result) {
 		}
 
 		@Override
-		@Nullable Void result() {
-			return null;
+		public void onError(Throwable error) {
+		}
+
+		@Override
+		public void onComplete() {
+			throw new IllegalStateException("the caller is in trouble");
 		}
 
 	}

@@ -29,8 +29,8 @@ import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.storage.StorageException.Unreadable;
-import io.kvorum.storage.Grave;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
@@ -165,10 +165,10 @@ class IndexTests {
 			store.time.pass(Duration.ofSeconds(1));
 			store.engine.collectExpired();
 
-			Stub tombstone = new Stub(KEY, VERSION, 3, true);
-			assertThat(stubs(store, KEY)).containsExactly(tombstone);
-			assertThat(Awaited.of(store.engine.graves(null, SOON, 10, Deadline.NONE)))
-				.containsExactly(new Grave(tombstone, store.time.millis()));
+			EntryHeader tombstone = new EntryHeader(KEY, VERSION, 3, true);
+			assertThat(headers(store, KEY)).containsExactly(tombstone);
+			assertThat(Awaited.of(store.engine.tombstones(null, SOON, 10, Deadline.NONE)))
+				.containsExactly(new TombstoneRecord(tombstone, store.time.millis()));
 			assertThat(store.engine.digests().of(partitionOf(store, KEY), 3)).isEqualTo(before).isNotZero();
 			Contract.verify(store, Map.of(KEY, new Tombstone(VERSION, 3)));
 		}
@@ -181,7 +181,7 @@ class IndexTests {
 			store.time.pass(Duration.ofSeconds(1));
 			store.engine.collectExpired();
 
-			assertThat(stubs(store, KEY)).isEmpty();
+			assertThat(headers(store, KEY)).isEmpty();
 			Contract.verify(store, Map.of());
 		}
 	}
@@ -244,9 +244,9 @@ class IndexTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			// The first block is the damaged one.
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> Awaited.of(store.engine.stubs(0, Deadline.NONE)));
+				.isThrownBy(() -> Awaited.of(store.engine.headers(0, Deadline.NONE)));
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> Awaited.of(store.engine.graves(null, SOON, 10, Deadline.NONE)));
+				.isThrownBy(() -> Awaited.of(store.engine.tombstones(null, SOON, 10, Deadline.NONE)));
 			assertThat(store.events.unreadable).hasValueGreaterThanOrEqualTo(2);
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
 		}
@@ -286,7 +286,7 @@ class IndexTests {
 			store.awaitDigests();
 			Disk.flipBit(table, 4);
 			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> Awaited.of(store.engine.stubs(0, Deadline.NONE)));
+				.isThrownBy(() -> Awaited.of(store.engine.headers(0, Deadline.NONE)));
 			assertThat(store.engine.damage()).contains("Restart this node");
 			assertDigestsAreThoseOf(store, stored);
 		}
@@ -331,10 +331,10 @@ class IndexTests {
 					boolean isEqual = digests.of(partition, 1) == expected.getValue();
 					unequal += isEqual ? 0 : 1;
 					if (isEqual) {
-						assertThat(stubs(store, partition)).isNotEmpty();
+						assertThat(headers(store, partition)).isNotEmpty();
 					}
 					else {
-						assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> stubs(store, partition));
+						assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> headers(store, partition));
 					}
 				}
 				assertThat(unequal).isBetween(1, stored.size() / 2);
@@ -419,13 +419,13 @@ class IndexTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			store.repairs.schedule(() -> await(busy));
 			Deadline soon = Deadline.after(store.time, Duration.ofMillis(10));
-			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> Awaited.of(store.engine.stubs(0, soon)));
+			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> Awaited.of(store.engine.headers(0, soon)));
 			List<CompletableFuture<?>> waiting = new ArrayList<>();
 			for (int i = 0; i < TestStore.REPAIR_QUEUE; i++) {
-				waiting.add(store.engine.stubs(i, Deadline.NONE).toFuture());
+				waiting.add(store.engine.headers(i, Deadline.NONE).toFuture());
 			}
 			assertThatExceptionOfType(Overloaded.class)
-				.isThrownBy(() -> Awaited.of(store.engine.stubs(0, Deadline.NONE)))
+				.isThrownBy(() -> Awaited.of(store.engine.headers(0, Deadline.NONE)))
 				.withMessageContaining("the queue of reads for repairs");
 			assertThat(store.events.overloaded).hasPositiveValue();
 			busy.countDown();
@@ -455,12 +455,12 @@ class IndexTests {
 		return Partitions.ofHash(store.engine.keyHash().of(key));
 	}
 
-	private static @Nullable List<Stub> stubs(TestStore store, Key key) {
-		return stubs(store, partitionOf(store, key));
+	private static @Nullable List<EntryHeader> headers(TestStore store, Key key) {
+		return headers(store, partitionOf(store, key));
 	}
 
-	private static @Nullable List<Stub> stubs(TestStore store, int partition) {
-		return Awaited.of(store.engine.stubs(partition, Deadline.NONE));
+	private static @Nullable List<EntryHeader> headers(TestStore store, int partition) {
+		return Awaited.of(store.engine.headers(partition, Deadline.NONE));
 	}
 
 	/** Reaches the comparison of the contract. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StorageException.WriteTimedOut;
 import org.jspecify.annotations.Nullable;
@@ -20,8 +21,8 @@ class OverdueWriteTests {
 	private final AtomicReference<Write<?>> created = new AtomicReference<>();
 
 	private final CompletableFuture<@Nullable Void> told = Mono
-		.<Void>create(sink -> this.created.set(new Write.Meta(BYTES, BYTES, () -> {
-		}, sink, Runnable::run, 0)))
+		.<Void>create(sink -> this.created.set(new Write<>(new Change.PutMeta(BYTES, BYTES, () -> {
+		}), sink, Runnable::run, 0, Deadline.NONE)))
 		.toFuture();
 
 	@Test

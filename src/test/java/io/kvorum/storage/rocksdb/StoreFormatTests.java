@@ -18,12 +18,12 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
-import io.kvorum.storage.Grave;
+import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StoreOpenException;
-import io.kvorum.storage.Stub;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
@@ -65,9 +65,9 @@ class StoreFormatTests {
 		byte[] live = bytes("018bcfe568000007" + "fedcba9876543210" + "03" + "00");
 		byte[] tombstone = bytes("018bcfe568000007" + "fedcba9876543210" + "05" + "01");
 
-		assertThat(IndexRow.stub(row, live, 3)).isEqualTo(new Stub(KEY, VERSION, Copies.DEFAULT, false));
-		assertThat(IndexRow.stub(row, live, 2)).isEqualTo(new Stub(KEY, VERSION, 3, false));
-		assertThat(IndexRow.stub(row, tombstone, 3)).isEqualTo(new Stub(KEY, VERSION, 5, true));
+		assertThat(IndexRow.header(row, live, 3)).isEqualTo(new EntryHeader(KEY, VERSION, Copies.DEFAULT, false));
+		assertThat(IndexRow.header(row, live, 2)).isEqualTo(new EntryHeader(KEY, VERSION, 3, false));
+		assertThat(IndexRow.header(row, tombstone, 3)).isEqualTo(new EntryHeader(KEY, VERSION, 5, true));
 	}
 
 	@Test
@@ -77,8 +77,8 @@ class StoreFormatTests {
 
 		assertThat(hex(key)).isEqualTo("018bcfe568000007" + "fedcba9876543210" + "6b6579");
 		assertThat(hex(value)).isEqualTo("00" + "0000000001020304");
-		assertThat(TombstoneRow.grave(key, value))
-			.isEqualTo(new Grave(new Stub(KEY, VERSION, Copies.DEFAULT, true), 0x0102_0304L));
+		assertThat(TombstoneRow.tombstone(key, value))
+			.isEqualTo(new TombstoneRecord(new EntryHeader(KEY, VERSION, Copies.DEFAULT, true), 0x0102_0304L));
 	}
 
 	@Test
@@ -157,8 +157,8 @@ class StoreFormatTests {
 				assertThat(entryOf(Awaited.of(store.engine.fetch(List.of(KEY), Page.Limit.ofWhole(), Deadline.NONE))))
 					.isEqualTo(entry);
 				int partition = RendezvousPlacement.partitionOf(KEY);
-				assertThat(Awaited.of(store.engine.stubs(partition, Deadline.NONE)))
-					.containsExactly(new Stub(KEY, VERSION, expected, false));
+				assertThat(Awaited.of(store.engine.headers(partition, Deadline.NONE)))
+					.containsExactly(new EntryHeader(KEY, VERSION, expected, false));
 				assertThat(Awaited.of(store.engine.oldest(NODE, 1000, 10, Deadline.NONE)))
 					.containsExactly(new Hint(NODE, KEY, entry));
 				Digests digests = store.awaitDigests();

@@ -5,5 +5,5 @@ package io.kvorum.storage;
  *
  * @param sinceMillis by the clock of this node, in milliseconds since 1970
  */
-public record Grave(Stub stub, long sinceMillis) {
+public record TombstoneRecord(EntryHeader header, long sinceMillis) {
 }

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-class GateTests {
+class StoreGateTests {
 
-	private final Gate gate = new Gate();
+	private final StoreGate gate = new StoreGate();
 
 	@Test
 	void nobodyEntersBeforeItIsOpenedNorAfterItIsClosed() {
@@ -63,7 +63,7 @@ class GateTests {
 	void howeverManyComeAndGoNobodyIsInsideOnceItIsClosed(long seed) {
 		Generator random = new Generator(seed);
 		for (int round = 0; round < 200; round++) {
-			Gate contested = new Gate();
+			StoreGate contested = new StoreGate();
 			contested.open();
 			AtomicInteger entered = new AtomicInteger();
 			AtomicBoolean closed = new AtomicBoolean();
@@ -73,7 +73,7 @@ class GateTests {
 		}
 	}
 
-	private static boolean closeAfter(Gate gate, AtomicInteger entered, int before, AtomicBoolean closed) {
+	private static boolean closeAfter(StoreGate gate, AtomicInteger entered, int before, AtomicBoolean closed) {
 		while (entered.get() < before) {
 			Thread.onSpinWait();
 		}
@@ -82,7 +82,7 @@ class GateTests {
 		return true;
 	}
 
-	private static boolean useUntilClosed(Gate gate, AtomicInteger entered, AtomicBoolean closed) {
+	private static boolean useUntilClosed(StoreGate gate, AtomicInteger entered, AtomicBoolean closed) {
 		while (gate.enter()) {
 			entered.incrementAndGet();
 			boolean closedWhileInside = closed.get();

@@ -10,10 +10,10 @@ import io.kvorum.kv.Version;
  * @param copies the number of replicas that hold it
  * @param tombstone whether it is a tombstone
  */
-public record Stub(Key key, Version version, Copies copies, boolean tombstone) {
+public record EntryHeader(Key key, Version version, Copies copies, boolean tombstone) {
 
-	/** The stub of an entry that has so many copies, whatever the layout is. */
-	public Stub(Key key, Version version, int copies, boolean tombstone) {
+	/** The header of an entry that has so many copies, whatever the layout is. */
+	public EntryHeader(Key key, Version version, int copies, boolean tombstone) {
 		this(key, version, Copies.of(copies), tombstone);
 	}
 
