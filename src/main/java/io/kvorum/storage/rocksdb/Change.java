@@ -99,6 +99,7 @@ interface Change<T> {
 	 *
 	 * @param whenWritten runs on the committer's thread, in the order of writes
 	 */
+	@SuppressWarnings("ArrayRecordComponent") // never compared
 	record PutMeta(byte[] name, byte[] value, Runnable whenWritten) implements Change<Void> {
 
 		@Override
@@ -112,16 +113,16 @@ interface Change<T> {
 	}
 
 	/** Keeps a hint, unless a newer one waits. Returns whether it did. */
-	record AddHint(long target, Key key, Version version, byte[] entry) implements Change<Boolean> {
+	record AddHint(long target, Key key, EncodedEntry entry) implements Change<Boolean> {
 
 		@Override
 		public Boolean addTo(Batch batch) throws RocksDBException {
-			return batch.hints().add(this.target, this.key, this.version, this.entry);
+			return batch.hints().add(this.target, this.key, this.entry.version(), this.entry.bytes());
 		}
 
 		@Override
 		public int bytes() {
-			return this.key.bytes().length + this.entry.length;
+			return this.key.bytes().length + this.entry.bytes().length;
 		}
 
 		@Override

@@ -21,7 +21,6 @@ import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
-import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.Hint;
@@ -277,7 +276,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Boolean> add(long target, Key key, Entry entry) {
-		return write(_ -> new Change.AddHint(target, key, entry.version(), EntryFormat.encode(key, entry)));
+		return write(_ -> new Change.AddHint(target, key, EncodedEntry.of(key, entry)));
 	}
 
 	@Override

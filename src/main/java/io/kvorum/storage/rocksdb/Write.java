@@ -37,6 +37,7 @@ final class Write<T> {
 
 	private final long deadlineNanos;
 
+	@SuppressWarnings("UnusedVariable") // read by STATE
 	private volatile State state = State.QUEUED;
 
 	private @Nullable T result;
