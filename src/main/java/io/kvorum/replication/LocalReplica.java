@@ -53,31 +53,31 @@ public final class LocalReplica implements Replica {
 
 	private final TimeSource time;
 
-	private final VotingRight standing;
+	private final VotingRight votingRight;
 
-	private final PeerQueries questions;
+	private final PeerQueries queries;
 
 	/** Whether there is no other replica. */
 	private final boolean isAlone;
 
 	/**
 	 * The replica of a node with peers.
-	 * @param standing while it is in doubt, the replica stores and does not tell
-	 * @param questions answers what it is asked beside that
+	 * @param votingRight while it is in doubt, the replica stores and does not tell
+	 * @param queries answers what it is asked beside that
 	 */
 	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			VotingRight standing, PeerQueries questions) {
-		this(member, storage, clock, time, standing, questions, false);
+			VotingRight votingRight, PeerQueries queries) {
+		this(member, storage, clock, time, votingRight, queries, false);
 	}
 
 	private LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			VotingRight standing, PeerQueries questions, boolean isAlone) {
+			VotingRight votingRight, PeerQueries queries, boolean isAlone) {
 		this.member = member;
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
-		this.standing = standing;
-		this.questions = questions;
+		this.votingRight = votingRight;
+		this.queries = queries;
 		this.isAlone = isAlone;
 	}
 
@@ -96,9 +96,9 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
-		String doubt = this.standing.doubt();
-		if (doubt != null) {
-			return rebuilding(doubt);
+		String why = this.votingRight.withheldBecause();
+		if (why != null) {
+			return rebuilding(why);
 		}
 		return this.storage.read(key, deadline)
 			.<Reply>map(Held::of)
@@ -185,22 +185,22 @@ public final class LocalReplica implements Replica {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
-		String doubt = this.standing.doubt();
-		if (doubt != null) {
-			return rebuilding(doubt);
+		String why = this.votingRight.withheldBecause();
+		if (why != null) {
+			return rebuilding(why);
 		}
 		return this.storage.scan(range, limit, deadline)
 			.<Reply>map(Listed::new)
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
-	private static Mono<Reply> rebuilding(String doubt) {
-		return Mono.just(Failed.notDone(Reason.REBUILDING, doubt));
+	private static Mono<Reply> rebuilding(String why) {
+		return Mono.just(Failed.notDone(Reason.REBUILDING, why));
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return deadline.isPast(this.time) ? TOO_LATE : this.questions.answer(question, deadline);
+	public Mono<Reply> ask(byte[] query, Deadline deadline) {
+		return deadline.isPast(this.time) ? TOO_LATE : this.queries.answer(query, deadline);
 	}
 
 	private static Mono<Reply> failed(StorageException ex) {
@@ -226,7 +226,7 @@ public final class LocalReplica implements Replica {
 	/** Its answer costs no network, unless its disk hangs or it may not answer. */
 	@Override
 	public long expectedNanos() {
-		return (this.standing.doubt() != null) ? LAST : this.storage.silentNanos();
+		return (this.votingRight.withheldBecause() != null) ? LAST : this.storage.silentNanos();
 	}
 
 }

@@ -17,8 +17,8 @@ public interface PeerQueries {
 
 	/**
 	 * {@link Answered}, or the failure to answer; no error signals.
-	 * @param question of one of the kinds that are known here
+	 * @param query of one of the kinds that are known here
 	 */
-	Mono<Reply> answer(byte[] question, Deadline deadline);
+	Mono<Reply> answer(byte[] query, Deadline deadline);
 
 }

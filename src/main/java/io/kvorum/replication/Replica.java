@@ -64,7 +64,7 @@ public interface Replica {
 	 * Asks something beside reading and storing, see {@link PeerQueries}:
 	 * {@link Answered}, where it does not fail.
 	 */
-	Mono<Reply> ask(byte[] question, Deadline deadline);
+	Mono<Reply> ask(byte[] query, Deadline deadline);
 
 	/**
 	 * How long it is expected to take for a read, in nanoseconds: 0 for the replica of

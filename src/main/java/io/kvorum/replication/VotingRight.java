@@ -13,6 +13,6 @@ public interface VotingRight {
 	VotingRight TRUSTED = () -> null;
 
 	/** Why it may not be believed; null where it may. */
-	@Nullable String doubt();
+	@Nullable String withheldBecause();
 
 }

@@ -147,7 +147,7 @@ public final class AntiEntropy {
 	}
 
 	private boolean mayRepair() {
-		return this.standing.doubt() == null && this.index.digests().isComplete();
+		return this.standing.withheldBecause() == null && this.index.digests().isComplete();
 	}
 
 	private Mono<Void> compareAll() {
@@ -455,7 +455,7 @@ public final class AntiEntropy {
 		}
 
 		private Mono<Void> repairGroup(List<Integer> slices) {
-			String doubt = AntiEntropy.this.standing.doubt();
+			String doubt = AntiEntropy.this.standing.withheldBecause();
 			if (doubt != null) {
 				return Mono.error(RepairFailedException.inDoubt(doubt));
 			}

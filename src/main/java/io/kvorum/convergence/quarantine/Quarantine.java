@@ -134,8 +134,8 @@ public final class Quarantine {
 	private Flux<?> rounds() {
 		return Mono.defer(() -> isDue() ? round() : Mono.empty())
 			.onErrorResume(this::giveUp)
-			.then(Mono.defer(() -> this.alarms.after(
-					(this.roster.doubt() == null && hasMet(_ -> true)) ? this.settings.interval() : HURRIED_INTERVAL)))
+			.then(Mono.defer(() -> this.alarms.after((this.roster.withheldBecause() == null && hasMet(_ -> true))
+					? this.settings.interval() : HURRIED_INTERVAL)))
 			.repeat();
 	}
 
@@ -145,7 +145,7 @@ public final class Quarantine {
 	 */
 	private boolean isDue() {
 		long now = this.time.nanos();
-		if (this.roster.doubt() == null && hasMet(Replica::isThere) && now - this.roundDueNanos < 0) {
+		if (this.roster.withheldBecause() == null && hasMet(Replica::isThere) && now - this.roundDueNanos < 0) {
 			return false;
 		}
 		this.roundDueNanos = now + this.settings.interval().toNanos();
@@ -202,7 +202,7 @@ public final class Quarantine {
 
 	/** Once it is, it stays so: only what others remember may end that. */
 	private boolean mayBeBelieved() {
-		if (this.roster.doubt() == null) {
+		if (this.roster.withheldBecause() == null) {
 			return true;
 		}
 		if (this.roster.hasTwin()) {
@@ -326,7 +326,7 @@ public final class Quarantine {
 			.formatted(Partitions.describe(missing)));
 		if (!missing.equals(this.missing)) {
 			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
-					this.roster.doubt());
+					this.roster.withheldBecause());
 		}
 		this.missing = missing;
 		return this.alarms.after(RETRY_DELAY).then();
@@ -352,7 +352,7 @@ public final class Quarantine {
 
 	/** From any thread. */
 	public QuarantineProgress progress() {
-		String doubt = this.roster.doubt();
+		String doubt = this.roster.withheldBecause();
 		State state = this.roster.state();
 		boolean rebuilding = state.isToBeRebuilt();
 		return new QuarantineProgress(state.name().toLowerCase(Locale.ROOT), (doubt != null) ? doubt : "",

@@ -230,7 +230,7 @@ final class QuarantinedNodes {
 		}
 
 		private void look() {
-			this.wasBelieved |= this.roster != null && this.roster.doubt() == null;
+			this.wasBelieved |= this.roster != null && this.roster.withheldBecause() == null;
 		}
 
 		NodeState roster() {
@@ -246,11 +246,11 @@ final class QuarantinedNodes {
 		}
 
 		boolean isBelieved() {
-			return roster().doubt() == null;
+			return roster().withheldBecause() == null;
 		}
 
 		String doubt() {
-			return String.valueOf(roster().doubt());
+			return String.valueOf(roster().withheldBecause());
 		}
 
 		/** What it says to another one. */
