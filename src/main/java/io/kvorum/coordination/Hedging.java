@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Decides when a read asks one more replica than it needs, because those it asked take
- * long: after the 99th percentile of reads, at most {@code mostDelay}, and for no more
+ * long: after the 99th percentile of reads, at most {@code maxDelay}, and for no more
  * than {@value #PERCENT} of them in the long run, so that a cluster that is slow under
  * load does not get more load from it. See Dean and Barroso, "The Tail at Scale", 2013.
  */
@@ -20,54 +20,54 @@ final class Hedging {
 	/**
 	 * That many in a row: those that are under way to a node in the moment it stops.
 	 */
-	private static final int MAX_SAVED = 2_000;
+	private static final int MAX_BUDGET = 2_000;
 
 	private static final Duration LEAST_DELAY = Duration.ofMillis(1);
 
 	private final Alarms alarms;
 
-	private final Duration mostDelay;
+	private final Duration maxDelay;
 
 	private final CoordinationEvents events;
 
 	private final Percentile latency;
 
 	/** In hundredths of a hedge. */
-	private final AtomicLong saved = new AtomicLong(100L * MAX_SAVED);
+	private final AtomicLong budget = new AtomicLong(100L * MAX_BUDGET);
 
-	Hedging(Alarms alarms, Duration mostDelay, CoordinationEvents events) {
+	Hedging(Alarms alarms, Duration maxDelay, CoordinationEvents events) {
 		this.alarms = alarms;
-		this.mostDelay = mostDelay;
+		this.maxDelay = maxDelay;
 		this.events = events;
-		this.latency = new Percentile(99, mostDelay.toNanos());
+		this.latency = new Percentile(99, maxDelay.toNanos());
 	}
 
 	/** Goes off when a read that begins now has taken long. */
 	Mono<Long> alarm() {
-		if (this.saved.get() < 100L * MAX_SAVED) {
-			this.saved.addAndGet(PERCENT);
+		if (this.budget.get() < 100L * MAX_BUDGET) {
+			this.budget.addAndGet(PERCENT);
 		}
 		return this.alarms.after(delay());
 	}
 
 	Duration delay() {
 		long nanos = Math.max(this.latency.nanos(), LEAST_DELAY.toNanos());
-		return Duration.ofNanos(Math.min(nanos, this.mostDelay.toNanos()));
+		return Duration.ofNanos(Math.min(nanos, this.maxDelay.toNanos()));
 	}
 
 	/** Whether the budget allows a hedge, which it then is charged for. */
 	boolean mayHedge() {
-		if (this.saved.addAndGet(-100) >= 0) {
+		if (this.budget.addAndGet(-100) >= 0) {
 			this.events.hedged();
 			return true;
 		}
-		this.saved.addAndGet(100);
+		this.budget.addAndGet(100);
 		this.events.notHedged();
 		return false;
 	}
 
 	/** A read took so long. */
-	void took(long nanos) {
+	void record(long nanos) {
 		this.latency.add(nanos);
 	}
 

@@ -32,7 +32,7 @@ final class KeyRead extends KeyOperation {
 		long started = this.node.time.nanos();
 		return Round.ofReads(this.set, this.asked.ack(), how, this.node.hedging, observe(Step.READ)).map(tally -> {
 			reached(tally, OperationFailures::ofReads);
-			this.node.hedging.took(this.node.time.nanos() - started);
+			this.node.hedging.record(this.node.time.nanos() - started);
 			return tally;
 		});
 	}

@@ -108,7 +108,7 @@ abstract class Round {
 	abstract void replied(int position, Reply reply);
 
 	/** The reply of one replica. */
-	final class Vote extends BaseSubscriber<Reply> {
+	final class Call extends BaseSubscriber<Reply> {
 
 		private final int position;
 
@@ -116,7 +116,7 @@ abstract class Round {
 
 		private boolean hasReplied;
 
-		Vote(int position, boolean hedge) {
+		Call(int position, boolean hedge) {
 			this.position = position;
 			this.hedge = hedge;
 		}
@@ -174,7 +174,7 @@ abstract class Round {
 		void begin() {
 			for (int position = this.start.replicas() - 1; position >= 0; position--) {
 				if (this.start.reply(position) == null) {
-					new Vote(position, false).ask();
+					new Call(position, false).ask();
 				}
 			}
 		}
@@ -243,12 +243,12 @@ abstract class Round {
 
 		/** As many as are still needed, and there are. */
 		private void askMore() {
-			for (Vote vote = next(); vote != null; vote = next()) {
-				vote.ask();
+			for (Call call = next(); call != null; call = next()) {
+				call.ask();
 			}
 		}
 
-		private synchronized @Nullable Vote next() {
+		private synchronized @Nullable Call next() {
 			Tally tally = super.tally;
 			int needed = tally.required() + tally.failed();
 			if (tally.isDecided() || this.disposed || this.asked == Math.min(this.replicas, needed + this.hedges)) {
@@ -256,9 +256,9 @@ abstract class Round {
 			}
 			boolean hedge = this.asked == needed + this.hedged;
 			this.hedged += hedge ? 1 : 0;
-			Vote vote = new Vote(this.asked++, hedge);
-			this.underWay.add(vote);
-			return vote;
+			Call call = new Call(this.asked++, hedge);
+			this.underWay.add(call);
+			return call;
 		}
 
 		private synchronized boolean mayHedge() {

@@ -99,7 +99,7 @@ final class RangeMeters implements RangeEvents {
 	}
 
 	@Override
-	public void told(int entries, long bytes) {
+	public void returned(int entries, long bytes) {
 		this.entries.increment(entries);
 		this.bytes.increment((double) bytes);
 	}

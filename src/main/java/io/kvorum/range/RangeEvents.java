@@ -26,7 +26,7 @@ public interface RangeEvents {
 	}
 
 	/** A piece of the answer was given. */
-	default void told(int entries, long valueBytes) {
+	default void returned(int entries, long valueBytes) {
 	}
 
 	/** A range goes on without a replica. */

@@ -70,7 +70,7 @@ final class RangeMerge {
 	}
 
 	/** Whether enough feeds take part. */
-	boolean isHeardByEnough() {
+	boolean hasEnoughFeeds() {
 		return this.present >= this.required;
 	}
 
@@ -85,7 +85,7 @@ final class RangeMerge {
 
 	/** Whether all that there is has been told. */
 	boolean isAtEnd() {
-		return isHeardByEnough() && this.starved == 0 && this.heads.isEmpty();
+		return hasEnoughFeeds() && this.starved == 0 && this.heads.isEmpty();
 	}
 
 	/** How many keys have been merged: where it is. */
@@ -153,21 +153,21 @@ final class RangeMerge {
 	 * where a feed has to show more first, where too few take part, and at the end.
 	 */
 	@Nullable Merged next(long now) {
-		while (isHeardByEnough() && this.starved == 0) {
+		while (hasEnoughFeeds() && this.starved == 0) {
 			Feed first = this.heads.poll();
 			if (first == null) {
 				return null;
 			}
 			Feed newest = gather(first);
 			Key key = Key.of(first.head().keyBytes());
-			Merged told = newest.head().isVisibleAt(now) ? told(key, newest.head()) : null;
+			Merged visible = newest.head().isVisibleAt(now) ? toMerged(key, newest.head()) : null;
 			this.mergedBefore = this.merged;
 			this.merged = key.bytes();
 			this.progress++;
 			this.same.forEach(Feed::advance);
 			this.same.clear();
-			if (told != null) {
-				return told;
+			if (visible != null) {
+				return visible;
 			}
 		}
 		return null;
@@ -188,7 +188,7 @@ final class RangeMerge {
 		return newest;
 	}
 
-	private Merged told(Key key, Page.Cursor newest) {
+	private Merged toMerged(Key key, Page.Cursor newest) {
 		if (!newest.isLarge()) {
 			return new Whole(key, (Live) newest.entry());
 		}

@@ -94,7 +94,7 @@ public final class RangeRead implements RangeCursor {
 	private final long startedNanos;
 
 	/** What is asked of each replica. */
-	private final @Nullable Question[] asked;
+	private final @Nullable ReplicaCall[] calls;
 
 	/** Why a replica does not take part. */
 	private final @Nullable Failed[] failures;
@@ -106,7 +106,7 @@ public final class RangeRead implements RangeCursor {
 	private final long[] lostAt;
 
 	/** Whether the next page of a replica could not be read before it was needed. */
-	private final boolean[] isInDoubt;
+	private final boolean[] hasFailedAhead;
 
 	/** How many items the next page of a replica may have. */
 	private final long[] pageItems;
@@ -123,7 +123,7 @@ public final class RangeRead implements RangeCursor {
 	private long pieceBytes;
 
 	/** An entry whose value is being read; the piece waits for it. */
-	private @Nullable LargeQuestion large;
+	private @Nullable LargeCall large;
 
 	/** The first key beyond the limit. */
 	private @Nullable Key next;
@@ -131,7 +131,7 @@ public final class RangeRead implements RangeCursor {
 	/** Who waits for a piece. */
 	private @Nullable MonoSink<RangePiece> waiting;
 
-	private boolean hasTold;
+	private boolean hasEmitted;
 
 	private boolean working;
 
@@ -160,12 +160,12 @@ public final class RangeRead implements RangeCursor {
 		this.observer = observer;
 		this.onClose = onClose;
 		this.remaining = limit;
-		this.asked = new Question[replicas.size()];
+		this.calls = new ReplicaCall[replicas.size()];
 		this.failures = new Failed[replicas.size()];
 		this.againNanos = new long[replicas.size()];
 		this.lostAt = new long[replicas.size()];
 		this.hasAnswered = new boolean[replicas.size()];
-		this.isInDoubt = new boolean[replicas.size()];
+		this.hasFailedAhead = new boolean[replicas.size()];
 		this.pageItems = new long[replicas.size()];
 		// With a limit, one more: whether there is more has to be told.
 		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
@@ -206,20 +206,20 @@ public final class RangeRead implements RangeCursor {
 		ask();
 		collect();
 		ask();
-		if (!this.merge.isHeardByEnough() && !askOnceMore()) {
+		if (!this.merge.hasEnoughFeeds() && !rejoin()) {
 			endBroken();
 			return;
 		}
 		boolean last = this.large == null && (this.next != null || this.merge.isAtEnd());
 		if (last || (this.large == null && !this.entries.isEmpty())) {
-			tell(last);
+			emit(last);
 		}
 	}
 
 	/** What was heard by enough is told before the failure is. */
 	private void endBroken() {
 		if (this.large == null && !this.entries.isEmpty()) {
-			tell(false);
+			emit(false);
 		}
 		else {
 			fail(tooFew());
@@ -228,11 +228,11 @@ public final class RangeRead implements RangeCursor {
 
 	/** Asks each replica that has room for another page, or may take part again. */
 	private void ask() {
-		for (int position = 0; position < this.asked.length; position++) {
-			if (this.asked[position] == null && mayAsk(position)) {
+		for (int position = 0; position < this.calls.length; position++) {
+			if (this.calls[position] == null && mayAsk(position)) {
 				KeyRange wanted = this.merge.wanted(position);
 				if (wanted != null) {
-					new PageQuestion(position, wanted).ask(pageLimit(position));
+					new PageCall(position, wanted).ask(pageLimit(position));
 				}
 			}
 		}
@@ -240,7 +240,7 @@ public final class RangeRead implements RangeCursor {
 
 	private boolean mayAsk(int position) {
 		if (this.merge.isPresent(position)) {
-			return !this.isInDoubt[position] || this.merge.isStarved(position);
+			return !this.hasFailedAhead[position] || this.merge.isStarved(position);
 		}
 		return this.time.nanos() - this.againNanos[position] >= 0
 				&& this.replicas.at(position).expectedNanos() != Replica.AWAY;
@@ -250,14 +250,14 @@ public final class RangeRead implements RangeCursor {
 	 * Whether there are replicas left to ask: those that were lost at an earlier key, for
 	 * they may have what comes now. They are waited for.
 	 */
-	private boolean askOnceMore() {
-		for (int position = 0; position < this.asked.length; position++) {
+	private boolean rejoin() {
+		for (int position = 0; position < this.calls.length; position++) {
 			if (!this.merge.isPresent(position) && this.lostAt[position] < this.merge.progress()) {
 				cancel(position);
 				this.merge.join(position);
 			}
 		}
-		this.workAgain = this.merge.isHeardByEnough();
+		this.workAgain = this.merge.hasEnoughFeeds();
 		return this.workAgain;
 	}
 
@@ -288,7 +288,7 @@ public final class RangeRead implements RangeCursor {
 			switch (merged) {
 				case Whole whole -> add(whole.key(), whole.live());
 				case Large it -> {
-					this.large = new LargeQuestion(it);
+					this.large = new LargeCall(it);
 					this.large.ask(Page.Limit.ofWhole());
 				}
 			}
@@ -301,15 +301,15 @@ public final class RangeRead implements RangeCursor {
 		this.remaining--;
 	}
 
-	private void tell(boolean last) {
+	private void emit(boolean last) {
 		MonoSink<RangePiece> sink = this.waiting;
 		if (sink != null) {
 			RangePiece piece = new RangePiece(this.entries, last, this.next);
-			this.events.told(this.entries.size(), this.pieceBytes);
+			this.events.returned(this.entries.size(), this.pieceBytes);
 			this.waiting = null;
 			this.entries = new ArrayList<>();
 			this.pieceBytes = 0;
-			this.hasTold = true;
+			this.hasEmitted = true;
 			if (last) {
 				this.outcome = RangeOutcome.COMPLETE;
 			}
@@ -318,7 +318,7 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	private void fail(RuntimeException ex) {
-		this.outcome = this.hasTold ? RangeOutcome.BROKEN : RangeOutcome.FAILED;
+		this.outcome = this.hasEmitted ? RangeOutcome.BROKEN : RangeOutcome.FAILED;
 		MonoSink<RangePiece> sink = this.waiting;
 		if (sink != null) {
 			this.waiting = null;
@@ -342,7 +342,7 @@ public final class RangeRead implements RangeCursor {
 
 	private void lose(int position, Failed why) {
 		this.failures[position] = why;
-		this.isInDoubt[position] = false;
+		this.hasFailedAhead[position] = false;
 		this.lostAt[position] = this.merge.progress();
 		this.againNanos[position] = this.time.nanos() + REJOIN_INTERVAL.toNanos();
 		if (this.merge.isPresent(position)) {
@@ -352,10 +352,10 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	private void cancel(int position) {
-		Question question = this.asked[position];
-		if (question != null) {
-			this.asked[position] = null;
-			question.cancel();
+		ReplicaCall call = this.calls[position];
+		if (call != null) {
+			this.calls[position] = null;
+			call.cancel();
 		}
 	}
 
@@ -366,7 +366,7 @@ public final class RangeRead implements RangeCursor {
 		}
 		this.closed = true;
 		this.waiting = null;
-		for (int position = 0; position < this.asked.length; position++) {
+		for (int position = 0; position < this.calls.length; position++) {
 			cancel(position);
 		}
 		if (this.large != null) {
@@ -379,7 +379,7 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	/** What a replica is asked to show: where that flow ends. */
-	private abstract class Question extends BaseSubscriber<Reply> {
+	private abstract class ReplicaCall extends BaseSubscriber<Reply> {
 
 		final int position;
 
@@ -387,7 +387,7 @@ public final class RangeRead implements RangeCursor {
 
 		private boolean answered;
 
-		Question(int position, KeyRange wanted) {
+		ReplicaCall(int position, KeyRange wanted) {
 			this.position = position;
 			this.wanted = wanted;
 		}
@@ -422,7 +422,7 @@ public final class RangeRead implements RangeCursor {
 			this.answered = true;
 			if (!RangeRead.this.closed) {
 				switch (reply) {
-					case Listed listed when listed.page().isWithin(this.wanted) -> shown(listed.page());
+					case Listed listed when listed.page().isWithin(this.wanted) -> received(listed.page());
 					case Failed failed -> failed(failed);
 					default -> failed(UNEXPECTED);
 				}
@@ -430,29 +430,29 @@ public final class RangeRead implements RangeCursor {
 			}
 		}
 
-		abstract void shown(Page page);
+		abstract void received(Page page);
 
 		abstract void failed(Failed why);
 
 	}
 
 	/** For a page; of one that does not take part, whether it can show any. */
-	private final class PageQuestion extends Question {
+	private final class PageCall extends ReplicaCall {
 
 		private final boolean isProbe;
 
-		PageQuestion(int position, KeyRange wanted) {
+		PageCall(int position, KeyRange wanted) {
 			super(position, wanted);
 			this.isProbe = !RangeRead.this.merge.isPresent(position);
-			RangeRead.this.asked[position] = this;
+			RangeRead.this.calls[position] = this;
 		}
 
 		@Override
-		void shown(Page page) {
-			RangeRead.this.asked[this.position] = null;
+		void received(Page page) {
+			RangeRead.this.calls[this.position] = null;
 			RangeRead.this.failures[this.position] = null;
 			RangeRead.this.hasAnswered[this.position] = true;
-			RangeRead.this.isInDoubt[this.position] = false;
+			RangeRead.this.hasFailedAhead[this.position] = false;
 			if (this.isProbe) {
 				// The merge may have gone on: what it needs now is asked for anew.
 				RangeRead.this.merge.join(this.position);
@@ -466,9 +466,9 @@ public final class RangeRead implements RangeCursor {
 		/** What it has shown so far counts; then it is asked once more. */
 		@Override
 		void failed(Failed why) {
-			RangeRead.this.asked[this.position] = null;
+			RangeRead.this.calls[this.position] = null;
 			if (RangeRead.this.merge.isPresent(this.position) && !RangeRead.this.merge.isStarved(this.position)) {
-				RangeRead.this.isInDoubt[this.position] = true;
+				RangeRead.this.hasFailedAhead[this.position] = true;
 			}
 			else {
 				lose(this.position, why);
@@ -478,11 +478,11 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	/** For an entry that is too long for a page. */
-	private final class LargeQuestion extends Question {
+	private final class LargeCall extends ReplicaCall {
 
 		private final Large it;
 
-		LargeQuestion(Large it) {
+		LargeCall(Large it) {
 			super(it.holder(),
 					KeyRange.of(it.key().bytes(), Arrays.copyOf(it.key().bytes(), it.key().bytes().length + 1)));
 			this.it = it;
@@ -490,7 +490,7 @@ public final class RangeRead implements RangeCursor {
 
 		/** Perhaps written or deleted since it was shown: that is told. */
 		@Override
-		void shown(Page page) {
+		void received(Page page) {
 			long now = RangeRead.this.time.millis();
 			Page.Cursor cursor = page.cursor();
 			boolean isThere = cursor.advance() && cursor.version().compareTo(this.it.version()) >= 0;
@@ -509,7 +509,7 @@ public final class RangeRead implements RangeCursor {
 		void failed(Failed why) {
 			RangeRead.this.large = null;
 			RangeRead.this.merge.rewind();
-			for (int other = 0; other < RangeRead.this.asked.length; other++) {
+			for (int other = 0; other < RangeRead.this.calls.length; other++) {
 				RangeRead.this.cancel(other);
 			}
 			lose(this.position, why);

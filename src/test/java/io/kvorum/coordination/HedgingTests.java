@@ -37,12 +37,12 @@ class HedgingTests {
 	@Test
 	void theDelayIsNeverMoreThanTheMostNorLessThanAMillisecond() {
 		for (int i = 0; i < SETTLE; i++) {
-			this.hedging.took(10_000_000_000L);
+			this.hedging.record(10_000_000_000L);
 		}
 		assertThat(this.hedging.delay()).isEqualTo(MOST);
 
 		for (int i = 0; i < SETTLE; i++) {
-			this.hedging.took(100_000);
+			this.hedging.record(100_000);
 		}
 		assertThat(this.hedging.delay()).isEqualTo(Duration.ofMillis(1));
 	}

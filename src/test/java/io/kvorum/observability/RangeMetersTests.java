@@ -37,9 +37,9 @@ class RangeMetersTests {
 
 	@Test
 	void whatIsToldRefusedLostAndBackIsCounted() {
-		this.events.told(3, 100);
-		this.events.told(0, 0);
-		this.events.told(1, 5);
+		this.events.returned(3, 100);
+		this.events.returned(0, 0);
+		this.events.returned(1, 5);
 		this.events.refused(RangeScope.NODE);
 		this.events.replicaLost();
 		this.events.replicaLost();

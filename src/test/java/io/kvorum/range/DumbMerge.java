@@ -49,7 +49,7 @@ final class DumbMerge {
 		Arrays.fill(this.present, true);
 	}
 
-	boolean isHeardByEnough() {
+	boolean hasEnoughFeeds() {
 		return present().size() >= this.required;
 	}
 
@@ -111,7 +111,7 @@ final class DumbMerge {
 			if (!this.range.contains(key) || (this.merged != null && key.compareTo(this.merged) <= 0)) {
 				continue;
 			}
-			if (!isHeardByEnough() || !present().stream().allMatch(feed -> hasShown(feed, key))) {
+			if (!hasEnoughFeeds() || !present().stream().allMatch(feed -> hasShown(feed, key))) {
 				return null;
 			}
 			this.mergedBefore = this.merged;
@@ -139,7 +139,7 @@ final class DumbMerge {
 
 	/** Whether nothing is left that somebody could tell. */
 	boolean isAtEnd() {
-		if (!isHeardByEnough()) {
+		if (!hasEnoughFeeds()) {
 			return false;
 		}
 		for (int feed : present()) {

@@ -234,7 +234,7 @@ class RangeMergeTests {
 		hold(0, "a", Generator.live(OLD, "a"));
 		show(merge, 0, ALL);
 		merge.leave(1);
-		assertThat(merge.isHeardByEnough()).isFalse();
+		assertThat(merge.hasEnoughFeeds()).isFalse();
 		assertThat(told(merge)).isEmpty();
 		assertThat(merge.isAtEnd()).isFalse();
 
@@ -428,7 +428,7 @@ class RangeMergeTests {
 		}
 
 		private void compare() {
-			assertThat(this.merge.isHeardByEnough()).as(this.name).isEqualTo(this.dumb.isHeardByEnough());
+			assertThat(this.merge.hasEnoughFeeds()).as(this.name).isEqualTo(this.dumb.hasEnoughFeeds());
 			for (int feed = 0; feed < this.asked.length; feed++) {
 				assertThat(this.merge.isPresent(feed)).as(this.name).isEqualTo(this.dumb.isPresent(feed));
 				if (this.dumb.isPresent(feed) && this.dumb.hasShownAll(feed)) {
@@ -442,7 +442,7 @@ class RangeMergeTests {
 
 		/** All who take part show the rest: then all is told. */
 		private void finish() {
-			for (int feed = 0; !this.dumb.isHeardByEnough(); feed++) {
+			for (int feed = 0; !this.dumb.hasEnoughFeeds(); feed++) {
 				join(feed);
 			}
 			while (next() || IntStream.range(0, this.asked.length).filter(this::showsMore).count() > 0) {
