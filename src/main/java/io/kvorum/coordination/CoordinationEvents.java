@@ -4,10 +4,10 @@ import io.kvorum.operation.Operation;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
 
-/** What happens to operations on keys, for those who count. Called by any thread. */
+/** Receives the events of operations on keys, for meters. Called by any thread. */
 public interface CoordinationEvents {
 
-	/** Where nobody counts. */
+	/** Ignores all events. */
 	CoordinationEvents NONE = new CoordinationEvents() {
 	};
 
@@ -15,17 +15,16 @@ public interface CoordinationEvents {
 	default void decided(Operation operation, Consistency consistency, Outcome outcome) {
 	}
 
-	/** A read asked one more replica, because those asked first took long. */
+	/** A read asked one more replica, because those that it asked first take long. */
 	default void hedged() {
 	}
 
-	/** A read would have been hedged, but the budget for that is used up. */
+	/** A read needed a hedge, but the budget for hedges is used up. */
 	default void notHedged() {
 	}
 
 	/**
-	 * A read waits until what it found is on enough replicas: it was on too few of those
-	 * it asked.
+	 * A read found the newest entry on too few replicas, and waits until enough have it.
 	 */
 	default void wroteBack() {
 	}
@@ -34,7 +33,7 @@ public interface CoordinationEvents {
 	default void repairing() {
 	}
 
-	/** A repair was given up: too many waited. */
+	/** A repair was dropped: too many were waiting. */
 	default void repairDropped() {
 	}
 

@@ -5,10 +5,10 @@ import java.time.Duration;
 /**
  * The limits of operations.
  *
- * @param readTimeout how long a read may take
- * @param writeTimeout how long a write may take
- * @param hedgeDelay a read asks one more replica after this time, or after the 99th
- * percentile of its peers where that is less
+ * @param readTimeout the longest time of a read
+ * @param writeTimeout the longest time of a write
+ * @param hedgeDelay the longest time after which a read asks one more replica; the 99th
+ * percentile of this coordinator's rounds of reads if that is less, but at least 1 ms
  */
 public record CoordinationSettings(Duration readTimeout, Duration writeTimeout, Duration hedgeDelay) {
 }

@@ -42,16 +42,16 @@ import reactor.core.publisher.Mono;
  * <b>Linearizable</b> operations are the multi-writer register of Attiya, Bar-Noy and
  * Dolev ("Sharing Memory Robustly in Message-Passing Systems", 1995; with several writers
  * Lynch and Shvartsman, 1997). A write asks a majority for the version they hold, takes
- * one above the newest, and stores to all replicas; enough of them have it on disk before
- * it is acknowledged. A read asks enough replicas; where they do not agree it first
- * brings the newest to enough of them, so that no later read goes back. Each of these
- * steps is needed: the tests in {@code io.kvorum.simulation} leave it out and find
+ * one above the newest, and stores to all replicas. It is acknowledged when enough of
+ * them have it on disk. A read asks enough replicas. If they do not agree, it first
+ * stores the newest entry on enough of them, so that no later read goes back. Each of
+ * these steps is needed: the tests in {@code io.kvorum.simulation} leave one out and find
  * histories that are not linearizable.
  * <p>
  * <b>Eventual</b> operations are one round: a version from this node's clock, as many
  * acknowledgements as asked for, and repair in the background.
  * <p>
- * One write has one version, given once: a store is never repeated with a new one.
+ * A write has one version: a store is never repeated with a new one.
  * <p>
  * {@link KeyRead} and {@link KeyWrite} are the steps of one operation, {@link Round} asks
  * the replicas.
@@ -78,7 +78,7 @@ public final class Coordinator implements KeyValueStore {
 
 	private final Placement placement;
 
-	/** By the index of their member. */
+	/** The replicas by the index of their member. */
 	private final Replica[] replicas;
 
 	private final ReplicationPolicy policy;
@@ -88,7 +88,7 @@ public final class Coordinator implements KeyValueStore {
 	/**
 	 * Creates the coordinator of a node.
 	 * @param replicas the replicas of all members, by the index of the member
-	 * @param missedStores is told of each replica that did not acknowledge a write
+	 * @param missedStores records each replica that did not acknowledge a write
 	 */
 	public Coordinator(Placement placement, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
 			TimeSource time, ReplicationPolicy policy, CoordinationSettings settings, ReadRepair readRepair,
@@ -157,10 +157,10 @@ public final class Coordinator implements KeyValueStore {
 	 * Refuses a write if this node's own replica has no room for it and the other
 	 * replicas do not suffice.
 	 * <p>
-	 * If the others suffice, the write is tried: a node whose disk hangs takes writes as
-	 * long as its peers do. If they do not, only a refusal before they are asked is
-	 * certain: after this node's replica says no they have stored the entry, and the
-	 * outcome is unknown.
+	 * If the others suffice, the write is tried: a node with a hanging disk accepts
+	 * writes as long as its peers do. If they do not, the refusal is certain only before
+	 * they are asked. Once they have stored the entry, a refusal of this node's replica
+	 * leaves the outcome unknown.
 	 */
 	@Override
 	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,

@@ -8,17 +8,20 @@ import reactor.core.publisher.Mono;
 
 /**
  * Decides when a read asks one more replica than it needs, because those it asked take
- * long: after the 99th percentile of reads, at most {@code maxDelay}, and for no more
- * than {@value #PERCENT} of them in the long run, so that a cluster that is slow under
- * load does not get more load from it. See Dean and Barroso, "The Tail at Scale", 2013.
+ * long.
+ * <p>
+ * The delay is the 99th percentile of reads, at least 1 ms and at most {@code maxDelay}.
+ * In the long run {@value #PERCENT} percent of the reads are hedged at most, so that a
+ * cluster that is slow under load does not get more load. See Dean and Barroso, "The Tail
+ * at Scale", 2013.
  */
 final class Hedging {
 
-	/** Of the reads may be hedged. */
+	/** The percentage of reads that may be hedged. */
 	private static final int PERCENT = 5;
 
 	/**
-	 * That many in a row: those that are under way to a node in the moment it stops.
+	 * The most hedges in a row: as many reads may be under way to a node when it stops.
 	 */
 	private static final int MAX_BUDGET = 2_000;
 
@@ -32,7 +35,7 @@ final class Hedging {
 
 	private final Percentile latency;
 
-	/** In hundredths of a hedge. */
+	/** The hedges that may still be sent, in hundredths. */
 	private final AtomicLong budget = new AtomicLong(100L * MAX_BUDGET);
 
 	Hedging(Alarms alarms, Duration maxDelay, CoordinationEvents events) {
@@ -42,7 +45,7 @@ final class Hedging {
 		this.latency = new Percentile(99, maxDelay.toNanos());
 	}
 
-	/** Goes off when a read that begins now has taken long. */
+	/** Completes when a read that begins now has taken long. */
 	Mono<Long> alarm() {
 		if (this.budget.get() < 100L * MAX_BUDGET) {
 			this.budget.addAndGet(PERCENT);
@@ -55,7 +58,7 @@ final class Hedging {
 		return Duration.ofNanos(Math.min(nanos, this.maxDelay.toNanos()));
 	}
 
-	/** Whether the budget allows a hedge, which it then is charged for. */
+	/** Takes one hedge from the budget; false if none is left. */
 	boolean mayHedge() {
 		if (this.budget.addAndGet(-100) >= 0) {
 			this.events.hedged();
@@ -66,7 +69,7 @@ final class Hedging {
 		return false;
 	}
 
-	/** A read took so long. */
+	/** Records how long a round of reads took. */
 	void record(long nanos) {
 		this.latency.add(nanos);
 	}

@@ -26,9 +26,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Looks up where a key is and what each node holds of it: all nodes, since an entry may
- * have been written to more or fewer than are usual now. By pages of one entry, of which
- * the beginning suffices: values stay where they are.
+ * Finds the nodes that hold a key, and what each of them holds.
+ * <p>
+ * It asks all nodes, since an entry may have more or fewer copies than the default. It
+ * scans the head of one entry, so no value crosses the network.
  */
 public final class Inspection {
 
@@ -45,9 +46,9 @@ public final class Inspection {
 	private final Duration timeout;
 
 	/**
-	 * The inspection of a cluster.
-	 * @param replicas on all members, by their index
-	 * @param timeout how long a replica may take to answer
+	 * Creates the inspection of a cluster.
+	 * @param replicas the replicas of all members, by the index of the member
+	 * @param timeout the time that a replica has to answer
 	 */
 	public Inspection(Topology topology, RendezvousPlacement placement, List<? extends Replica> replicas,
 			TimeSource time, Duration timeout) {
@@ -59,21 +60,21 @@ public final class Inspection {
 	}
 
 	/**
-	 * Where a key is.
+	 * The place of a key.
 	 *
-	 * @param holdings of all nodes, in the order of the key
+	 * @param holdings the holdings of all nodes, in the order of the key
 	 */
 	public record Whereabouts(int partition, List<Holding> holdings) {
 	}
 
 	/**
-	 * What a node holds of a key.
+	 * The state of a key on one node.
 	 *
-	 * @param rank its place in the order of the key, from 0 on
-	 * @param failed why it could not say; null where it did
-	 * @param version {@link Version#ABSENT} where it holds nothing, or could not say
-	 * @param copies how many nodes are to hold it; 0 where it holds nothing
-	 * @param expiresAtMillis {@link Live#NEVER} where it does not
+	 * @param rank the node's place in the order of the key, from 0 on
+	 * @param failed why the node did not answer; null if it did
+	 * @param version {@link Version#ABSENT} if the node holds nothing, or did not answer
+	 * @param copies how many nodes are to hold the entry; 0 if the node holds nothing
+	 * @param expiresAtMillis {@link Live#NEVER} if the entry does not expire
 	 */
 	public record Holding(Member member, int rank, State state, @Nullable Failed failed, Version version, int copies,
 			long expiresAtMillis) {
@@ -84,14 +85,16 @@ public final class Inspection {
 
 	}
 
-	/** What a node holds of a key, in a word. */
+	/** The kind of entry that a node holds. */
 	public enum State {
 
 		LIVE, EXPIRED, TOMBSTONE, ABSENT, FAILED
 
 	}
 
-	/** Asks all nodes; those that do not answer have failed by the timeout. */
+	/**
+	 * Asks all nodes. A node that does not answer within the timeout counts as failed.
+	 */
 	public Mono<Whereabouts> of(Key key) {
 		int partition = RendezvousPlacement.partitionOf(key);
 		List<Member> order = this.placement.replicasOf(partition, this.topology.size());
@@ -115,7 +118,7 @@ public final class Inspection {
 		}
 		if (!(reply instanceof Listed listed)) {
 			return Holding.none(member, rank, State.FAILED,
-					Failed.notDone(Reason.INTERNAL, "it answered what was not asked"));
+					Failed.notDone(Reason.INTERNAL, "the node sent a reply of another kind"));
 		}
 		Page.Cursor cursor = listed.page().cursor();
 		if (!cursor.advance() || !Arrays.equals(cursor.keyBytes(), key.bytes())) {

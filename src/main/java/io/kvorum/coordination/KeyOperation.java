@@ -17,7 +17,7 @@ import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.ReplicaSet;
 import org.jspecify.annotations.Nullable;
 
-/** One operation on a key: its replicas, its level, its deadline and its observer. */
+/** One operation on a key: its replicas, consistency, deadline and observer. */
 abstract class KeyOperation {
 
 	final Coordinator node;
@@ -55,8 +55,8 @@ abstract class KeyOperation {
 	}
 
 	/**
-	 * The tally if it has been reached.
-	 * @throws OperationFailedException the failure that it means otherwise
+	 * Returns the tally if it has been reached.
+	 * @throws OperationFailedException if it cannot be reached
 	 */
 	final Tally reached(Tally tally, BiFunction<ReplicaSet, Tally, OperationFailedException> failure) {
 		if (tally.decision() == Decision.UNREACHABLE) {

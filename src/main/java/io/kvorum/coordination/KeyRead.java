@@ -23,7 +23,7 @@ final class KeyRead extends KeyOperation {
 		super(node, Operation.GET, key, asked, node.settings.readTimeout(), observer);
 	}
 
-	/** The newest entry of the key, a tombstone or an expired one included. */
+	/** Reads the newest entry of the key, which may be a tombstone or expired. */
 	Mono<Held> run() {
 		return ask(this::readOrVersion).flatMap(this::withEntry).doOnError(_ -> decided(Outcome.NOT_APPLIED));
 	}
@@ -38,8 +38,8 @@ final class KeyRead extends KeyOperation {
 	}
 
 	/**
-	 * Reads the entry of one replica and the versions of the others, which usually are
-	 * the same: a value crosses the network at most once.
+	 * Reads the entry of the first replica and the versions of the others. These are
+	 * usually the same, so that a value crosses the network at most once.
 	 */
 	private Mono<Reply> readOrVersion(int position) {
 		return (position == 0) ? read(position) : this.set.at(position).readVersion(this.key, this.deadline);
@@ -49,9 +49,7 @@ final class KeyRead extends KeyOperation {
 		return this.set.at(position).read(this.key, this.deadline);
 	}
 
-	/**
-	 * If only the version of the newest entry is known, asks all replicas for entries.
-	 */
+	/** Asks all replicas for entries if only the version of the newest one is known. */
 	private Mono<Held> withEntry(Tally tally) {
 		return tally.newest().lacksEntry() ? ask(this::read).flatMap(this::complete) : complete(tally);
 	}
@@ -81,7 +79,7 @@ final class KeyRead extends KeyOperation {
 		}
 	}
 
-	/** Nothing records the replicas that miss this store: the write itself has. */
+	/** Records no replica that misses this store: the write itself has done so. */
 	private Mono<Tally> writeBack(Tally holding, Entry entry) {
 		this.node.events.wroteBack();
 		return Round

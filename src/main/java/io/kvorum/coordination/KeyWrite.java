@@ -34,7 +34,7 @@ final class KeyWrite extends KeyOperation {
 
 	/**
 	 * Creates a write.
-	 * @param maker makes the entry, given its version
+	 * @param maker makes the entry from its version
 	 */
 	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
 			OperationObserver observer) {
@@ -48,7 +48,10 @@ final class KeyWrite extends KeyOperation {
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED));
 	}
 
-	/** A node that is alone has given all versions that there are. */
+	/**
+	 * Skips the round for versions on a single node, which has issued all versions
+	 * itself.
+	 */
 	private Mono<Version> version() {
 		return (this.node.isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
 				: newestVersion().flatMap(this::next);
@@ -78,7 +81,7 @@ final class KeyWrite extends KeyOperation {
 		}
 	}
 
-	/** A node that is alone refuses no version, however far ahead of its clock. */
+	/** Accepts any version on a single node, however far ahead of its clock. */
 	private Version nextOrThrow(Version seen) {
 		return this.node.isAlone() ? this.node.clock.next() : this.node.clock.nextAfter(seen);
 	}
@@ -113,8 +116,8 @@ final class KeyWrite extends KeyOperation {
 	 * Reports the replicas that failed to store the entry, once the write may happen. A
 	 * write that did not happen must not be repeated by a hint.
 	 * <p>
-	 * A refusal by a clock is reported as well: the entry is on another replica, and
-	 * without the report all would take each other for equal.
+	 * A refusal by a clock is reported too: the entry is on another replica, and without
+	 * the report the replicas would take each other for equal.
 	 */
 	private final class Missed implements Round.Witness {
 

@@ -9,7 +9,7 @@ import io.kvorum.replication.ObservedCall;
 import io.kvorum.replication.ReplicaSet;
 import reactor.core.publisher.Mono;
 
-/** Reports the calls of one round to the observer of its operation, and its duration. */
+/** Reports the calls and the duration of one round to the observer of its operation. */
 final class ObservedRound {
 
 	private final Step step;
@@ -31,12 +31,12 @@ final class ObservedRound {
 		this.startedNanos = time.nanos();
 	}
 
-	/** The same call, reported. */
+	/** Returns a call that reports itself. */
 	Mono<Reply> call(int position, boolean hedge, Mono<Reply> call) {
 		return ObservedCall.of(call, this.set.at(position), this.step, hedge, this.observer, this.time);
 	}
 
-	/** The same round, whose duration is reported. */
+	/** Returns a round that reports its duration. */
 	Mono<Tally> timed(Mono<Tally> round) {
 		return round.doOnNext(_ -> this.observer.took(this.step, this.time.nanos() - this.startedNanos));
 	}

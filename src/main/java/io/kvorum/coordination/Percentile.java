@@ -1,12 +1,13 @@
 package io.kvorum.coordination;
 
 /**
- * A running estimate of a percentile of durations, in one number: up a step where a
- * sample is above it, down a smaller one where it is below, so that the steps balance at
- * the percentile. The "frugal" estimator of Ma, Muthukrishnan and Sandler, "Frugal
- * Streaming for Estimating Quantiles", 2014, with steps in proportion to the estimate.
+ * Estimates a percentile of durations in one number. It goes up a step for a sample above
+ * it and down a smaller step for one below, so that the steps balance at the percentile.
  * <p>
- * For any threads: samples that come at the same time may get lost.
+ * This is the "frugal" estimator of Ma, Muthukrishnan and Sandler, "Frugal Streaming for
+ * Estimating Quantiles", 2014, with steps in proportion to the estimate.
+ * <p>
+ * Any thread may call it. Samples that arrive at the same time may get lost.
  */
 final class Percentile {
 

@@ -18,9 +18,10 @@ import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
 /**
- * Brings replicas that a read found behind up to date, in the background: of reads that
- * do not wait for it. Few at a time; where more wait than {@value #MAX_WAITING} further
- * ones are dropped, since a later read finds the same again.
+ * Repairs the replicas that an eventual read found behind, in the background.
+ * <p>
+ * Few repairs run at a time. If more than {@value #MAX_WAITING} wait, further ones are
+ * dropped: a later read finds the same difference again.
  */
 public final class ReadRepair {
 
@@ -50,7 +51,7 @@ public final class ReadRepair {
 		this.events = events;
 	}
 
-	/** Repairs for as long as it is subscribed to, once. */
+	/** Repairs while it is subscribed to. Subscribe once. */
 	public Flux<Reply> run() {
 		return this.waiting.asFlux().flatMap(this::repair, MAX_AT_ONCE, 1);
 	}
@@ -65,7 +66,7 @@ public final class ReadRepair {
 			.doFinally(_ -> this.waitingBytes.addAndGet(-repair.bytes));
 	}
 
-	/** Stores an entry on a replica that has something older, some time. */
+	/** Stores an entry later on a replica that holds an older one. */
 	void submit(Replica replica, Key key, Entry entry) {
 		int bytes = (entry instanceof Live live) ? live.value().length() : 0;
 		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES && submit(new Repair(replica, key, entry, bytes))) {

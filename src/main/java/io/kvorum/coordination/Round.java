@@ -16,11 +16,11 @@ import reactor.core.publisher.MonoSink;
 import reactor.util.context.Context;
 
 /**
- * One round of an operation: asks replicas and counts what they say, and is over as soon
- * as that decides, never waiting for the slowest.
+ * One round of an operation: asks replicas and counts their replies. It ends when the
+ * tally is decided and never waits for the slowest.
  * <p>
- * It subscribes to the replicas itself: composed of Reactor's operators for merging it
- * was a fifth of what the first node of a replicated write spent.
+ * It subscribes to the replicas itself. Reactor's merging operators took a fifth of the
+ * CPU that the coordinator spends on a replicated write.
  */
 abstract class Round {
 
@@ -40,11 +40,10 @@ abstract class Round {
 	}
 
 	/**
-	 * Asks all replicas that have not replied, each by its position. Reaching a decision
-	 * answers the caller and does not stop the others, nor does cancelling: the entry
-	 * goes to all of them.
-	 * @param witness is told of failures, whether or not the caller still waits; null if
-	 * a failure needs no work later
+	 * Asks all replicas that have not replied, each by its position. Neither a decision
+	 * nor a cancellation stops the stores: the entry goes to all replicas.
+	 * @param witness receives the failures, also those after the decision; null if a
+	 * failure needs no work later
 	 * @param observed observes the calls; null if the operation is not observed
 	 */
 	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, @Nullable Witness witness,
@@ -59,20 +58,20 @@ abstract class Round {
 		return ((observed != null) ? observed.call(0, false, call) : call).map(reply -> start.add(0, reply));
 	}
 
-	/** Witnesses a round of stores, on one thread at a time. */
+	/** Receives the failures of a round of stores, on one thread at a time. */
 	interface Witness {
 
 		/** A replica failed, before or after the decision. */
 		void failed(int position, Failed why);
 
-		/** The round is decided. Told once, before the caller. */
+		/** The round is decided. Called once, before the caller receives the decision. */
 		void decided(Tally tally);
 
 	}
 
 	/**
 	 * Asks as many replicas as are required, one more for each that fails, and one more
-	 * whenever those asked take long.
+	 * each time those asked take long.
 	 * @param hedging decides when to hedge
 	 * @param observed observes the calls; null if the operation is not observed
 	 */
@@ -84,7 +83,7 @@ abstract class Round {
 		return (observed != null) ? observed.timed(round) : round;
 	}
 
-	/** Counts a reply; it may be the one that decides. */
+	/** Counts a reply, which may decide the round. */
 	private void count(int position, Reply reply) {
 		if (add(position, reply)) {
 			decided(this.tally);
@@ -92,7 +91,7 @@ abstract class Round {
 		}
 	}
 
-	/** Before the caller is told, if it still waits. */
+	/** The round is decided; the caller does not know it yet. */
 	void decided(Tally tally) {
 	}
 
@@ -104,10 +103,10 @@ abstract class Round {
 		return !wasDecided && this.tally.isDecided();
 	}
 
-	/** After each reply that was counted. */
+	/** A reply has arrived. */
 	abstract void replied(int position, Reply reply);
 
-	/** The reply of one replica. */
+	/** The call of one replica. */
 	final class Call extends BaseSubscriber<Reply> {
 
 		private final int position;
@@ -146,7 +145,7 @@ abstract class Round {
 			}
 		}
 
-		/** Replicas reply that they failed: this is none of it. */
+		/** Fails the round. A replica that fails replies; an error signal is a bug. */
 		@Override
 		protected void hookOnError(Throwable error) {
 			Round.this.sink.error(error);
@@ -168,8 +167,8 @@ abstract class Round {
 		}
 
 		/**
-		 * This node's replica, which is the first, comes last: its work begins when the
-		 * others' is on the way.
+		 * Asks this node's replica, which is the first, last: it begins its work when the
+		 * requests to the others are on their way.
 		 */
 		void begin() {
 			for (int position = this.start.replicas() - 1; position >= 0; position--) {
@@ -196,7 +195,7 @@ abstract class Round {
 
 	}
 
-	/** Reads need not ask everybody. */
+	/** A round of reads, which need not ask all replicas. */
 	private static final class Reads extends Round implements Disposable {
 
 		private final Hedging hedging;
@@ -207,10 +206,13 @@ abstract class Round {
 
 		private int asked;
 
-		/** How many more may be asked because those asked first take long. */
+		/**
+		 * The number of further replicas that may be asked because the first ones take
+		 * long.
+		 */
 		private int hedges;
 
-		/** How many of {@link #hedges} were asked. */
+		/** The number of {@link #hedges} that were sent. */
 		private int hedged;
 
 		private boolean disposed;
@@ -225,7 +227,7 @@ abstract class Round {
 		}
 
 		void begin() {
-			// Again for each further replica: two of five may be silent.
+			// One alarm for each further replica: two of five may be silent.
 			int alarms = this.replicas - super.tally.required();
 			askMore();
 			if (alarms > 0 && !isDisposed()) {
@@ -241,7 +243,7 @@ abstract class Round {
 			}
 		}
 
-		/** As many as are still needed, and there are. */
+		/** Asks replicas until as many are asked as are needed, or all. */
 		private void askMore() {
 			for (Call call = next(); call != null; call = next()) {
 				call.ask();
@@ -279,7 +281,7 @@ abstract class Round {
 			return this.disposed;
 		}
 
-		/** It is decided, or nobody wants to know any more. */
+		/** Ends the other calls: the round is decided or cancelled. */
 		@Override
 		public void dispose() {
 			List<Disposable> rest;
@@ -291,7 +293,7 @@ abstract class Round {
 			rest.forEach(Disposable::dispose);
 		}
 
-		/** Goes off when those that were asked take long. */
+		/** Asks one more replica when those that were asked take long. */
 		private final class Alarm extends BaseSubscriber<Long> {
 
 			private final int left;
