@@ -3,10 +3,10 @@ package io.kvorum.range;
 import io.kvorum.operation.RangeOutcome;
 import io.kvorum.operation.RangeScope;
 
-/** What happens to ranges, for those who count. Called by any thread. */
+/** Receives the events of ranges, for meters. Called by any thread. */
 public interface RangeEvents {
 
-	/** Where nobody counts. */
+	/** Ignores all events. */
 	RangeEvents NONE = new RangeEvents() {
 	};
 
@@ -15,17 +15,17 @@ public interface RangeEvents {
 	}
 
 	/**
-	 * It is over.
-	 * @param nanos how long it took, the client included
+	 * A range is over.
+	 * @param nanos the duration of the range; it includes the time that the client took
 	 */
 	default void ended(RangeScope scope, RangeOutcome outcome, long nanos) {
 	}
 
-	/** It would have been one too many. */
+	/** A range was refused because of a limit. */
 	default void refused(RangeScope scope) {
 	}
 
-	/** A piece of the answer was given. */
+	/** A piece of the answer was returned. */
 	default void returned(int entries, long valueBytes) {
 	}
 

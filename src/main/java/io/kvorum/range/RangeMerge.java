@@ -14,17 +14,19 @@ import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Merges what replicas hold of a range: each key once, in order, with the newest of its
- * entries; what is deleted or has expired is left out. It decides and waits for nothing:
- * pages are put in as they come, and it says which ones it lacks.
+ * Merges the pages that replicas hold of a range: each key once, in order, with its
+ * newest entry. It leaves out tombstones and expired entries.
  * <p>
- * A key is told when every feed that takes part has shown what it holds from that key on,
- * and only while as many take part as are required: so that, for each key, enough were
- * heard. A feed may leave at any key, and join again at a later one.
+ * It performs no I/O: pages are added as they arrive, and {@link #wanted} says which ones
+ * it lacks.
+ * <p>
+ * A key is merged when every present feed has shown what it holds from that key on. As
+ * many feeds as required must be present, so that enough replicas are known for each key.
+ * A feed may leave at any key and join again at a later one.
  */
 final class RangeMerge {
 
-	/** Pages that a feed keeps: the one that is being merged, and the next. */
+	/** The pages that a feed keeps: the one that is being merged, and the next. */
 	static final int MAX_PAGES = 2;
 
 	private final KeyRange range;
@@ -39,23 +41,25 @@ final class RangeMerge {
 	/** The feeds with the key that is being merged; empty in between. */
 	private final List<Feed> same = new ArrayList<>();
 
-	/** How many feeds take part. */
+	/** The number of feeds that take part. */
 	private int present;
 
-	/** How many of these have to show more before the merge goes on. */
+	/**
+	 * The number of feeds that take part and must show more before the merge can go on.
+	 */
 	private int starved;
 
-	/** How many keys have been merged. */
+	/** The number of keys that have been merged. */
 	private long progress;
 
-	/** Of the last key that was merged; null before the first. */
+	/** The last key that was merged; null before the first. */
 	private byte @Nullable [] merged;
 
-	/** The one before that. */
+	/** The key that was merged before {@link #merged}. */
 	private byte @Nullable [] mergedBefore;
 
 	/**
-	 * A merge of a range.
+	 * Creates the merge of a range.
 	 * @param required how many of the feeds must take part
 	 */
 	RangeMerge(KeyRange range, int feeds, int required) {
@@ -78,24 +82,24 @@ final class RangeMerge {
 		return this.feeds[feed].present;
 	}
 
-	/** Whether the merge cannot go on before this feed has shown more. */
+	/** Whether the merge cannot go on before this feed shows more. */
 	boolean isStarved(int feed) {
 		return this.feeds[feed].isStarved();
 	}
 
-	/** Whether all that there is has been told. */
+	/** Whether all entries have been merged. */
 	boolean isAtEnd() {
 		return hasEnoughFeeds() && this.starved == 0 && this.heads.isEmpty();
 	}
 
-	/** How many keys have been merged: where it is. */
+	/** The number of keys that have been merged: the position of the merge. */
 	long progress() {
 		return this.progress;
 	}
 
 	/**
-	 * What a feed should show next: null where it has shown all, or enough for now. Of
-	 * one that does not take part, what is still to be merged.
+	 * The part of the range that a feed should show next; null if it has shown all, or
+	 * enough for now. For a feed that does not take part, the whole rest.
 	 */
 	@Nullable KeyRange wanted(int feed) {
 		Feed it = this.feeds[feed];
@@ -109,19 +113,19 @@ final class RangeMerge {
 		return (this.merged != null) ? this.range.after(this.merged) : this.range;
 	}
 
-	/** Takes in what a feed that takes part has shown of what was wanted of it. */
+	/** Adds a page of what was wanted from a feed that takes part. */
 	void add(int feed, Page page) {
 		this.feeds[feed].add(page);
 	}
 
-	/** A feed shows no more. What it has shown is forgotten. */
+	/** Removes a feed from the merge, with what it has shown. */
 	void leave(int feed) {
 		if (this.feeds[feed].present) {
 			this.feeds[feed].leave();
 		}
 	}
 
-	/** A feed that has left takes part again, from the next key on: it is waited for. */
+	/** Adds a feed that has left, from the next key on; the merge waits for it. */
 	void join(int feed) {
 		Feed it = this.feeds[feed];
 		if (!it.present) {
@@ -132,9 +136,8 @@ final class RangeMerge {
 	}
 
 	/**
-	 * Goes back to before the key that was merged last, once. All feeds that take part
-	 * have to show again what they hold from there on; what was asked of them is of no
-	 * use.
+	 * Goes back to before the last merged key, once. All feeds that take part must show
+	 * again what they hold from there on; replies to earlier calls are of no use.
 	 */
 	void rewind() {
 		this.merged = this.mergedBefore;
@@ -149,8 +152,9 @@ final class RangeMerge {
 	}
 
 	/**
-	 * The next entry that a reader at this instant gets, in milliseconds since 1970; null
-	 * where a feed has to show more first, where too few take part, and at the end.
+	 * Returns the next visible entry; null at the end, if a feed must show more first, or
+	 * if too few take part.
+	 * @param now the instant at which entries are visible, in milliseconds since 1970
 	 */
 	@Nullable Merged next(long now) {
 		while (hasEnoughFeeds() && this.starved == 0) {
@@ -173,7 +177,7 @@ final class RangeMerge {
 		return null;
 	}
 
-	/** Gathers the feeds with the same key and gives the one with the newest entry. */
+	/** Gathers the feeds with the same key and returns the one with the newest entry. */
 	private Feed gather(Feed first) {
 		this.same.add(first);
 		Feed newest = first;
@@ -207,19 +211,19 @@ final class RangeMerge {
 
 	}
 
-	/** One that was in the pages. */
+	/** An entry whose value was in a page. */
 	record Whole(Key key, Live live) implements Merged {
 	}
 
 	/**
-	 * One that has to be read by itself.
+	 * An entry whose value has to be read by itself.
 	 *
 	 * @param holder the first feed that holds it
 	 */
 	record Large(Key key, Version version, long expiresAtMillis, int holder) implements Merged {
 	}
 
-	/** What one replica shows. */
+	/** The pages of one replica. */
 	private final class Feed {
 
 		private final int index;
@@ -228,7 +232,7 @@ final class RangeMerge {
 
 		private Page.@Nullable Cursor cursor;
 
-		/** What comes behind its pages; null where nothing does. */
+		/** The part of the range behind its pages; null if there is none. */
 		private @Nullable KeyRange behind;
 
 		private boolean present = true;
@@ -258,7 +262,7 @@ final class RangeMerge {
 			return this.present && this.cursor == null && this.behind != null;
 		}
 
-		/** Goes to its next item. */
+		/** Goes to the next item. */
 		void advance() {
 			while (!this.pages.isEmpty()) {
 				if (this.cursor == null) {
@@ -289,7 +293,7 @@ final class RangeMerge {
 			RangeMerge.this.present--;
 		}
 
-		/** Has shown nothing yet of a range. */
+		/** Forgets its pages and begins again at a range. */
 		void beginAt(KeyRange from) {
 			this.pages.clear();
 			this.cursor = null;

@@ -40,33 +40,33 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * A range under way: asks replicas for pages, merges them, and tells the result piece by
- * piece, each when it is wanted. Nothing is read ahead but a page of each replica, so a
- * client that stops reading stops the scan.
+ * An open range: asks replicas for pages, merges them, and returns the result piece by
+ * piece, on demand. It reads ahead one page of each replica, so a client that stops
+ * reading stops the scan.
  * <p>
- * It goes on without a replica that fails for as long as enough are left, and asks that
- * one again after a while, or at once where it would be one too few otherwise: a range
- * that takes an hour outlives nodes that restart one after the other, and a damaged block
- * on each of two of them.
+ * It goes on without a replica that fails while enough are left, and asks that one again
+ * after a second. If too few are left, it asks again at once. So a range of an hour
+ * outlives nodes that restart one after the other, and a damaged block on each of two of
+ * them.
  * <p>
  * Large values are not in the pages. The newest version of one is read by itself when it
- * is its turn, from a replica that has shown it; where that fails, that replica is left
- * out and the key is merged again.
+ * is its turn, from a replica that has shown it. If that fails, the replica is left out
+ * and the key is merged again.
  * <p>
- * Used on the executor that it was opened on. To be closed.
+ * Used on the executor on which it was opened. The caller closes it.
  */
 public final class RangeRead implements RangeCursor {
 
 	private static final Logger logger = LoggerFactory.getLogger(RangeRead.class);
 
-	/** How long until a replica that has failed is asked again. */
+	/** The time after which a replica that has failed is asked again. */
 	private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
 
-	/** How much longer the pages of a range with a limit become, each time. */
+	/** The factor by which each further page of a range with a limit is longer. */
 	private static final int PAGE_GROWTH = 4;
 
 	private static final Failed UNEXPECTED = Failed.notDone(Reason.INTERNAL,
-			"the replica met, or sent, what was not expected");
+			"the replica failed unexpectedly or sent an unexpected reply");
 
 	private static final Failed NOT_THERE = Failed.notDone(Reason.UNREADABLE,
 			"the replica has lost an entry that it had shown");
@@ -75,7 +75,7 @@ public final class RangeRead implements RangeCursor {
 
 	private final ReplicaSet replicas;
 
-	/** How many of them must take part, for each key. */
+	/** The number of replicas that must take part for each key. */
 	private final int required;
 
 	private final RangeMerge merge;
@@ -88,47 +88,47 @@ public final class RangeRead implements RangeCursor {
 
 	private final OperationObserver observer;
 
-	/** Gives back what the range has been lent. */
+	/** Gives back the memory of the range. */
 	private final Runnable onClose;
 
 	private final long startedNanos;
 
-	/** What is asked of each replica. */
+	/** The call of each replica that is under way. */
 	private final @Nullable ReplicaCall[] calls;
 
-	/** Why a replica does not take part. */
+	/** The failure of each replica that does not take part. */
 	private final @Nullable Failed[] failures;
 
-	/** From when on one that does not take part is asked again. */
+	/** The instant from which on an absent replica is asked again. */
 	private final long[] againNanos;
 
-	/** Where the merge was when one was lost. */
+	/** The position of the merge when the replica was lost. */
 	private final long[] lostAt;
 
 	/** Whether the next page of a replica could not be read before it was needed. */
 	private final boolean[] hasFailedAhead;
 
-	/** How many items the next page of a replica may have. */
+	/** The most items of the next page of a replica. */
 	private final long[] pageItems;
 
 	/** Whether a replica has answered at all. */
 	private final boolean[] hasAnswered;
 
-	/** Entries that may still be told. */
+	/** The number of entries that may still be returned. */
 	private long remaining;
 
-	/** The next piece, so far. */
+	/** The entries of the next piece, so far. */
 	private List<Item> entries = new ArrayList<>();
 
 	private long pieceBytes;
 
-	/** An entry whose value is being read; the piece waits for it. */
+	/** The call for the value of an entry; the piece waits for it. */
 	private @Nullable LargeCall large;
 
 	/** The first key beyond the limit. */
 	private @Nullable Key next;
 
-	/** Who waits for a piece. */
+	/** The subscriber that waits for a piece. */
 	private @Nullable MonoSink<RangePiece> waiting;
 
 	private boolean hasEmitted;
@@ -142,10 +142,10 @@ public final class RangeRead implements RangeCursor {
 	private boolean closed;
 
 	/**
-	 * A range.
-	 * @param limit the most entries that are told
+	 * Creates a range.
+	 * @param limit the most entries to return
 	 * @param required how many of the replicas must take part
-	 * @param observer told how it goes
+	 * @param observer observes the range
 	 * @param onClose called once
 	 */
 	RangeRead(RangeScope scope, KeyRange range, long limit, ReplicaSet replicas, int required, RangeSettings settings,
@@ -167,7 +167,7 @@ public final class RangeRead implements RangeCursor {
 		this.hasAnswered = new boolean[replicas.size()];
 		this.hasFailedAhead = new boolean[replicas.size()];
 		this.pageItems = new long[replicas.size()];
-		// With a limit, one more: whether there is more has to be told.
+		// With a limit, one more: the answer says whether there are more entries.
 		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
 		this.startedNanos = time.nanos();
 		events.began(scope);
@@ -181,7 +181,7 @@ public final class RangeRead implements RangeCursor {
 		});
 	}
 
-	/** Does what can be done now. A reply that comes meanwhile is not waited for. */
+	/** Does what can be done now. A reply that arrives meanwhile makes it begin again. */
 	private void work() {
 		this.workAgain = true;
 		if (this.working) {
@@ -216,7 +216,7 @@ public final class RangeRead implements RangeCursor {
 		}
 	}
 
-	/** What was heard by enough is told before the failure is. */
+	/** Returns what was merged before it fails. */
 	private void endBroken() {
 		if (this.large == null && !this.entries.isEmpty()) {
 			emit(false);
@@ -247,8 +247,8 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	/**
-	 * Whether there are replicas left to ask: those that were lost at an earlier key, for
-	 * they may have what comes now. They are waited for.
+	 * Adds again the replicas that were lost at an earlier key, since they may have the
+	 * next ones. Returns whether enough replicas take part then.
 	 */
 	private boolean rejoin() {
 		for (int position = 0; position < this.calls.length; position++) {
@@ -262,8 +262,8 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	/**
-	 * Who wants few entries gets short pages; but longer ones each time, since what is
-	 * deleted or has expired is in them too.
+	 * Begins with short pages if few entries are wanted. Each further page is longer,
+	 * since tombstones and expired entries are in them too.
 	 */
 	private Page.Limit pageLimit(int position) {
 		if (!this.merge.isPresent(position)) {
@@ -274,7 +274,7 @@ public final class RangeRead implements RangeCursor {
 		return Page.Limit.of(this.settings.pageBytes(), (int) items);
 	}
 
-	/** Moves what has been merged to the piece. */
+	/** Moves merged entries to the piece. */
 	private void collect() {
 		while (this.large == null && this.next == null && this.pieceBytes < this.settings.pageBytes()) {
 			Merged merged = this.merge.next(this.time.millis());
@@ -378,7 +378,7 @@ public final class RangeRead implements RangeCursor {
 		this.onClose.run();
 	}
 
-	/** What a replica is asked to show: where that flow ends. */
+	/** A call of one replica, and the subscriber of its reply. */
 	private abstract class ReplicaCall extends BaseSubscriber<Reply> {
 
 		final int position;
@@ -414,7 +414,7 @@ public final class RangeRead implements RangeCursor {
 
 		@Override
 		protected void hookOnError(Throwable error) {
-			logger.error("A replica that was asked for a range met an error that nobody expected", error);
+			logger.error("A range met an unexpected error of a replica", error);
 			answer(UNEXPECTED);
 		}
 
@@ -436,7 +436,7 @@ public final class RangeRead implements RangeCursor {
 
 	}
 
-	/** For a page; of one that does not take part, whether it can show any. */
+	/** The call for a page. For a replica that does not take part it is a probe. */
 	private final class PageCall extends ReplicaCall {
 
 		private final boolean isProbe;
@@ -463,7 +463,10 @@ public final class RangeRead implements RangeCursor {
 			}
 		}
 
-		/** What it has shown so far counts; then it is asked once more. */
+		/**
+		 * Keeps the pages that the replica has shown, and asks for this one once more
+		 * when it is needed.
+		 */
 		@Override
 		void failed(Failed why) {
 			RangeRead.this.calls[this.position] = null;
@@ -477,7 +480,7 @@ public final class RangeRead implements RangeCursor {
 
 	}
 
-	/** For an entry that is too long for a page. */
+	/** The call for an entry that is too large for a page. */
 	private final class LargeCall extends ReplicaCall {
 
 		private final Large it;
@@ -488,7 +491,10 @@ public final class RangeRead implements RangeCursor {
 			this.it = it;
 		}
 
-		/** Perhaps written or deleted since it was shown: that is told. */
+		/**
+		 * Returns the entry of now: it may have been replaced or deleted since it was
+		 * shown.
+		 */
 		@Override
 		void received(Page page) {
 			long now = RangeRead.this.time.millis();

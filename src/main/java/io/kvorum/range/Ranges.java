@@ -22,11 +22,10 @@ import io.kvorum.replication.ReplicaSet;
 /**
  * Opens ranges, up to a number and an amount of memory.
  * <p>
- * A range over the cluster asks all nodes, so that it finds entries that were written
- * with few copies. It is whole while a majority of each key's replicas take part: of the
- * default number of replicas a minority may be missing, wherever they are. That is also
- * the most that may be missing, since with many more partitions than sets of nodes there
- * are keys on every set.
+ * A range over the cluster asks all nodes, so that it finds entries with few copies. It
+ * is complete while a majority of each key's replicas takes part. So a minority of the
+ * default number of replicas may be missing, on any nodes. More may not: there are many
+ * more partitions than sets of nodes, so every set holds some keys.
  */
 public final class Ranges {
 
@@ -34,7 +33,7 @@ public final class Ranges {
 
 	private final Member self;
 
-	/** By the index of their member. */
+	/** The replicas by the index of their member. */
 	private final Replica[] replicas;
 
 	private final RangeSettings settings;
@@ -48,8 +47,9 @@ public final class Ranges {
 	private final AtomicLong lentBytes = new AtomicLong();
 
 	/**
-	 * Ranges of a node.
-	 * @param replicas on all members, this one among them, by their index
+	 * Creates the ranges of a node.
+	 * @param replicas the replicas of all members, this node's among them, by the index
+	 * of the member
 	 */
 	public Ranges(Topology topology, Member self, List<? extends Replica> replicas, RangeSettings settings,
 			TimeSource time, RangeEvents events) {
