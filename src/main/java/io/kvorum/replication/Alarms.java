@@ -4,13 +4,13 @@ import java.time.Duration;
 
 import reactor.core.publisher.Mono;
 
-/** Says when time has passed. */
+/** Timers of the caller's executor. */
 @FunctionalInterface
 public interface Alarms {
 
 	/**
-	 * Completes with a value after this time, on the caller's executor; cancelling it
-	 * costs little and leaves nothing behind.
+	 * Completes with a value after this time, on the caller's executor. Cancelling is
+	 * cheap and leaves nothing behind.
 	 */
 	Mono<Long> after(Duration time);
 

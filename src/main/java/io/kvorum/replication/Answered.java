@@ -2,7 +2,7 @@ package io.kvorum.replication;
 
 import io.kvorum.quorum.Reply;
 
-/** What a replica answers to a question. */
+/** The reply to a query of a peer. */
 public final class Answered implements Reply.Told {
 
 	private final byte[] bytes;
@@ -10,7 +10,7 @@ public final class Answered implements Reply.Told {
 	private final int pageAt;
 
 	/**
-	 * An answer without entries.
+	 * Creates an answer without entries.
 	 * @param bytes not to be changed afterwards
 	 */
 	public Answered(byte[] bytes) {
@@ -23,20 +23,20 @@ public final class Answered implements Reply.Told {
 	}
 
 	/**
-	 * An answer that ends with a {@link io.kvorum.storage.Page}.
+	 * Creates an answer that ends with a {@link io.kvorum.storage.Page}.
 	 * @param bytes not to be changed afterwards
-	 * @param pageAt where the page begins
+	 * @param pageAt the index at which the page begins
 	 */
 	public static Answered withPage(byte[] bytes, int pageAt) {
 		return new Answered(bytes, pageAt);
 	}
 
-	/** Not to be changed. */
+	/** The answer; not to be changed. */
 	public byte[] bytes() {
 		return this.bytes;
 	}
 
-	/** Where its page begins; at its end where it has none. */
+	/** The index at which its page begins; its length if it has no page. */
 	public int pageAt() {
 		return this.pageAt;
 	}

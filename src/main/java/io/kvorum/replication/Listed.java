@@ -3,6 +3,6 @@ package io.kvorum.replication;
 import io.kvorum.quorum.Reply;
 import io.kvorum.storage.Page;
 
-/** To a scan: the first entries that a replica holds of a range. */
+/** The reply to a scan: the first entries that a replica holds of a range. */
 public record Listed(Page page) implements Reply.Told {
 }

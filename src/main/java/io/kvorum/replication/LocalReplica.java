@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The replica of this node: its storage, asked by this node's coordinator or another's.
+ * The replica of this node: its storage, called by this node's coordinator or by a
+ * peer's.
  */
 public final class LocalReplica implements Replica {
 
@@ -37,8 +38,8 @@ public final class LocalReplica implements Replica {
 		.just(Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began"));
 
 	/**
-	 * Acknowledged it would be gone at once, which no client takes for success. Nothing
-	 * here tells a slow store from clocks that differ.
+	 * Refuses an entry that would be gone at once, which no client takes for a success.
+	 * This node cannot tell a slow store from clocks that differ.
 	 */
 	private static final Mono<Reply> EXPIRED = Mono.just(Failed.notDone(Reason.TIMEOUT,
 			"the entry expired before it was stored: that took longer than its ttl, or the clocks of the nodes differ by as much; give it a longer ttl"));
@@ -61,9 +62,9 @@ public final class LocalReplica implements Replica {
 	private final boolean isAlone;
 
 	/**
-	 * The replica of a node with peers.
-	 * @param votingRight while it is in doubt, the replica stores and does not tell
-	 * @param queries answers what it is asked beside that
+	 * Creates the replica of a node with peers.
+	 * @param votingRight while it is withheld, the replica stores and refuses reads
+	 * @param queries answers the other queries of peers
 	 */
 	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
 			VotingRight votingRight, PeerQueries queries) {
@@ -81,7 +82,7 @@ public final class LocalReplica implements Replica {
 		this.isAlone = isAlone;
 	}
 
-	/** The replica of a node without peers. */
+	/** Creates the replica of a node without peers. */
 	public static LocalReplica alone(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
 		return new LocalReplica(member, storage, clock, time, VotingRight.TRUSTED, PeerQueries.NONE, true);
 	}
@@ -140,10 +141,11 @@ public final class LocalReplica implements Replica {
 	}
 
 	/**
-	 * Of a write that met something newer where nobody compares versions beforehand. Of
-	 * two writes at a time of this node the earlier one may come later: it has been
-	 * overwritten. What another node gave lies ahead of this one's clock, and the write
-	 * is seen by nobody.
+	 * Replies to a store that met a newer entry, where no round compares versions first.
+	 * <p>
+	 * If the newer one is of this node, two of its writes have overtaken each other: this
+	 * one has been overwritten. If it is of another node, it lies ahead of this node's
+	 * clock, and no read would see the write.
 	 */
 	private Mono<Reply> superseded(Key key, Entry entry, Deadline deadline) {
 		return this.storage.read(key, deadline)
@@ -167,7 +169,7 @@ public final class LocalReplica implements Replica {
 	}
 
 	/**
-	 * Of a version that is too far ahead of the clock: whether of what is stored, too.
+	 * Whether a version is too far ahead of the stored one too, not only of the clock.
 	 */
 	private static boolean isTooFarAhead(Version version, Version stored) {
 		return version.millis() > stored.millis() + HybridLogicalClock.MAX_LEAD_MILLIS;
@@ -207,7 +209,7 @@ public final class LocalReplica implements Replica {
 		return Mono.just(failure(ex));
 	}
 
-	/** What a replica replies where its storage failed. */
+	/** The reply of a replica whose storage has failed. */
 	public static Failed failure(StorageException ex) {
 		return new Failed(reasonOf(ex), String.valueOf(ex.getMessage()), ex.mayHaveBeenStored(), ex.mayRetry());
 	}
@@ -223,7 +225,10 @@ public final class LocalReplica implements Replica {
 		};
 	}
 
-	/** Its answer costs no network, unless its disk hangs or it may not answer. */
+	/**
+	 * Returns 0 unless its disk owes an answer, and the largest time before {@link #AWAY}
+	 * while it may not vote.
+	 */
 	@Override
 	public long expectedNanos() {
 		return (this.votingRight.withheldBecause() != null) ? LAST : this.storage.silentNanos();

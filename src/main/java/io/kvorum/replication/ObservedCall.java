@@ -19,7 +19,7 @@ public final class ObservedCall {
 
 	private final long startedNanos;
 
-	/** A round that is decided by a reply cancels the call that brought it, too. */
+	/** Guards the report: the reply that decides a round also cancels its own call. */
 	private final AtomicBoolean isOver = new AtomicBoolean();
 
 	private ObservedCall(Call call, TimeSource time) {
@@ -29,8 +29,8 @@ public final class ObservedCall {
 	}
 
 	/**
-	 * The same call, reported.
-	 * @param observer is told of it, if it observes
+	 * Returns a call that reports itself.
+	 * @param observer receives the report if it observes
 	 */
 	public static Mono<Reply> of(Mono<Reply> call, Replica replica, Step step, boolean hedge,
 			OperationObserver observer, TimeSource time) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** Derives the failure of an operation from the replies of its replicas. */
 public final class OperationFailures {
 
-	/** The reason of a replica that had not replied when the others decided. */
+	/** The outcome of a replica that had not replied when the others decided. */
 	private static final String PENDING = "pending";
 
 	private OperationFailures() {

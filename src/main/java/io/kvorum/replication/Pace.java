@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import io.kvorum.clock.TimeSource;
 import reactor.core.publisher.Mono;
 
-/** Keeps work below so many bytes a second, for one that does it. */
+/** Keeps the work of one caller below a number of bytes per second. */
 public final class Pace {
 
 	private final long bytesPerSecond;
@@ -15,7 +15,7 @@ public final class Pace {
 
 	private final Alarms alarms;
 
-	/** When what was done would have been done at that pace. */
+	/** The instant at which the work so far would be done at that pace. */
 	private long dueNanos;
 
 	public Pace(long bytesPerSecond, TimeSource time, Alarms alarms) {
@@ -25,12 +25,15 @@ public final class Pace {
 		this.dueNanos = time.nanos();
 	}
 
-	/** Completes when so much more may be done, of which so much just was. */
+	/**
+	 * Completes when more work may begin.
+	 * @param bytes the length of the work that was just done
+	 */
 	public Mono<Void> afterBytes(long bytes) {
 		return Mono.defer(() -> {
 			long now = this.time.nanos();
 			long nanos = TimeUnit.SECONDS.toNanos(1) * bytes / this.bytesPerSecond;
-			// What was not used before is lost.
+			// Time that was not used before is lost.
 			this.dueNanos = Math.max(this.dueNanos, now) + nanos;
 			Duration wait = Duration.ofNanos(this.dueNanos - now);
 			return wait.isPositive() ? this.alarms.after(wait).then() : Mono.empty();

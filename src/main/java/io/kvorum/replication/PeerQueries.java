@@ -6,18 +6,16 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
 import reactor.core.publisher.Mono;
 
-/**
- * Answers what other nodes ask this one beside reading and storing.
- */
+/** Answers the queries of peers other than reads and stores. */
 @FunctionalInterface
 public interface PeerQueries {
 
-	/** Of a node that nobody asks. */
-	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no questions"));
+	/** Answers no query, on a node without peers. */
+	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no queries"));
 
 	/**
-	 * {@link Answered}, or the failure to answer; no error signals.
-	 * @param query of one of the kinds that are known here
+	 * Replies with {@link Answered} or with a failure, never with an error signal.
+	 * @param query a query of a kind that this node knows
 	 */
 	Mono<Reply> answer(byte[] query, Deadline deadline);
 

@@ -14,61 +14,61 @@ import reactor.core.publisher.Mono;
 /**
  * A replica of keys, on this node or another one.
  * <p>
- * It always replies: no error signals for what can go wrong, and something by the
- * deadline, though another node may carry out later what it was asked in time. Replies
- * arrive on the caller's executor.
+ * It always replies by the deadline and reports a failure as a reply, not as an error
+ * signal. Another node may still carry out a request after that. Replies arrive on the
+ * caller's executor.
  */
 public interface Replica {
 
-	/** The node it is on. */
+	/** The node that it is on. */
 	Member member();
 
-	/** The newest entry of a key: a tombstone or an expired one, too. */
+	/** Reads the newest entry of a key, which may be a tombstone or expired. */
 	Mono<Reply> read(Key key, Deadline deadline);
 
-	/** The version of the newest entry of a key. */
+	/** Reads the version of the newest entry of a key. */
 	Mono<Reply> readVersion(Key key, Deadline deadline);
 
 	/**
-	 * Stores an entry where there is no newer one. Once subscribed to, it is carried out,
-	 * cancelled or not.
-	 * @param repair whether the entry was found on another replica: then its version is
-	 * not held against this one's clock
+	 * Stores an entry unless there is a newer one. Once subscribed to, the store is
+	 * carried out even if it is cancelled.
+	 * @param repair whether the entry was found on another replica; its version is then
+	 * not compared with this replica's clock
 	 */
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
 
 	/**
-	 * Whether a store would find room, as far as is known without asking anybody. Where
-	 * it says no {@link #refuseStore} says why.
-	 * @param valueBytes how long the value will be
+	 * Whether a store would find room, as far as this node knows. If not,
+	 * {@link #refuseStore} says why.
+	 * @param valueBytes the length of the value
 	 */
 	default boolean hasRoomFor(int valueBytes) {
 		return true;
 	}
 
 	/**
-	 * Refuses a store that is about to be made, where it would be refused for want of
-	 * room, and nobody need be asked to know that; null where it is to be tried.
-	 * @param valueBytes how long the value will be
+	 * Refuses a store that is certain to fail for lack of room, without asking the
+	 * replica.
+	 * @param valueBytes the length of the value
+	 * @return why the store is refused; null if it should be tried
 	 */
 	default @Nullable Failed refuseStore(int valueBytes) {
 		return null;
 	}
 
-	/**
-	 * The first entries that it holds of a range: {@link Listed}, where it does not fail.
-	 */
+	/** Scans the first entries of a range; replies with {@link Listed} or a failure. */
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * Asks something beside reading and storing, see {@link PeerQueries}:
-	 * {@link Answered}, where it does not fail.
+	 * Sends a query of another kind, see {@link PeerQueries}; replies with
+	 * {@link Answered} or a failure.
 	 */
 	Mono<Reply> ask(byte[] query, Deadline deadline);
 
 	/**
-	 * How long it is expected to take for a read, in nanoseconds: 0 for the replica of
-	 * this node, {@link #AWAY} for one that is known not to answer.
+	 * The expected time of a read, in nanoseconds; the replicas of a key are asked in its
+	 * order. 0 for the replica of this node, unless its disk is slow to answer or the
+	 * node may not vote; {@link #AWAY} for a replica that is known not to answer.
 	 */
 	long expectedNanos();
 
@@ -77,7 +77,7 @@ public interface Replica {
 		return expectedNanos() != AWAY;
 	}
 
-	/** It is not there. */
+	/** The expected time of a replica that is away. */
 	long AWAY = Long.MAX_VALUE;
 
 }

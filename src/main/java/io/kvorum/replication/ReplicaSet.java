@@ -6,18 +6,18 @@ import io.kvorum.cluster.Member;
 import io.kvorum.quorum.Tally;
 
 /**
- * The replicas of a key, as one operation sees them: by preference, this node first, then
- * the one expected to answer first. The position of a replica in this order stands for it
- * in a {@link Tally}.
+ * The replicas of a key in the order in which one operation asks them: by the expected
+ * time of their reply, so that this node's is usually the first. The position in this
+ * order stands for the replica in a {@link Tally}.
  */
 public final class ReplicaSet {
 
 	private final Replica[] replicas;
 
-	/** The place of each in the order of the key. */
+	/** The rank of each replica in the order of the key. */
 	private final int[] ranks;
 
-	/** How many of them are not known to be away; these come first. */
+	/** The number of replicas that are not known to be away; these come first. */
 	private final int present;
 
 	private ReplicaSet(Replica[] replicas, int[] ranks, int present) {
@@ -27,8 +27,8 @@ public final class ReplicaSet {
 	}
 
 	/**
-	 * The replicas on these members.
-	 * @param all the replicas on all members, by their index
+	 * Orders the replicas of these members.
+	 * @param all the replicas of all members, by the index of the member
 	 */
 	public static ReplicaSet of(List<Member> members, Replica[] all) {
 		int size = members.size();
@@ -57,7 +57,7 @@ public final class ReplicaSet {
 		return this.replicas.length;
 	}
 
-	/** How many of them are not known to be away; these come first. */
+	/** The number of replicas that are not known to be away; these come first. */
 	public int present() {
 		return this.present;
 	}
@@ -68,7 +68,7 @@ public final class ReplicaSet {
 
 	/**
 	 * Whether the replica is one of those that are to hold an entry.
-	 * @param copies how many these are
+	 * @param copies how many replicas are to hold it
 	 */
 	public boolean isCopy(int position, int copies) {
 		return this.ranks[position] < copies;

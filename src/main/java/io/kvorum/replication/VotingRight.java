@@ -3,16 +3,16 @@ package io.kvorum.replication;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the replica of this node may be believed when it says what it holds, or does
- * not hold: not while it lacks what it once acknowledged.
+ * The right of this node's replica to answer reads and scans. It is withheld while the
+ * replica lacks what it once acknowledged.
  */
 @FunctionalInterface
 public interface VotingRight {
 
-	/** Of a node that has no peers that could tell otherwise. */
+	/** Never withholds the right, on a node without peers. */
 	VotingRight TRUSTED = () -> null;
 
-	/** Why it may not be believed; null where it may. */
+	/** The reason for which the right is withheld; null if the replica has it. */
 	@Nullable String withheldBecause();
 
 }
