@@ -14,7 +14,7 @@ import reactor.core.publisher.Mono;
  * A store of keys and values, as the API sees it.
  * <p>
  * Operations begin when they are subscribed to. They fail with an
- * {@link OperationFailedException}; cancelling a write does not undo it. Results arrive
+ * {@link OperationFailedException}. Cancelling a write does not undo it. Results arrive
  * on the executor of the caller.
  */
 public interface KeyValueStore {
@@ -31,7 +31,8 @@ public interface KeyValueStore {
 	/**
 	 * Stores a value and replaces any other.
 	 * @param asked how many copies to keep, and how many of them to wait for
-	 * @param ttl how long the value lives, from the instant of its version; null for ever
+	 * @param ttl how long the value lives, from the instant of its version; null if it
+	 * does not expire
 	 * @return the version of the write
 	 */
 	Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
@@ -43,8 +44,7 @@ public interface KeyValueStore {
 	Mono<Version> delete(Key key, Replicas asked, OperationObserver observer);
 
 	/**
-	 * Refuses a write that is certain to fail. Asked before the value is read, so that it
-	 * need not be.
+	 * Refuses a write that is certain to fail. The caller asks before it reads the value.
 	 * @param valueBytes the length of the value
 	 * @return why the write is refused; null if it should be tried, and may still fail
 	 */

@@ -3,8 +3,8 @@ package io.kvorum.operation;
 import java.util.List;
 
 /**
- * An operation did not succeed. {@link #mayHaveHappened()} says whether a write may have
- * happened, {@link #mayRetry()} whether to try again.
+ * Reports an operation that did not succeed. {@link #mayHaveHappened()} says whether a
+ * write may have happened, {@link #mayRetry()} whether to try again.
  * <p>
  * It has no stack trace: under overload there are thousands.
  */
@@ -25,7 +25,7 @@ public final class OperationFailedException extends RuntimeException {
 	private final transient List<ReplicaFailure> replicas;
 
 	/**
-	 * A failed operation.
+	 * Creates the failure of an operation.
 	 * @param required the replicas that had to succeed
 	 * @param acknowledged the replicas that did
 	 * @param replicas the replicas that did not
@@ -45,12 +45,12 @@ public final class OperationFailedException extends RuntimeException {
 		return this.kind;
 	}
 
-	/** How many replicas had to succeed. */
+	/** The number of replicas that had to succeed. */
 	public int required() {
 		return this.required;
 	}
 
-	/** How many replicas did. */
+	/** The number of replicas that did. */
 	public int acknowledged() {
 		return this.acknowledged;
 	}

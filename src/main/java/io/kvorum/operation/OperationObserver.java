@@ -5,12 +5,12 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes one operation. Called by any thread. Calls of replicas that the answer did not
- * wait for may end after the operation.
+ * Observes one operation. Called by any thread. Calls of replicas for which the answer
+ * did not wait may end after the operation.
  */
 public interface OperationObserver {
 
-	/** Observes nothing, which costs nothing. */
+	/** Observes nothing, at no cost. */
 	OperationObserver NONE = new OperationObserver() {
 		@Override
 		public boolean isObserving() {
@@ -18,7 +18,7 @@ public interface OperationObserver {
 		}
 	};
 
-	/** An observer that reports to both; either may be null. */
+	/** Combines two observers; either may be null. */
 	static OperationObserver both(@Nullable OperationObserver one, @Nullable OperationObserver other) {
 		if (one == null) {
 			return (other != null) ? other : NONE;
@@ -79,22 +79,22 @@ public interface OperationObserver {
 
 	}
 
-	/** What a round asks its replicas for. */
+	/** The requests that a round sends to its replicas. */
 	enum Step {
 
-		/** The versions that they hold, before a write. */
+		/** Reads versions, before a write. */
 		VERSIONS("versions"),
 
-		/** To store what is written. */
+		/** Stores an entry. */
 		STORE("store"),
 
-		/** The entries that they hold. */
+		/** Reads entries. */
 		READ("read"),
 
-		/** To store the entry that a read found on too few replicas. */
+		/** Stores the entry that a read found on too few replicas. */
 		WRITE_BACK("write-back"),
 
-		/** A page of a range, or a large value of it. */
+		/** Reads a page of a range, or a large value of it. */
 		PAGE("page");
 
 		private final String text;

@@ -6,7 +6,7 @@ public enum Outcome {
 	/** Enough replicas succeeded. */
 	REACHED,
 
-	/** It did not happen. */
+	/** The operation did not happen. */
 	NOT_APPLIED,
 
 	/** A write may have happened. */

@@ -6,8 +6,9 @@ import reactor.core.publisher.Mono;
 public interface RangeCursor extends AutoCloseable {
 
 	/**
-	 * The next piece. Pieces are asked for one after the other, up to the last. Fails
-	 * with an {@link OperationFailedException} if too few replicas can be read.
+	 * Reads the next piece. The caller asks for one piece after the other, up to the
+	 * last. Fails with an {@link OperationFailedException} if too few replicas can be
+	 * read.
 	 */
 	Mono<RangePiece> next();
 

@@ -12,7 +12,7 @@ public enum RangeOutcome {
 	/** Too few replicas could be read, after some entries were sent. */
 	BROKEN,
 
-	/** The client did not want the rest. */
+	/** The client cancelled the range. */
 	CANCELLED
 
 }

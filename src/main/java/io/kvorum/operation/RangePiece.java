@@ -7,12 +7,12 @@ import io.kvorum.kv.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A piece of a range, to be told to a client.
+ * A piece of the answer to a range.
  *
  * @param entries in the order of their keys; perhaps none
  * @param last whether the answer ends with it
- * @param next of the last piece: the first key that was not told because of the limit;
- * null where the range is told to its end
+ * @param next in the last piece, the first key beyond the limit; null if the range ends
+ * here
  */
 public record RangePiece(List<Item> entries, boolean last, @Nullable Key next) {
 

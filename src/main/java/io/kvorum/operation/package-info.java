@@ -1,6 +1,6 @@
 /**
- * The operations that a store offers to its clients, and what it tells about each: the
- * port between the API and whatever holds the data.
+ * The operations that a store offers to its clients, and the events of each: the port
+ * between the API and the store.
  */
 @NullMarked
 package io.kvorum.operation;
