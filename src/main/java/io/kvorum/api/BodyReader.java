@@ -35,7 +35,7 @@ final class BodyReader {
 	/**
 	 * The length that a request says its body has, which the network layer holds it to;
 	 * {@link #UNDECLARED} where it does not say.
-	 * @throws ValueTooLargeException if that is too long: nothing was read
+	 * @throws ProblemException if that is too long: nothing was read
 	 */
 	int declaredBytes(HttpExchange request) {
 		String length = request.header(HttpHeaderNames.CONTENT_LENGTH);
@@ -45,7 +45,7 @@ final class BodyReader {
 		// Digits only: others have been refused before they got here.
 		long declared = Long.parseLong(length);
 		if (declared > this.settings.maxValueBytes()) {
-			throw new ValueTooLargeException();
+			throw tooLarge();
 		}
 		return (int) declared;
 	}
@@ -54,7 +54,7 @@ final class BodyReader {
 	 * Reads a body.
 	 * @param declared its {@link #declaredBytes}
 	 * @return the reading; {@link Body#release()} is due however it ends
-	 * @throws NotAcceptedException if there is no memory for it: nothing was read
+	 * @throws ProblemException if there is no memory for it: nothing was read
 	 */
 	Body begin(HttpExchange request, int declared) {
 		if (declared == UNDECLARED) {
@@ -64,6 +64,10 @@ final class BodyReader {
 			throw this.inFlight.exhausted();
 		}
 		return new Body(request, Math.min(declared, FIRST_BYTES));
+	}
+
+	private ProblemException tooLarge() {
+		return new ProblemException(Problem.valueTooLarge(this.settings.maxValueBytes()));
 	}
 
 	/** One body: memory that is reserved, and filled by one request's buffers. */
@@ -100,7 +104,7 @@ final class BodyReader {
 				return;
 			}
 			if (needed > BodyReader.this.settings.maxValueBytes()) {
-				throw new ValueTooLargeException();
+				throw tooLarge();
 			}
 			int capacity = Math.min(Math.max(needed, Math.max(2 * this.bytes.length, FIRST_BYTES)),
 					BodyReader.this.settings.maxValueBytes());

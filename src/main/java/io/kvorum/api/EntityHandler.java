@@ -134,8 +134,8 @@ final class EntityHandler implements WebHandler {
 			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), exchange, observer);
 			default -> {
 				exchange.set(HttpHeaderNames.ALLOW, ALLOWED);
-				yield this.problems.write(exchange, new Problem(405, "method-not-allowed", "Method not allowed",
-						"An entity takes the methods " + ALLOWED + "."));
+				yield this.problems.write(exchange,
+						Problem.methodNotAllowed("An entity takes the methods " + ALLOWED + "."));
 			}
 		};
 	}
@@ -229,7 +229,7 @@ final class EntityHandler implements WebHandler {
 			return DEFAULT_CONTENT_TYPE;
 		}
 		if (contentType.length() > MAX_CONTENT_TYPE_LENGTH) {
-			throw new BadRequestException("content-type-too-long",
+			throw ProblemException.badRequest("content-type-too-long",
 					"The Content-Type has %d characters, the limit is %d.".formatted(contentType.length(),
 							MAX_CONTENT_TYPE_LENGTH));
 		}
@@ -293,13 +293,8 @@ final class EntityHandler implements WebHandler {
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(exchange, denied);
 		}
-		if (error instanceof UnsupportedHeaderException unsupported) {
-			return this.problems.write(exchange, unsupported);
-		}
 		return this.problems.write(exchange, switch (error) {
-			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
-			case ValueTooLargeException _ -> Problem.valueTooLarge(this.settings.maxValueBytes());
-			case NotAcceptedException ex -> Problem.notAccepted(String.valueOf(ex.getMessage()));
+			case ProblemException ex -> ex.problem();
 			case AbortedException _ -> Problem.incompleteBody("The connection ended before the body did.");
 			case RequestBodyTimeoutException ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
 			case RequestBodyException ex -> Problem.incompleteBody(String.valueOf(ex.getMessage()));

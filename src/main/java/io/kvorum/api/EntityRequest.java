@@ -25,7 +25,7 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 
 	/**
 	 * Reads a raw query string.
-	 * @throws BadRequestException if it asks for nothing that can be done
+	 * @throws ProblemException if it asks for nothing that can be done
 	 */
 	static EntityRequest parse(@Nullable String rawQuery, ReplicationPolicy policy) {
 		QueryParameters query = new QueryParameters(rawQuery);
@@ -40,12 +40,13 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 	private static Key key(QueryParameters query) {
 		byte[] id = query.bytes("id");
 		if (id == null || id.length == 0) {
-			throw new BadRequestException("missing-id",
+			throw ProblemException.badRequest("missing-id",
 					"The parameter 'id' is missing or empty. Name the entity: /v0/entity?id=<key>.");
 		}
 		if (id.length > Key.MAX_LENGTH_BYTES) {
-			throw new BadRequestException("id-too-long", "The id has %d bytes, the limit is %d bytes after decoding."
-				.formatted(id.length, Key.MAX_LENGTH_BYTES));
+			throw ProblemException.badRequest("id-too-long",
+					"The id has %d bytes, the limit is %d bytes after decoding.".formatted(id.length,
+							Key.MAX_LENGTH_BYTES));
 		}
 		return Key.of(id);
 	}
@@ -93,12 +94,13 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 			return Ttl.parse(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw new BadRequestException("bad-ttl", "The parameter 'ttl' cannot be used: " + ex.getMessage() + ".");
+			throw ProblemException.badRequest("bad-ttl",
+					"The parameter 'ttl' cannot be used: " + ex.getMessage() + ".");
 		}
 	}
 
-	private static BadRequestException badReplicas(String detail) {
-		return new BadRequestException("bad-replicas", detail);
+	private static ProblemException badReplicas(String detail) {
+		return ProblemException.badRequest("bad-replicas", detail);
 	}
 
 }

@@ -35,11 +35,11 @@ final class InFlightBytes {
 		this.reserved.addAndGet(-bytes);
 	}
 
-	/** What to say where there was no room. */
-	NotAcceptedException exhausted() {
-		return new NotAcceptedException(
+	/** The refusal where there was no room. */
+	ProblemException exhausted() {
+		return new ProblemException(Problem.notAccepted(
 				"%d bytes of values are in flight, the limit is kvorum.api.max-in-flight-size of %d. Try again later."
-					.formatted(reserved(), this.limit));
+					.formatted(reserved(), this.limit)));
 	}
 
 	long reserved() {

@@ -57,9 +57,18 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 					+ "Send it without Content-Encoding: decoded, or with a Content-Type that says what it is, such as application/gzip.",
 			null, NEVER_APPLIED);
 
-	/** Those that always say the same. */
+	static final Problem NO_ENDPOINT = new Problem(404, "no-such-endpoint", "No such endpoint",
+			"There is no such management endpoint, or it is not exposed.");
+
+	static final Problem NO_FORMAT = new Problem(406, "not-acceptable", "Not acceptable",
+			"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept.");
+
+	static final Problem NO_CHUNKS = new Problem(505, "http-version-not-supported", "HTTP version not supported",
+			"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1.");
+
+	/** The problems that need no data of the request. */
 	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
-			NO_RIGHT_TO_ENDPOINT);
+			NO_RIGHT_TO_ENDPOINT, CODED_VALUE, NO_ENDPOINT, NO_FORMAT, NO_CHUNKS);
 
 	Problem(int status, String type, String title, String detail) {
 		this(status, type, title, detail, null, Map.of());
@@ -67,6 +76,10 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	static Problem badRequest(String type, String detail) {
 		return new Problem(400, type, "Bad request", detail);
+	}
+
+	static Problem methodNotAllowed(String detail) {
+		return new Problem(405, "method-not-allowed", "Method not allowed", detail);
 	}
 
 	static Problem valueTooLarge(long maxBytes) {

@@ -53,15 +53,11 @@ final class ProblemWriter {
 		return rendered(failed).writeTo(exchange);
 	}
 
-	Mono<Void> write(HttpExchange exchange, UnsupportedHeaderException unsupported) {
-		if (unsupported.problem().status() == UNSUPPORTED_MEDIA_TYPE) {
+	Mono<Void> write(HttpExchange exchange, Problem problem) {
+		if (problem.status() == UNSUPPORTED_MEDIA_TYPE) {
 			// What would have been taken: RFC 9110, section 15.5.16.
 			exchange.set(HttpHeaderNames.ACCEPT_ENCODING, HttpHeaderValues.IDENTITY);
 		}
-		return write(exchange, unsupported.problem());
-	}
-
-	Mono<Void> write(HttpExchange exchange, Problem problem) {
 		Rendered constant = this.constant.get(problem);
 		return ((constant != null) ? constant : render(problem)).writeTo(exchange);
 	}

@@ -29,7 +29,7 @@ final class QueryParameters {
 	/**
 	 * The bytes of a parameter, which are well-formed UTF-8.
 	 * @return null where it is missing
-	 * @throws BadRequestException if it is there twice, or ill-formed
+	 * @throws ProblemException if it is there twice, or ill-formed
 	 */
 	byte @Nullable [] bytes(String name) {
 		int start = find(name, 0);
@@ -38,7 +38,7 @@ final class QueryParameters {
 		}
 		int end = this.raw.indexOf('&', start);
 		if (end >= 0 && find(name, end + 1) >= 0) {
-			throw new BadRequestException("repeated-parameter",
+			throw ProblemException.badRequest("repeated-parameter",
 					"The parameter '%s' is given more than once. Give it once.".formatted(name));
 		}
 		return decode(name, start, (end >= 0) ? end : this.raw.length());
@@ -116,8 +116,8 @@ final class QueryParameters {
 		}
 	}
 
-	private static BadRequestException illFormed(String name, String what) {
-		return new BadRequestException("ill-formed-parameter",
+	private static ProblemException illFormed(String name, String what) {
+		return ProblemException.badRequest("ill-formed-parameter",
 				"The parameter '%s' is not well-formed %s.".formatted(name, what));
 	}
 

@@ -36,7 +36,7 @@ abstract sealed class RangeFormat {
 	 * The format that a client likes best.
 	 * @param accept its Accept headers
 	 * @return null where it likes none
-	 * @throws BadRequestException if they cannot be read
+	 * @throws ProblemException if they cannot be read
 	 */
 	static @Nullable RangeFormat of(List<String> accept) {
 		List<MediaType> types = accepted(accept);
@@ -76,7 +76,8 @@ abstract sealed class RangeFormat {
 			return MediaType.parseMediaTypes(accept);
 		}
 		catch (InvalidMediaTypeException ex) {
-			throw new BadRequestException("bad-accept", "The header Accept cannot be read: " + ex.getMessage() + ".");
+			throw ProblemException.badRequest("bad-accept",
+					"The header Accept cannot be read: " + ex.getMessage() + ".");
 		}
 	}
 

@@ -92,13 +92,10 @@ final class RangeHandler implements WebHandler {
 		ServerHttpRequest request = exchange.getRequest();
 		if (!request.getMethod().equals(HttpMethod.GET)) {
 			answer.set(HttpHeaders.ALLOW, HttpMethod.GET.name());
-			return this.problems.write(answer,
-					new Problem(405, "method-not-allowed", "Method not allowed", "A range takes the method GET."));
+			return this.problems.write(answer, Problem.methodNotAllowed("A range takes the method GET."));
 		}
 		if (isOld(request)) {
-			return this.problems.write(answer,
-					new Problem(505, "http-version-not-supported", "HTTP version not supported",
-							"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1."));
+			return this.problems.write(answer, Problem.NO_CHUNKS);
 		}
 		return range(caller, exchange, answer, observer);
 	}
@@ -117,8 +114,7 @@ final class RangeHandler implements WebHandler {
 		RequestHeaders.checkRead(answer);
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
-			return this.problems.write(answer, new Problem(406, "not-acceptable", "Not acceptable",
-					"A range comes as application/octet-stream or as application/x-ndjson; ask for one of them by Accept."));
+			return this.problems.write(answer, Problem.NO_FORMAT);
 		}
 		response.getHeaders().setContentType(format.mediaType());
 		response.getHeaders().setCacheControl("no-cache");
@@ -161,11 +157,8 @@ final class RangeHandler implements WebHandler {
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(answer, denied);
 		}
-		if (error instanceof UnsupportedHeaderException unsupported) {
-			return this.problems.write(answer, unsupported);
-		}
 		return this.problems.write(answer, switch (error) {
-			case BadRequestException ex -> Problem.badRequest(ex.problem(), String.valueOf(ex.getMessage()));
+			case ProblemException ex -> ex.problem();
 			case OperationFailedException ex -> Problem.of(ex);
 			default -> {
 				logger.error("A request for a range failed", error);

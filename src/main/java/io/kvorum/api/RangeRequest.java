@@ -22,18 +22,18 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 
 	/**
 	 * Reads a raw query string.
-	 * @throws BadRequestException if it asks for nothing that can be done
+	 * @throws ProblemException if it asks for nothing that can be done
 	 */
 	static RangeRequest parse(@Nullable String rawQuery) {
 		QueryParameters query = new QueryParameters(rawQuery);
 		byte[] start = query.bytes("start");
 		if (start == null || start.length == 0) {
-			throw new BadRequestException("missing-start",
+			throw ProblemException.badRequest("missing-start",
 					"The parameter 'start' is missing or empty. Name the first key: /v0/entities?start=<key>.");
 		}
 		byte[] end = query.bytes("end");
 		if (end != null && Arrays.compareUnsigned(end, start) < 0) {
-			throw new BadRequestException("bad-end",
+			throw ProblemException.badRequest("bad-end",
 					"The parameter 'end' comes before 'start', in the order of their bytes. Leave it out for a range without an end.");
 		}
 		requireBound("start", start);
@@ -45,7 +45,7 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 
 	private static void requireBound(String name, byte[] bytes) {
 		if (bytes.length > KeyRange.MAX_BOUND_BYTES) {
-			throw new BadRequestException("bound-too-long",
+			throw ProblemException.badRequest("bound-too-long",
 					"The parameter '%s' has %d bytes, the limit is %d bytes after decoding.".formatted(name,
 							bytes.length, KeyRange.MAX_BOUND_BYTES));
 		}
@@ -56,7 +56,7 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 			return NO_LIMIT;
 		}
 		if (!NUMBER.matcher(text).matches() || Long.parseLong(text) == 0) {
-			throw new BadRequestException("bad-limit",
+			throw ProblemException.badRequest("bad-limit",
 					"The parameter 'limit' is a whole number of entries, 1 or more, of at most 18 digits.");
 		}
 		return Long.parseLong(text);
@@ -67,7 +67,7 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 			case null -> RangeScope.CLUSTER;
 			case "cluster" -> RangeScope.CLUSTER;
 			case "node" -> RangeScope.NODE;
-			default -> throw new BadRequestException("bad-scope", "The parameter 'scope' is 'cluster' or 'node'.");
+			default -> throw ProblemException.badRequest("bad-scope", "The parameter 'scope' is 'cluster' or 'node'.");
 		};
 	}
 

@@ -31,8 +31,7 @@ final class RequestHeaders {
 
 	/**
 	 * Checks the headers of a GET or a HEAD.
-	 * @throws UnsupportedHeaderException if one of them is a condition that reads do not
-	 * evaluate
+	 * @throws ProblemException if one of them is a condition that reads do not evaluate
 	 */
 	static void checkRead(HttpExchange exchange) {
 		refuse(exchange, UNSUPPORTED_BY_READS);
@@ -40,8 +39,8 @@ final class RequestHeaders {
 
 	/**
 	 * Checks the headers of a PUT or a DELETE.
-	 * @throws UnsupportedHeaderException if one of them is a condition, or asks that a
-	 * repetition is recognized
+	 * @throws ProblemException if one of them is a condition, or asks that a repetition
+	 * is recognized
 	 */
 	static void checkWrite(HttpExchange exchange) {
 		refuse(exchange, UNSUPPORTED_BY_WRITES);
@@ -49,12 +48,12 @@ final class RequestHeaders {
 
 	/**
 	 * Checks what the headers of a PUT say of its body.
-	 * @throws UnsupportedHeaderException if it is compressed
-	 * @throws BadRequestException if it is a part of a value
+	 * @throws ProblemException if it is compressed
+	 * @throws ProblemException if it is a part of a value
 	 */
 	static void checkBody(HttpExchange exchange) {
 		if (exchange.header(HttpHeaderNames.CONTENT_RANGE) != null) {
-			throw new BadRequestException("content-range",
+			throw ProblemException.badRequest("content-range",
 					"A PUT stores a whole value, and Content-Range says that this is a part of one (RFC 9110, section 14.5). "
 							+ "Send the whole value, without this header.");
 		}
@@ -64,7 +63,7 @@ final class RequestHeaders {
 		for (String codings : exchange.headers(HttpHeaderNames.CONTENT_ENCODING)) {
 			for (String coding : codings.split(",", -1)) {
 				if (!coding.isBlank() && !HttpHeaderValues.IDENTITY.contentEqualsIgnoreCase(coding.strip())) {
-					throw new UnsupportedHeaderException(Problem.CODED_VALUE);
+					throw new ProblemException(Problem.CODED_VALUE);
 				}
 			}
 		}
@@ -87,7 +86,7 @@ final class RequestHeaders {
 	private static void refuse(HttpExchange exchange, AsciiString[] names) {
 		for (AsciiString name : names) {
 			if (exchange.header(name) != null) {
-				throw new UnsupportedHeaderException(Problem.unsupportedHeader(name));
+				throw new ProblemException(Problem.unsupportedHeader(name));
 			}
 		}
 	}

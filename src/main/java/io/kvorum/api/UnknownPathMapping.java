@@ -41,8 +41,7 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 		HttpExchange exchange = new SpringExchange(webExchange);
 		String path = String.valueOf(webExchange.getRequest().getURI().getRawPath());
 		if (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/")) {
-			return this.problems.write(exchange, new Problem(404, "no-such-endpoint", "No such endpoint",
-					"There is no such management endpoint, or it is not exposed."));
+			return this.problems.write(exchange, Problem.NO_ENDPOINT);
 		}
 		return this.problems.write(exchange, Problem.badRequest("unknown-path",
 				"There is nothing at this path. Entities are at %s?id=<key>, ranges at %s?start=<key>, the status is at %s."

@@ -1,0 +1,28 @@
+package io.kvorum.api;
+
+/** A request that is answered with a problem. Nothing was done. */
+final class ProblemException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final transient Problem problem;
+
+	ProblemException(Problem problem) {
+		super(problem.detail(), null, false, false);
+		this.problem = problem;
+	}
+
+	/**
+	 * Creates the exception of a request that cannot be understood.
+	 * @param type the kind of problem, the last part of its URI
+	 * @param detail what is wrong and what to do
+	 */
+	static ProblemException badRequest(String type, String detail) {
+		return new ProblemException(Problem.badRequest(type, detail));
+	}
+
+	Problem problem() {
+		return this.problem;
+	}
+
+}
