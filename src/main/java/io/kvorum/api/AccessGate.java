@@ -20,19 +20,19 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * Access as HTTP has it: who asks is in a header, and who is not let in is told by a
- * problem. Lies in the handlers, so that it is on each way to them.
+ * Checks the API key of a request, and answers with a problem if it is refused. The
+ * handlers call it, so that no way to them passes it by.
  */
 final class AccessGate {
 
 	private static final Logger logger = LoggerFactory.getLogger(AccessGate.class);
 
-	/** The log is told of denials of one kind this often at most, and how many. */
+	/** The shortest time between two log lines about denials of one kind. */
 	private static final long REMINDER_NANOS = TimeUnit.MINUTES.toNanos(1);
 
 	private static final long NANOS_OF_A_SECOND = TimeUnit.SECONDS.toNanos(1);
 
-	/** Of draft-ietf-httpapi-ratelimit-headers. */
+	/** The headers of draft-ietf-httpapi-ratelimit-headers. */
 	private static final AsciiString RATE_LIMIT = AsciiString.cached("RateLimit");
 
 	private static final AsciiString RATE_LIMIT_POLICY = AsciiString.cached("RateLimit-Policy");
@@ -59,14 +59,15 @@ final class AccessGate {
 		}
 	}
 
-	/** Whether it is asked who comes. */
-	boolean isClosed() {
+	/** Whether requests need an API key. */
+	boolean requiresKey() {
 		return this.control.isControlled();
 	}
 
 	/**
-	 * Who asks. The answer will say what is left of their rate.
-	 * @throws DeniedException if nobody who may
+	 * Returns the API key of a request. The answer will have headers with the rest of its
+	 * rate.
+	 * @throws DeniedException if the key is missing, not good, or over its rate
 	 */
 	ApiKey admit(HttpExchange exchange) {
 		if (!this.control.isControlled()) {
@@ -76,31 +77,33 @@ final class AccessGate {
 		TokenBucket bucket = caller.bucket();
 		if (bucket != null) {
 			long now = this.time.nanos();
-			tellRate(exchange, bucket, bucket.remaining(now), bucket.secondsUntilFull(now));
+			setRateHeaders(exchange, bucket, bucket.remaining(now), bucket.secondsUntilFull(now));
 		}
 		return caller;
 	}
 
 	/**
-	 * Who was let in before, by the keys of now; for what goes on for long.
-	 * @throws DeniedException if their key is no longer good
+	 * Returns the current state of a key that was admitted before, during a long answer.
+	 * @throws DeniedException if the key is no longer good
 	 */
 	ApiKey readmit(ApiKey caller) {
 		return this.control.readmit(caller);
 	}
 
-	private static void tellRate(HttpExchange exchange, TokenBucket bucket, long remaining, long seconds) {
+	private static void setRateHeaders(HttpExchange exchange, TokenBucket bucket, long remaining, long seconds) {
 		exchange.set(RATE_LIMIT_POLICY, "\"key\";q=" + bucket.rate().burst() + ";w=" + bucket.windowSeconds());
 		exchange.set(RATE_LIMIT, "\"key\";r=" + remaining + ";t=" + seconds);
 	}
 
-	/** Tells somebody that they are not let in, and those who watch. */
+	/**
+	 * Answers a request that is not admitted, and reports it to the meters and the log.
+	 */
 	Mono<Void> refuse(HttpExchange exchange, DeniedException denied) {
 		this.events.denied(denied.denial());
-		tellLog(exchange, denied.denial());
+		log(exchange, denied.denial());
 		TokenBucket emptied = denied.emptied();
 		if (emptied != null) {
-			tellRate(exchange, emptied, 0, Math.ceilDiv(denied.waitNanos(), NANOS_OF_A_SECOND));
+			setRateHeaders(exchange, emptied, 0, Math.ceilDiv(denied.waitNanos(), NANOS_OF_A_SECOND));
 		}
 		if (denied.denial().isOfStrangers()) {
 			exchange.set(HttpHeaderNames.WWW_AUTHENTICATE, CHALLENGE);
@@ -108,12 +111,12 @@ final class AccessGate {
 		return this.problems.write(exchange, Problem.of(denied));
 	}
 
-	/** Nothing of what a client has sent: neither ids nor keys nor headers. */
-	private void tellLog(HttpExchange exchange, Denial denial) {
+	/** Logs nothing that a client has sent: neither ids nor keys nor headers. */
+	private void log(HttpExchange exchange, Denial denial) {
 		Reminder reminder = this.reminders.get(denial);
 		long count = (reminder != null) ? reminder.add(this.time.nanos()) : 0;
 		if (count > 0) {
-			logger.warn("Not let in, {}: {} requests since this was told last, the last one from {}", describe(denial),
+			logger.warn("Not let in, {}: {} requests since the last such line, the last one from {}", describe(denial),
 					count, exchange.remote());
 		}
 	}
@@ -121,7 +124,7 @@ final class AccessGate {
 	private static String describe(Denial denial) {
 		return switch (denial) {
 			case MISSING -> "without an API key";
-			case MALFORMED -> "with what has not the form of an API key";
+			case MALFORMED -> "with a malformed API key";
 			case WRONG -> "with an API key that is not in the file";
 			case EXPIRED -> "with an API key that has expired";
 			case ENTITY -> "an entity that the API key has no right to";
@@ -131,23 +134,23 @@ final class AccessGate {
 		};
 	}
 
-	/** Counts, and tells now and then how much. */
+	/** Counts denials between two log lines. */
 	private static final class Reminder {
 
-		private final AtomicLong toldNanos;
+		private final AtomicLong loggedNanos;
 
-		private final AtomicLong untold = new AtomicLong();
+		private final AtomicLong unlogged = new AtomicLong();
 
-		Reminder(long toldNanos) {
-			this.toldNanos = new AtomicLong(toldNanos);
+		Reminder(long loggedNanos) {
+			this.loggedNanos = new AtomicLong(loggedNanos);
 		}
 
-		/** One more; returns how many there are to be told now, or 0. */
+		/** Adds a denial; returns the number of denials to be logged now, or 0. */
 		long add(long nowNanos) {
-			this.untold.incrementAndGet();
-			long told = this.toldNanos.get();
-			boolean due = nowNanos - told >= REMINDER_NANOS && this.toldNanos.compareAndSet(told, nowNanos);
-			return due ? this.untold.getAndSet(0) : 0;
+			this.unlogged.incrementAndGet();
+			long logged = this.loggedNanos.get();
+			boolean due = nowNanos - logged >= REMINDER_NANOS && this.loggedNanos.compareAndSet(logged, nowNanos);
+			return due ? this.unlogged.getAndSet(0) : 0;
 		}
 
 	}

@@ -30,25 +30,28 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * Stands before all that WebFlux serves on either port, the handlers of entities and
- * ranges excepted, which ask the gate themselves: leads on to the other mappings who may
- * pass, and to a refusal who may not. What is not known needs a key too, so that nobody
- * finds out what there is.
+ * Checks access to everything that WebFlux serves on either port, before all other
+ * mappings. The handlers of entities and ranges are excepted, since they check access
+ * themselves. Unknown paths need a key too, so that strangers cannot find out which paths
+ * exist.
  * <p>
- * Health, liveness, readiness and whether the node has joined are told to everybody, by
- * one word: those who probe them have no keys, and details are not for strangers.
+ * Health, liveness, readiness and whether the node has joined are answered without a key,
+ * by one word: probes have no keys, and details are not for strangers.
  */
 final class AccessMapping implements HandlerMapping, Ordered {
 
-	/** What is behind the path of health. */
+	/** The paths of the probes behind the path of health. */
 	private static final List<String> PROBES = List.of("", "/liveness", "/readiness", "/joined");
 
 	private final ApplicationContext context;
 
-	/** On the public server; null where management has a server of its own. */
+	/**
+	 * The paths of the endpoints on the public server; null if management has a server of
+	 * its own.
+	 */
 	private final @Nullable PathPattern endpoints;
 
-	/** What to ask for, by the path. */
+	/** The health groups by their paths. */
 	private final Map<String, String[]> probes;
 
 	private final AccessGate access;
@@ -58,8 +61,10 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	private final ObjectProvider<ReactiveHealthEndpointWebExtension> health;
 
 	/**
-	 * @param context whose server is the public one: all else is for management
-	 * @param managementPath where the management endpoints are, such as {@code /actuator}
+	 * @param context the context of the public server; requests of others are for
+	 * management
+	 * @param managementPath the path of the management endpoints, such as
+	 * {@code /actuator}
 	 */
 	AccessMapping(ApplicationContext context, String managementPath, AccessGate access, ProblemWriter problems,
 			ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
@@ -76,12 +81,15 @@ final class AccessMapping implements HandlerMapping, Ordered {
 
 	@Override
 	public Mono<Object> getHandler(ServerWebExchange exchange) {
-		WebHandler obstacle = this.access.isClosed() ? obstacle(exchange) : null;
-		return (obstacle != null) ? Preflights.found(obstacle, exchange) : Mono.empty();
+		WebHandler refusal = this.access.requiresKey() ? refusal(exchange) : null;
+		return (refusal != null) ? Preflights.found(refusal, exchange) : Mono.empty();
 	}
 
-	/** What answers instead of what was asked for; null where that may. */
-	private @Nullable WebHandler obstacle(ServerWebExchange exchange) {
+	/**
+	 * Returns the handler that answers instead of the one asked for; null if the request
+	 * is admitted.
+	 */
+	private @Nullable WebHandler refusal(ServerWebExchange exchange) {
 		boolean isPublic = this.context.equals(exchange.getApplicationContext());
 		String path = exchange.getRequest().getURI().getRawPath();
 		if (isPublic && (EntityHandler.PATH.equals(path) || RangeHandler.PATH.equals(path))) {
@@ -99,7 +107,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		}
 		catch (DeniedException denied) {
 			boolean mayProbe = denied.denial() == Denial.MISSING || denied.denial() == Denial.ENDPOINT;
-			return (probe != null && mayProbe) ? it -> tellHealth(it, probe)
+			return (probe != null && mayProbe) ? it -> answerHealth(it, probe)
 					: it -> this.access.refuse(new SpringExchange(it), denied);
 		}
 	}
@@ -109,7 +117,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		return method.equals(HttpMethod.GET) || method.equals(HttpMethod.HEAD);
 	}
 
-	private Mono<Void> tellHealth(ServerWebExchange webExchange, String[] path) {
+	private Mono<Void> answerHealth(ServerWebExchange webExchange, String[] path) {
 		HttpExchange exchange = new SpringExchange(webExchange);
 		ReactiveHealthEndpointWebExtension endpoint = this.health.getIfAvailable();
 		if (endpoint == null) {
@@ -124,7 +132,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		});
 	}
 
-	/** Before all others; {@link EntityMapping} leads elsewhere. */
+	/** Places it before all others; {@link EntityMapping} leads elsewhere. */
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;

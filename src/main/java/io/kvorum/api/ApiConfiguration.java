@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.server.WebFilter;
 
-/** Puts the HTTP API together; the application gives it a store and settings. */
+/** Configures the HTTP API; the application supplies a store and settings. */
 @Configuration(proxyBeanMethods = false)
 public class ApiConfiguration {
 
@@ -39,8 +39,8 @@ public class ApiConfiguration {
 	}
 
 	/**
-	 * No filter, which would send all requests the long way: the first of the mappings,
-	 * which the server of a management port of its own asks too.
+	 * A mapping and not a filter, since a filter would send all requests through WebFlux.
+	 * The server of a separate management port asks it too.
 	 */
 	@Bean
 	AccessMapping accessMapping(ApplicationContext context,
@@ -67,7 +67,10 @@ public class ApiConfiguration {
 		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
-	/** Not of the server of a management port: nothing of this API may be there. */
+	/**
+	 * Installed on the public server only: nothing of this API may be on a management
+	 * port.
+	 */
 	@Bean
 	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> entityRoute(EntityHandler entities,
 			ObjectProvider<WebFilter> filters) {
@@ -77,7 +80,7 @@ public class ApiConfiguration {
 				factory.addServerCustomizers(new WireRouting(new EntityRoute(entities)));
 			}
 			else {
-				logger.info("Requests for entities go the long way, through the filters {}", all);
+				logger.info("Requests for entities pass WebFlux because of the filters {}", all);
 			}
 		};
 	}
@@ -88,7 +91,7 @@ public class ApiConfiguration {
 		return new UnknownPathMapping(context, trimmed(management), problems);
 	}
 
-	/** As Spring Boot takes it. */
+	/** The path without a slash at its end, as Spring Boot reads it. */
 	private static String trimmed(String path) {
 		return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
 	}

@@ -9,14 +9,14 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads the body of a request into memory, of any content type, up to a limit, and lends
- * it out for as long as it is used.
+ * Reads the body of a request into memory, up to a limit, and reserves that memory while
+ * it is used.
  */
 final class BodyReader {
 
 	/**
-	 * The first piece of memory for a body. Larger ones get more as their bytes arrive,
-	 * so that who announces much and sends nothing holds nothing.
+	 * The first piece of memory for a body. It grows as bytes arrive, so that a client
+	 * that announces much and sends nothing holds nothing.
 	 */
 	private static final int FIRST_BYTES = 16 << 10;
 
@@ -33,8 +33,8 @@ final class BodyReader {
 	}
 
 	/**
-	 * The length that a request says its body has, which the network layer holds it to;
-	 * {@link #UNDECLARED} where it does not say.
+	 * The length that a request declares for its body, to which the network layer holds
+	 * it; {@link #UNDECLARED} if there is none.
 	 * @throws ProblemException if that is too long: nothing was read
 	 */
 	int declaredBytes(HttpExchange request) {
@@ -42,7 +42,7 @@ final class BodyReader {
 		if (length == null) {
 			return UNDECLARED;
 		}
-		// Digits only: others have been refused before they got here.
+		// Digits only: the network layer refuses others.
 		long declared = Long.parseLong(length);
 		if (declared > this.settings.maxValueBytes()) {
 			throw tooLarge();
@@ -51,9 +51,9 @@ final class BodyReader {
 	}
 
 	/**
-	 * Reads a body.
+	 * Begins to read a body.
 	 * @param declared its {@link #declaredBytes}
-	 * @return the reading; {@link Body#release()} is due however it ends
+	 * @return the reading; the caller must call {@link Body#release()} at its end
 	 * @throws ProblemException if there is no memory for it: nothing was read
 	 */
 	Body begin(HttpExchange request, int declared) {
@@ -70,7 +70,7 @@ final class BodyReader {
 		return new ProblemException(Problem.valueTooLarge(this.settings.maxValueBytes()));
 	}
 
-	/** One body: memory that is reserved, and filled by one request's buffers. */
+	/** The memory of one body, filled from the buffers of one request. */
 	final class Body {
 
 		private final HttpExchange request;
@@ -87,7 +87,10 @@ final class BodyReader {
 			reserve(first);
 		}
 
-		/** The whole of it. Fails as {@link BodyReader#begin} does, and with the body. */
+		/**
+		 * Reads the whole body. Fails as {@link BodyReader#begin} does, and with the
+		 * body.
+		 */
 		Mono<Value> value() {
 			return this.request.readBody(this::add, this::toValue);
 		}

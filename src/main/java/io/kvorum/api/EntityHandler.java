@@ -33,13 +33,13 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
 
 /**
- * {@code /v0/entity}: one value in, one value out. The hot path: no annotations, no
- * codecs, no change of threads where memory has the answer, no copy of a value on its way
- * out and one on its way in.
+ * Serves {@code /v0/entity}: one value in, one value out. This is the hot path: it uses
+ * no annotations and no codecs. It changes threads only if memory does not have the
+ * answer. It copies a value once on its way in and never on its way out.
  */
 final class EntityHandler implements WebHandler {
 
-	/** Where this handler is found. */
+	/** The path of this handler. */
 	static final String PATH = "/v0/entity";
 
 	private static final Logger logger = LoggerFactory.getLogger(EntityHandler.class);
@@ -52,7 +52,10 @@ final class EntityHandler implements WebHandler {
 
 	private static final AsciiString EVENTUAL = AsciiString.cached("eventual");
 
-	/** Values below this are not counted on their way out: connections bound them. */
+	/**
+	 * The length from which values are counted on their way out; smaller ones are bounded
+	 * by the number of connections.
+	 */
 	private static final int LARGE_VALUE_BYTES = 16 << 10;
 
 	private static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
@@ -66,8 +69,8 @@ final class EntityHandler implements WebHandler {
 	private final ApiSettings settings;
 
 	/**
-	 * Apart from what comes in: clients that read slowly must not keep others from
-	 * writing.
+	 * The memory of values on their way out. It is separate, so that clients that read
+	 * slowly do not keep others from writing.
 	 */
 	private final InFlightBytes outgoing;
 
@@ -94,7 +97,7 @@ final class EntityHandler implements WebHandler {
 		this.traces = traces;
 	}
 
-	/** A request that came through WebFlux. */
+	/** Answers a request that came through WebFlux. */
 	@Override
 	public Mono<Void> handle(ServerWebExchange exchange) {
 		return handle(new SpringExchange(exchange));
@@ -140,7 +143,9 @@ final class EntityHandler implements WebHandler {
 		};
 	}
 
-	/** What is asked for, which the caller may do with the key as it is stored. */
+	/**
+	 * Parses a request, and checks the right of the caller to the stored form of the key.
+	 */
 	private EntityRequest parse(HttpExchange exchange, ApiKey caller, Right right) {
 		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.store.policy());
 		caller.require(right, request.key());
@@ -199,7 +204,7 @@ final class EntityHandler implements WebHandler {
 		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
 		int declared = this.bodies.declaredBytes(exchange);
-		// After a body of unknown length that nobody has read the connection would end.
+		// A connection ends after a body of unknown length that was not read.
 		OperationFailedException refused = (declared != BodyReader.UNDECLARED)
 				? refuse(Operation.PUT, request, declared) : null;
 		if (refused != null) {
@@ -213,7 +218,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Version> put(EntityRequest request, String contentType, Value value, OperationObserver observer) {
-		// Again: it may have taken its time, and one in chunks is not asked about before.
+		// Again: reading takes time, and a body in chunks was not checked before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
 		return (refused != null) ? Mono.error(refused)
 				: this.store.put(request.key(), request.replicas(), contentType, value, request.ttl(), observer);
@@ -259,8 +264,8 @@ final class EntityHandler implements WebHandler {
 	}
 
 	/**
-	 * A cache has to ask before it answers with a copy. Without this it may guess how
-	 * long one is fresh (RFC 9111, section 4.2.2), and reads would go back.
+	 * Makes a cache ask before it answers with a copy. Without this it may guess how long
+	 * one is fresh (RFC 9111, section 4.2.2), and reads would go back.
 	 */
 	private static void noCache(HttpExchange exchange) {
 		exchange.set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_CACHE);
@@ -277,7 +282,10 @@ final class EntityHandler implements WebHandler {
 		});
 	}
 
-	/** By Netty's formatter, which is the fast one, and takes no other type. */
+	/**
+	 * Formats a date with Netty's formatter, which is the fast one and takes no other
+	 * type.
+	 */
 	@SuppressWarnings("JavaUtilDate")
 	private static String date(long millis) {
 		return DateFormatter.format(new Date(millis));

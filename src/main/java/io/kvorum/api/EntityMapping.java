@@ -8,8 +8,8 @@ import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Leads to the {@link EntityHandler} and the {@link RangeHandler}: comparisons of the
- * path as it was sent, asked before all other mappings.
+ * Leads to the {@link EntityHandler} and the {@link RangeHandler}, by the path as the
+ * client sent it, before all other mappings.
  */
 final class EntityMapping implements HandlerMapping, Ordered {
 
@@ -20,8 +20,8 @@ final class EntityMapping implements HandlerMapping, Ordered {
 	private final RangeHandler ranges;
 
 	/**
-	 * @param context whose server this is for: that of a management port of its own asks
-	 * the mappings of this one too
+	 * @param context the context of the server that this is for; the server of a separate
+	 * management port asks this mapping too
 	 */
 	EntityMapping(ApplicationContext context, EntityHandler entities, RangeHandler ranges) {
 		this.context = context;

@@ -11,11 +11,11 @@ import io.kvorum.operation.ReplicationPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request to {@code /v0/entity} asks for.
+ * The parameters of a request to {@code /v0/entity}.
  *
  * @param key the entity
- * @param replicas how many are asked and waited for
- * @param ttl how long a value lives; null for ever
+ * @param replicas the number of replicas to ask and to wait for
+ * @param ttl how long a value lives; null if it does not expire
  */
 record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 
@@ -24,8 +24,8 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 	private static final Pattern NUMBER = Pattern.compile("[0-9]{1,3}");
 
 	/**
-	 * Reads a raw query string.
-	 * @throws ProblemException if it asks for nothing that can be done
+	 * Parses a raw query string.
+	 * @throws ProblemException if a parameter is missing or not possible
 	 */
 	static EntityRequest parse(@Nullable String rawQuery, ReplicationPolicy policy) {
 		QueryParameters query = new QueryParameters(rawQuery);

@@ -7,9 +7,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * The short way to the {@link EntityHandler}: from the connection, without reactor-netty
- * and WebFlux, which cost more than all the rest of a request. {@link EntityMapping} is
- * the long way, for targets that are spelled in other words, and for all where the
- * application has filters: none of them is ever passed by.
+ * and WebFlux, which cost more than all the rest of a request.
+ * <p>
+ * {@link EntityMapping} is the long way. Requests take it if their target is spelled
+ * otherwise, or if the application has filters, so that no filter is passed by.
  */
 final class EntityRoute implements WireRoute {
 

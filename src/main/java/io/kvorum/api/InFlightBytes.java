@@ -3,8 +3,8 @@ package io.kvorum.api;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory that values take between the network and the store: bodies on their way in,
- * large values on their way out. Beyond the limit requests are shed, rather than the heap
+ * The memory of values between the network and the store: bodies on their way in, large
+ * values on their way out. Beyond the limit requests are refused, so that the heap is not
  * exhausted.
  */
 final class InFlightBytes {
@@ -17,7 +17,7 @@ final class InFlightBytes {
 		this.limit = limit;
 	}
 
-	/** Whether there was room; whoever reserves must {@link #release}. */
+	/** Reserves memory if there is room; the caller must {@link #release} it. */
 	boolean tryReserve(long bytes) {
 		if (this.reserved.addAndGet(bytes) <= this.limit) {
 			return true;
@@ -35,7 +35,7 @@ final class InFlightBytes {
 		this.reserved.addAndGet(-bytes);
 	}
 
-	/** The refusal where there was no room. */
+	/** The refusal of a request for which there is no room. */
 	ProblemException exhausted() {
 		return new ProblemException(Problem.notAccepted(
 				"%d bytes of values are in flight, the limit is kvorum.api.max-in-flight-size of %d. Try again later."

@@ -3,17 +3,15 @@ package io.kvorum.api;
 import java.util.List;
 
 /**
- * What a node says of itself.
+ * The status of a node.
  *
  * @param node its identity
- * @param version of Kvorum
+ * @param version the version of Kvorum
  * @param topology the cluster as this node knows it
  */
 public record NodeStatus(String node, String version, Topology topology) {
 
-	/**
-	 * The nodes of the cluster, and the replicas of a key where a request does not say.
-	 */
+	/** The nodes of the cluster, and the default number of replicas of a key. */
 	public record Topology(List<String> nodes, int replicationFactor) {
 	}
 

@@ -7,16 +7,16 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
 
 /**
- * By which browsers ask whether a page of another origin may send a request. WebFlux
- * looks for the handler of one and does not call it, which would make an empty 200 of
- * what any other request is refused. So they are answered while they are looked at.
+ * CORS preflights. WebFlux finds a handler for them but never calls it, which would turn
+ * the refusal of any other request into an empty 200. So they are answered during handler
+ * mapping.
  */
 final class Preflights {
 
 	private Preflights() {
 	}
 
-	/** What a mapping has found, which has answered if nobody is going to call it. */
+	/** Returns the handler that a mapping has found; a preflight is answered first. */
 	static Mono<Object> found(WebHandler handler, ServerWebExchange exchange) {
 		return CorsUtils.isPreFlightRequest(exchange.getRequest()) ? handler.handle(exchange).thenReturn(handler)
 				: Mono.just(handler);

@@ -11,12 +11,12 @@ import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An answer that says what failed and what to do, as RFC 9457 has it. Keys and values of
- * the users are in none of its fields.
+ * An answer that says what failed and what to do, as in RFC 9457. None of its fields
+ * holds keys or values of the users.
  *
  * @param status the HTTP status
  * @param type the kind of problem, the last part of its URI
- * @param retryAfterSeconds when to try again; null where that is not said
+ * @param retryAfterSeconds the time after which to try again; null if it is not known
  * @param more fields beside the standard ones
  */
 record Problem(int status, String type, String title, String detail, @Nullable Integer retryAfterSeconds,
@@ -37,7 +37,7 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 	static final Problem NOT_FOUND = new Problem(404, "no-such-entity", "No such entity",
 			"No value is stored under this id, or it was deleted or has expired.");
 
-	/** Says the same to all whom it does not know, whatever they have tried. */
+	/** The same answer to all clients that are not known, whatever they have tried. */
 	static final Problem UNAUTHORIZED = new Problem(401, "unauthorized", "Unauthorized",
 			"Send 'Authorization: Bearer <id>.<secret>', once, with an API key that is good here.");
 
@@ -91,7 +91,7 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 		return new Problem(408, "request-timeout", "Request timeout", detail, null, NOT_APPLIED);
 	}
 
-	/** The body did not arrive as it was announced; nothing was stored. */
+	/** The body did not arrive as declared; nothing was stored. */
 	static Problem incompleteBody(String detail) {
 		return new Problem(400, "incomplete-body", "Incomplete body", detail, null, NOT_APPLIED);
 	}
@@ -163,7 +163,7 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 		}).toList();
 	}
 
-	/** The object to be written as JSON. */
+	/** Returns the object to be written as JSON. */
 	Map<String, Object> toJson() {
 		Map<String, Object> json = new LinkedHashMap<>();
 		json.put("type", TYPE_PREFIX + this.type);

@@ -18,13 +18,16 @@ import tools.jackson.databind.json.JsonMapper;
 /**
  * Answers with problems.
  * <p>
- * Operations fail by the thousand when a limit is reached or a node is away, and all for
- * the same reason: what was said of one is kept for the others. To say it anew cost as
- * much as to store a value, and what was refused kept the node from what it had accepted.
+ * When a limit is reached or a node is away, operations fail by the thousand and for the
+ * same reason. The rendered answer of one is kept for the others. Rendering costs as much
+ * as storing a value, and refusals must not slow down the writes that are accepted.
  */
 final class ProblemWriter {
 
-	/** More than there are reasons at a time; a power of two. */
+	/**
+	 * The number of answers that are kept, more than there are reasons at a time; a power
+	 * of two.
+	 */
 	private static final int KEPT = 32;
 
 	private static final int UNSUPPORTED_MEDIA_TYPE = 415;
@@ -35,7 +38,10 @@ final class ProblemWriter {
 
 	private final Rendered notFound;
 
-	/** By the hash of the failure. What falls on the same place takes it over. */
+	/**
+	 * The answers by the hash of the failure. A failure with the same place replaces the
+	 * one before.
+	 */
 	private final AtomicReferenceArray<@Nullable Known> known = new AtomicReferenceArray<>(KEPT);
 
 	ProblemWriter(JsonMapper json) {
@@ -55,7 +61,7 @@ final class ProblemWriter {
 
 	Mono<Void> write(HttpExchange exchange, Problem problem) {
 		if (problem.status() == UNSUPPORTED_MEDIA_TYPE) {
-			// What would have been taken: RFC 9110, section 15.5.16.
+			// The codings that are accepted: RFC 9110, section 15.5.16.
 			exchange.set(HttpHeaderNames.ACCEPT_ENCODING, HttpHeaderValues.IDENTITY);
 		}
 		Rendered constant = this.constant.get(problem);
@@ -116,7 +122,7 @@ final class ProblemWriter {
 
 	}
 
-	/** All that a problem says of a failed operation. */
+	/** The fields of a failed operation that its problem shows. */
 	private record Failure(Kind kind, @Nullable String message, int required, int acknowledged, boolean mayHaveHappened,
 			boolean mayRetry, List<ReplicaFailure> replicas) {
 

@@ -9,27 +9,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The parameters of a query string, decoded strictly: ill-formed percent-encoding and
- * ill-formed UTF-8 are errors, never a replacement character. Looks the text over once
- * for each parameter asked for, and decodes only that one.
+ * ill-formed UTF-8 are errors, never a replacement character. It searches the text once
+ * for each parameter, and decodes only that one.
  */
 final class QueryParameters {
 
 	private final String raw;
 
-	/** Of a raw query string; null where there is none. */
+	/** Takes a raw query string; null if there is none. */
 	QueryParameters(@Nullable String raw) {
 		this.raw = (raw != null) ? raw : "";
 	}
 
-	/** Of the whole, in characters. */
+	/** The length of the raw query string, in characters. */
 	int length() {
 		return this.raw.length();
 	}
 
 	/**
-	 * The bytes of a parameter, which are well-formed UTF-8.
-	 * @return null where it is missing
-	 * @throws ProblemException if it is there twice, or ill-formed
+	 * Returns the bytes of a parameter, which are well-formed UTF-8.
+	 * @return null if it is missing
+	 * @throws ProblemException if it is repeated or ill-formed
 	 */
 	byte @Nullable [] bytes(String name) {
 		int start = find(name, 0);
@@ -44,13 +44,15 @@ final class QueryParameters {
 		return decode(name, start, (end >= 0) ? end : this.raw.length());
 	}
 
-	/** A parameter as text; null where it is missing. */
+	/** Returns a parameter as text; null if it is missing. */
 	@Nullable String text(String name) {
 		byte[] bytes = bytes(name);
 		return (bytes != null) ? new String(bytes, StandardCharsets.UTF_8) : null;
 	}
 
-	/** Where the value of a parameter begins; -1 if there is none from here on. */
+	/**
+	 * Returns the index of the value of a parameter; -1 if there is none from here on.
+	 */
 	private int find(String name, int from) {
 		int start = from;
 		while (start <= this.raw.length()) {
@@ -60,7 +62,7 @@ final class QueryParameters {
 					return after + 1;
 				}
 				if (after == this.raw.length() || this.raw.charAt(after) == '&') {
-					// Without "=": there, and empty.
+					// Without "=": present and empty.
 					return after;
 				}
 			}

@@ -21,7 +21,9 @@ import tools.jackson.core.json.JsonFactory;
 import org.springframework.http.InvalidMediaTypeException;
 import org.springframework.http.MediaType;
 
-/** How a range is laid out in an answer. One for each answer; it counts. */
+/**
+ * The encoding of a range in an answer. It counts entries, so each answer has its own.
+ */
 abstract sealed class RangeFormat {
 
 	private static final MediaType NDJSON = new MediaType("application", "x-ndjson");
@@ -33,10 +35,10 @@ abstract sealed class RangeFormat {
 	}
 
 	/**
-	 * The format that a client likes best.
+	 * Selects the format that a client prefers.
 	 * @param accept its Accept headers
-	 * @return null where it likes none
-	 * @throws ProblemException if they cannot be read
+	 * @return null if it accepts none
+	 * @throws ProblemException if they cannot be parsed
 	 */
 	static @Nullable RangeFormat of(List<String> accept) {
 		List<MediaType> types = accepted(accept);
@@ -51,7 +53,10 @@ abstract sealed class RangeFormat {
 		return (plain == null || isLikedBetter(lines, plain, types)) ? new Lines() : new Plain();
 	}
 
-	/** What the client says of a format, in the most specific way; null where: no. */
+	/**
+	 * Returns the most specific media type of the client for a format; null if it does
+	 * not accept it.
+	 */
 	private static @Nullable MediaType liked(MediaType format, List<MediaType> types) {
 		return types.stream()
 			.filter(type -> type.includes(format))
@@ -85,12 +90,12 @@ abstract sealed class RangeFormat {
 		return this.mediaType;
 	}
 
-	/** The bytes of a piece; perhaps none. */
+	/** Encodes a piece; the result may be empty. */
 	abstract ByteBuf encode(RangePiece piece);
 
 	/**
-	 * {@code <key>\n<value>}, a chunk for each entry, as the protocol has it. Only the
-	 * chunks tell where an entry ends.
+	 * Encodes an entry as {@code <key>\n<value>} in a chunk of its own, as the protocol
+	 * requires. Only the chunks show where an entry ends.
 	 */
 	private static final class Plain extends RangeFormat {
 
@@ -130,12 +135,15 @@ abstract sealed class RangeFormat {
 
 	}
 
-	/** A JSON object on each line, and one more that says that the answer is whole. */
+	/**
+	 * Encodes an entry as a JSON object on a line of its own. One more line says that the
+	 * answer is complete.
+	 */
 	private static final class Lines extends RangeFormat {
 
 		private static final JsonFactory JSON = JsonFactory.builder().rootValueSeparator("").build();
 
-		/** Of a line, without the key, the content type and the value. */
+		/** The length of a line, without the key, the content type and the value. */
 		private static final int BESIDE_THE_ENTRIES_BYTES = 100;
 
 		private long count;
@@ -159,7 +167,10 @@ abstract sealed class RangeFormat {
 			return bytes.toBuffer();
 		}
 
-		/** Unless keys or content types have many characters to be escaped. */
+		/**
+		 * Estimates the length; many escaped characters in keys or content types make it
+		 * longer.
+		 */
 		private static int mostOf(RangePiece piece) {
 			long most = BESIDE_THE_ENTRIES_BYTES;
 			for (Item item : piece.entries()) {
@@ -193,14 +204,17 @@ abstract sealed class RangeFormat {
 			json.writeRaw('\n');
 		}
 
-		/** Keys are well-formed UTF-8: others are refused when they are written. */
+		/**
+		 * Decodes a key, which is well-formed UTF-8: others are refused when they are
+		 * written.
+		 */
 		private static String text(Key key) {
 			return new String(key.bytes(), StandardCharsets.UTF_8);
 		}
 
 	}
 
-	/** Bytes that are not copied once more. */
+	/** A stream that gives its bytes away without a copy. */
 	private static final class Bytes extends ByteArrayOutputStream {
 
 		Bytes(int capacity) {

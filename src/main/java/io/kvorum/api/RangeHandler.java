@@ -33,13 +33,13 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * {@code /v0/entities}: the entries of a range, streamed as fast as the client takes
- * them. The next piece is asked for when the connection has room for it. Where the rest
- * cannot be read the connection is broken off: an answer that ends is whole.
+ * Serves {@code /v0/entities}: the entries of a range, streamed as fast as the client
+ * takes them. It asks for the next piece when the connection has room. If the rest cannot
+ * be read it cuts the connection, so an answer that ends is complete.
  */
 final class RangeHandler implements WebHandler {
 
-	/** Where this handler is found. */
+	/** The path of this handler. */
 	static final String PATH = "/v0/entities";
 
 	private static final PathPattern PATTERN = PathPatternParser.defaultInstance.parse(PATH);
@@ -125,8 +125,9 @@ final class RangeHandler implements WebHandler {
 	}
 
 	/**
-	 * Writes what is read.
-	 * @param right looked at before each piece: a key may be taken away meanwhile
+	 * Writes the pieces of a range.
+	 * @param right checks the right of the caller before each piece, since a key may be
+	 * withdrawn meanwhile
 	 */
 	private Mono<Void> write(RangeCursor read, Runnable right, RangeFormat format, OutboundGate gate,
 			ServerHttpResponse response) {

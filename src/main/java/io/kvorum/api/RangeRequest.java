@@ -8,11 +8,11 @@ import io.kvorum.operation.RangeScope;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request to {@code /v0/entities} asks for.
+ * The parameters of a request to {@code /v0/entities}.
  *
  * @param range the keys
- * @param limit the most entries; {@link #NO_LIMIT} where there is none
- * @param scope where to look
+ * @param limit the most entries; {@link #NO_LIMIT} if there is none
+ * @param scope the nodes to read
  */
 record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 
@@ -21,8 +21,8 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 	private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
 
 	/**
-	 * Reads a raw query string.
-	 * @throws ProblemException if it asks for nothing that can be done
+	 * Parses a raw query string.
+	 * @throws ProblemException if a parameter is missing or not possible
 	 */
 	static RangeRequest parse(@Nullable String rawQuery) {
 		QueryParameters query = new QueryParameters(rawQuery);

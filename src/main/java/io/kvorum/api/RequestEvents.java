@@ -1,13 +1,13 @@
 package io.kvorum.api;
 
-/** What happens to requests for entities, for those who count. */
+/** Receives the events of requests for entities, for meters. */
 public interface RequestEvents {
 
 	/**
 	 * A request was answered.
-	 * @param method in capitals; what a client sent, whatever it is
-	 * @param status the HTTP status; 0 where the client went away before
-	 * @param nanos from the headers received to the answer handed over
+	 * @param method the method in capitals, which may be any word that a client sent
+	 * @param status the HTTP status; 0 if the client went away before
+	 * @param nanos the time from the arrival of the headers to the end of the answer
 	 */
 	void answered(String method, int status, long nanos);
 

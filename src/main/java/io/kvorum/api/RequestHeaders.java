@@ -6,10 +6,10 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
 
 /**
- * Headers that change what a request means: honoured or refused, never ignored. Absent
- * ones cost a look into a hash table each.
+ * Checks the headers that change what a request means: they are honoured or refused,
+ * never ignored. A header that is absent costs one look into a hash table.
  * <p>
- * RFC 9110 lets a server ignore some, and here it does: {@code Range} and
+ * RFC 9110 allows a server to ignore some, and this one ignores {@code Range} and
  * {@code If-Range} (section 14.2), and {@code If-Modified-Since} (section 13.1.3). A GET
  * then answers in full. Dates have whole seconds, so that a 304 by date could hide the
  * second of two writes.
@@ -39,17 +39,15 @@ final class RequestHeaders {
 
 	/**
 	 * Checks the headers of a PUT or a DELETE.
-	 * @throws ProblemException if one of them is a condition, or asks that a repetition
-	 * is recognized
+	 * @throws ProblemException if one of them is a condition or an idempotency key
 	 */
 	static void checkWrite(HttpExchange exchange) {
 		refuse(exchange, UNSUPPORTED_BY_WRITES);
 	}
 
 	/**
-	 * Checks what the headers of a PUT say of its body.
-	 * @throws ProblemException if it is compressed
-	 * @throws ProblemException if it is a part of a value
+	 * Checks the headers of a PUT that describe its body.
+	 * @throws ProblemException if it is compressed, or a part of a value
 	 */
 	static void checkBody(HttpExchange exchange) {
 		if (exchange.header(HttpHeaderNames.CONTENT_RANGE) != null) {
@@ -70,9 +68,9 @@ final class RequestHeaders {
 	}
 
 	/**
-	 * Whether a GET has been told by If-None-Match that the client has what it would get.
-	 * @param etag that of the entity, with its quotes: no part of another one can look
-	 * like that
+	 * Whether the client has the entity already, according to If-None-Match.
+	 * @param etag the tag of the entity with its quotes, so that no part of another tag
+	 * matches
 	 */
 	static boolean isKnown(HttpExchange exchange, String etag) {
 		if (exchange.header(HttpHeaderNames.IF_NONE_MATCH) == null) {

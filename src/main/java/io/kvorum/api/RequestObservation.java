@@ -6,8 +6,8 @@ import io.kvorum.wire.HttpExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The observers of one request: its trace, and its client if that asks for the header
- * {@code Server-Timing}.
+ * The observers of one request: its trace, and {@link ServerTiming} if the client asks
+ * for it.
  *
  * @param trace the trace; null if the request is not traced
  * @param observer observes the operation

@@ -2,12 +2,12 @@ package io.kvorum.api;
 
 import io.kvorum.operation.OperationObserver;
 
-/** Told how a request goes, and what it has done by replicas. */
+/** Observes a request and the operation that it begins. */
 public interface RequestTrace extends OperationObserver {
 
 	/**
-	 * It is over; told once.
-	 * @param status the HTTP status; 0 where the client went away before
+	 * The request is over. Called once.
+	 * @param status the HTTP status; 0 if the client went away before
 	 */
 	void answered(int status);
 

@@ -3,16 +3,16 @@ package io.kvorum.api;
 import io.kvorum.wire.RequestHead;
 import org.jspecify.annotations.Nullable;
 
-/** Follows requests for entities and ranges, or some of them. */
+/** Traces requests for entities and ranges, or some of them. */
 public interface RequestTraces {
 
-	/** Where nobody follows. */
+	/** Traces nothing. */
 	RequestTraces NONE = (_, _) -> null;
 
 	/**
-	 * A request has come.
-	 * @param route its path, which is one of few
-	 * @return told how it goes; null where this one is not followed
+	 * Begins the trace of a request.
+	 * @param route the path of the request, one of few
+	 * @return the trace; null if this request is not traced
 	 */
 	@Nullable RequestTrace begin(RequestHead request, String route);
 

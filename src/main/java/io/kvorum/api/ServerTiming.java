@@ -10,8 +10,8 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the time of a request went, for a client that asked for it: what is known when
- * the head of the answer leaves, as W3C Server Timing has it.
+ * Measures where the time of a request goes, for a client that asks for it. The answer
+ * reports what is known when its head is sent, as W3C Server Timing defines.
  */
 final class ServerTiming implements OperationObserver {
 
@@ -21,7 +21,7 @@ final class ServerTiming implements OperationObserver {
 	/** The header of the answer. */
 	static final AsciiString HEADER = AsciiString.cached("Server-Timing");
 
-	/** Calls of replicas that are told; those of a range are without number. */
+	/** The most calls of replicas that are reported; those of a range have no limit. */
 	static final int MAX_CALLS = 16;
 
 	private static final String YES = "1";
@@ -38,7 +38,7 @@ final class ServerTiming implements OperationObserver {
 
 	private final List<TimedCall> calls = new ArrayList<>();
 
-	/** Of a request that has just come. */
+	/** Begins at the arrival of a request. */
 	ServerTiming(TimeSource time) {
 		this.time = time;
 		this.startedNanos = time.nanos();
@@ -64,7 +64,7 @@ final class ServerTiming implements OperationObserver {
 		return call;
 	}
 
-	/** The value of the header, as of now. */
+	/** Returns the value of the header at this moment. */
 	synchronized String header() {
 		StringBuilder header = new StringBuilder("total");
 		appendDuration(header, this.time.nanos() - this.startedNanos);
@@ -73,7 +73,7 @@ final class ServerTiming implements OperationObserver {
 		return header.toString();
 	}
 
-	/** In milliseconds, to the microsecond. */
+	/** Appends a duration in milliseconds, with three decimals. */
 	private static void appendDuration(StringBuilder to, long nanos) {
 		long micros = nanos / NANOS_OF_A_MICRO;
 		long fraction = micros % MICROS_OF_A_MILLI;
@@ -81,7 +81,7 @@ final class ServerTiming implements OperationObserver {
 		to.append((fraction < 100) ? "0" : "").append((fraction < 10) ? "0" : "").append(fraction);
 	}
 
-	/** Guarded by the timing. */
+	/** A call of a replica; guarded by the timing. */
 	private final class TimedCall implements Call {
 
 		private final String replica;
@@ -108,7 +108,7 @@ final class ServerTiming implements OperationObserver {
 			}
 		}
 
-		/** Addresses and words of ours: there is nothing to escape. */
+		/** Appends addresses and names of steps, which need no escaping. */
 		void appendTo(StringBuilder header) {
 			header.append(", replica;desc=\"").append(this.replica).append(' ').append(this.step.text()).append(' ');
 			header.append((this.outcome != null) ? this.outcome : "pending");

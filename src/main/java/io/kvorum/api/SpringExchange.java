@@ -20,7 +20,7 @@ import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
 
-/** An exchange of WebFlux: all filters and decorators see what is done to it. */
+/** An exchange of WebFlux. Filters and decorators see everything that it does. */
 final class SpringExchange implements HttpExchange {
 
 	private final ServerHttpRequest request;

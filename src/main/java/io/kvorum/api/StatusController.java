@@ -7,7 +7,7 @@ import reactor.core.publisher.Mono;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** {@code /v0/status}: that this node serves, and who it is. */
+/** Serves {@code /v0/status}: the identity, the version and the cluster of this node. */
 @RestController
 final class StatusController {
 

@@ -9,9 +9,9 @@ import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
 
 /**
- * Answers what no other mapping knows: with 400, since in this protocol 404 means that
- * there is no such entity. The management endpoints keep their own 404, at a port of
- * their own too.
+ * Answers requests for unknown paths with 400, since 404 means in this protocol that
+ * there is no such entity. The management endpoints keep their own 404, on a separate
+ * port too.
  */
 final class UnknownPathMapping implements HandlerMapping, Ordered {
 
@@ -22,8 +22,10 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 	private final ProblemWriter problems;
 
 	/**
-	 * @param context whose server this is for, see {@link EntityMapping}
-	 * @param managementPath where the management endpoints are, such as {@code /actuator}
+	 * @param context the context of the server that this is for, see
+	 * {@link EntityMapping}
+	 * @param managementPath the path of the management endpoints, such as
+	 * {@code /actuator}
 	 */
 	UnknownPathMapping(ApplicationContext context, String managementPath, ProblemWriter problems) {
 		this.context = context;
