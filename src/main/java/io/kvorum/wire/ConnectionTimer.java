@@ -2,7 +2,6 @@ package io.kvorum.wire;
 
 import java.util.concurrent.TimeUnit;
 
-import io.kvorum.wire.Patience.Phase;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.concurrent.Future;
@@ -10,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one timer of a connection. It ticks for as long as the connection is open and looks
- * at what the decoder counts anyway: no request arms, cancels or even reads a clock.
- * Lives on the channel's event loop.
+ * at what the state counts anyway: no request arms, cancels or even reads a clock. Lives
+ * on the channel's event loop.
  */
 final class ConnectionTimer implements Runnable {
 
@@ -19,7 +18,7 @@ final class ConnectionTimer implements Runnable {
 
 	private final RequestGuard guard;
 
-	private final RequestDecoder decoder;
+	private final ConnectionState state;
 
 	private final Patience patience;
 
@@ -31,11 +30,11 @@ final class ConnectionTimer implements Runnable {
 
 	private @Nullable Future<?> next;
 
-	ConnectionTimer(ChannelHandlerContext context, RequestGuard guard, RequestDecoder decoder, OutboundGate gate,
+	ConnectionTimer(ChannelHandlerContext context, RequestGuard guard, ConnectionState state, OutboundGate gate,
 			WireLimits limits) {
 		this.context = context;
 		this.guard = guard;
-		this.decoder = decoder;
+		this.state = state;
 		this.patience = new Patience(limits, now());
 		this.gate = gate;
 		this.tickNanos = limits.tick().toNanos();
@@ -69,23 +68,7 @@ final class ConnectionTimer implements Runnable {
 			return Timeout.WRITE_STALL;
 		}
 		boolean wanted = channel.config().isAutoRead();
-		return this.patience.look(phase(), this.decoder.requests(), this.decoder.bodyBytes(), wanted, now);
-	}
-
-	private Phase phase() {
-		if (this.guard.isEnded()) {
-			return Phase.LINGERING;
-		}
-		if (this.decoder.isBodyOutstanding()) {
-			return Phase.BODY;
-		}
-		if (this.decoder.isBusy()) {
-			return Phase.SERVING;
-		}
-		if (this.decoder.isHeadBegun()) {
-			return Phase.HEAD;
-		}
-		return (this.decoder.requests() == 0) ? Phase.NEW : Phase.IDLE;
+		return this.patience.look(this.state.phase(), this.state.requests(), this.state.bodyBytes(), wanted, now);
 	}
 
 	private long now() {

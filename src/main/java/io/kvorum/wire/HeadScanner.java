@@ -1,22 +1,87 @@
 package io.kvorum.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
-/** Looks at the lines of a request's head before Netty's decoder joins them. */
+/**
+ * Sees the flaws of a request's head that Netty's decoder mends, so that its objects no
+ * longer show them. {@link RequestDecoder} tells it what it reads. Pure: one per
+ * connection, begun again for each head.
+ */
 final class HeadScanner {
 
-	private HeadScanner() {
+	private boolean lineRead;
+
+	private boolean lineMisspelt;
+
+	private int wordEnd;
+
+	private boolean folded;
+
+	private int contentLengthLines;
+
+	/** A head begins. */
+	void begin() {
+		this.lineRead = false;
+		this.lineMisspelt = false;
+		this.folded = false;
+		this.contentLengthLines = 0;
 	}
 
 	/**
-	 * Whether a line of the head begins with a space or a tab. Netty's decoder takes it
-	 * for a continuation (obs-fold, RFC 9112, 5.2) and joins it to the line before, after
-	 * which it cannot be told from an honest line.
+	 * Looks for a line that begins with a space or a tab. Netty takes it for a
+	 * continuation (obs-fold, RFC 9112, 5.2) and joins it to the line before.
 	 * @param in its reader index is at the beginning of a line
+	 */
+	void lines(ByteBuf in) {
+		this.folded |= hasFoldedLine(in, this.lineRead);
+	}
+
+	/** The first word of the request line. */
+	void firstWord(int start, int length) {
+		this.lineRead = true;
+		this.wordEnd = start + length;
+	}
+
+	/** A further word; Netty takes any white space before it, and any much of it. */
+	void nextWord(byte[] line, int start, int length) {
+		this.lineMisspelt |= start != this.wordEnd + 1 || line[this.wordEnd] != ' ';
+		this.wordEnd = start + length;
+	}
+
+	/** The third word; Netty takes {@code http/1.1} as well. */
+	void version(String version) {
+		this.lineMisspelt |= !version.startsWith("HTTP/");
+	}
+
+	/**
+	 * A header line. Netty makes one Content-Length of several in HTTP/1.0, the first.
+	 */
+	void header(AsciiString name) {
+		if (HttpHeaderNames.CONTENT_LENGTH.contentEqualsIgnoreCase(name)) {
+			this.contentLengthLines++;
+		}
+	}
+
+	/** What is wrong with the head, if anything. */
+	@Nullable Refusal flaw() {
+		if (this.lineMisspelt) {
+			return Refusal.MALFORMED;
+		}
+		if (this.folded) {
+			return Refusal.FOLDED_LINE;
+		}
+		return (this.contentLengthLines > 1) ? Refusal.CONTENT_LENGTH : null;
+	}
+
+	/**
+	 * Whether a line begins with a space or a tab.
 	 * @param started whether the request line has been read: empty lines before it are
 	 * skipped, one after it ends the head
 	 */
-	static boolean hasFoldedLine(ByteBuf in, boolean started) {
+	private static boolean hasFoldedLine(ByteBuf in, boolean started) {
 		int end = in.writerIndex();
 		int line = started ? in.readerIndex() : skipEmptyLines(in, end);
 		while (line < end) {

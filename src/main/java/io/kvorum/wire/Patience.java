@@ -2,6 +2,7 @@ package io.kvorum.wire;
 
 import java.time.Duration;
 
+import io.kvorum.wire.ConnectionState.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,24 +11,6 @@ import org.jspecify.annotations.Nullable;
  * themselves cost a request nothing. Pure: time is an argument.
  */
 final class Patience {
-
-	/** What a connection is doing. */
-	enum Phase {
-
-		/** Accepted, not a byte yet. */
-		NEW,
-		/** Between two requests. */
-		IDLE,
-		/** Part of a head has arrived. */
-		HEAD,
-		/** A body is outstanding. */
-		BODY,
-		/** The server's turn: the application has its own deadlines. */
-		SERVING,
-		/** Answered for the last time; the client is given time to read that. */
-		LINGERING
-
-	}
 
 	private final WireLimits limits;
 

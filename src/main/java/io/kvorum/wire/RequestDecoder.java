@@ -7,7 +7,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
@@ -16,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Netty's decoder, handing out one request at a time: the next one is decoded when
- * {@link #finished()} says that its predecessor is through. What a client pipelines waits
- * as bytes, within a bound, and not as objects in a queue without one; and whoever
+ * {@link #decodeNext()} says that its predecessor is through. What a client pipelines
+ * waits as bytes, within a bound, and not as objects in a queue without one; and whoever
  * refuses a request may answer it on the spot, since nobody else is answering.
  * <p>
  * It also knows what only a decoder can know: how far the request is, and the flaws that
@@ -30,41 +29,24 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	private final int maxDiscardedBytes;
 
+	private final ConnectionState state;
+
+	private final HeadScanner head = new HeadScanner();
+
 	private @Nullable ChannelHandlerContext context;
 
 	private boolean reading;
 
-	private boolean busy;
-
-	private boolean inBody;
-
-	private boolean headBegun;
-
-	private boolean lineRead;
-
-	private boolean lineMisspelt;
-
-	private int wordEnd;
-
-	private boolean folded;
-
-	private int contentLengthLines;
-
-	private int requests;
-
-	private long bodyBytes;
-
-	private boolean discarding;
-
 	private long discardedBytes;
 
-	RequestDecoder(WireLimits limits) {
+	RequestDecoder(ConnectionState state, WireLimits limits) {
 		super(new HttpDecoderConfig().setMaxInitialLineLength((int) limits.maxInitialLineLength().toBytes())
 			.setMaxHeaderSize((int) limits.maxHeaderSize().toBytes())
 			.setValidateHeaders(true)
 			.setStrictLineParsing(true)
 			.setUseRfc9112TransferEncoding(true)
 			.setAllowDuplicateContentLengths(false));
+		this.state = state;
 		this.maxHeldBytes = (int) limits.maxPipelinedSize().toBytes();
 		this.maxDiscardedBytes = (int) limits.maxLingerSize().toBytes();
 	}
@@ -88,14 +70,14 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	@Override
 	protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-		if (this.discarding) {
+		if (this.state.isDiscarding()) {
 			discard(ctx, in);
 		}
-		else if (this.inBody) {
+		else if (this.state.isBodyOutstanding()) {
 			super.decode(ctx, in, out);
 			note(out);
 		}
-		else if (this.busy) {
+		else if (this.state.isBusy()) {
 			hold(ctx);
 		}
 		else {
@@ -104,13 +86,11 @@ final class RequestDecoder extends HttpRequestDecoder {
 	}
 
 	private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
-		if (!this.headBegun) {
-			this.headBegun = true;
-			this.lineRead = false;
-			this.folded = false;
-			this.contentLengthLines = 0;
+		if (!this.state.isHeadBegun()) {
+			this.state.headBegins();
+			this.head.begin();
 		}
-		this.folded |= HeadScanner.hasFoldedLine(in, this.lineRead);
+		this.head.lines(in);
 		super.decode(ctx, in, out);
 		note(out);
 	}
@@ -118,43 +98,29 @@ final class RequestDecoder extends HttpRequestDecoder {
 	/** Called by Netty for the first word of a request line, then for the others. */
 	@Override
 	protected String splitFirstWordInitialLine(byte[] bytes, int start, int length) {
-		this.lineRead = true;
-		this.lineMisspelt = false;
-		this.wordEnd = start + length;
+		this.head.firstWord(start, length);
 		return super.splitFirstWordInitialLine(bytes, start, length);
 	}
 
 	@Override
 	protected String splitSecondWordInitialLine(byte[] bytes, int start, int length) {
-		noteSeparator(bytes, start, length);
+		this.head.nextWord(bytes, start, length);
 		return super.splitSecondWordInitialLine(bytes, start, length);
 	}
 
-	/** Netty would take {@code http/1.1} as well. */
 	@Override
 	protected String splitThirdWordInitialLine(byte[] bytes, int start, int length) {
-		noteSeparator(bytes, start, length);
+		this.head.nextWord(bytes, start, length);
 		String version = super.splitThirdWordInitialLine(bytes, start, length);
-		this.lineMisspelt |= !version.startsWith("HTTP/");
+		this.head.version(version);
 		return version;
 	}
 
-	/** One space between the words; Netty takes any white space, and any much of it. */
-	private void noteSeparator(byte[] bytes, int start, int length) {
-		this.lineMisspelt |= start != this.wordEnd + 1 || bytes[this.wordEnd] != ' ';
-		this.wordEnd = start + length;
-	}
-
-	/**
-	 * Called by Netty once per header line. In HTTP/1.0 it makes one Content-Length of
-	 * several, the first.
-	 */
+	/** Called by Netty once per header line. */
 	@Override
 	protected AsciiString splitHeaderName(byte[] bytes, int start, int length) {
 		AsciiString name = super.splitHeaderName(bytes, start, length);
-		if (HttpHeaderNames.CONTENT_LENGTH.contentEqualsIgnoreCase(name)) {
-			this.contentLengthLines++;
-		}
+		this.head.header(name);
 		return name;
 	}
 
@@ -162,14 +128,13 @@ final class RequestDecoder extends HttpRequestDecoder {
 		for (int i = 0; i < out.size(); i++) {
 			Object message = out.get(i);
 			if (message instanceof HttpRequest) {
-				this.requests++;
-				this.busy = true;
-				this.headBegun = false;
-				this.inBody = true;
+				this.state.headEnds();
 			}
 			if (message instanceof HttpContent content) {
-				this.bodyBytes += content.content().readableBytes();
-				this.inBody = !(content instanceof LastHttpContent && content.decoderResult().isSuccess());
+				this.state.bodyArrives(content.content().readableBytes());
+				if (content instanceof LastHttpContent && content.decoderResult().isSuccess()) {
+					this.state.bodyEnds();
+				}
 			}
 		}
 	}
@@ -200,9 +165,8 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/** The request handed out last is answered: the next one may come. */
-	void finished() {
-		this.busy = false;
+	/** Decodes what waits: the request handed out last is finished. */
+	void decodeNext() {
 		ChannelHandlerContext ctx = this.context;
 		if (!this.reading && ctx != null && holdsBytes()) {
 			ctx.executor().execute(() -> decodeHeld(ctx));
@@ -223,32 +187,6 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/**
-	 * From now on, what arrives is thrown away; beyond a bound, the channel is closed.
-	 */
-	void discardRest() {
-		this.discarding = true;
-	}
-
-	boolean isDiscarding() {
-		return this.discarding;
-	}
-
-	/** Whether the request handed out last is not yet finished. */
-	boolean isBusy() {
-		return this.busy;
-	}
-
-	/** Whether the body of the request handed out last is still to come, or broken. */
-	boolean isBodyOutstanding() {
-		return this.inBody;
-	}
-
-	/** Whether a part of the next request's head has arrived. */
-	boolean isHeadBegun() {
-		return this.headBegun;
-	}
-
 	/** Whether bytes of a next request wait. */
 	boolean holdsBytes() {
 		return actualReadableBytes() > 0;
@@ -256,28 +194,12 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** Whether so much waits for its turn that nothing more is to be read. */
 	boolean holdsEnough() {
-		return this.busy && !this.inBody && !this.discarding && actualReadableBytes() >= this.maxHeldBytes;
-	}
-
-	/** Requests handed out so far, broken ones included. */
-	int requests() {
-		return this.requests;
-	}
-
-	/** Bytes of all bodies so far: grows while a body arrives. */
-	long bodyBytes() {
-		return this.bodyBytes;
+		return this.state.isBusy() && !this.state.isBodyOutstanding() && actualReadableBytes() >= this.maxHeldBytes;
 	}
 
 	/** What the request handed out last hides. */
 	@Nullable Refusal hiddenFlaw() {
-		if (this.lineMisspelt) {
-			return Refusal.MALFORMED;
-		}
-		if (this.folded) {
-			return Refusal.FOLDED_LINE;
-		}
-		return (this.contentLengthLines > 1) ? Refusal.CONTENT_LENGTH : null;
+		return this.head.flaw();
 	}
 
 }

@@ -35,6 +35,8 @@ import reactor.netty.channel.ChannelOperations;
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestGuard extends ChannelDuplexHandler {
 
+	private final ConnectionState state;
+
 	private final RequestDecoder decoder;
 
 	private final ResponseEncoder encoder;
@@ -45,29 +47,19 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private final WireEvents events;
 
-	private @Nullable ConnectionTimer timer;
-
 	/** Null where nobody says goodbye. */
 	private @Nullable Drain drain;
 
 	/** Null where all requests are reactor-netty's. */
 	private @Nullable WireRouter router;
 
+	private @Nullable ConnectionTimer timer;
+
 	private @Nullable HttpRequest current;
 
-	private boolean responding;
-
-	private boolean answered;
-
-	private boolean closesAfterResponse;
-
-	/** Whether it stays open for what is under way, and no longer. */
-	private boolean leaving;
-
-	private boolean ended;
-
-	RequestGuard(RequestDecoder decoder, ResponseEncoder encoder, OutboundGate gate, WireLimits limits,
-			WireEvents events) {
+	RequestGuard(ConnectionState state, RequestDecoder decoder, ResponseEncoder encoder, OutboundGate gate,
+			WireLimits limits, WireEvents events) {
+		this.state = state;
 		this.decoder = decoder;
 		this.encoder = encoder;
 		this.gate = gate;
@@ -89,7 +81,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	@Override
 	public void handlerAdded(ChannelHandlerContext ctx) {
-		this.timer = new ConnectionTimer(ctx, this, this.decoder, this.gate, this.limits);
+		this.timer = new ConnectionTimer(ctx, this, this.state, this.gate, this.limits);
 		this.timer.start();
 	}
 
@@ -102,7 +94,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	@Override
 	public void channelRead(ChannelHandlerContext ctx, Object msg) {
-		if (this.ended || !ctx.channel().isActive()) {
+		if (this.state.isEnded() || !ctx.channel().isActive()) {
 			ReferenceCountUtil.release(msg);
 		}
 		else if (msg instanceof HttpRequest request) {
@@ -149,7 +141,6 @@ final class RequestGuard extends ChannelDuplexHandler {
 			return;
 		}
 		this.current = request;
-		this.answered = false;
 		ctx.fireChannelRead(request);
 	}
 
@@ -167,20 +158,19 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	private void answerAndClose(ChannelHandlerContext ctx, Refusal refusal) {
-		this.ended = true;
-		this.decoder.discardRest();
+		this.state.end();
 		ctx.writeAndFlush(WireProblem.response(refusal))
 			.addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
 	}
 
 	/** Called by the timer. A body that has failed before is not counted again. */
 	void onTimeout(ChannelHandlerContext ctx, Timeout timeout) {
-		if (this.ended || !this.decoder.isDiscarding()) {
+		if (this.state.isEnded() || !this.state.isDiscarding()) {
 			this.events.timedOut(timeout);
 		}
 		switch (timeout) {
 			case HEADER -> {
-				if (this.decoder.isHeadBegun()) {
+				if (this.state.isHeadBegun()) {
 					this.encoder.answer(HttpMethod.GET);
 					answerAndClose(ctx, Refusal.REQUEST_TIMEOUT);
 				}
@@ -198,11 +188,11 @@ final class RequestGuard extends ChannelDuplexHandler {
 	 * nobody reads it any more, or nobody has answered, the connection is closed.
 	 */
 	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
-		if (this.decoder.isDiscarding() || !isBodyWanted(ctx.channel())) {
+		if (this.state.isDiscarding() || !isBodyWanted(ctx.channel())) {
 			ctx.close();
 			return;
 		}
-		this.decoder.discardRest();
+		this.state.discardRest();
 		ctx.fireChannelRead(new BodyFailure(failure));
 	}
 
@@ -232,27 +222,24 @@ final class RequestGuard extends ChannelDuplexHandler {
 	@Override
 	public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
 		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
-			this.responding = true;
-			if (isLastResponse()) {
-				this.closesAfterResponse = true;
+			boolean last = isLastResponse();
+			this.state.answerBegins(last);
+			if (last) {
 				HttpUtil.setKeepAlive(response, false);
 			}
 		}
-		if (this.responding && msg instanceof LastHttpContent) {
-			this.responding = false;
-			this.answered = true;
-			if (this.closesAfterResponse || (this.leaving && !this.decoder.holdsBytes())) {
-				ctx.write(msg, promise.unvoid()).addListener((written) -> close(ctx, ctx.newPromise()));
-				return;
-			}
+		if (msg instanceof LastHttpContent && this.state.answerEnds(this.decoder.holdsBytes())) {
+			ctx.write(msg, promise.unvoid()).addListener((written) -> close(ctx, ctx.newPromise()));
 		}
-		ctx.write(msg, promise);
+		else {
+			ctx.write(msg, promise);
+		}
 	}
 
 	/** What a client has sent ahead is answered, too, before the port is left. */
 	private boolean isLastResponse() {
 		Drain drain = this.drain;
-		return (this.decoder.isBodyOutstanding() && !isRestSmall())
+		return (this.state.isBodyOutstanding() && !isRestSmall())
 				|| (drain != null && drain.isUnderWay() && !this.decoder.holdsBytes());
 	}
 
@@ -263,7 +250,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 	 */
 	private boolean isRestSmall() {
 		HttpRequest request = this.current;
-		if (request == null || this.decoder.isDiscarding() || request.headers().contains(HttpHeaderNames.EXPECT)) {
+		if (request == null || this.state.isDiscarding() || request.headers().contains(HttpHeaderNames.EXPECT)) {
 			return false;
 		}
 		long length = HttpUtil.getContentLength(request, Long.MAX_VALUE);
@@ -282,8 +269,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 				&& !(completion.cause() instanceof ClosedChannelException)) {
 			this.events.handshakeFailed();
 		}
-		if (this.answered && this.decoder.isBusy() && busyRouter() == null
-				&& ChannelOperations.get(ctx.channel()) == null) {
+		if (this.state.isAnswered() && busyRouter() == null && ChannelOperations.get(ctx.channel()) == null) {
 			finished(ctx);
 		}
 	}
@@ -296,19 +282,16 @@ final class RequestGuard extends ChannelDuplexHandler {
 	/** The request is answered, and nobody has anything more to do with it. */
 	void finished(ChannelHandlerContext ctx) {
 		this.current = null;
-		this.decoder.finished();
-		if (this.leaving) {
-			leave(ctx);
+		if (this.state.finished(this.decoder.holdsBytes())) {
+			close(ctx, ctx.newPromise());
 		}
+		this.decoder.decodeNext();
 	}
 
 	/** A close by reactor-netty or the application; those of the guard are at once. */
 	@Override
 	public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
-		boolean moreToCome = this.decoder.isBodyOutstanding() || this.decoder.holdsBytes();
-		if (this.ended || (this.answered && moreToCome)) {
-			this.ended = true;
-			this.decoder.discardRest();
+		if (this.state.close(this.decoder.holdsBytes())) {
 			LingeringClose.begin(ctx, promise);
 		}
 		else {
@@ -332,15 +315,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	 * has taken it.
 	 */
 	void leave(ChannelHandlerContext ctx) {
-		this.leaving = true;
-		if (!this.decoder.isBusy() && !this.decoder.isHeadBegun() && !this.decoder.holdsBytes()) {
+		if (this.state.leave(this.decoder.holdsBytes())) {
 			close(ctx, ctx.newPromise());
 		}
-	}
-
-	/** Whether the connection has been answered for the last time. */
-	boolean isEnded() {
-		return this.ended;
 	}
 
 }

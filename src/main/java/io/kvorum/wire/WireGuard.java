@@ -47,14 +47,15 @@ public final class WireGuard implements NettyServerCustomizer {
 		}
 		this.events.connectionOpened();
 		channel.closeFuture().addListener((closed) -> this.events.connectionClosed());
-		RequestDecoder decoder = new RequestDecoder(this.limits);
+		ConnectionState state = new ConnectionState();
+		RequestDecoder decoder = new RequestDecoder(state, this.limits);
 		ResponseEncoder encoder = new ResponseEncoder();
 		ChannelPipeline pipeline = channel.pipeline();
 		pipeline.replace(NettyPipeline.HttpCodec, NettyPipeline.HttpCodec, decoder);
 		pipeline.addAfter(NettyPipeline.HttpCodec, "kvorum.responseEncoder", encoder);
 		OutboundGate gate = new OutboundGate(this.limits.writeStallTimeout());
 		pipeline.addAfter("kvorum.responseEncoder", "kvorum.requestGuard",
-				new RequestGuard(decoder, encoder, gate, this.limits, this.events));
+				new RequestGuard(state, decoder, encoder, gate, this.limits, this.events));
 		pipeline.addAfter("kvorum.requestGuard", "kvorum.outboundGate", gate);
 	}
 

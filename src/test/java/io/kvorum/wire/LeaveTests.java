@@ -23,14 +23,16 @@ class LeaveTests {
 
 	private static final String GET = "GET /a HTTP/1.1\r\nHost: a\r\n\r\n";
 
-	private final RequestDecoder decoder = new RequestDecoder(WireLimits.defaults());
+	private final ConnectionState state = new ConnectionState();
+
+	private final RequestDecoder decoder = new RequestDecoder(this.state, WireLimits.defaults());
 
 	private final ResponseEncoder encoder = new ResponseEncoder();
 
 	private final OutboundGate gate = new OutboundGate(Duration.ofMinutes(1));
 
-	private final RequestGuard guard = new RequestGuard(this.decoder, this.encoder, this.gate, WireLimits.defaults(),
-			WireEvents.none());
+	private final RequestGuard guard = new RequestGuard(this.state, this.decoder, this.encoder, this.gate,
+			WireLimits.defaults(), WireEvents.none());
 
 	private final EmbeddedChannel channel = new EmbeddedChannel(this.decoder, this.encoder, this.guard, this.gate);
 
@@ -104,7 +106,7 @@ class LeaveTests {
 		leave();
 
 		assertThat(this.channel.isOpen()).isTrue();
-		assertThat(this.guard.isEnded()).as("it lingers").isTrue();
+		assertThat(this.state.isEnded()).as("it lingers").isTrue();
 	}
 
 }

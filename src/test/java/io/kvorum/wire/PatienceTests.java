@@ -2,7 +2,7 @@ package io.kvorum.wire;
 
 import java.time.Duration;
 
-import io.kvorum.wire.Patience.Phase;
+import io.kvorum.wire.ConnectionState.Phase;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
