@@ -7,7 +7,7 @@ import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.operation.KeyValueStore;
-import io.kvorum.wire.WireRouting;
+import io.kvorum.wire.WireRoute;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -15,8 +15,6 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
-import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -67,22 +65,15 @@ public class ApiConfiguration {
 		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
-	/**
-	 * Installed on the public server only: nothing of this API may be on a management
-	 * port.
-	 */
+	/** The short way of entities; none where the application has filters. */
 	@Bean
-	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> entityRoute(EntityHandler entities,
-			ObjectProvider<WebFilter> filters) {
-		return factory -> {
-			List<WebFilter> all = filters.orderedStream().toList();
-			if (all.isEmpty()) {
-				factory.addServerCustomizers(new WireRouting(new EntityRoute(entities)));
-			}
-			else {
-				logger.info("Requests for entities pass WebFlux because of the filters {}", all);
-			}
-		};
+	WireRoute entityRoute(EntityHandler entities, ObjectProvider<WebFilter> filters) {
+		List<WebFilter> all = filters.orderedStream().toList();
+		if (all.isEmpty()) {
+			return new EntityRoute(entities);
+		}
+		logger.info("Requests for entities pass WebFlux because of the filters {}", all);
+		return WireRoute.NONE;
 	}
 
 	@Bean

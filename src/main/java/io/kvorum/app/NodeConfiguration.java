@@ -23,9 +23,10 @@ import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import io.kvorum.wire.Drain;
+import io.kvorum.wire.HttpPort;
 import io.kvorum.wire.WireEvents;
-import io.kvorum.wire.WireGuard;
 import io.kvorum.wire.WireLimits;
+import io.kvorum.wire.WireRoute;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 import reactor.core.observability.micrometer.Micrometer;
@@ -131,11 +132,12 @@ class NodeConfiguration {
 				properties.cluster().acceptAddress());
 	}
 
+	/** The port of each server: also of that of a management port. */
 	@Bean
-	WireGuard wireGuard(KvorumProperties properties, WireEvents events) {
+	HttpPort httpPort(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();
 		WireLimits defaults = WireLimits.defaults();
-		return new WireGuard(new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(),
+		return new HttpPort(new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(),
 				defaults.maxHeaderSize(), defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(),
 				api.headerTimeout(), api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(),
 				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
@@ -147,12 +149,15 @@ class NodeConfiguration {
 	}
 
 	/**
-	 * Drains the public server. The management port stays open: it tells that this node
-	 * is no longer ready.
+	 * The port of the API. A management port keeps the plain one: nothing of the API may
+	 * be there, and it still tells that this node is not ready while the API drains.
 	 */
 	@Bean
-	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> drainOfTheApi(Drain drain) {
-		return factory -> factory.addServerCustomizers(drain::applyTo);
+	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> apiPort(HttpPort plain, WireRoute entities, Drain drain) {
+		return factory -> {
+			factory.getServerCustomizers().remove(plain);
+			factory.addServerCustomizers(plain.with(entities, drain));
+		};
 	}
 
 	@Bean

@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -36,7 +35,7 @@ import org.springframework.context.SmartLifecycle;
  * closes idle connections at once and does not announce it (reactor-netty's
  * {@code disposeNow}): under load, each connection loses a request.
  * <p>
- * One for each server, behind its {@link WireGuard}.
+ * One for each server, given to its {@link HttpPort}.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the listeners
 public final class Drain implements SmartLifecycle {
@@ -83,12 +82,8 @@ public final class Drain implements SmartLifecycle {
 		this.patience = patience;
 	}
 
-	/** Has this server left by it; after the guard was applied. */
-	public HttpServer applyTo(HttpServer guarded) {
-		return guarded.doOnBound(this::bound).doOnChannelInit((_, channel, _) -> watch(channel));
-	}
-
-	private void bound(DisposableServer bound) {
+	/** The server that is left; called by its {@link HttpPort}. */
+	void bound(DisposableServer bound) {
 		bound.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
 
 			@Override
@@ -101,24 +96,19 @@ public final class Drain implements SmartLifecycle {
 		this.server = bound;
 	}
 
-	private void watch(Channel channel) {
-		ChannelHandlerContext context = RequestGuard.contextIn(channel);
-		if (context == null) {
-			return; // One too many: it is closed already.
-		}
-		guardOf(context).leaveBy(this);
-		this.connections.add(context);
-		channel.closeFuture().addListener(_ -> {
-			this.connections.remove(context);
+	/**
+	 * A connection of the server.
+	 * @param guard where its {@link RequestGuard} stands
+	 */
+	void watch(ChannelHandlerContext guard) {
+		this.connections.add(guard);
+		guard.channel().closeFuture().addListener(_ -> {
+			this.connections.remove(guard);
 			endIfDone();
 		});
 		if (this.underWay) {
-			closeLater(context);
+			closeLater(guard);
 		}
-	}
-
-	private static RequestGuard guardOf(ChannelHandlerContext context) {
-		return (RequestGuard) context.handler();
 	}
 
 	/** Whether answers are the last of their connections. */
@@ -184,7 +174,8 @@ public final class Drain implements SmartLifecycle {
 	}
 
 	private void closeLater(ChannelHandlerContext context) {
-		context.executor().schedule(() -> guardOf(context).leave(context), this.time.toNanos(), TimeUnit.NANOSECONDS);
+		RequestGuard guard = (RequestGuard) context.handler();
+		context.executor().schedule(() -> guard.leave(context), this.time.toNanos(), TimeUnit.NANOSECONDS);
 		context.executor().schedule(() -> context.close(), this.patience.toNanos(), TimeUnit.NANOSECONDS);
 	}
 

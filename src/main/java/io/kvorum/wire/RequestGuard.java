@@ -5,7 +5,6 @@ import java.nio.channels.ClosedChannelException;
 
 import javax.net.ssl.SSLException;
 
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
@@ -23,7 +22,6 @@ import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
-import reactor.netty.channel.ChannelOperations;
 
 /**
  * Stands between the decoder and whoever answers: a {@link WireRouter}, or
@@ -48,35 +46,28 @@ final class RequestGuard extends ChannelDuplexHandler {
 	private final WireEvents events;
 
 	/** Null where nobody says goodbye. */
-	private @Nullable Drain drain;
+	private final @Nullable Drain drain;
 
-	/** Null where all requests are reactor-netty's. */
-	private @Nullable WireRouter router;
+	private Answerer answerer = new ReactorNettyAnswerer();
 
 	private @Nullable ConnectionTimer timer;
 
 	private @Nullable HttpRequest current;
 
 	RequestGuard(ConnectionState state, RequestDecoder decoder, ResponseEncoder encoder, OutboundGate gate,
-			WireLimits limits, WireEvents events) {
+			WireLimits limits, WireEvents events, @Nullable Drain drain) {
 		this.state = state;
 		this.decoder = decoder;
 		this.encoder = encoder;
 		this.gate = gate;
 		this.limits = limits;
 		this.events = events;
+		this.drain = drain;
 	}
 
-	/**
-	 * Where it stands in the pipeline of a connection; null where that was refused.
-	 * @throws IllegalStateException if nobody guards it
-	 */
-	static @Nullable ChannelHandlerContext contextIn(Channel channel) {
-		ChannelHandlerContext context = channel.pipeline().context(RequestGuard.class);
-		if (context == null && channel.isOpen()) {
-			throw new IllegalStateException("a connection without a guard: WireGuard has to be applied first");
-		}
-		return context;
+	/** Where its requests go. */
+	void handTo(Answerer answerer) {
+		this.answerer = answerer;
 	}
 
 	@Override
@@ -188,21 +179,12 @@ final class RequestGuard extends ChannelDuplexHandler {
 	 * nobody reads it any more, or nobody has answered, the connection is closed.
 	 */
 	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
-		if (this.state.isDiscarding() || !isBodyWanted(ctx.channel())) {
+		if (this.state.isDiscarding() || !this.answerer.isBodyWanted(ctx.channel())) {
 			ctx.close();
 			return;
 		}
 		this.state.discardRest();
 		ctx.fireChannelRead(new BodyFailure(failure));
-	}
-
-	private boolean isBodyWanted(Channel channel) {
-		WireRouter router = busyRouter();
-		if (router != null) {
-			return router.isBodyWanted();
-		}
-		ChannelOperations<?, ?> operations = ChannelOperations.get(channel);
-		return operations != null && !operations.isInboundCancelled() && !operations.isInboundDisposed();
 	}
 
 	/**
@@ -257,10 +239,6 @@ final class RequestGuard extends ChannelDuplexHandler {
 		return length <= this.limits.maxPipelinedSize().toBytes();
 	}
 
-	/**
-	 * reactor-netty tells by an event that it is through with a request, of a class that
-	 * is not public: what it says is asked for instead.
-	 */
 	@Override
 	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
 		ctx.fireUserEventTriggered(event);
@@ -269,14 +247,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 				&& !(completion.cause() instanceof ClosedChannelException)) {
 			this.events.handshakeFailed();
 		}
-		if (this.state.isAnswered() && busyRouter() == null && ChannelOperations.get(ctx.channel()) == null) {
+		if (this.state.isAnswered() && this.answerer.isThrough(ctx.channel())) {
 			finished(ctx);
 		}
-	}
-
-	/** Null where the request is reactor-netty's. */
-	private @Nullable WireRouter busyRouter() {
-		return (this.router != null && this.router.isBusy()) ? this.router : null;
 	}
 
 	/** The request is answered, and nobody has anything more to do with it. */
@@ -297,16 +270,6 @@ final class RequestGuard extends ChannelDuplexHandler {
 		else {
 			ctx.close(promise);
 		}
-	}
-
-	/** Where requests go that are not reactor-netty's. */
-	void routeTo(WireRouter router) {
-		this.router = router;
-	}
-
-	/** Who knows whether the port is being left. */
-	void leaveBy(Drain drain) {
-		this.drain = drain;
 	}
 
 	/**

@@ -9,6 +9,21 @@ import reactor.core.publisher.Mono;
  */
 public interface WireRoute {
 
+	/** Takes nothing: all requests are reactor-netty's. */
+	WireRoute NONE = new WireRoute() {
+
+		@Override
+		public boolean takes(HttpRequest request) {
+			return false;
+		}
+
+		@Override
+		public Mono<Void> handle(WireExchange exchange) {
+			return Mono.error(new IllegalStateException("takes no request"));
+		}
+
+	};
+
 	/** Whether this route answers a request, of which the guard had nothing to say. */
 	boolean takes(HttpRequest request);
 

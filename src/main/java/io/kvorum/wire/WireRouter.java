@@ -1,5 +1,6 @@
 package io.kvorum.wire;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -10,18 +11,22 @@ import org.jspecify.annotations.Nullable;
  * Behind the guard, before reactor-netty: what belongs to a {@link WireRoute} goes there,
  * and all else goes on. One per connection, on its event loop.
  */
-final class WireRouter extends ChannelInboundHandlerAdapter {
+final class WireRouter extends ChannelInboundHandlerAdapter implements Answerer {
 
 	private final WireRoute route;
 
 	private final RequestGuard guard;
 
+	/** Answers what the route does not take. */
+	private final Answerer others;
+
 	/** Null while the connection is reactor-netty's. */
 	private @Nullable WireExchange current;
 
-	WireRouter(WireRoute route, RequestGuard guard) {
+	WireRouter(WireRoute route, RequestGuard guard, Answerer others) {
 		this.route = route;
 		this.guard = guard;
+		this.others = others;
 	}
 
 	@Override
@@ -61,15 +66,16 @@ final class WireRouter extends ChannelInboundHandlerAdapter {
 		this.guard.finished(ctx);
 	}
 
-	/** Whether the request that was handed out last is one of the route. */
-	boolean isBusy() {
-		return this.current != null;
+	/** An exchange tells by {@link #ended} that it is through. */
+	@Override
+	public boolean isThrough(Channel channel) {
+		return this.current == null && this.others.isThrough(channel);
 	}
 
-	/** Whether the route waits for the rest of a body. */
-	boolean isBodyWanted() {
+	@Override
+	public boolean isBodyWanted(Channel channel) {
 		WireExchange exchange = this.current;
-		return exchange != null && exchange.isBodyWanted();
+		return (exchange != null) ? exchange.isBodyWanted() : this.others.isBodyWanted(channel);
 	}
 
 	@Override

@@ -28,10 +28,10 @@ import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.SteeredTime;
+import io.kvorum.wire.Drain;
+import io.kvorum.wire.HttpPort;
 import io.kvorum.wire.WireEvents;
-import io.kvorum.wire.WireGuard;
 import io.kvorum.wire.WireLimits;
-import io.kvorum.wire.WireRouting;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
@@ -84,9 +84,10 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 					this.followed.add(request.method());
 					return null;
 				});
-		HttpServer guarded = new WireGuard(WireLimits.defaults(), WireEvents.none())
-			.apply(HttpServer.create().host("127.0.0.1").port(0));
-		this.server = new WireRouting(new EntityRoute(handler)).apply(guarded).bindNow();
+		this.server = new HttpPort(WireLimits.defaults(), WireEvents.none())
+			.with(new EntityRoute(handler), new Drain(Duration.ZERO))
+			.apply(HttpServer.create().host("127.0.0.1").port(0))
+			.bindNow();
 	}
 
 	RawHttp connect() {

@@ -86,8 +86,9 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		HttpServer plain = transport.apply(HttpServer.create().host("127.0.0.1").port(0));
 		// bindNow returns a little before those are told who wait for it.
 		CompletableFuture<DisposableServer> bound = new CompletableFuture<>();
-		HttpServer guarded = new WireGuard(limits, this).apply(plain);
-		this.server = drain.applyTo(answers.applyTo(guarded, new Route()))
+		WireRoute route = (answers == Answers.BY_ROUTE) ? new Route() : WireRoute.NONE;
+		this.server = new HttpPort(limits, this).with(route, drain)
+			.apply(plain)
 			.doOnBound(bound::complete)
 			.handle(this::handle)
 			.bindNow();
@@ -229,11 +230,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	/** Who answers: the guard has to be as good for both. */
 	enum Answers {
 
-		BY_REACTOR_NETTY, BY_ROUTE;
-
-		HttpServer applyTo(HttpServer guarded, WireRoute route) {
-			return (this == BY_ROUTE) ? new WireRouting(route).apply(guarded) : guarded;
-		}
+		BY_REACTOR_NETTY, BY_ROUTE
 
 	}
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
@@ -32,9 +33,15 @@ class LeaveTests {
 	private final OutboundGate gate = new OutboundGate(Duration.ofMinutes(1));
 
 	private final RequestGuard guard = new RequestGuard(this.state, this.decoder, this.encoder, this.gate,
-			WireLimits.defaults(), WireEvents.none());
+			WireLimits.defaults(), WireEvents.none(), null);
+
+	private final OneAnswerer answerer = new OneAnswerer();
 
 	private final EmbeddedChannel channel = new EmbeddedChannel(this.decoder, this.encoder, this.guard, this.gate);
+
+	LeaveTests() {
+		this.guard.handTo(this.answerer);
+	}
 
 	@AfterEach
 	void close() {
@@ -50,7 +57,6 @@ class LeaveTests {
 		this.channel.writeInbound(Unpooled.copiedBuffer(bytes, StandardCharsets.US_ASCII));
 	}
 
-	/** As reactor-netty does: that it is through it tells when the answer is away. */
 	private void answer() {
 		DefaultFullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.OK);
 		response.headers().set("Content-Length", 0);
@@ -58,6 +64,7 @@ class LeaveTests {
 	}
 
 	private void tellThatItIsAway() {
+		this.answerer.isThrough = true;
 		this.channel.pipeline().fireUserEventTriggered("any event");
 	}
 
@@ -77,6 +84,7 @@ class LeaveTests {
 		send(GET);
 		answer();
 		leave();
+		this.channel.pipeline().fireUserEventTriggered("too early");
 		assertThat(this.channel.isOpen()).isTrue();
 		tellThatItIsAway();
 
@@ -107,6 +115,22 @@ class LeaveTests {
 
 		assertThat(this.channel.isOpen()).isTrue();
 		assertThat(this.state.isEnded()).as("it lingers").isTrue();
+	}
+
+	private static final class OneAnswerer implements Answerer {
+
+		boolean isThrough;
+
+		@Override
+		public boolean isThrough(Channel channel) {
+			return this.isThrough;
+		}
+
+		@Override
+		public boolean isBodyWanted(Channel channel) {
+			return false;
+		}
+
 	}
 
 }

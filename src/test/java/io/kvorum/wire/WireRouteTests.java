@@ -5,16 +5,12 @@ import java.util.List;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
-import io.netty.handler.codec.http.HttpRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import reactor.core.publisher.Mono;
-import reactor.netty.DisposableServer;
-import reactor.netty.http.server.HttpServer;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -97,30 +93,6 @@ class WireRouteTests {
 		RawHttp client = this.server.connect();
 		client.send("GET /unread HTTP/1.1\r\nHost: a\r\n\r\n").reset();
 		Awaited.of(this.server.cancelled.asMono());
-	}
-
-	@Test
-	void aServerWithoutAGuardTakesNoConnections(CapturedOutput output) {
-		DisposableServer unguarded = new WireRouting(new WireRoute() {
-
-			@Override
-			public boolean takes(HttpRequest request) {
-				return true;
-			}
-
-			@Override
-			public Mono<Void> handle(HttpExchange exchange) {
-				return Mono.empty();
-			}
-
-		}).apply(HttpServer.create().host("127.0.0.1").port(0)).bindNow();
-		try (RawHttp client = RawHttp.connect(unguarded.port())) {
-			client.awaitClosed();
-		}
-		finally {
-			unguarded.disposeNow();
-		}
-		assertThat(output).contains("a connection without a guard");
 	}
 
 	/** As {@code ab -k} has it. */
