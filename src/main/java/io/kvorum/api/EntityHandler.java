@@ -17,7 +17,6 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.RequestBodyException;
-import io.kvorum.wire.RequestBodyTimeoutException;
 import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -304,7 +303,7 @@ final class EntityHandler implements WebHandler {
 		return this.problems.write(exchange, switch (error) {
 			case ProblemException ex -> ex.problem();
 			case AbortedException _ -> Problem.incompleteBody("The connection ended before the body did.");
-			case RequestBodyTimeoutException ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
+			case RequestBodyException.TimedOut ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
 			case RequestBodyException ex -> Problem.incompleteBody(String.valueOf(ex.getMessage()));
 			default -> {
 				logger.error("A request for an entity failed", error);

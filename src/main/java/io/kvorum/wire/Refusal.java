@@ -1,11 +1,20 @@
 package io.kvorum.wire;
 
+import java.nio.charset.StandardCharsets;
+
+import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpResponse;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
 
 /**
  * Why the port answers a request itself, and closes the connection after it: what follows
  * a malformed request cannot be told apart from its body.
  */
+@SuppressWarnings("ImmutableEnumChecker") // the body is never written to
 public enum Refusal {
 
 	/** Not HTTP: a broken request or header line, or a broken chunk of a body. */
@@ -52,33 +61,28 @@ public enum Refusal {
 	REQUEST_TIMEOUT(408, "request-timeout",
 			"Send the request line and the headers at once, and the request again on a new connection.");
 
-	private final int status;
+	private final HttpResponseStatus status;
 
-	private final String slug;
+	private final byte[] body;
 
-	private final String detail;
-
+	/** No text here needs escaping. */
 	Refusal(int status, String slug, String detail) {
-		this.status = status;
-		this.slug = slug;
-		this.detail = detail;
+		this.status = HttpResponseStatus.valueOf(status);
+		this.body = """
+				{"type":"urn:kvorum:problem:%s","title":"%s","status":%d,"detail":"%s"}"""
+			.formatted(slug, this.status.reasonPhrase(), status, detail)
+			.getBytes(StandardCharsets.UTF_8);
 	}
 
-	public int status() {
-		return this.status;
-	}
-
-	/** The stable URI of this kind of problem. */
-	public String type() {
-		return "urn:kvorum:problem:" + this.slug;
-	}
-
-	public String detail() {
-		return this.detail;
-	}
-
-	HttpResponseStatus nettyStatus() {
-		return HttpResponseStatus.valueOf(this.status);
+	/** The last response of a connection: problem details (RFC 9457). */
+	FullHttpResponse response() {
+		FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, this.status,
+				Unpooled.wrappedBuffer(this.body));
+		response.headers()
+			.set(HttpHeaderNames.CONTENT_TYPE, "application/problem+json")
+			.setInt(HttpHeaderNames.CONTENT_LENGTH, this.body.length)
+			.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+		return response;
 	}
 
 }

@@ -1,15 +1,32 @@
 package io.kvorum.wire;
 
 /**
- * The error of a body that will not arrive whole, given to whoever reads it. The request
- * must not be acted upon: part of its value is missing. The connection is closed after
- * the response.
+ * The error of a body that does not arrive whole, given to its reader. The request must
+ * not be acted upon: part of its value is missing. The connection is closed after the
+ * response.
  */
-public abstract sealed class RequestBodyException extends RuntimeException
-		permits RequestBodyTimeoutException, MalformedRequestBodyException {
+public abstract sealed class RequestBodyException extends RuntimeException {
 
-	RequestBodyException(String message) {
+	private RequestBodyException(String message) {
 		super(message, null, false, false);
+	}
+
+	/** The body stalled or took too long; to be answered with 408. */
+	public static final class TimedOut extends RequestBodyException {
+
+		TimedOut(Timeout timeout) {
+			super("The body of the request did not arrive in time (" + timeout + ")");
+		}
+
+	}
+
+	/** A chunk of the body is malformed; to be answered with 400. */
+	public static final class Malformed extends RequestBodyException {
+
+		Malformed() {
+			super("The body of the request has a malformed chunk");
+		}
+
 	}
 
 }

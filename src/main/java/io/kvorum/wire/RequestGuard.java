@@ -94,7 +94,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		else if (msg instanceof LastHttpContent content && content.decoderResult().isFailure()) {
 			ReferenceCountUtil.release(content);
 			this.events.refused(Refusal.MALFORMED);
-			failBody(ctx, new MalformedRequestBodyException());
+			failBody(ctx, new RequestBodyException.Malformed());
 		}
 		else {
 			ctx.fireChannelRead(msg);
@@ -150,8 +150,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private void answerAndClose(ChannelHandlerContext ctx, Refusal refusal) {
 		this.state.end();
-		ctx.writeAndFlush(WireProblem.response(refusal))
-			.addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
+		ctx.writeAndFlush(refusal.response()).addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
 	}
 
 	/** Called by the timer. A body that has failed before is not counted again. */
@@ -169,7 +168,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 					ctx.close();
 				}
 			}
-			case BODY_STALL, BODY -> failBody(ctx, new RequestBodyTimeoutException(timeout));
+			case BODY_STALL, BODY -> failBody(ctx, new RequestBodyException.TimedOut(timeout));
 			case IDLE, WRITE_STALL, LINGER -> ctx.close();
 		}
 	}

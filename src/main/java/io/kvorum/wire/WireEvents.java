@@ -6,19 +6,27 @@ package io.kvorum.wire;
  */
 public interface WireEvents {
 
+	/** Counts nothing. */
+	WireEvents NONE = new WireEvents() {
+	};
+
 	/** A request was refused before the application saw it, or because of its body. */
-	void refused(Refusal refusal);
+	default void refused(Refusal refusal) {
+	}
 
 	/** A connection ran into a time limit. */
-	void timedOut(Timeout timeout);
+	default void timedOut(Timeout timeout) {
+	}
 
 	/**
 	 * A connection was closed on accept: {@link WireLimits#maxConnections()} are open.
 	 */
-	void connectionRefused();
+	default void connectionRefused() {
+	}
 
 	/** A TLS handshake has failed; never of a port without TLS. */
-	void handshakeFailed();
+	default void handshakeFailed() {
+	}
 
 	/** A connection was admitted. */
 	default void connectionOpened() {
@@ -26,28 +34,6 @@ public interface WireEvents {
 
 	/** One that was admitted is closed. */
 	default void connectionClosed() {
-	}
-
-	/** Counts nothing. */
-	static WireEvents none() {
-		return new WireEvents() {
-
-			@Override
-			public void refused(Refusal refusal) {
-			}
-
-			@Override
-			public void timedOut(Timeout timeout) {
-			}
-
-			@Override
-			public void connectionRefused() {
-			}
-
-			@Override
-			public void handshakeFailed() {
-			}
-		};
 	}
 
 }

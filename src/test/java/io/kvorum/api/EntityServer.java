@@ -84,7 +84,7 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 					this.followed.add(request.method());
 					return null;
 				});
-		this.server = new HttpPort(WireLimits.defaults(), WireEvents.none())
+		this.server = new HttpPort(WireLimits.defaults(), WireEvents.NONE)
 			.with(new EntityRoute(handler), new Drain(Duration.ZERO))
 			.apply(HttpServer.create().host("127.0.0.1").port(0))
 			.bindNow();

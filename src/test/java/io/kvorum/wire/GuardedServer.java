@@ -166,8 +166,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			case "/large" -> response.sendByteArray(Mono.just(new byte[LARGE_BYTES]));
 			default ->
 				bodyLength(request).flatMap((length) -> Mono.from(response.sendString(Mono.just(length.toString()))))
-					.onErrorResume(RequestBodyTimeoutException.class, (ex) -> response.status(408).send())
-					.onErrorResume(MalformedRequestBodyException.class, (ex) -> response.status(400).send());
+					.onErrorResume(RequestBodyException.TimedOut.class, (ex) -> response.status(408).send())
+					.onErrorResume(RequestBodyException.Malformed.class, (ex) -> response.status(400).send());
 		};
 	}
 
@@ -200,8 +200,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 				case "/throwing" -> throw new IllegalStateException("as planned");
 				case "/read-late" -> Mono.defer(() -> bodyLength(exchange)).then().subscribeOn(later());
 				default -> bodyLength(exchange).flatMap(length -> answer(exchange, 200, length.toString()))
-					.onErrorResume(RequestBodyTimeoutException.class, _ -> answer(exchange, 408, ""))
-					.onErrorResume(MalformedRequestBodyException.class, _ -> answer(exchange, 400, ""));
+					.onErrorResume(RequestBodyException.TimedOut.class, _ -> answer(exchange, 408, ""))
+					.onErrorResume(RequestBodyException.Malformed.class, _ -> answer(exchange, 400, ""));
 			};
 		}
 

@@ -33,7 +33,7 @@ class LeaveTests {
 	private final OutboundGate gate = new OutboundGate(Duration.ofMinutes(1));
 
 	private final RequestGuard guard = new RequestGuard(this.state, this.decoder, this.encoder, this.gate,
-			WireLimits.defaults(), WireEvents.none(), null);
+			WireLimits.defaults(), WireEvents.NONE, null);
 
 	private final OneAnswerer answerer = new OneAnswerer();
 

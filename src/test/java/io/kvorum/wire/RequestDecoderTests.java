@@ -88,7 +88,7 @@ class RequestDecoderTests {
 	void nobodyTurnsReadingOnWhileEnoughWaits() {
 		this.channel.pipeline()
 			.addLast(new RequestGuard(this.state, this.decoder, new ResponseEncoder(),
-					new OutboundGate(GuardedServer.LONG), WireLimits.defaults(), WireEvents.none(), null));
+					new OutboundGate(GuardedServer.LONG), WireLimits.defaults(), WireEvents.NONE, null));
 		send(get("/0"));
 		send(get("/n").repeat(100));
 		int before = this.reads.count;
