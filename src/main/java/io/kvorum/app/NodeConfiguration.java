@@ -132,7 +132,7 @@ class NodeConfiguration {
 				properties.cluster().acceptAddress());
 	}
 
-	/** The port of each server: also of that of a management port. */
+	/** The plain port, which each server gets, a management port too. */
 	@Bean
 	HttpPort httpPort(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();

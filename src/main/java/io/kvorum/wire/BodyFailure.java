@@ -5,13 +5,13 @@ import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.buffer.Unpooled;
 
 /**
- * Travels in the place of a body's next part. A {@link WireExchange} knows it; anybody
- * else fails who takes the bytes out of it: reactor-netty's {@code receive()}, which then
- * cancels its source and errors, once and also when it is subscribed to later.
+ * Travels instead of a body's next part, and fails the reader of the body. A
+ * {@link WireExchange} knows it. reactor-netty's {@code receive()} takes the bytes out of
+ * it, which throws: it cancels its source and errors, also for a later subscriber.
  * <p>
- * An exception fired along the pipeline reaches the reader too, but a second time when
- * its response has been sent, which is logged as a dropped error with its stack; and
- * where the body has no reader yet, it is logged as uncaught and never answered.
+ * Rejected: an exception fired along the pipeline. It reaches the reader a second time
+ * when its response is sent, and is logged as a dropped error with its stack. If the body
+ * has no reader yet, it is logged as uncaught and never answered.
  */
 final class BodyFailure extends DefaultByteBufHolder {
 

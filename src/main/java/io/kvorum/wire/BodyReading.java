@@ -11,9 +11,9 @@ import reactor.core.publisher.MonoSink;
 /**
  * The reading of a body.
  *
- * @param part given each part of it, lent for the call
- * @param whole makes the result when the last part has come
- * @param sink told the result, or what has failed
+ * @param part gets each part of the body, lent for the call
+ * @param whole makes the result after the last part
+ * @param sink gets the result, or the failure
  */
 record BodyReading<T>(Consumer<ByteBuf> part, Supplier<T> whole, MonoSink<T> sink) {
 

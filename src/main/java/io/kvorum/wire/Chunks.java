@@ -4,19 +4,19 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.buffer.UnpooledHeapByteBuf;
 
 /**
- * Several chunks of a chunked answer, with the lengths around them: the encoder lets them
- * through as they are. Netty's would take three buffers and promises for each chunk,
- * which for small ones costs more than all else.
+ * Several chunks of a chunked answer, with their lengths. The encoder lets them through
+ * as they are. Netty's encoder takes three buffers and promises for each chunk, which
+ * costs more than all else if the chunks are small.
  */
 public final class Chunks extends UnpooledHeapByteBuf {
 
-	/** What the frame of a chunk takes at the most, in bytes: 8 digits and two CRLF. */
+	/** The longest frame of a chunk, in bytes: 8 digits and two CRLF. */
 	public static final int MAX_FRAME_BYTES = 12;
 
 	private static final byte[] DIGITS = { '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e',
 			'f' };
 
-	/** Of these bytes, which are whole chunks, up to {@code length}. */
+	/** Takes the first {@code length} bytes, which are whole chunks. */
 	public Chunks(byte[] bytes, int length) {
 		super(UnpooledByteBufAllocator.DEFAULT, bytes, bytes.length);
 		writerIndex(length);
@@ -35,7 +35,7 @@ public final class Chunks extends UnpooledHeapByteBuf {
 		return end(bytes, end);
 	}
 
-	/** Writes what comes after the bytes of a chunk; returns where it ends. */
+	/** Writes the line after the bytes of a chunk; returns where it ends. */
 	public static int end(byte[] bytes, int at) {
 		bytes[at] = '\r';
 		bytes[at + 1] = '\n';

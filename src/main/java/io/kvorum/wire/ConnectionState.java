@@ -1,7 +1,7 @@
 package io.kvorum.wire;
 
 /**
- * How far one connection is, in three parts. The answer may be written before the body
+ * The state of one connection, in three parts. The answer may be written before the body
  * has arrived, so {@code incoming} and {@code answer} are apart. Pure: the handlers of
  * the connection tell it what happens, and whether bytes of a next request are held.
  *
@@ -18,7 +18,7 @@ package io.kvorum.wire;
  */
 final class ConnectionState {
 
-	/** What a connection is doing, as its time limits see it. */
+	/** The work of a connection, as its time limits see it. */
 	enum Phase {
 
 		/** Accepted, not a byte yet. */
@@ -89,7 +89,7 @@ final class ConnectionState {
 		this.incoming = Incoming.NOTHING;
 	}
 
-	/** The rest of the body is not wanted: it is broken, or too late. */
+	/** The body has failed: its rest is not wanted. */
 	void discardRest() {
 		this.incoming = Incoming.DISCARDED;
 	}
@@ -156,7 +156,7 @@ final class ConnectionState {
 		return isEnded();
 	}
 
-	/** The connection gets its last answer in the place of what was asked for. */
+	/** The connection gets its last answer, and no request is answered any more. */
 	void end() {
 		this.end = End.ENDED;
 		this.incoming = Incoming.DISCARDED;

@@ -8,9 +8,9 @@ import io.netty.util.concurrent.Future;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one timer of a connection. It ticks for as long as the connection is open and looks
- * at what the state counts anyway: no request arms, cancels or even reads a clock. Lives
- * on the channel's event loop.
+ * The one timer of a connection. It ticks while the connection is open, and looks at what
+ * the state counts anyway. No request arms a timer or reads a clock. Lives on the
+ * channel's event loop.
  */
 final class ConnectionTimer implements Runnable {
 

@@ -20,20 +20,21 @@ import reactor.netty.DisposableServer;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * How the API port is left when the node stops, so that no request is lost:
+ * Drains a port when the server stops, so that no request is lost:
  * <ol>
- * <li>no more connections are taken; a client that is refused goes to another node, and
- * knows that nothing has happened. Those that wait to be accepted are taken first: to
- * close the socket would reset them, which their clients take for connections;
- * <li>each answer says {@code Connection: close}, and its connection is closed behind it;
- * <li>what is still there after five seconds is cut off: the store is about to close;
- * <li>a connection without a request is closed when its time is over, not at once: the
- * next request may be on its way, and its client could not tell whether it was carried
- * out.
+ * <li>Connections that wait to be accepted are accepted. Their clients take them for
+ * open, and closing the socket would reset them.
+ * <li>No more connections are accepted. A client that is refused goes to another node,
+ * and knows that nothing has happened.
+ * <li>Each answer says {@code Connection: close}, and its connection is closed behind it.
+ * <li>A connection without a request is closed when its time is over. The next request
+ * may be on its way, and its client could not tell whether it was carried out.
+ * <li>A connection that is still open after five seconds is cut off: the store is about
+ * to close.
  * </ol>
- * Spring Boot's graceful shutdown, which comes after it and finds nothing left to do,
- * closes idle connections at once and does not announce it (reactor-netty's
- * {@code disposeNow}): under load, each connection loses a request.
+ * Spring Boot's graceful shutdown comes after it and finds nothing left to do. Alone it
+ * closes idle connections at once and unannounced (reactor-netty's {@code disposeNow}):
+ * under load, each connection loses a request.
  * <p>
  * One for each server, given to its {@link HttpPort}.
  */
@@ -42,22 +43,22 @@ public final class Drain implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(Drain.class);
 
-	/** At least one turn of the event loop. */
+	/** The time between two looks: at least one turn of the event loop. */
 	private static final long LOOK_MILLIS = 1;
 
-	/** Clients that never stop connecting do not hold up the end. */
+	/** The most looks: clients that go on connecting do not delay the end. */
 	private static final int MAX_LOOKS = 100;
 
 	/**
-	 * Less than spring.lifecycle.timeout-per-shutdown-phase: nothing closes them after
-	 * it.
+	 * The time after which connections are cut off. It is shorter than
+	 * spring.lifecycle.timeout-per-shutdown-phase: nothing closes them after that.
 	 */
 	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-	/** How long a connection without a request stays open. */
+	/** The time for which a connection without a request stays open. */
 	private final Duration time;
 
-	/** How long one that does not end by itself does. */
+	/** The time after which a connection that does not end by itself is cut off. */
 	private final Duration patience;
 
 	private final Set<ChannelHandlerContext> connections = ConcurrentHashMap.newKeySet();
@@ -66,7 +67,7 @@ public final class Drain implements SmartLifecycle {
 
 	private volatile @Nullable DisposableServer server;
 
-	/** On the event loop of the listening socket. */
+	/** Connections so far; used on the event loop of the listening socket. */
 	private int accepted;
 
 	private volatile boolean running;
@@ -82,7 +83,7 @@ public final class Drain implements SmartLifecycle {
 		this.patience = patience;
 	}
 
-	/** The server that is left; called by its {@link HttpPort}. */
+	/** Takes over the server; called by its {@link HttpPort}. */
 	void bound(DisposableServer bound) {
 		bound.channel().pipeline().addFirst(new ChannelInboundHandlerAdapter() {
 
@@ -97,8 +98,8 @@ public final class Drain implements SmartLifecycle {
 	}
 
 	/**
-	 * A connection of the server.
-	 * @param guard where its {@link RequestGuard} stands
+	 * Takes over a connection of the server.
+	 * @param guard the context of its {@link RequestGuard}
 	 */
 	void watch(ChannelHandlerContext guard) {
 		this.connections.add(guard);
@@ -111,7 +112,7 @@ public final class Drain implements SmartLifecycle {
 		}
 	}
 
-	/** Whether answers are the last of their connections. */
+	/** Whether each answer is the last of its connection. */
 	boolean isUnderWay() {
 		return this.underWay;
 	}
@@ -128,7 +129,7 @@ public final class Drain implements SmartLifecycle {
 		});
 	}
 
-	/** The callback is called when the last connection is closed. */
+	/** Calls the callback when the last connection is closed. */
 	@Override
 	public void stop(Runnable callback) {
 		this.running = false;
@@ -148,7 +149,7 @@ public final class Drain implements SmartLifecycle {
 		closeWhenNobodyWaits(bound.channel(), -1, MAX_LOOKS);
 	}
 
-	/** A task of an event loop comes after what the loop has found to accept. */
+	/** Closes the socket when a turn of its event loop accepts nothing. */
 	private void closeWhenNobodyWaits(Channel listening, int before, int looks) {
 		listening.eventLoop().schedule(() -> {
 			if (this.accepted == before || looks == 0) {
@@ -161,8 +162,8 @@ public final class Drain implements SmartLifecycle {
 	}
 
 	/**
-	 * What was accepted before the socket was closed waits for its event loop: each of
-	 * them has got to it when it gets to what comes now.
+	 * Runs a task when each connection that was accepted is registered. Those wait in the
+	 * queues of their event loops, so a task queued now runs after them.
 	 */
 	private static void whenAllAreKnown(EventLoop acceptor, Runnable then) {
 		PromiseCombiner all = new PromiseCombiner(acceptor);
@@ -193,7 +194,7 @@ public final class Drain implements SmartLifecycle {
 		return this.running;
 	}
 
-	/** Before all else that stops, Spring Boot's graceful shutdown of the server too. */
+	/** The first to stop: Spring Boot's graceful shutdown of the server comes later. */
 	@Override
 	public int getPhase() {
 		return DEFAULT_PHASE;

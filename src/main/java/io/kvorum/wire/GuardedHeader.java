@@ -23,7 +23,7 @@ enum GuardedHeader {
 		}
 	},
 
-	/** Of the codings, only {@code chunked} is understood by each server on the way. */
+	/** Only {@code chunked} is understood by each server on the way. */
 	TRANSFER_ENCODING(4, "transfer-encoding") {
 		@Override
 		@Nullable Refusal check(CharSequence value, boolean again) {
@@ -51,7 +51,7 @@ enum GuardedHeader {
 		this.headerName = headerName;
 	}
 
-	/** The guarded header of this name; decided by length for nearly all others. */
+	/** The guarded header of this name, if any; the length excludes nearly all others. */
 	static @Nullable GuardedHeader of(CharSequence name) {
 		GuardedHeader candidate = switch (name.length()) {
 			case 4 -> HOST;
@@ -65,12 +65,12 @@ enum GuardedHeader {
 	}
 
 	/**
-	 * What is wrong with one line of this header.
+	 * Checks one line of this header.
 	 * @param again whether the request has had one already
 	 */
 	abstract @Nullable Refusal check(CharSequence value, boolean again);
 
-	/** Of a set of headers. */
+	/** The bit of this header in a set. */
 	int bit() {
 		return this.bit;
 	}

@@ -65,7 +65,7 @@ final class HeadScanner {
 		}
 	}
 
-	/** What is wrong with the head, if anything. */
+	/** The flaw of the head, if any. */
 	@Nullable Refusal flaw() {
 		if (this.lineMisspelt) {
 			return Refusal.MALFORMED;

@@ -1,10 +1,10 @@
 package io.kvorum.wire;
 
 /**
- * The value of a Host header: {@code uri-host [ ":" port ]} (RFC 9110, 7.2; RFC 3986,
- * 3.2.2). Empty is legal: it says that the target has no authority, and Kvorum, which
- * serves one site, does not look at it. Narrower than the grammar in one point: a colon
- * needs a port after it, since a number is made of it further up.
+ * Checks the value of a Host header: {@code uri-host [ ":" port ]} (RFC 9110, 7.2; RFC
+ * 3986, 3.2.2). An empty value is legal: it says that the target has no authority.
+ * Narrower than the grammar in one point: a colon needs a port after it, since later code
+ * makes a number of it.
  */
 final class HostRules {
 
@@ -27,7 +27,7 @@ final class HostRules {
 		return end == length || (end > 0 && host.charAt(end) == ':' && isPort(host, end + 1));
 	}
 
-	/** Index after the address in brackets, -1 where there is none. */
+	/** Index after the address in brackets; -1 if there is none. */
 	private static int literalEnd(CharSequence host) {
 		for (int i = 1; i < host.length(); i++) {
 			char c = host.charAt(i);
@@ -41,7 +41,7 @@ final class HostRules {
 		return -1;
 	}
 
-	/** Index after the name or IPv4 address, -1 where it has a character of neither. */
+	/** Index after the name or IPv4 address; -1 if it has a character of neither. */
 	private static int nameEnd(CharSequence host) {
 		int length = host.length();
 		for (int i = 0; i < length; i++) {

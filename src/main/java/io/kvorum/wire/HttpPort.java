@@ -12,8 +12,8 @@ import reactor.netty.http.server.HttpServer;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 
 /**
- * Makes the HTTP port of a server: what each of its connections passes, in order. HTTP/1
- * only: the upgrade to HTTP/2 would lead past all of it.
+ * Makes the HTTP port of a server: installs on each connection the handlers that a
+ * request passes. HTTP/1 only: the upgrade to HTTP/2 would lead past all of them.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 public final class HttpPort implements NettyServerCustomizer {
@@ -38,19 +38,19 @@ public final class HttpPort implements NettyServerCustomizer {
 		this.drain = drain;
 	}
 
-	/** The same port with a route before reactor-netty, and left by a drain. */
+	/** The same port with a route before reactor-netty, and a drain. */
 	public HttpPort with(WireRoute route, Drain drain) {
 		return new HttpPort(this.limits, this.events, route, drain);
 	}
 
 	@Override
 	public HttpServer apply(HttpServer server) {
-		// Of each server its own: a full port of the API leaves the probes theirs.
+		// Each server counts its own: a full port of the API leaves the probes theirs.
 		AtomicInteger open = new AtomicInteger();
 		HttpServer port = server.protocol(HttpProtocol.HTTP11)
 			.maxKeepAliveRequests(-1)
 			.accessLog(false)
-			// It would take the prepared chunks of a range for content.
+			// Compression would take prepared chunks for content.
 			.compress(false)
 			.doOnChannelInit((observer, channel, address) -> accept(channel, open));
 		return (this.drain != null) ? port.doOnBound(this.drain::bound) : port;

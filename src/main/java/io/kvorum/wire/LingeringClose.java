@@ -7,12 +7,12 @@ import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.ssl.SslHandler;
 
 /**
- * Ends a connection whose client may still be sending (RFC 9112, 9.6). To close a socket
+ * Ends a connection whose client may still be sending (RFC 9112, 9.6). Closing a socket
  * with unread bytes resets it, and a reset takes the response from a client that has not
- * read it yet. So only the sending side is closed, by {@code close_notify} where there is
- * TLS; the decoder throws away what arrives until the client closes too, or a bound is
- * met: {@link WireLimits#maxLingerSize()} by the decoder,
- * {@link WireLimits#lingerTimeout()} by the timer.
+ * read it yet. So only the sending side is closed, with TLS by {@code close_notify}. The
+ * decoder throws away what arrives until the client closes too, or a bound is met:
+ * {@link WireLimits#maxLingerSize()} by the decoder, {@link WireLimits#lingerTimeout()}
+ * by the timer.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class LingeringClose {
@@ -21,7 +21,8 @@ final class LingeringClose {
 	}
 
 	/**
-	 * Begins it, on the event loop, after the response was written; harmless when begun.
+	 * Begins, on the event loop, after the response was written. A second call does
+	 * nothing.
 	 * @param promise done when the channel is closed
 	 */
 	static void begin(ChannelHandlerContext ctx, ChannelPromise promise) {

@@ -13,16 +13,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Tells an answer that is as long as it likes when the connection takes more of it: when
+ * Back-pressure by bytes, for answers without a bound: the connection takes more while
  * less than Netty's high-water mark waits for the client. reactor-netty's own demand
  * counts buffers, whatever their size. Lives on the channel's event loop.
  */
 public final class OutboundGate extends ChannelInboundHandlerAdapter {
 
-	/** Of a stream: what the kernel takes of it before it is on its way. */
+	/** Bytes of a stream that the kernel takes before they are on their way. */
 	private static final long UNSENT_BYTES = 32 << 10;
 
-	/** For the kernel's own setting. */
+	/** Restores the kernel's own setting. */
 	private static final long UNSENT_AS_USUAL = 0;
 
 	private final Duration usualStallTimeout;
@@ -38,7 +38,7 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 		this.stallTimeout = usualStallTimeout;
 	}
 
-	/** That of a connection. */
+	/** The gate of a connection. */
 	public static OutboundGate of(Channel channel) {
 		return channel.pipeline().get(OutboundGate.class);
 	}
@@ -49,8 +49,8 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 	}
 
 	/**
-	 * Completes when the connection takes more; in a later turn of the event loop, so
-	 * that what was handed over before has been written by then. For one at a time.
+	 * Completes when the connection takes more, in a later turn of the event loop: what
+	 * was handed over before has been written by then. One subscriber at a time.
 	 */
 	public Mono<Void> whenOpen() {
 		return Mono.create(sink -> channel().eventLoop().execute(() -> {
@@ -74,18 +74,17 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 	}
 
 	/**
-	 * An answer begins that is as long as it likes: little of it is to wait in the
-	 * kernel, which would take megabytes at once, and then nothing for as long as a slow
-	 * client needs for a third of that; so that one that reads slowly is told from one
-	 * that does not.
-	 * @param timeout how long the client may pause, before it is cut off
+	 * Begins an answer without a bound. Little of it waits in the kernel. By default the
+	 * kernel takes megabytes at once, and then nothing until a slow client has read a
+	 * third of them: it could not be told from a client that has stopped reading.
+	 * @param timeout the pause after which the client is cut off
 	 */
 	public void beginStream(Duration timeout) {
 		this.stallTimeout = timeout;
 		keepUnsent(UNSENT_BYTES);
 	}
 
-	/** It is over. */
+	/** Ends that answer. */
 	public void endStream() {
 		this.stallTimeout = this.usualStallTimeout;
 		keepUnsent(UNSENT_AS_USUAL);
@@ -102,10 +101,10 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 	}
 
 	/**
-	 * Ends the connection in the middle of an answer, behind what was written of it, so
-	 * that nobody takes it for whole.
+	 * Ends the connection in the middle of an answer, behind what was written of it. So
+	 * the client does not take the answer for whole.
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // nobody is left to be told
+	@SuppressWarnings("FutureReturnValueIgnored") // no one waits for the close
 	public void breakOff() {
 		channel().writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
 	}

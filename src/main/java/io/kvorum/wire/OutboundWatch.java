@@ -21,8 +21,8 @@ final class OutboundWatch {
 
 	/**
 	 * Whether the client has stalled.
-	 * @param buffer null where the channel is closed
-	 * @param timeout how long it may pause
+	 * @param buffer null if the channel is closed
+	 * @param timeout the pause that is allowed
 	 * @param now in nanoseconds
 	 */
 	boolean isStalled(@Nullable ChannelOutboundBuffer buffer, Duration timeout, long now) {

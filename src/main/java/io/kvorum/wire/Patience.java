@@ -6,9 +6,9 @@ import io.kvorum.wire.ConnectionState.Phase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides when a connection has taken too long. It is shown the connection at every tick,
- * and takes for the beginning of a phase the tick that saw it first: so that the phases
- * themselves cost a request nothing. Pure: time is an argument.
+ * Decides when a connection has taken too long. It sees the connection at every tick. A
+ * phase begins with the first tick that sees it, so phases cost a request nothing. Pure:
+ * time is an argument.
  */
 final class Patience {
 
@@ -30,11 +30,10 @@ final class Patience {
 	}
 
 	/**
-	 * The time limit that the connection has met, if any; its clocks start anew then.
-	 * @param requests how many requests have come so far: tells two phases of a kind
-	 * apart
-	 * @param bodyBytes how many bytes of bodies have come so far
-	 * @param wanted whether the body's next byte is waited for, and not the application
+	 * The time limit that the connection has met, if any. Its clocks start anew then.
+	 * @param requests the number of requests so far: tells two phases of a kind apart
+	 * @param bodyBytes the bytes of all bodies so far
+	 * @param wanted whether the body's next byte is awaited, and not the application
 	 * @param now in nanoseconds
 	 */
 	@Nullable Timeout look(Phase phase, int requests, long bodyBytes, boolean wanted, long now) {

@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.netty.channel.ChannelOperations;
 
 /**
- * reactor-netty, as its HttpTrafficHandler leaves it to be seen. It binds its operations
- * to the channel for the time of a request, unbinds them when the answer is away, and
- * then fires a user event of a class that is not public: without operations it is
- * through.
+ * reactor-netty, by what it shows of itself. It binds its operations to the channel for
+ * the time of a request. When the answer is away it unbinds them
+ * ({@code ChannelOperations.terminate}, 1.3.8). Then it fires a user event whose class is
+ * not public. So it is through if the channel has no operations.
  */
 final class ReactorNettyAnswerer implements Answerer {
 

@@ -11,13 +11,13 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 
 /**
- * Why the port answers a request itself, and closes the connection after it: what follows
- * a malformed request cannot be told apart from its body.
+ * The reason for which the port answers a request itself. The connection is closed
+ * afterwards: what follows a malformed request cannot be told apart from its body.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the body is never written to
 public enum Refusal {
 
-	/** Not HTTP: a broken request or header line, or a broken chunk of a body. */
+	/** A broken request line, header line or chunk of a body. */
 	MALFORMED(400, "malformed-request",
 			"Send well-formed HTTP/1.1: one request line, header lines of the form 'name: value' that end in CRLF, "
 					+ "and one Content-Length of decimal digits or well-formed chunks."),
@@ -65,7 +65,7 @@ public enum Refusal {
 
 	private final byte[] body;
 
-	/** No text here needs escaping. */
+	/** Renders the body once. No text here needs escaping in JSON. */
 	Refusal(int status, String slug, String detail) {
 		this.status = HttpResponseStatus.valueOf(status);
 		this.body = """

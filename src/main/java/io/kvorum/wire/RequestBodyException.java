@@ -1,9 +1,9 @@
 package io.kvorum.wire;
 
 /**
- * The error of a body that does not arrive whole, given to its reader. The request must
- * not be acted upon: part of its value is missing. The connection is closed after the
- * response.
+ * The error that the reader of a body gets if the body does not arrive whole. The request
+ * must not be acted upon: part of its value is missing. The connection is closed after
+ * the response.
  */
 public abstract sealed class RequestBodyException extends RuntimeException {
 

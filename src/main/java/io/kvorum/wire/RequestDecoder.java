@@ -14,13 +14,10 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's decoder, handing out one request at a time: the next one is decoded when
- * {@link #decodeNext()} says that its predecessor is through. What a client pipelines
- * waits as bytes, within a bound, and not as objects in a queue without one; and whoever
- * refuses a request may answer it on the spot, since nobody else is answering.
- * <p>
- * It also knows what only a decoder can know: how far the request is, and the flaws that
- * its objects no longer show. Lives on the channel's event loop.
+ * Netty's decoder, handing out one request at a time. The next one is decoded when its
+ * predecessor is finished. What a client pipelines waits as bytes, within a bound, and
+ * not as objects in a queue without one. The guard may answer a request that it refuses
+ * on the spot, since no other answer is under way. Lives on the channel's event loop.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestDecoder extends HttpRequestDecoder {
@@ -95,7 +92,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 		note(out);
 	}
 
-	/** Called by Netty for the first word of a request line, then for the others. */
+	/** Called by Netty for the words of a request line, as are the next two. */
 	@Override
 	protected String splitFirstWordInitialLine(byte[] bytes, int start, int length) {
 		this.head.firstWord(start, length);
@@ -139,14 +136,14 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/** Bounds what waits: an unread socket makes the client wait. */
+	/** Stops reading beyond the bound: an unread socket makes the client wait. */
 	private void hold(ChannelHandlerContext ctx) {
 		if (holdsEnough()) {
 			ctx.channel().config().setAutoRead(false);
 		}
 	}
 
-	/** Netty's asks for more where nothing could be handed out, however much waits. */
+	/** Netty's asks for more if nothing could be handed out, however much waits. */
 	@Override
 	public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
 		if (holdsEnough()) {
@@ -173,7 +170,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/** On a stack of its own, after all others are done with the predecessor. */
+	/** Runs on a stack of its own, when all handlers are done with the predecessor. */
 	private void decodeHeld(ChannelHandlerContext ctx) {
 		if (ctx.isRemoved()) {
 			return;
@@ -192,12 +189,12 @@ final class RequestDecoder extends HttpRequestDecoder {
 		return actualReadableBytes() > 0;
 	}
 
-	/** Whether so much waits for its turn that nothing more is to be read. */
+	/** Whether so many bytes wait that no more are to be read. */
 	boolean holdsEnough() {
 		return this.state.isBusy() && !this.state.isBodyOutstanding() && actualReadableBytes() >= this.maxHeldBytes;
 	}
 
-	/** What the request handed out last hides. */
+	/** The flaw of the last request that its object no longer shows, if any. */
 	@Nullable Refusal hiddenFlaw() {
 		return this.head.flaw();
 	}

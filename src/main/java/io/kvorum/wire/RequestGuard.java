@@ -24,10 +24,9 @@ import io.netty.util.ReferenceCountUtil;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between the decoder and whoever answers: a {@link WireRouter}, or
- * reactor-netty's HttpTrafficHandler. One per connection. What it refuses it answers
- * itself: the decoder hands out one request at a time, so that all predecessors have been
- * answered. Lives on the channel's event loop; a good request costs it one pass over the
+ * Guards one connection, between the decoder and the {@link Answerer}. It answers what it
+ * refuses: the decoder hands out one request at a time, so all predecessors have been
+ * answered. Lives on the channel's event loop. A good request costs it one pass over the
  * headers and some field writes.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
@@ -45,7 +44,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	private final WireEvents events;
 
-	/** Null where nobody says goodbye. */
+	/** Null if the port is not drained. */
 	private final @Nullable Drain drain;
 
 	private Answerer answerer = new ReactorNettyAnswerer();
@@ -65,7 +64,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		this.drain = drain;
 	}
 
-	/** Where its requests go. */
+	/** Sets the receiver of the requests; at first it is reactor-netty. */
 	void handTo(Answerer answerer) {
 		this.answerer = answerer;
 	}
@@ -102,9 +101,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * A reset is no news: the close that follows tells the application. reactor-netty
-	 * would log it as an error where a body has no reader yet. Nor is what comes in the
-	 * place of TLS: it is counted.
+	 * Closes silently after a reset: the close tells the application, and reactor-netty
+	 * would log an error if a body has no reader yet. The same after bytes that are no
+	 * TLS: they are counted.
 	 */
 	@Override
 	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
@@ -116,7 +115,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 	}
 
-	/** The decoder of HTTP tells what is too long by its messages. */
+	/** HTTP that is too long is not thrown: the messages of the decoder tell it. */
 	private static boolean isOfTls(Throwable cause) {
 		return cause instanceof TooLongFrameException
 				|| (cause instanceof DecoderException && cause.getCause() instanceof SSLException);
@@ -153,7 +152,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		ctx.writeAndFlush(refusal.response()).addListener((written) -> LingeringClose.begin(ctx, ctx.newPromise()));
 	}
 
-	/** Called by the timer. A body that has failed before is not counted again. */
+	/** Ends what took too long. A body that failed before is not counted again. */
 	void onTimeout(ChannelHandlerContext ctx, Timeout timeout) {
 		if (this.state.isEnded() || !this.state.isDiscarding()) {
 			this.events.timedOut(timeout);
@@ -174,8 +173,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * Lets the application's reading of the body fail, once, so that it can answer. Where
-	 * nobody reads it any more, or nobody has answered, the connection is closed.
+	 * Fails the reader of the body, once, so that it can answer. Closes the connection if
+	 * the body has no reader any more, or if the reader did not answer the first failure.
 	 */
 	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
 		if (this.state.isDiscarding() || !this.answerer.isBodyWanted(ctx.channel())) {
@@ -186,10 +185,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		ctx.fireChannelRead(new BodyFailure(failure));
 	}
 
-	/**
-	 * Whoever answers a request turns reading on again, and does not know what waits
-	 * already.
-	 */
+	/** The answerer turns reading on again, and does not know how much waits already. */
 	@Override
 	public void read(ChannelHandlerContext ctx) {
 		if (this.decoder.holdsEnough()) {
@@ -217,7 +213,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 	}
 
-	/** What a client has sent ahead is answered, too, before the port is left. */
+	/** Whether to close behind this answer. A drain answers what is held first. */
 	private boolean isLastResponse() {
 		Drain drain = this.drain;
 		return (this.state.isBodyOutstanding() && !isRestSmall())
@@ -225,9 +221,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * Whether what is left of the body is worth reading to keep the connection: no more
-	 * than may be sent ahead anyway, and certain to come (a client that expects 100 may
-	 * send the body or not).
+	 * Whether the rest of the body is worth reading to keep the connection. It must be no
+	 * longer than what may be sent ahead anyway, and certain to come: a client that
+	 * expects 100 may send the body or not.
 	 */
 	private boolean isRestSmall() {
 		HttpRequest request = this.current;
@@ -242,7 +238,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
 		ctx.fireUserEventTriggered(event);
 		if (event instanceof SslHandshakeCompletionEvent completion && !completion.isSuccess()
-		// Whoever connects and hangs up wanted to know whether the port is open.
+		// A client that connects and hangs up only looks whether the port is open.
 				&& !(completion.cause() instanceof ClosedChannelException)) {
 			this.events.handshakeFailed();
 		}
@@ -251,7 +247,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 	}
 
-	/** The request is answered, and nobody has anything more to do with it. */
+	/** The answer is away, and the answerer is through with the request. */
 	void finished(ChannelHandlerContext ctx) {
 		this.current = null;
 		if (this.state.finished(this.decoder.holdsBytes())) {
@@ -260,7 +256,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 		this.decoder.decodeNext();
 	}
 
-	/** A close by reactor-netty or the application; those of the guard are at once. */
+	/** Called by reactor-netty and the application too; a time limit closes at once. */
 	@Override
 	public void close(ChannelHandlerContext ctx, ChannelPromise promise) {
 		if (this.state.close(this.decoder.holdsBytes())) {
@@ -272,9 +268,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * Closes the connection, when what is under way is answered. An answer that had begun
-	 * before could not say so; one that was written before is under way until the network
-	 * has taken it.
+	 * Closes the connection when what is under way is answered. An answer that had begun
+	 * before could not announce it. A written answer is under way until the network has
+	 * taken it.
 	 */
 	void leave(ChannelHandlerContext ctx) {
 		if (this.state.leave(this.decoder.holdsBytes())) {

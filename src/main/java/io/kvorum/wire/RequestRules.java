@@ -9,10 +9,10 @@ import io.netty.handler.codec.http.HttpVersion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request must satisfy beyond what Netty's decoder asks of it. Two servers that
- * read the same bytes as different requests are how requests are smuggled, so whatever
- * RFC 9112 leaves to the reader's mercy is refused. Pure, one pass over the headers,
- * nothing allocated but its iterator.
+ * Rules for a request beyond those of Netty's decoder. Requests are smuggled between two
+ * servers that read the same bytes as different requests. So whatever RFC 9112 leaves to
+ * the reader is refused. Pure; one pass over the headers, and no allocation but its
+ * iterator.
  */
 final class RequestRules {
 

@@ -11,21 +11,20 @@ import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpStatusClass;
 
 /**
- * Netty's encoder, which leaves out the body of a response to HEAD, and lets prepared
- * {@link Chunks} through. One request is open at a time, so that it need not queue their
- * methods.
+ * Netty's encoder. It leaves out the body of a response to HEAD, and lets prepared
+ * {@link Chunks} through. One request is open at a time, so it queues no methods.
  * <p>
- * A body that is not long leaves in one buffer with its head. Netty does that up to 128
- * bytes; two buffers are two writes in the pipeline and the dearer of two system calls.
+ * A short body leaves in one buffer with its head. Netty does that up to 128 bytes. Two
+ * buffers are two writes in the pipeline, and the dearer of two system calls.
  */
 final class ResponseEncoder extends HttpResponseEncoder {
 
-	/** The longest body that is put behind its head. */
+	/** The longest body that is copied behind its head. */
 	private static final int MAX_JOINED_BYTES = 16 << 10;
 
 	private boolean toHead;
 
-	/** The responses from now on answer a request of this method. */
+	/** Tells the method of the request that the next responses answer. */
 	void answer(HttpMethod method) {
 		this.toHead = HttpMethod.HEAD.equals(method);
 	}

@@ -3,14 +3,14 @@ package io.kvorum.wire;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the target of a request may look like: a path spelled plainly and a query of URI
- * characters. A path with two spellings is a path that a filter in front of Kvorum sees
- * differently from Kvorum.
+ * Rules for the target of a request: a path spelled plainly and a query of URI
+ * characters. A proxy in front of the port could see a path with two spellings
+ * differently.
  * <p>
  * Only the origin-form is taken (RFC 9112, 3.2.1). The authority-form and the
- * asterisk-form belong to CONNECT and OPTIONS, which Kvorum does not have. The
- * absolute-form, which a server should take, is refused all the same: it is sent to
- * proxies only, and brings a second, contradicting host.
+ * asterisk-form belong to CONNECT and OPTIONS, which the port does not have. The
+ * absolute-form, which a server should take, is refused too: it is sent to proxies only,
+ * and brings a second, contradicting host.
  */
 final class TargetRules {
 

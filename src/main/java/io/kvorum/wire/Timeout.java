@@ -1,12 +1,12 @@
 package io.kvorum.wire;
 
-/** Which time limit of {@link WireLimits} a connection has met. */
+/** A time limit of {@link WireLimits} that a connection has met. */
 public enum Timeout {
 
 	/** No request on a keep-alive connection: closed in silence. */
 	IDLE,
 
-	/** The headers of a request took too long: 408, or silence where not a byte came. */
+	/** The headers of a request took too long: 408, or silence if not a byte came. */
 	HEADER,
 
 	/** No byte of a body arrived for too long. */

@@ -1,8 +1,8 @@
 package io.kvorum.wire;
 
 /**
- * What the guard has seen, for whoever counts it. Called on event loops: implementations
- * must be thread-safe and must not block.
+ * Events of the port, to be counted. Called on event loops: implementations must be
+ * thread-safe and must not block.
  */
 public interface WireEvents {
 
@@ -24,7 +24,7 @@ public interface WireEvents {
 	default void connectionRefused() {
 	}
 
-	/** A TLS handshake has failed; never of a port without TLS. */
+	/** A TLS handshake has failed. */
 	default void handshakeFailed() {
 	}
 
@@ -32,7 +32,7 @@ public interface WireEvents {
 	default void connectionOpened() {
 	}
 
-	/** One that was admitted is closed. */
+	/** A connection that was admitted is closed. */
 	default void connectionClosed() {
 	}
 

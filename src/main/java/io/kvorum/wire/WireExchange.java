@@ -54,7 +54,7 @@ final class WireExchange implements HttpExchange {
 
 	private boolean committed;
 
-	/** Whether the route has returned: the body is asked for by then, or not at all. */
+	/** Whether the route has returned: later the body cannot be asked for. */
 	private boolean taken;
 
 	private boolean bodyArrived;
@@ -150,7 +150,7 @@ final class WireExchange implements HttpExchange {
 		}
 	}
 
-	/** Lets a route answer it. */
+	/** Lets a route answer. */
 	void giveTo(WireRoute route) {
 		try {
 			this.outcome.follow(route.handle(this));
@@ -166,7 +166,7 @@ final class WireExchange implements HttpExchange {
 		this.outcome.cancel();
 	}
 
-	/** What has come behind the head. */
+	/** Takes a part of the body, or its failure. */
 	void receive(Object message) {
 		try {
 			BodyReading<?> reading = this.reading;
@@ -191,7 +191,7 @@ final class WireExchange implements HttpExchange {
 		}
 	}
 
-	/** Whether somebody waits for the rest of the body. */
+	/** Whether the route waits for the rest of the body. */
 	boolean isBodyWanted() {
 		return this.reading != null;
 	}
@@ -252,7 +252,7 @@ final class WireExchange implements HttpExchange {
 		}
 	}
 
-	/** What a client does to its connection is no fault of ours. */
+	/** Closes the connection. Logs all but what the client did to its connection. */
 	private void fail(Throwable error) {
 		if (!this.committed || !(error instanceof IOException)) {
 			logger.error("A request was not answered", error);
@@ -260,7 +260,7 @@ final class WireExchange implements HttpExchange {
 		this.context.close();
 	}
 
-	/** How the handling ends. */
+	/** The end of the handling. */
 	private final class Outcome extends BaseSubscriber<Void> {
 
 		void follow(Mono<Void> handling) {

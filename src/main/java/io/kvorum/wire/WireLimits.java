@@ -8,29 +8,28 @@ import java.util.stream.Stream;
 import org.springframework.util.unit.DataSize;
 
 /**
- * What one connection may take, and how many there may be. A time limit is looked at by a
- * tick of an eighth of the shortest of them but the last (at most a second): it is never
- * enforced early, and late by two ticks at the most.
+ * Limits of a connection, and of their number. Time limits are checked by a tick. The
+ * tick is an eighth of the shortest time limit, without {@code lingerTimeout}, and at
+ * most a second. A time limit is never enforced early, and at most two ticks late.
  *
  * @param maxConnections connections open at once; one more is closed as soon as it is
- * accepted. Relates to the process's limit of open files
- * @param maxInitialLineLength of the request line; at least 4 KB, so that a key of 1024
- * bytes fits with each byte percent-encoded
- * @param maxHeaderSize all header lines of a request together
- * @param maxPipelinedSize what a client may send ahead while a request of its connection
- * is being answered; beyond it the socket is not read until there is room. Overshot by
- * one read at the most
- * @param maxLingerSize what is read and thrown away after a response that came before the
- * end of its request, so that the client gets to read the response
- * @param idleTimeout of a keep-alive connection without a request
- * @param headerTimeout from the first byte of a request (from accept, for the first
- * request of a connection) to the end of its headers
- * @param bodyStallTimeout without a byte of the body that the application waits for
- * @param bodyTimeout of a whole body, from the end of its headers. At least the
+ * accepted. Each takes one of the process's open files
+ * @param maxInitialLineLength the length of the request line; at least 4 KB, so that a
+ * key of 1024 bytes fits with each byte percent-encoded
+ * @param maxHeaderSize the size of all header lines of a request together
+ * @param maxPipelinedSize the bytes that a client may send ahead while its request is
+ * being answered; beyond them the socket is not read. One read may overshoot it
+ * @param maxLingerSize the bytes that are read and thrown away after a response that came
+ * before the end of its request, so that the client gets to read the response
+ * @param idleTimeout the time of a keep-alive connection without a request
+ * @param headerTimeout the time from the first byte of a request to the end of its
+ * headers; that of a connection's first request begins at accept
+ * @param bodyStallTimeout the time without a byte of a body that the application awaits
+ * @param bodyTimeout the time of a whole body, from the end of the headers; at least the
  * {@code bodyStallTimeout}
- * @param writeStallTimeout without a byte of the response taken by the client
- * @param streamStallTimeout the same for answers that are as long as they like
- * @param lingerTimeout how long is read and thrown away, see {@code maxLingerSize}
+ * @param writeStallTimeout the time in which the client takes no byte of the response
+ * @param streamStallTimeout the same for answers without a bound
+ * @param lingerTimeout the time of reading and throwing away, see {@code maxLingerSize}
  */
 public record WireLimits(int maxConnections, DataSize maxInitialLineLength, DataSize maxHeaderSize,
 		DataSize maxPipelinedSize, DataSize maxLingerSize, Duration idleTimeout, Duration headerTimeout,
@@ -64,14 +63,14 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 		}
 	}
 
-	/** Limits for a port that anyone may reach. */
+	/** The limits of a port that anyone may reach. */
 	public static WireLimits defaults() {
 		return new WireLimits(10_000, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16), DataSize.ofKilobytes(64),
 				DataSize.ofMegabytes(4), Duration.ofSeconds(60), Duration.ofSeconds(10), Duration.ofSeconds(10),
 				Duration.ofSeconds(60), Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofSeconds(2));
 	}
 
-	/** How often a connection looks at its time limits. */
+	/** The interval at which a connection checks its time limits. */
 	Duration tick() {
 		Duration shortest = Stream
 			.of(this.idleTimeout, this.headerTimeout, this.bodyStallTimeout, this.writeStallTimeout,

@@ -3,10 +3,7 @@ package io.kvorum.wire;
 import io.netty.handler.codec.http.HttpRequest;
 import reactor.core.publisher.Mono;
 
-/**
- * Requests that are answered straight from their connection, before reactor-netty makes
- * anything of them.
- */
+/** Answers requests straight from their connection, without reactor-netty. */
 public interface WireRoute {
 
 	/** Takes nothing: all requests are reactor-netty's. */
@@ -24,13 +21,14 @@ public interface WireRoute {
 
 	};
 
-	/** Whether this route answers a request, of which the guard had nothing to say. */
+	/** Whether this route answers a request; the guard has let it through. */
 	boolean takes(HttpRequest request);
 
 	/**
-	 * Answers a request, on the event loop of its connection: completes when the answer
-	 * has been sent. Cancelled when the client goes away before. The body is asked for
-	 * before this returns, or not at all.
+	 * Answers a request, on the event loop of its connection. The body must be asked for
+	 * before this returns.
+	 * @return completes when the answer has been sent; cancelled if the client goes away
+	 * before
 	 */
 	Mono<Void> handle(HttpExchange exchange);
 

@@ -8,8 +8,8 @@ import io.netty.handler.codec.http.HttpRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Behind the guard, before reactor-netty: what belongs to a {@link WireRoute} goes there,
- * and all else goes on. One per connection, on its event loop.
+ * Gives a {@link WireRoute} the requests that it takes, and lets all others through to
+ * reactor-netty. One per connection, on its event loop.
  */
 final class WireRouter extends ChannelInboundHandlerAdapter implements Answerer {
 
@@ -20,7 +20,7 @@ final class WireRouter extends ChannelInboundHandlerAdapter implements Answerer 
 	/** Answers what the route does not take. */
 	private final Answerer others;
 
-	/** Null while the connection is reactor-netty's. */
+	/** Null while the request is not one of the route's. */
 	private @Nullable WireExchange current;
 
 	WireRouter(WireRoute route, RequestGuard guard, Answerer others) {
@@ -50,9 +50,7 @@ final class WireRouter extends ChannelInboundHandlerAdapter implements Answerer 
 		exchange.giveTo(this.route);
 	}
 
-	/**
-	 * A body is taken as it comes; reactor-netty and the decoder stop where they must.
-	 */
+	/** Turns reading on: reactor-netty or the decoder may have turned it off. */
 	private static void goOnReading(ChannelHandlerContext ctx) {
 		ChannelConfig config = ctx.channel().config();
 		if (!config.isAutoRead()) {

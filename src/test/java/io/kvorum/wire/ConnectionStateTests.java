@@ -12,7 +12,7 @@ class ConnectionStateTests {
 
 	private final ConnectionState state = new ConnectionState();
 
-	/** {@code get} is a request whose body has ended; that of {@code put} has not. */
+	/** The body of {@code get} has ended, that of {@code put} has not. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
 			''                                     | NEW       | false | false | false

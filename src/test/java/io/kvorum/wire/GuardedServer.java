@@ -42,7 +42,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	static final Duration SHORT = Duration.ofMillis(200);
 
-	/** More than the system takes of an answer that nobody reads. */
+	/** More bytes than the kernel takes of an answer that is not read. */
 	static final int LARGE_BYTES = 16 << 20;
 
 	/** The targets that reached the application. */
@@ -84,7 +84,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	private GuardedServer(Answers answers, WireLimits limits, Drain drain, NettyServerCustomizer transport) {
 		this.limits = limits;
 		HttpServer plain = transport.apply(HttpServer.create().host("127.0.0.1").port(0));
-		// bindNow returns a little before those are told who wait for it.
+		// bindNow returns a little before the listeners are called.
 		CompletableFuture<DisposableServer> bound = new CompletableFuture<>();
 		WireRoute route = (answers == Answers.BY_ROUTE) ? new Route() : WireRoute.NONE;
 		this.server = new HttpPort(limits, this).with(route, drain)
@@ -178,7 +178,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 			.reduce(0L, Long::sum);
 	}
 
-	/** What is answered as a whole. */
+	/** Answers all that is not streamed. */
 	private final class Route implements WireRoute {
 
 		@Override
@@ -227,7 +227,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	}
 
-	/** Who answers: the guard has to be as good for both. */
+	/** The answerer: the guard has to be as good for both. */
 	enum Answers {
 
 		BY_REACTOR_NETTY, BY_ROUTE

@@ -61,7 +61,9 @@ class HeadScannerTests {
 		this.head.lines(Unpooled.copiedBuffer(bytes, StandardCharsets.US_ASCII));
 	}
 
-	/** As Netty's decoder does: it skips white space between the words. */
+	/**
+	 * Splits the line as Netty's decoder does: it skips white space between the words.
+	 */
 	private void readLine(String line) {
 		byte[] bytes = line.getBytes(StandardCharsets.US_ASCII);
 		String[] words = line.split("\\s+", -1);

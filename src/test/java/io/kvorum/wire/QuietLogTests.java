@@ -14,7 +14,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What a client does wrong is counted and not logged: it could fill the disk. */
+/** Faults of a client are counted and not logged: they could fill the disk. */
 @Timeout(20)
 @ExtendWith(OutputCaptureExtension.class)
 @ParameterizedClass

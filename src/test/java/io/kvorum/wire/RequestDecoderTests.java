@@ -83,7 +83,7 @@ class RequestDecoderTests {
 		assertThat(this.reads.count).isEqualTo(before);
 	}
 
-	/** As whoever answers does for each request. */
+	/** The answerer turns reading on for each request. */
 	@Test
 	void nobodyTurnsReadingOnWhileEnoughWaits() {
 		this.channel.pipeline()

@@ -26,7 +26,7 @@ class ResponseEncoderTests {
 
 	private final EmbeddedChannel channel = new EmbeddedChannel(this.encoder);
 
-	/** What leaves, each with the end of its head as {@code |}. */
+	/** The buffers that leave, each with the end of its head as {@code |}. */
 	private List<String> sent(FullHttpResponse response) {
 		this.channel.writeOutbound(response);
 		List<String> sent = new ArrayList<>();

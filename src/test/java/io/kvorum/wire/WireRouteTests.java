@@ -17,7 +17,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is different where a route answers in the place of reactor-netty. */
+/** Differences if a route answers instead of reactor-netty. */
 @Timeout(20)
 @ExtendWith(OutputCaptureExtension.class)
 class WireRouteTests {
@@ -28,7 +28,7 @@ class WireRouteTests {
 
 	private static final String CHUNKED = "PUT /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-	/** Of reactor-netty. */
+	/** Answered by reactor-netty. */
 	private static final String CHUNKS = "GET /chunks HTTP/1.1\r\nHost: a\r\n\r\n";
 
 	private final GuardedServer server = new GuardedServer(GuardedServer.Answers.BY_ROUTE, GuardedServer.limits((_) -> {
@@ -95,7 +95,7 @@ class WireRouteTests {
 		Awaited.of(this.server.cancelled.asMono());
 	}
 
-	/** As {@code ab -k} has it. */
+	/** Like {@code ab -k}. */
 	@Test
 	void aClientOfHttp10MayKeepItsConnection() {
 		try (RawHttp client = this.server.connect()) {
