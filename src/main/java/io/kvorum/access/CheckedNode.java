@@ -1,0 +1,114 @@
+package io.kvorum.access;
+
+import java.time.DateTimeException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+
+/**
+ * A JSON value and its place in the file. What is wrong with it is added to the problems
+ * of the whole file: by its place, never by its content, which may be a secret.
+ *
+ * @param place such as {@code keys[0].rules}; empty for the file itself
+ * @param problems of the whole file
+ */
+record CheckedNode(String place, JsonNode node, List<String> problems) {
+
+	/** Limit of the problems that are reported. */
+	private static final int MAX_PROBLEMS = 50;
+
+	/** Limit of the reported name of an unknown property, in characters. */
+	private static final int MAX_NAME_LENGTH = 40;
+
+	/** Adds a problem of this value. */
+	void refuse(String rule) {
+		if (this.problems.size() < MAX_PROBLEMS) {
+			this.problems.add("%s: %s".formatted(this.place.isEmpty() ? "the file" : this.place, rule));
+		}
+	}
+
+	boolean has(String property) {
+		return this.node.has(property);
+	}
+
+	/** The value of a property; a missing one fits no type. */
+	CheckedNode at(String property) {
+		return new CheckedNode(this.place.isEmpty() ? property : this.place + "." + property, this.node.path(property),
+				this.problems);
+	}
+
+	/**
+	 * Whether this is an object. Refuses another type, and properties but the known ones.
+	 */
+	boolean isObjectOf(Set<String> known) {
+		if (!this.node.isObject()) {
+			refuse("must be an object");
+			return false;
+		}
+		this.node.propertyNames()
+			.stream()
+			.filter(name -> !known.contains(name))
+			.forEach(name -> refuse("there is no property '%s'".formatted(printable(name))));
+		return true;
+	}
+
+	private static String printable(String name) {
+		String plain = name.replaceAll("[^\\x20-\\x7e]", "?");
+		return plain.substring(0, Math.min(plain.length(), MAX_NAME_LENGTH));
+	}
+
+	/** The elements of a list; none if this is not a list of 1 to max. */
+	List<CheckedNode> elements(int max) {
+		if (!this.node.isArray() || this.node.isEmpty() || this.node.size() > max) {
+			refuse("must be a list of 1 to %d".formatted(max));
+			return List.of();
+		}
+		return IntStream.range(0, this.node.size())
+			.mapToObj(i -> new CheckedNode("%s[%d]".formatted(this.place, i), this.node.path(i), this.problems))
+			.toList();
+	}
+
+	/** Parses a text; null and refused if this is another type or cannot be parsed. */
+	<T> @Nullable T parsed(Parser<T> parser, String rule) {
+		try {
+			T value = this.node.isString() ? parser.parse(this.node.asString()) : null;
+			if (value != null) {
+				return value;
+			}
+		}
+		catch (IllegalArgumentException | DateTimeException | ArithmeticException _) {
+			// refused below
+		}
+		refuse(rule);
+		return null;
+	}
+
+	/** A whole number from 1 to max; 1 if this is none. */
+	int count(int max) {
+		if (this.node.isInt() && this.node.asInt() >= 1 && this.node.asInt() <= max) {
+			return this.node.asInt();
+		}
+		refuse("must be a whole number from 1 to %d".formatted(max));
+		return 1;
+	}
+
+	/** Refuses a value that was at another place before. */
+	<T> void refuseRepeated(@Nullable T value, Map<T, String> places) {
+		String first = (value != null) ? places.putIfAbsent(value, this.place) : null;
+		if (first != null) {
+			refuse("must not be that of " + first);
+		}
+	}
+
+	/** Parses a text; returns null or throws if it cannot. */
+	interface Parser<T> {
+
+		@Nullable T parse(String text);
+
+	}
+
+}
