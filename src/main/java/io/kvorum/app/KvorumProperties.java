@@ -95,15 +95,15 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param collectInterval how often expired entries are removed from the disk
 	 */
 	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
-			@NotNull @SizeAtLeast("8MB") @DefaultValue("64MB") DataSize cacheSize,
-			@NotNull @SizeAtLeast("4MB") @DefaultValue("32MB") DataSize memtableSize,
-			@NotNull @SizeAtLeast("0B") @SizeAtMost("1GB") @DefaultValue("16MB") DataSize rowCacheSize,
+			@NotNull @SizeBounds(min = "8MB") @DefaultValue("64MB") DataSize cacheSize,
+			@NotNull @SizeBounds(min = "4MB") @DefaultValue("32MB") DataSize memtableSize,
+			@NotNull @SizeBounds(min = "0B", max = "1GB") @DefaultValue("16MB") DataSize rowCacheSize,
 			@Min(64) @DefaultValue("512") int maxOpenFiles,
-			@NotNull @SizeAtLeast("0B") @DefaultValue("64MB") DataSize minFreeSpace,
+			@NotNull @SizeBounds(min = "0B") @DefaultValue("64MB") DataSize minFreeSpace,
 			@Min(1) @Max(1024) @DefaultValue("4") int readThreads,
 			@Min(1) @Max(100_000) @DefaultValue("256") int readQueueLength,
 			@Min(1) @Max(1_000_000) @DefaultValue("8192") int writeQueueLength,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize writeQueueSize,
+			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize writeQueueSize,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("1s") Duration writeQueueTime,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("1m") Duration collectInterval) {
 	}
@@ -126,8 +126,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param drainTime how long a node that stops keeps connections open that have no
 	 * request, so that the next one is answered; part of the time that a stop takes
 	 */
-	record Api(@NotNull @SizeAtLeast("1B") @SizeAtMost("64MB") @DefaultValue("1MB") DataSize maxValueSize,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
+	record Api(@NotNull @SizeBounds(min = "1B", max = "64MB") @DefaultValue("1MB") DataSize maxValueSize,
+			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
 			@Min(1) @DefaultValue("2000") int maxConnections,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration idleTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration headerTimeout,
@@ -169,8 +169,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * node counts as overloaded
 	 */
 	record Range(@Min(1) @Max(10_000) @DefaultValue("8") int maxConcurrent,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("40MB") DataSize maxInFlightSize,
-			@NotNull @SizeAtLeast("1KB") @SizeAtMost("1MB") @DefaultValue("64KB") DataSize pageSize,
+			@NotNull @SizeBounds(min = "1MB") @DefaultValue("40MB") DataSize maxInFlightSize,
+			@NotNull @SizeBounds(min = "1KB", max = "1MB") @DefaultValue("64KB") DataSize pageSize,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("5s") Duration pageTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration stallTimeout,
 			@Min(1) @Max(1024) @DefaultValue("2") int threads,
@@ -189,8 +189,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 */
 	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("256MB") DataSize maxSize,
-			@NotNull @SizeAtLeast("1KB") @DefaultValue("1MB") DataSize maxRate) {
+			@NotNull @SizeBounds(min = "1MB") @DefaultValue("256MB") DataSize maxSize,
+			@NotNull @SizeBounds(min = "1KB") @DefaultValue("1MB") DataSize maxRate) {
 	}
 
 	/**
@@ -203,7 +203,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 */
 	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
 			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
-			@NotNull @SizeAtLeast("1KB") @DefaultValue("16MB") DataSize maxRate) {
+			@NotNull @SizeBounds(min = "1KB") @DefaultValue("16MB") DataSize maxRate) {
 	}
 
 	/**
@@ -312,7 +312,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * none of them has gone on; without it the node is rebuilt from the others
 	 */
 	record Backup(@Nullable Path directory, @Min(1) @Max(10_000) @DefaultValue("7") int keep,
-			@NotNull @SizeAtLeast("1MB") @DefaultValue("64MB") DataSize maxRate, @Nullable Path restoreFrom,
+			@NotNull @SizeBounds(min = "1MB") @DefaultValue("64MB") DataSize maxRate, @Nullable Path restoreFrom,
 			@DefaultValue("false") boolean restoreWholeCluster) {
 
 		Backup {
