@@ -1,18 +1,18 @@
 package io.kvorum.access;
 
 /**
- * Why a request was not let in. For those who run a node: strangers are not told the
- * first four apart.
+ * The reason of a denial, for operators. The first four have one answer, so that a client
+ * without a valid key does not learn which it was.
  */
 public enum Denial {
 
-	/** It came without a key. */
+	/** The request has no key. */
 	MISSING,
 
-	/** What it came with has not the form of a key, or it came with several. */
+	/** The credentials do not have the form of a key, or there are several. */
 	MALFORMED,
 
-	/** There is no key of this id, or its secret is another one. */
+	/** There is no key of this id, or the secret is wrong. */
 	WRONG,
 
 	/** The key has expired. */
@@ -28,11 +28,6 @@ public enum Denial {
 	ENDPOINT,
 
 	/** The key has used up its rate. */
-	RATE;
-
-	/** Whether the caller is unknown. */
-	public boolean isOfStrangers() {
-		return compareTo(EXPIRED) <= 0;
-	}
+	RATE
 
 }

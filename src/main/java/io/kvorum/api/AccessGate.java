@@ -14,6 +14,7 @@ import io.kvorum.access.TokenBucket;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.util.AsciiString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -105,10 +106,11 @@ final class AccessGate {
 		if (emptied != null) {
 			setRateHeaders(exchange, emptied, 0, Math.ceilDiv(denied.waitNanos(), NANOS_OF_A_SECOND));
 		}
-		if (denied.denial().isOfStrangers()) {
+		Problem problem = Problem.of(denied);
+		if (problem.status() == HttpResponseStatus.UNAUTHORIZED.code()) {
 			exchange.set(HttpHeaderNames.WWW_AUTHENTICATE, CHALLENGE);
 		}
-		return this.problems.write(exchange, Problem.of(denied));
+		return this.problems.write(exchange, problem);
 	}
 
 	/** Logs nothing that a client has sent: neither ids nor keys nor headers. */

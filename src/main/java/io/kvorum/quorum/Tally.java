@@ -139,7 +139,7 @@ public final class Tally {
 	}
 
 	/** Whether the replica at a position holds this version or a newer one. */
-	public boolean holds(int position, Version version) {
+	boolean holds(int position, Version version) {
 		return this.replies[position] instanceof Held held && held.version().compareTo(version) >= 0;
 	}
 
