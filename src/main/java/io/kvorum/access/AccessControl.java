@@ -6,12 +6,12 @@ import java.util.Set;
 import io.kvorum.clock.TimeSource;
 
 /**
- * Finds out who asks, and whether they may just now. Used by all event loops; the keys
- * are replaced as a whole.
+ * Admits requests by API key and takes tokens of the rate of the key. Used by all event
+ * loops; the keys are replaced as a whole.
  */
 public final class AccessControl {
 
-	/** Somebody whose secret nobody has: stands in for ids that there are not. */
+	/** A key without a usable secret; stands in for unknown ids. */
 	private static final ApiKey NOBODY = new ApiKey("nobody", new byte[SecretHash.BYTES], Long.MAX_VALUE, List.of(),
 			Set.of(), null);
 
@@ -35,7 +35,7 @@ public final class AccessControl {
 		return new AccessControl(false, KeyRing.EMPTY, time);
 	}
 
-	/** Lets in those who have one of these keys. */
+	/** Admits requests with one of these keys. */
 	public static AccessControl by(KeyRing ring, TimeSource time) {
 		return new AccessControl(true, ring, time);
 	}
@@ -46,12 +46,13 @@ public final class AccessControl {
 	}
 
 	/**
-	 * Who asks; takes a token of its rate.
+	 * The key of a request; takes a token of its rate.
 	 * <p>
-	 * Only after the secret was found right: nobody uses up the rate of somebody else.
-	 * Before it is known what is asked for: to refuse that is work, too.
+	 * The token is taken after the check of the secret, so that a caller cannot use up
+	 * the rate of another. It is taken before the request is looked at, since a refusal
+	 * is work too.
 	 * @param authorization all headers of this name
-	 * @throws DeniedException if it is not known who asks, or they come too fast
+	 * @throws DeniedException if there is no valid key, or no token
 	 */
 	public ApiKey admit(List<String> authorization) {
 		if (!this.controlled) {
@@ -72,13 +73,13 @@ public final class AccessControl {
 		if (authorization.isEmpty()) {
 			throw DeniedException.of(Denial.MISSING);
 		}
-		// Of several a proxy in front may have looked at another one.
+		// A proxy in front may have checked another one of several headers.
 		Credentials credentials = (authorization.size() == 1) ? Credentials.parse(authorization.getFirst()) : null;
 		if (credentials == null) {
 			throw DeniedException.of(Denial.MALFORMED);
 		}
 		ApiKey found = this.ring.find(credentials.id());
-		// The same work for an id that is not there: time does not tell which there are.
+		// An unknown id costs the same work: timing does not reveal which ids exist.
 		ApiKey key = (found != null) ? found : NOBODY;
 		if (!key.isHash(SecretHash.of(credentials.secret())) || found == null) {
 			throw DeniedException.of(Denial.WRONG);
@@ -94,8 +95,8 @@ public final class AccessControl {
 	}
 
 	/**
-	 * Who was let in before, by the keys of now; takes no token.
-	 * @throws DeniedException if their key is gone or has expired
+	 * Checks a caller that was admitted before by the current keys; takes no token.
+	 * @throws DeniedException if its key is gone or has expired
 	 */
 	public ApiKey readmit(ApiKey caller) {
 		if (!this.controlled) {
@@ -108,14 +109,14 @@ public final class AccessControl {
 		return unexpired(found);
 	}
 
-	/** From now on these keys are good, and no others. */
+	/** Replaces the keys; what is left of unchanged rates stays. */
 	public void use(KeyRing next) {
 		KeyRing following = next.following(this.ring);
 		this.ring = following;
 		this.state = new AccessState(this.controlled, following.size(), null, 0);
 	}
 
-	/** There may be newer keys, which cannot be used: those of before stay. */
+	/** Records that newer keys cannot be used; the current ones stay. */
 	public void keep(String trouble) {
 		AccessState before = this.state;
 		long since = (before.trouble() != null) ? before.troubleSinceNanos() : this.time.nanos();
@@ -126,7 +127,10 @@ public final class AccessControl {
 		return this.state;
 	}
 
-	/** How long newer keys may have waited to be used, in seconds; 0 where none do. */
+	/**
+	 * The time since newer keys were first found unusable, in seconds; 0 if there are
+	 * none.
+	 */
 	public double staleSeconds() {
 		AccessState now = this.state;
 		return (now.trouble() != null) ? (this.time.nanos() - now.troubleSinceNanos()) / 1e9 : 0;

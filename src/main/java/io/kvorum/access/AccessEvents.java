@@ -16,7 +16,7 @@ public interface AccessEvents {
 
 	};
 
-	/** A request was not let in. */
+	/** A request was denied. */
 	void denied(Denial why);
 
 	/** The file of the keys has changed and is in use, or cannot be used. */

@@ -3,13 +3,13 @@ package io.kvorum.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How access is controlled just now.
+ * The state of access control.
  *
- * @param controlled whether it is at all
- * @param keys in use
- * @param trouble why the file of the keys cannot be used, so that older ones are; null
- * where it can
- * @param troubleSinceNanos since when
+ * @param controlled whether requests need an API key
+ * @param keys number of keys in use
+ * @param trouble why the keys file cannot be used, so that older keys are; null if it can
+ * @param troubleSinceNanos the time at which that was first found, in nanoseconds; 0
+ * without trouble
  */
 public record AccessState(boolean controlled, int keys, @Nullable String trouble, long troubleSinceNanos) {
 }

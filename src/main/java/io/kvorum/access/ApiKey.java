@@ -10,7 +10,7 @@ import io.kvorum.kv.KeyRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key, which somebody calls this node by, and what it may do: the union of its rules.
+ * An API key and its rights, which are the union of its rules.
  */
 public final class ApiKey {
 
@@ -33,8 +33,9 @@ public final class ApiKey {
 	/**
 	 * A key.
 	 * @param hash SHA-256 of its secret
-	 * @param expiresAtMillis the first instant at which it is no longer good
-	 * @param bucket null where its rate is not limited
+	 * @param expiresAtMillis the instant from which on it is not valid, in milliseconds
+	 * since 1970
+	 * @param bucket null if its rate is unlimited
 	 */
 	ApiKey(String id, byte[] hash, long expiresAtMillis, List<Rule> rules, Set<EndpointRight> endpoints,
 			@Nullable TokenBucket bucket) {
@@ -46,17 +47,17 @@ public final class ApiKey {
 		this.bucket = bucket;
 	}
 
-	/** Who may do everything: the caller where access is not controlled. */
+	/** The key with all rights: the caller if access is not controlled. */
 	public static ApiKey anyone() {
 		return ANYONE;
 	}
 
-	/** Its name, which is no secret. */
+	/** The name of the key, which is no secret. */
 	public String id() {
 		return this.id;
 	}
 
-	/** Takes the same time whatever the two have in common. */
+	/** Compares in constant time. */
 	boolean isHash(byte[] other) {
 		return MessageDigest.isEqual(this.hash, other);
 	}
@@ -69,7 +70,7 @@ public final class ApiKey {
 		return nowMillis >= this.expiresAtMillis;
 	}
 
-	/** Whether it may do this with this entity. */
+	/** Whether the key has this right to this entity. */
 	boolean may(Right right, Key key) {
 		for (Rule rule : this.rules) {
 			if (rule.rights().contains(right) && rule.prefix().covers(key.bytes())) {
@@ -79,7 +80,7 @@ public final class ApiKey {
 		return false;
 	}
 
-	/** Whether all of the range lies inside one prefix that it may list. */
+	/** Whether the whole range lies inside one prefix that the key may list. */
 	boolean mayList(KeyRange range) {
 		for (Rule rule : this.rules) {
 			if (rule.rights().contains(Right.RANGE) && rule.prefix().covers(range)) {
@@ -94,8 +95,8 @@ public final class ApiKey {
 	}
 
 	/**
-	 * Lets it do this with this entity.
-	 * @throws DeniedException if it may not
+	 * Requires a right to an entity.
+	 * @throws DeniedException if the key does not have it
 	 */
 	public void require(Right right, Key key) {
 		if (!may(right, key)) {
@@ -104,8 +105,8 @@ public final class ApiKey {
 	}
 
 	/**
-	 * Lets it read the range.
-	 * @throws DeniedException if it may not
+	 * Requires the right to read the range.
+	 * @throws DeniedException if the key does not have it
 	 */
 	public void requireRange(KeyRange range) {
 		if (!mayList(range)) {
@@ -114,8 +115,8 @@ public final class ApiKey {
 	}
 
 	/**
-	 * Lets it use a management endpoint.
-	 * @throws DeniedException if it may not
+	 * Requires a right to the management endpoints.
+	 * @throws DeniedException if the key does not have it
 	 */
 	public void require(EndpointRight right) {
 		if (!may(right)) {
@@ -123,14 +124,14 @@ public final class ApiKey {
 		}
 	}
 
-	/** The limit of its rate; null if it has none. */
+	/** The limit of the rate; null if it is unlimited. */
 	public @Nullable TokenBucket bucket() {
 		return this.bucket;
 	}
 
 	/**
-	 * The same as this one, with the tokens that the other has left if its rate is the
-	 * same: a file that is loaded again fills no bucket.
+	 * This key with the tokens that the other has left, if both have the same rate: a
+	 * file that is loaded again fills no bucket.
 	 */
 	ApiKey following(@Nullable ApiKey other) {
 		TokenBucket old = (other != null) ? other.bucket : null;

@@ -3,14 +3,14 @@ package io.kvorum.access;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request says by {@code Authorization: Bearer <id>.<secret>}.
+ * The content of {@code Authorization: Bearer <id>.<secret>}.
  *
  * @param id of the key
  * @param secret {@value #SECRET_LENGTH} characters, which are 256 bits in base64url
  */
 record Credentials(String id, String secret) {
 
-	/** 256 bits, six in a character. Nobody can make up a shorter one. */
+	/** 256 bits, six in a character: too many for a secret that a person makes up. */
 	static final int SECRET_LENGTH = 43;
 
 	static final int MAX_ID_LENGTH = 64;
@@ -31,7 +31,7 @@ record Credentials(String id, String secret) {
 		return plain ? new Credentials(header.substring(SCHEME.length(), dot), header.substring(dot + 1)) : null;
 	}
 
-	/** Whether this can be the id of a key. */
+	/** Whether a text has the form of an id. */
 	static boolean isId(String text) {
 		return !text.isEmpty() && text.length() <= MAX_ID_LENGTH && isPlain(text, 0, text.length());
 	}

@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request is not let in; nothing was done. Without a stack trace, and made once where
- * it always says the same: they come by the thousand from those who try.
+ * A request is denied; nothing was done. It has no stack trace, and one instance for each
+ * reason but the rate: an attacker causes thousands.
  */
 public final class DeniedException extends RuntimeException {
 
@@ -39,7 +39,7 @@ public final class DeniedException extends RuntimeException {
 		return Objects.requireNonNull(ALL.get(denial));
 	}
 
-	/** For a key that has used up its rate and may come again after this time. */
+	/** The denial of a key that has used up its rate, with the wait before a retry. */
 	static DeniedException tooFast(long waitNanos, TokenBucket emptied) {
 		return new DeniedException(Denial.RATE, waitNanos, emptied);
 	}
@@ -53,7 +53,7 @@ public final class DeniedException extends RuntimeException {
 		return this.waitNanos;
 	}
 
-	/** The rate that is used up; null where it is not that. */
+	/** The bucket that is empty; null for another reason. */
 	public @Nullable TokenBucket emptied() {
 		return this.emptied;
 	}

@@ -1,12 +1,12 @@
 package io.kvorum.access;
 
-/** What a key may do with the management endpoints. Neither has the other in it. */
+/** A right of a key to the management endpoints. Neither includes the other. */
 public enum EndpointRight {
 
 	/** Read them. */
 	METRICS,
 
-	/** Have them do something. */
+	/** Start operations by them. */
 	OPERATE
 
 }

@@ -27,7 +27,7 @@ public final class KeyRing {
 		return this.keys.size();
 	}
 
-	/** These keys, with what those of the same ids have left of their rates. */
+	/** These keys with the tokens that keys of the same ids have left. */
 	KeyRing following(KeyRing other) {
 		return new KeyRing(this.keys.values().stream().map(key -> key.following(other.find(key.id()))).toList());
 	}

@@ -3,8 +3,8 @@ package io.kvorum.access;
 import java.util.List;
 
 /**
- * A file of keys cannot be used. Has everything that is wrong with it, and nothing of
- * what stands in it but names of properties: somebody may have put a secret there.
+ * A keys file cannot be used. The message has all problems, and nothing of the content
+ * but names of properties: a value may be a secret.
  */
 public final class KeysFileException extends RuntimeException {
 

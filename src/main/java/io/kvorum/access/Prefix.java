@@ -7,31 +7,31 @@ import io.kvorum.kv.KeyRange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys that begin with some bytes; all keys where there are none.
+ * The keys that begin with some bytes; all keys if there are none.
  * <p>
- * Bytes, not characters: what a client has spelled as {@code %2e} or {@code .} has been
- * decoded, once, before it is compared, and is what the store gets.
+ * Bytes, not characters, are compared: {@code %2e} and {@code .} have been decoded, once,
+ * to what the store gets.
  */
 final class Prefix {
 
 	/** All keys. */
 	static final Prefix NONE = new Prefix(new byte[0]);
 
-	/** The longest one that a key can begin with. */
+	/** The longest prefix that a key can have. */
 	static final int MAX_LENGTH_BYTES = Key.MAX_LENGTH_BYTES;
 
 	private final byte[] bytes;
 
-	/** The first key behind all that begin so; null where there is none behind them. */
+	/** The first key after all keys of this prefix; null if there is none. */
 	private final byte @Nullable [] successor;
 
-	/** Of these bytes, which must not be changed afterwards. */
+	/** The prefix of these bytes, which must not be changed afterwards. */
 	Prefix(byte[] bytes) {
 		this.bytes = bytes;
 		this.successor = successor(bytes);
 	}
 
-	/** Counts the last byte that can be counted up, and leaves out what follows it. */
+	/** Increments the last byte that is not 0xff, and cuts off the rest. */
 	private static byte @Nullable [] successor(byte[] bytes) {
 		int length = bytes.length;
 		while (length > 0 && bytes[length - 1] == (byte) 0xff) {
@@ -51,8 +51,7 @@ final class Prefix {
 	}
 
 	/**
-	 * Whether nothing outside this prefix can be in the range: decided by its bounds
-	 * alone, whatever the store holds.
+	 * Whether the whole range lies inside this prefix, by its bounds alone.
 	 */
 	boolean covers(KeyRange range) {
 		byte[] end = range.end();

@@ -1,10 +1,10 @@
 package io.kvorum.access;
 
 /**
- * How many requests a key may make of one node.
+ * The limit of the requests of a key to one node.
  *
- * @param perSecond in the long run; 1 to {@value #MAX}
- * @param burst at once, after a pause; 1 to {@value #MAX}
+ * @param perSecond requests in the long run; 1 to {@value #MAX}
+ * @param burst requests at once, after a pause; 1 to {@value #MAX}
  */
 public record Rate(int perSecond, int burst) {
 

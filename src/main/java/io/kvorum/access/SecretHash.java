@@ -5,14 +5,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * SHA-256 of a secret. Fast on purpose: a secret is 256 bits from a generator, which
- * nobody can try out, and not a password that somebody has made up.
+ * SHA-256 of a secret. It is fast on purpose: a secret is 256 generated bits and no
+ * password, so that guessing is hopeless.
  */
 final class SecretHash {
 
 	static final int BYTES = 32;
 
-	/** One for each event loop; to look one up for each request would cost more. */
+	/** A digest for each event loop: a lookup for each request would cost more. */
 	private static final ThreadLocal<MessageDigest> DIGESTS = ThreadLocal.withInitial(SecretHash::sha256);
 
 	private SecretHash() {

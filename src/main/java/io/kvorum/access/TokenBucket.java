@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Holds up to {@link Rate#burst()} tokens and gets {@link Rate#perSecond()} back each
- * second. Kept as the one instant at which it would be full again, which is the generic
- * cell rate algorithm (ITU-T I.371): no timer, no lock, nothing allocated.
+ * Holds up to {@link Rate#burst()} tokens and regains {@link Rate#perSecond()} each
+ * second. Its state is the instant at which it would be full again, as in the generic
+ * cell rate algorithm (ITU-T I.371): no timer, no lock, no allocation.
  */
 public final class TokenBucket {
 
@@ -20,7 +20,7 @@ public final class TokenBucket {
 
 	private final AtomicLong fullAtNanos;
 
-	/** A full one. */
+	/** A full bucket. */
 	TokenBucket(Rate rate, long nowNanos) {
 		this.rate = rate;
 		this.tokenNanos = NANOS_OF_A_SECOND / rate.perSecond();
@@ -29,8 +29,8 @@ public final class TokenBucket {
 	}
 
 	/**
-	 * Takes a token if there is one. From any thread.
-	 * @return 0 if it was taken, else how long until there is one
+	 * Takes a token if there is one. Thread-safe.
+	 * @return 0 if it was taken, else the time until there is one, in nanoseconds
 	 */
 	long take(long nowNanos) {
 		while (true) {

@@ -1,5 +1,5 @@
 /**
- * Who may do what: API keys, their rights and rates, and what a request may do by them.
+ * Access control: API keys, their rights and rates, and the decision about a request.
  */
 @NullMarked
 package io.kvorum.access;
