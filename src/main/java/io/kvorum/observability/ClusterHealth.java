@@ -44,7 +44,7 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	private static boolean isRefused(List<PeerStatus> peers) {
 		int nodes = peers.size() + 1;
 		long left = nodes - peers.stream().filter(PeerStatus::refused).count();
-		return left <= nodes / 2 && peers.stream().noneMatch(PeerStatus::taken);
+		return left <= nodes / 2 && peers.stream().noneMatch(PeerStatus::everOpen);
 	}
 
 }

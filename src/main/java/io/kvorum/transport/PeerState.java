@@ -31,7 +31,7 @@ final class PeerState {
 	private final AtomicInteger open = new AtomicInteger();
 
 	/** Attempts since the last stream opened that met a no, not silence. */
-	private final AtomicInteger noes = new AtomicInteger();
+	private final AtomicInteger refusals = new AtomicInteger();
 
 	/**
 	 * Whether this node is stopping and ends its streams itself, which says nothing about
@@ -39,8 +39,8 @@ final class PeerState {
 	 */
 	private volatile boolean stopping;
 
-	/** Whether the peer has accepted a stream since this node started. */
-	private volatile boolean taken;
+	/** Whether it ever took a stream since this node started. */
+	private volatile boolean everOpen;
 
 	/**
 	 * Whether the peer refused a stream since it last accepted one, or this node refused
@@ -51,11 +51,8 @@ final class PeerState {
 	/** Why there is none; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/**
-	 * The time of the last log line of each kind since the peer was there. Guarded by
-	 * this.
-	 */
-	private final Map<Reason, Long> toldNanos = new EnumMap<>(Reason.class);
+	/** When the log was told since the peer was there. Guarded by this. */
+	private final Map<Reason, Long> loggedNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
 		this.peer = peer;
@@ -70,12 +67,12 @@ final class PeerState {
 
 	synchronized void opened() {
 		this.events.opened(this.peer);
-		this.taken = true;
+		this.everOpen = true;
 		this.refused = false;
-		this.noes.set(0);
+		this.refusals.set(0);
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
-			this.toldNanos.clear();
+			this.loggedNanos.clear();
 			logger.info("{} is there", this.peer.address());
 		}
 	}
@@ -84,7 +81,7 @@ final class PeerState {
 	synchronized void closed(Reason kind, String why) {
 		this.events.closed(this.peer);
 		if (this.open.decrementAndGet() == 0) {
-			tell(kind, why);
+			log(kind, why);
 		}
 	}
 
@@ -95,20 +92,20 @@ final class PeerState {
 	synchronized void notOpened(Reason kind, String why, boolean silent) {
 		this.refused |= kind == Reason.REFUSED || kind == Reason.UNTRUSTED;
 		if (!silent) {
-			this.noes.incrementAndGet();
+			this.refusals.incrementAndGet();
 		}
 		if (this.open.get() == 0) {
-			tell(kind, why);
+			log(kind, why);
 		}
 	}
 
-	private void tell(Reason kind, String why) {
+	private void log(Reason kind, String why) {
 		long now = this.time.nanos();
-		Long told = this.toldNanos.get(kind);
-		boolean isNews = told == null || (!this.reason.equals(why) && now - told > REMINDER.toNanos());
+		Long logged = this.loggedNanos.get(kind);
+		boolean isNews = logged == null || (!this.reason.equals(why) && now - logged > REMINDER.toNanos());
 		this.reason = why;
 		if (isNews && !this.stopping) {
-			this.toldNanos.put(kind, now);
+			this.loggedNanos.put(kind, now);
 			logger.warn("{} is away: {}", this.peer.address(), why);
 		}
 	}
@@ -124,11 +121,11 @@ final class PeerState {
 
 	/** Whether the peer accepts no streams now: nothing listens there, or it refuses. */
 	boolean isGone() {
-		return this.open.get() == 0 && this.noes.get() >= this.streams;
+		return this.open.get() == 0 && this.refusals.get() >= this.streams;
 	}
 
 	PeerStatus status() {
-		return new PeerStatus(this.peer.address(), this.open.get(), this.streams, this.reason, this.taken,
+		return new PeerStatus(this.peer.address(), this.open.get(), this.streams, this.reason, this.everOpen,
 				this.refused);
 	}
 

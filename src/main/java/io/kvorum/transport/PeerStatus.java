@@ -5,14 +5,13 @@ package io.kvorum.transport;
  * for large entries.
  *
  * @param address its replica address
- * @param streams the open streams; 0 if it is away
- * @param wanted the streams that there should be
- * @param reason the reason why it is away
- * @param taken whether it has accepted a stream since this node started
- * @param refused whether it refused a stream since it last accepted one, or this node
- * refused it
+ * @param streams how many are open; 0 where it is away
+ * @param wanted how many there are to be
+ * @param reason why it is away
+ * @param everOpen whether a stream to it was ever open since this node started
+ * @param refused whether it refused one since it last took one, or this node refused it
  */
-public record PeerStatus(String address, int streams, int wanted, String reason, boolean taken, boolean refused) {
+public record PeerStatus(String address, int streams, int wanted, String reason, boolean everOpen, boolean refused) {
 
 	/** A description for people. */
 	public String describe() {

@@ -70,7 +70,7 @@ final class ReplicaEndpoint {
 
 	private final TransportEvents events;
 
-	private final Strangers strangers;
+	private final PendingConnections pending;
 
 	private final Handshake handshake;
 
@@ -80,17 +80,17 @@ final class ReplicaEndpoint {
 	/** The open streams and the node that each is from. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
-	/** The time of the last log line, by address and reason. */
-	private final ConcurrentHashMap<String, Long> toldNanos = new ConcurrentHashMap<>();
+	/** When the log was told, by the address and the reason. */
+	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean stopping;
 
 	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
-			CallerThreads callers, Strangers strangers, Handshake handshake, Consumer<String> onAccepted,
+			CallerThreads callers, PendingConnections pending, Handshake handshake, Consumer<String> onAccepted,
 			TransportEvents events) {
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
-		this.strangers = strangers;
+		this.pending = pending;
 		this.topology = topology;
 		this.self = self;
 		this.replica = replica;
@@ -112,18 +112,18 @@ final class ReplicaEndpoint {
 		Refusal refusal = refusalOf(request);
 		if (refusal != null) {
 			this.events.refused(refusal.why);
-			tell(request, refusal);
+			log(request, refusal);
 			return ServerResponse.status(refusal.status)
 				.contentType(MediaType.TEXT_PLAIN)
 				.header("Connection", "close")
 				.bodyValue(refusal.words);
 		}
 		Channel channel = channelOf(request);
-		this.strangers.accepted(channel);
+		this.pending.accepted(channel);
 		int version = version(request).orElseThrow();
 		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(),
 				EntryForm.of(version, this.topology.factor()), this.settings, this.time, this.callers.current(),
-				() -> Strangers.close(channel), this.events);
+				() -> PendingConnections.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version));
@@ -152,7 +152,7 @@ final class ReplicaEndpoint {
 	}
 
 	private @Nullable Refusal refusalOf(ServerRequest request) {
-		if (this.settings.tls() != null && !showsWhoItIs(request)) {
+		if (this.settings.tls() != null && !showsItsCertificate(request)) {
 			return new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
 					"its certificate does not name the host of the node of kvorum.cluster.nodes that it says it is");
 		}
@@ -226,7 +226,7 @@ final class ReplicaEndpoint {
 	}
 
 	/** TLS has made sure that it has the key of its certificate. */
-	private boolean showsWhoItIs(ServerRequest request) {
+	private boolean showsItsCertificate(ServerRequest request) {
 		SslInfo tls = request.exchange().getRequest().getSslInfo();
 		X509Certificate[] shown = (tls != null) ? tls.getPeerCertificates() : null;
 		return shown != null && shown.length > 0
@@ -246,8 +246,8 @@ final class ReplicaEndpoint {
 		return Optional.ofNullable(request.headers().firstHeader(name));
 	}
 
-	/** Logs a refusal. Nothing that a stranger claims to be is repeated in the log. */
-	private void tell(ServerRequest request, Refusal refusal) {
+	/** What a stranger claims to be is not repeated in the log. */
+	private void log(ServerRequest request, Refusal refusal) {
 		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
 			.map(Member::address)
 			.or(() -> request.remoteAddress().map(it -> String.valueOf(it.getAddress())))
@@ -275,8 +275,8 @@ final class ReplicaEndpoint {
 
 	private boolean isDue(String what) {
 		long now = this.time.nanos();
-		this.toldNanos.values().removeIf(told -> now - told > REMINDER.toNanos());
-		return this.toldNanos.size() < MAX_REMEMBERED && this.toldNanos.putIfAbsent(what, now) == null;
+		this.loggedNanos.values().removeIf(logged -> now - logged > REMINDER.toNanos());
+		return this.loggedNanos.size() < MAX_REMEMBERED && this.loggedNanos.putIfAbsent(what, now) == null;
 	}
 
 	/** Takes streams, from now on or again. */

@@ -60,7 +60,7 @@ public final class ReplicaTls {
 
 	private Contexts tried(Material material) throws SSLException {
 		Contexts fresh = new Contexts(client(material), server(material));
-		Certificate shown = TlsRehearsal.of(fresh.client.newEngine(BUFFERS, this.host, ANY_PORT),
+		Certificate shown = InMemoryTlsHandshake.of(fresh.client.newEngine(BUFFERS, this.host, ANY_PORT),
 				fresh.server.newEngine(BUFFERS));
 		// A client may be content with a common name, the other end is not.
 		if (!(shown instanceof X509Certificate certificate) || !SubjectNames.name(certificate, this.host)) {

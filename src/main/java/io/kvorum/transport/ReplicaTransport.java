@@ -56,8 +56,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private static final Duration CHECK_INTERVAL = Duration.ofMillis(10);
 
-	/** The lifetime of a connection that has not become a stream. */
-	private static final Duration STRANGER_TIMEOUT = Duration.ofSeconds(10);
+	/** Of a connection that has not become a stream. */
+	private static final Duration ACCEPT_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
 
@@ -76,7 +76,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private final Consumer<EventLoop> onConnection;
 
-	private final Strangers strangers = new Strangers(STRANGER_TIMEOUT);
+	private final PendingConnections pending = new PendingConnections(ACCEPT_TIMEOUT);
 
 	private final List<PeerStream> streams = new ArrayList<>();
 
@@ -108,7 +108,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.onConnection = onConnection;
 		Member self = local.member();
 		Handshake handshake = new Handshake(settings.secret(), random, time);
-		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.strangers, handshake,
+		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.pending, handshake,
 				this::wake, events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
@@ -185,7 +185,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 				.runOn(this.loops)
 				.doOnChannelInit((_, channel, _) -> {
 					this.onConnection.accept(channel.eventLoop());
-					this.strangers.arrived(channel);
+					this.pending.arrived(channel);
 				})
 				.handle(handler)
 				.bindNow();
@@ -205,7 +205,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	private HttpServer secured(HttpServer plain) {
 		ReplicaTls tls = this.settings.tls();
 		return (tls == null) ? plain
-				: plain.secure(spec -> spec.sslContext(tls.ofServer()).handshakeTimeout(STRANGER_TIMEOUT))
+				: plain.secure(spec -> spec.sslContext(tls.ofServer()).handshakeTimeout(ACCEPT_TIMEOUT))
 					.doOnChannelInit((_, channel, _) -> channel.pipeline()
 						.addBefore(NettyPipeline.HttpCodec, "kvorum.tlsFailures",
 								new TlsFailures(this.endpoint::handshakeFailed)));

@@ -34,7 +34,7 @@ class PeerStateTests {
 		this.peer.notOpened(Reason.REFUSED, "another secret", false);
 		this.peer.opened();
 		assertThat(this.peer.status().refused()).isFalse();
-		assertThat(this.peer.status().taken()).isTrue();
+		assertThat(this.peer.status().everOpen()).isTrue();
 	}
 
 }

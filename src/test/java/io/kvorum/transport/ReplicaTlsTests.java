@@ -108,7 +108,7 @@ class ReplicaTlsTests {
 	}
 
 	private static Certificate shownBy(ReplicaTls tls) throws SSLException {
-		return TlsRehearsal.of(tls.ofClient().newEngine(ByteBufAllocator.DEFAULT, HOST, 1),
+		return InMemoryTlsHandshake.of(tls.ofClient().newEngine(ByteBufAllocator.DEFAULT, HOST, 1),
 				tls.ofServer().newEngine(ByteBufAllocator.DEFAULT));
 	}
 

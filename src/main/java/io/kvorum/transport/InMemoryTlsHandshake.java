@@ -14,7 +14,7 @@ import javax.net.ssl.SSLException;
  * find: a key of another certificate, a chain to no trusted authority, another host, a
  * certificate that has expired or is not valid yet, or a use that is not allowed.
  */
-final class TlsRehearsal {
+final class InMemoryTlsHandshake {
 
 	/** Several records of the greatest length. */
 	private static final int INBOX_BYTES = 128 << 10;
@@ -27,7 +27,7 @@ final class TlsRehearsal {
 
 	private final ByteBuffer content;
 
-	private TlsRehearsal(SSLEngine engine) {
+	private InMemoryTlsHandshake(SSLEngine engine) {
 		this.engine = engine;
 		this.content = ByteBuffer.allocate(engine.getSession().getApplicationBufferSize());
 	}
@@ -38,8 +38,8 @@ final class TlsRehearsal {
 	 * @throws SSLException if an end refuses the other
 	 */
 	static Certificate of(SSLEngine client, SSLEngine server) throws SSLException {
-		TlsRehearsal near = new TlsRehearsal(client);
-		TlsRehearsal far = new TlsRehearsal(server);
+		InMemoryTlsHandshake near = new InMemoryTlsHandshake(client);
+		InMemoryTlsHandshake far = new InMemoryTlsHandshake(server);
 		client.beginHandshake();
 		server.beginHandshake();
 		boolean goesOn = true;
@@ -57,8 +57,8 @@ final class TlsRehearsal {
 		return this.engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
 	}
 
-	/** Whether this end has received or sent anything. */
-	private boolean moves(TlsRehearsal other) throws SSLException {
+	/** Whether it has heard or said anything. */
+	private boolean moves(InMemoryTlsHandshake other) throws SSLException {
 		int bytes = hear();
 		SSLEngineResult said = null;
 		while (this.engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP

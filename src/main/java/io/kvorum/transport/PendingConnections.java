@@ -12,7 +12,7 @@ import io.netty.util.concurrent.ScheduledFuture;
  * Connections to the replica port that have not been accepted as a stream of a peer: few,
  * and not for long, whatever they send.
  */
-final class Strangers {
+final class PendingConnections {
 
 	/**
 	 * The most connections that are no streams: all peers of a large cluster at once.
@@ -20,13 +20,14 @@ final class Strangers {
 	 */
 	static final int MAX = 1024;
 
-	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(Strangers.class, "limit");
+	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(PendingConnections.class,
+			"limit");
 
 	private final Duration patience;
 
 	private final AtomicInteger connections = new AtomicInteger();
 
-	Strangers(Duration patience) {
+	PendingConnections(Duration patience) {
 		this.patience = patience;
 	}
 
