@@ -2,10 +2,10 @@ package io.kvorum.app;
 
 import java.util.List;
 
-import io.kvorum.convergence.Convergence;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.Convergence;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.storage.StorageEngine;

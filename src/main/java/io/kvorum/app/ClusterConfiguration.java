@@ -19,12 +19,7 @@ import io.kvorum.range.Ranges;
 import io.kvorum.replication.MissedStores;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Condition;
-import org.springframework.context.annotation.ConditionContext;
-import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.type.AnnotatedTypeMetadata;
-import org.springframework.util.StringUtils;
 
 /** Configures the operations of a node on its cluster, whether it has peers or not. */
 @Configuration(proxyBeanMethods = false)

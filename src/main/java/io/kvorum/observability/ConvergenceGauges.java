@@ -3,10 +3,10 @@ package io.kvorum.observability;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
-import io.kvorum.convergence.Convergence;
-import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;

@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-import io.kvorum.convergence.Convergence;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.ConvergenceStatus;
 import io.kvorum.convergence.Joining;
 import io.kvorum.observability.ConvergenceState.Hints;

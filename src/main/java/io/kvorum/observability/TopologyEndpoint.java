@@ -10,9 +10,9 @@ import java.util.function.Supplier;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.Inspection.Holding;
 import io.kvorum.coordination.Inspection.Whereabouts;
-import io.kvorum.coordination.Inspection;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;

@@ -1,10 +1,5 @@
 package io.kvorum.transport;
 
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.ParameterizedTest;
-import io.kvorum.storage.EntryFormat;
-import io.kvorum.replication.Answered;
-import io.kvorum.kv.Copies;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,6 +8,7 @@ import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
@@ -23,8 +19,10 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Answered;
 import io.kvorum.replication.Listed;
 import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.Pages;
@@ -34,6 +32,8 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
