@@ -9,15 +9,14 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 
 /**
- * The format of the entries on a stream, by its version of the protocol: format 1 up to
- * version {@value #LAST_OF_FORMAT_1}, the format of the store from then on.
+ * The form of the entries on a stream, by its protocol version: format 1 up to version
+ * {@value #LAST_OF_FORMAT_1}, as they are stored from then on.
  *
- * @param isFormat1 whether the peer takes only format 1
- * @param factor the replicas of a key by default, the same on both nodes
+ * @param isFormat1 whether the peer reads only format 1
+ * @param factor the default number of replicas of a key, the same on both nodes
  */
 record EntryForm(boolean isFormat1, int factor) {
 
-	/** The format of the store. */
 	static final EntryForm STORED = new EntryForm(false, 0);
 
 	private static final int LAST_OF_FORMAT_1 = 4;
@@ -26,7 +25,7 @@ record EntryForm(boolean isFormat1, int factor) {
 		return new EntryForm(version <= LAST_OF_FORMAT_1, factor);
 	}
 
-	/** The bytes to be sent, of an entry as it is stored. */
+	/** The bytes to send for a stored entry. */
 	byte[] written(Key key, byte[] entry) {
 		return this.isFormat1 ? EntryFormat.toFormat1(key, entry, this.factor) : entry;
 	}
@@ -35,7 +34,7 @@ record EntryForm(boolean isFormat1, int factor) {
 		return this.isFormat1 ? page.toFormat1(this.factor) : page.toBytes();
 	}
 
-	/** An answer; the entries in it are those of its page. */
+	/** The bytes to send for an answer; its entries are those of its page. */
 	byte[] written(Answered answered) {
 		byte[] bytes = answered.bytes();
 		int at = answered.pageAt();
@@ -51,13 +50,14 @@ record EntryForm(boolean isFormat1, int factor) {
 
 	/**
 	 * The entry that was received.
-	 * @throws io.kvorum.storage.DamagedEntryException if these bytes are none of this key
+	 * @throws io.kvorum.storage.DamagedEntryException if these bytes are no entry of this
+	 * key
 	 */
 	Entry read(Key key, byte[] entry) {
 		return EntryFormat.decode(key, this.isFormat1 ? EntryFormat.fromFormat1(key, entry, this.factor) : entry);
 	}
 
-	/** The page that was received; takes the bytes over. */
+	/** The page that was received; takes ownership of the bytes. */
 	Page readPage(byte[] items, boolean last) {
 		return this.isFormat1 ? Page.ofFormat1(items, last, this.factor) : Page.of(items, last);
 	}

@@ -3,13 +3,13 @@ package io.kvorum.transport;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The expected duration of the next read of a peer: a moving average of the last ones. It
- * loses weight with age, so that a peer that was slow once is tried again. Written on one
- * event loop.
+ * Expected latency of the next read of a peer: a moving average of the last reads. It
+ * decays with age, so a peer that was slow once is tried again. Written on one event
+ * loop.
  */
 final class ExpectedLatency {
 
-	/** A sample changes the average by one of this many parts of the difference. */
+	/** Divisor of the difference by which a sample changes the average. */
 	private static final int PARTS = 8;
 
 	private static final long HALF_LIFE_NANOS = TimeUnit.SECONDS.toNanos(1);

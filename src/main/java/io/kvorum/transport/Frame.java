@@ -3,22 +3,22 @@ package io.kvorum.transport;
 import io.netty.buffer.ByteBuf;
 
 /**
- * A frame of the replica protocol: some fields and then, perhaps, bytes of any number.
+ * A frame of the replica protocol: fields, then a tail of any length.
  */
 sealed interface Frame permits OperationFrame, CallFrame, ReplyFrame {
 
 	byte[] NO_BYTES = new byte[0];
 
-	/** The length of its fields, including the length field. */
+	/** Bytes of its fields, including the leading length. */
 	int headBytes();
 
-	/** Writes all that comes before the tail. */
+	/** Writes the fields. */
 	void writeHead(ByteBuf out);
 
-	/** The bytes behind the fields. */
+	/** The bytes after the fields. */
 	byte[] tail();
 
-	/** Whether it still has to be sent. */
+	/** Whether it still needs to be sent. */
 	default boolean isWanted() {
 		return true;
 	}

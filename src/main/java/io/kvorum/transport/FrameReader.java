@@ -11,8 +11,8 @@ import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 
 /**
- * Makes frames of the buffers they arrive in, which begin and end anywhere. Keeps at most
- * one frame that is not whole yet. Used by one thread at a time.
+ * Parses frames from buffers that begin and end anywhere. Keeps at most one incomplete
+ * frame. Used by one thread at a time.
  */
 final class FrameReader<F> {
 
@@ -23,16 +23,19 @@ final class FrameReader<F> {
 	/** The part of a frame that has arrived; null between frames. */
 	private @Nullable ByteBuf begun;
 
-	/** The parser reads what follows a length. */
+	/**
+	 * Creates a reader.
+	 * @param parser reads the bytes after the length of a frame
+	 */
 	FrameReader(int maxFrameBytes, Function<ByteBuf, F> parser) {
 		this.maxFrameBytes = maxFrameBytes;
 		this.parser = parser;
 	}
 
 	/**
-	 * Takes over a buffer and hands out the frames that it completes.
-	 * @throws IllegalStateException if a frame is longer than allowed; the stream is of
-	 * no use any more
+	 * Takes ownership of a buffer and hands out the frames that it completes.
+	 * @throws IllegalStateException if a frame is longer than the limit; the stream is
+	 * then useless
 	 */
 	void read(DataBuffer buffer, Consumer<F> frames) {
 		try {
@@ -51,7 +54,7 @@ final class FrameReader<F> {
 		}
 	}
 
-	/** The usual case: nothing is copied but what the parser takes. */
+	/** Reads whole frames, the usual case: only the parser copies. */
 	private void readWhole(ByteBuf in, Consumer<F> frames) {
 		while (in.readableBytes() >= Integer.BYTES) {
 			int length = checked(in.getInt(in.readerIndex()));
@@ -83,7 +86,7 @@ final class FrameReader<F> {
 		}
 	}
 
-	/** Moves bytes until there are so many, or no more. */
+	/** Moves bytes until the partial frame has this many, or the input is empty. */
 	private static void take(ByteBuf in, ByteBuf partial, int bytes) {
 		int missing = Math.min(bytes - partial.readableBytes(), in.readableBytes());
 		if (missing > 0) {
@@ -99,7 +102,7 @@ final class FrameReader<F> {
 		return length;
 	}
 
-	/** Gives back what it keeps. */
+	/** Releases the incomplete frame. */
 	void close() {
 		ByteBuf partial = this.begun;
 		if (partial != null) {

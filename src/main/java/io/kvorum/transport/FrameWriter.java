@@ -16,22 +16,22 @@ import reactor.core.publisher.FluxSink;
 import reactor.core.publisher.FluxSink.OverflowStrategy;
 
 /**
- * Combines many frames into few buffers: natural batching. The frames of one turn of the
- * event loop leave together at its end. While the network cannot take more, the next
- * buffers gather.
+ * Packs many frames into few buffers (natural batching). Frames of one turn of the event
+ * loop leave together at its end. While the network takes nothing, frames gather for the
+ * next buffers.
  * <p>
- * Used on one event loop only. A sender checks first whether there is room.
+ * Used on one event loop only. A sender first checks for room.
  */
 final class FrameWriter {
 
-	/** A buffer takes no more frames when it has this many bytes. */
+	/** Size from which a buffer takes no more frames. */
 	private static final int BUFFER_BYTES = 32 << 10;
 
 	private static final NettyDataBufferFactory BUFFERS = new NettyDataBufferFactory(PooledByteBufAllocator.DEFAULT);
 
 	private final Executor loop;
 
-	/** Told how many frames began in a buffer. */
+	/** Receives the number of frames that begin in each buffer. */
 	private final IntConsumer onBatch;
 
 	private final Queue<Frame> waiting = new ArrayDeque<>();
@@ -44,7 +44,7 @@ final class FrameWriter {
 
 	private @Nullable FluxSink<DataBuffer> sink;
 
-	/** Whose tail is being written; it may need several buffers. */
+	/** The frame whose tail is being written; the tail may need several buffers. */
 	private @Nullable Frame begun;
 
 	private int tailWritten;
@@ -55,7 +55,7 @@ final class FrameWriter {
 
 	/**
 	 * Creates a writer on an event loop.
-	 * @param maxWaitingBytes the most bytes that wait for the network
+	 * @param maxWaitingBytes limit of the bytes that wait for the network
 	 */
 	FrameWriter(Executor loop, long maxWaitingBytes, IntConsumer onBatch) {
 		this.loop = loop;
@@ -63,9 +63,9 @@ final class FrameWriter {
 		this.onBatch = onBatch;
 	}
 
-	/** The buffers, for one subscriber, as fast as it takes them. */
+	/** The buffers, for one subscriber, at its demand. */
 	Flux<DataBuffer> buffers() {
-		// Not push: that tells of the first demand only.
+		// Not push: it reports the first demand only.
 		return Flux.<DataBuffer>create(subscriber -> {
 			this.sink = subscriber;
 			subscriber.onRequest(_ -> this.loop.execute(this::drain));
@@ -82,7 +82,7 @@ final class FrameWriter {
 		return frame.headBytes() + frame.tail().length;
 	}
 
-	/** Whether this many more bytes may wait; always true if none do. */
+	/** Whether this many bytes more may wait; always true while nothing waits. */
 	boolean hasRoomFor(int bytes) {
 		return this.waitingBytes == 0 || this.waitingBytes + bytes <= this.maxWaitingBytes;
 	}
@@ -92,19 +92,20 @@ final class FrameWriter {
 		return this.waitingBytes > 0;
 	}
 
-	/** The bytes that the network has taken so far. */
+	/** The number of bytes that the network has taken so far. */
 	long takenBytes() {
 		return this.takenBytes;
 	}
 
 	/**
-	 * Whether the other end takes nothing, although no large frames are sent any more.
+	 * Whether twice the limit waits: the other end takes nothing although no large frames
+	 * were added.
 	 */
 	boolean isOverfull() {
 		return this.waitingBytes > 2 * this.maxWaitingBytes;
 	}
 
-	/** Completes the buffers when all that was sent is in them. */
+	/** Completes the buffers once all sent frames are in them. */
 	void end() {
 		this.ending = true;
 		schedule();

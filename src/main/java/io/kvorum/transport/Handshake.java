@@ -19,29 +19,28 @@ import io.kvorum.clock.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The exchange by which two nodes prove to each other that they know the secret, without
- * sending it. The calling node asks for a challenge. It opens a stream with the
- * challenge, a nonce of its own and a proof; the answer contains the proof of the other
- * node:
+ * Mutual proof that two nodes know the secret, without sending it. The calling node asks
+ * for a challenge. It opens a stream with that challenge, a nonce of its own and a proof.
+ * The response carries the proof of the called node:
  *
  * <pre>
  * proof = HMAC-SHA256(secret, side, challenge, nonce, from, to, lane, topology)
  * </pre>
  *
- * A proof is good for one stream between these two nodes, so a recorded one is useless
- * later or elsewhere. The calling node proves first, so a stranger that connects gets
- * nothing to try secrets on.
+ * A proof is valid for one stream between these two nodes, so a recorded one is useless
+ * later or elsewhere. The calling node proves first. A client that only connects gets
+ * nothing to test secrets against.
  * <p>
- * A challenge is not kept but authenticated by its giver, so strangers cannot fill the
- * memory. Only proven challenges are kept, until they are too old. Used by all event
+ * The node authenticates a challenge instead of keeping it, so unauthenticated clients
+ * use no memory. Only proven challenges are kept, until they expire. Used by all event
  * loops.
  */
 final class Handshake {
 
-	/** The time from a challenge to its proof. */
+	/** Longest time from a challenge to its proof. */
 	static final Duration LIFETIME = Duration.ofSeconds(10);
 
-	/** The side that proves, or a value that is no proof of any side. */
+	/** The end that proves; or the purpose of an HMAC that proves nothing. */
 	enum Side {
 
 		CALLER, CALLED, CHALLENGE, NONCE
@@ -50,7 +49,7 @@ final class Handshake {
 
 	private static final String ALGORITHM = "HmacSHA256";
 
-	/** The length of the tag of a challenge and of a nonce: 128 bits of an HMAC. */
+	/** Length of the tag in a challenge and in a nonce: 128 bits of an HMAC. */
 	private static final int TAG_BYTES = 16;
 
 	private static final int STAMP_BYTES = 2 * Long.BYTES;
@@ -61,20 +60,20 @@ final class Handshake {
 
 	private final @Nullable SecretKeySpec secret;
 
-	/** Random, and of this process only. */
+	/** Random key of this process. */
 	private final SecretKeySpec own;
 
 	private final TimeSource time;
 
 	private final AtomicLong counter = new AtomicLong();
 
-	/** Challenges that were proven, and when they were given. */
+	/** Proven challenges, with the time at which they were issued. */
 	private final ConcurrentHashMap<String, Long> proven = new ConcurrentHashMap<>();
 
 	/**
 	 * Creates a handshake.
-	 * @param secret null if every node is accepted
-	 * @param random unpredictable numbers; called only here
+	 * @param secret null if any node is let in
+	 * @param random unpredictable numbers; used by this constructor only
 	 */
 	Handshake(@Nullable String secret, LongSupplier random, TimeSource time) {
 		this.secret = (secret != null) ? key(secret.getBytes(StandardCharsets.UTF_8)) : null;
@@ -95,7 +94,7 @@ final class Handshake {
 		return this.secret != null;
 	}
 
-	/** A new challenge. */
+	/** Issues a challenge to any client. */
 	String challenge() {
 		byte[] stamp = ByteBuffer.allocate(STAMP_BYTES)
 			.putLong(this.time.nanos())
@@ -104,7 +103,7 @@ final class Handshake {
 		return HEX.formatHex(stamp) + tag(Side.CHALLENGE, stamp);
 	}
 
-	/** Something that this node has never said before. */
+	/** A value that this node has never sent before. */
 	String nonce() {
 		return tag(Side.NONCE, ByteBuffer.allocate(Long.BYTES).putLong(this.counter.incrementAndGet()).array());
 	}
@@ -113,7 +112,7 @@ final class Handshake {
 		return HEX.formatHex(Arrays.copyOf(hmac(this.own, side.name() + HEX.formatHex(stamp)), TAG_BYTES));
 	}
 
-	/** The proof that this node knows the secret. Called only if {@link #isNeeded()}. */
+	/** This node's proof. Called only if {@link #isNeeded()}. */
 	String proof(Side side, Opening opening) {
 		SecretKeySpec key = this.secret;
 		if (key == null) {
@@ -122,14 +121,14 @@ final class Handshake {
 		return HEX.formatHex(hmac(key, side + "\n" + opening.toText()));
 	}
 
-	/** Whether the other node knows the secret. Takes the same time whatever was sent. */
+	/** Whether the other node has proven the secret. Compares in constant time. */
 	boolean isProof(@Nullable String proof, Side side, Opening opening) {
 		return isEqual(proof(side, opening), String.valueOf(proof));
 	}
 
 	/**
-	 * Whether a challenge with a right proof is from this node, not too old, and proven
-	 * for the first time.
+	 * Whether a challenge with a valid proof was issued here, has not expired, and is
+	 * proven for the first time.
 	 */
 	boolean accept(String challenge) {
 		if (!isOwn(challenge)) {
@@ -137,7 +136,8 @@ final class Handshake {
 		}
 		long given = givenNanos(challenge);
 		boolean isFirst = this.proven.putIfAbsent(challenge, given) == null;
-		// In this order: one that another loop has just forgotten is too old by now.
+		// In this order: a challenge that another loop has just removed has expired by
+		// now.
 		long now = this.time.nanos();
 		this.proven.values().removeIf(known -> now - known > LIFETIME.toNanos());
 		return isFirst && now - given <= LIFETIME.toNanos();
@@ -176,8 +176,8 @@ final class Handshake {
 	}
 
 	/**
-	 * The stream that a proof is for. No text contains the end of a line, because headers
-	 * cannot.
+	 * The stream to be opened: the subject of a proof. Its texts come from headers, so
+	 * none contains a line break.
 	 */
 	record Opening(String challenge, String nonce, String from, String to, String lane, String topology) {
 

@@ -6,8 +6,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls in flight on a stream, by correlation: the number of a slot and the number of
- * its uses, so that a late reply finds no call. Used on one event loop only.
+ * The calls under way on a stream, by correlation. A correlation combines the number of a
+ * slot with its count of uses, so a late reply matches no call. Used on one event loop
+ * only.
  */
 final class InFlight {
 
@@ -42,7 +43,7 @@ final class InFlight {
 		return this.size == this.max;
 	}
 
-	/** Takes a call, unless it is full, and gives its correlation. */
+	/** Adds a call and returns its correlation. */
 	int add(PeerCall call) {
 		int slot = this.free[this.slots.length - ++this.size];
 		this.slots[slot] = call;
@@ -54,7 +55,7 @@ final class InFlight {
 		return this.uses[slot] * this.slots.length + slot;
 	}
 
-	/** The call with this correlation, which is over; null if it was before. */
+	/** Removes the call with this correlation; null if it was removed before. */
 	@Nullable PeerCall remove(int correlation) {
 		int slot = Math.floorMod(correlation, this.slots.length);
 		return (correlation(slot) == correlation) ? free(slot) : null;
@@ -69,7 +70,7 @@ final class InFlight {
 		return call;
 	}
 
-	/** Removes the calls of which this holds, and hands them out. */
+	/** Removes the calls that match and hands them out. */
 	void removeIf(Predicate<PeerCall> condition, Consumer<PeerCall> removed) {
 		for (int slot = 0; slot < this.slots.length && this.size > 0; slot++) {
 			PeerCall call = this.slots[slot];

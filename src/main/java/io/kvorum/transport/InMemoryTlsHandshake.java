@@ -10,13 +10,13 @@ import javax.net.ssl.SSLEngineResult.Status;
 import javax.net.ssl.SSLException;
 
 /**
- * One end of a handshake in memory, of a node with itself. It finds what two nodes would
- * find: a key of another certificate, a chain to no trusted authority, another host, a
- * certificate that has expired or is not valid yet, or a use that is not allowed.
+ * One end of a TLS handshake of a node with itself, in memory. It finds the errors that
+ * two nodes would meet: a key of another certificate, an untrusted chain, another host, a
+ * certificate that is expired or not yet valid, a use that is not allowed.
  */
 final class InMemoryTlsHandshake {
 
-	/** Several records of the greatest length. */
+	/** Room for several records of the greatest length. */
 	private static final int INBOX_BYTES = 128 << 10;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -33,9 +33,9 @@ final class InMemoryTlsHandshake {
 	}
 
 	/**
-	 * Shakes hands.
-	 * @return the certificate that the server has shown
-	 * @throws SSLException if an end refuses the other
+	 * Runs the handshake.
+	 * @return the certificate of the server
+	 * @throws SSLException if one end refuses the other
 	 */
 	static Certificate of(SSLEngine client, SSLEngine server) throws SSLException {
 		InMemoryTlsHandshake near = new InMemoryTlsHandshake(client);
@@ -57,7 +57,7 @@ final class InMemoryTlsHandshake {
 		return this.engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
 	}
 
-	/** Whether it has heard or said anything. */
+	/** Makes one step; whether any bytes were read or written. */
 	private boolean moves(InMemoryTlsHandshake other) throws SSLException {
 		int bytes = hear();
 		SSLEngineResult said = null;

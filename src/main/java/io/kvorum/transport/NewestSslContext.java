@@ -11,9 +11,9 @@ import io.netty.handler.ssl.ApplicationProtocolNegotiator;
 import io.netty.handler.ssl.SslContext;
 
 /**
- * Stands for the newest of several contexts: each connection gets its engine from that
- * which is the newest as it begins. Sessions are resumed within one context only, so that
- * a certificate is looked at again as soon as there is another.
+ * Delegate to the newest of several contexts: each connection gets its engine from the
+ * context that is newest when it begins. Sessions resume within one context only, so a
+ * new certificate is checked at once.
  */
 final class NewestSslContext extends SslContext {
 
@@ -37,7 +37,7 @@ final class NewestSslContext extends SslContext {
 	}
 
 	@Override
-	@SuppressWarnings("deprecation") // abstract all the same
+	@SuppressWarnings("deprecation") // abstract, so it must be overridden
 	public ApplicationProtocolNegotiator applicationProtocolNegotiator() {
 		return this.newest.get().applicationProtocolNegotiator();
 	}

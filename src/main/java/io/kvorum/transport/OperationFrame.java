@@ -4,7 +4,7 @@ import io.kvorum.kv.Key;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The request of an operation.
+ * Request to a replica.
  *
  * <pre>
  *  0       4            8     9                 13         15
@@ -15,21 +15,21 @@ final class OperationFrame implements Frame {
 
 	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + Integer.BYTES + Short.BYTES;
 
-	/** The key of an operation without a key. */
+	/** Stands for the key of an operation without one. */
 	static final Key NO_KEY = Key.of(new byte[1]);
 
 	final int correlation;
 
 	final byte kind;
 
-	/** The time that the operation has, from now on. */
+	/** Time that the operation has from its arrival, in microseconds. */
 	final int remainingMicros;
 
 	final Key key;
 
 	/**
-	 * The entry to be stored, as {@code EntryFormat} has it; of a scan its
-	 * {@link ScanOrder}; of a question the question.
+	 * The entry to store, in an {@code EntryFormat}; for a scan its {@link ScanOrder};
+	 * for a question the question.
 	 */
 	final byte[] entry;
 

@@ -10,7 +10,7 @@ import io.kvorum.transport.TransportEvents.Call;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.MonoSink;
 
-/** A call of a peer, from the request to the reply. */
+/** A call of a peer, from its request until its reply is delivered. */
 final class PeerCall {
 
 	final Call call;
@@ -23,7 +23,7 @@ final class PeerCall {
 
 	private final MonoSink<Reply> sink;
 
-	/** The executor on which the reply has to arrive; null for the loop of the stream. */
+	/** Executor that receives the reply; null for the loop of the stream. */
 	private final @Nullable Executor caller;
 
 	private boolean over;
@@ -49,7 +49,7 @@ final class PeerCall {
 		return this.over;
 	}
 
-	/** Hands the reply over. */
+	/** Delivers the reply. */
 	void reply(Reply reply) {
 		this.over = true;
 		if (this.caller == null) {
@@ -60,7 +60,7 @@ final class PeerCall {
 		}
 	}
 
-	/** The reply for one that was sent and whose answer is lost. */
+	/** The reply to a call that was sent and whose answer is lost. */
 	Failed lost(Reason reason, String detail) {
 		return isStore() ? Failed.unknown(reason, detail) : Failed.notDone(reason, detail);
 	}
@@ -69,7 +69,7 @@ final class PeerCall {
 		return this.call == Call.STORE || this.call == Call.REPAIR;
 	}
 
-	/** Whether its duration is that of a read. */
+	/** Whether its time counts as the latency of a read. */
 	boolean isRead() {
 		return this.call == Call.READ || this.call == Call.READ_VERSION;
 	}

@@ -11,12 +11,14 @@ import io.kvorum.quorum.Reply.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether a peer is there: it has a stream. Changes are logged. */
+/** Whether a peer is there, that is, has an open stream. Changes are logged. */
 final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
 
-	/** Another reason of the same kind for the same absence is told after this time. */
+	/**
+	 * Time after which another reason of the same kind is logged for the same absence.
+	 */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
 	private final Member peer;
@@ -25,33 +27,38 @@ final class PeerState {
 
 	private final TransportEvents events;
 
-	/** The number of streams that there should be. */
+	/** Number of streams when all are open. */
 	private final int streams;
 
 	private final AtomicInteger open = new AtomicInteger();
 
-	/** Attempts since the last stream opened that met a no, not silence. */
+	/**
+	 * Attempts since the last open stream that were refused instead of met by silence.
+	 */
 	private final AtomicInteger refusals = new AtomicInteger();
 
 	/**
-	 * Whether this node is stopping and ends its streams itself, which says nothing about
+	 * Whether this node stops. It then ends its streams itself, which says nothing about
 	 * the peer.
 	 */
 	private volatile boolean stopping;
 
-	/** Whether it ever took a stream since this node started. */
+	/** Whether a stream was ever open since this node started. */
 	private volatile boolean everOpen;
 
 	/**
-	 * Whether the peer refused a stream since it last accepted one, or this node refused
-	 * the peer. An attempt that fails in another way does not change this.
+	 * Whether the peer has refused a stream since the last one was open, or this node has
+	 * refused the peer. Another kind of failure does not reset this.
 	 */
 	private volatile boolean refused;
 
-	/** Why there is none; empty before the first attempt. */
+	/** Why no stream is open; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/** When the log was told since the peer was there. Guarded by this. */
+	/**
+	 * Time of the last log line for each reason, since the peer was last there. Guarded
+	 * by this.
+	 */
 	private final Map<Reason, Long> loggedNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {
@@ -77,7 +84,7 @@ final class PeerState {
 		}
 	}
 
-	/** A stream has ended. */
+	/** Records that a stream has ended. */
 	synchronized void closed(Reason kind, String why) {
 		this.events.closed(this.peer);
 		if (this.open.decrementAndGet() == 0) {
@@ -86,7 +93,7 @@ final class PeerState {
 	}
 
 	/**
-	 * A stream could not be opened, which is tried again and again.
+	 * Records a failed attempt to open a stream; more attempts follow.
 	 * @param silent whether nothing came from the peer
 	 */
 	synchronized void notOpened(Reason kind, String why, boolean silent) {

@@ -1,19 +1,19 @@
 package io.kvorum.transport;
 
 /**
- * Whether a peer is there. It is called over one stream for each event loop, and one more
- * for large entries.
+ * Status of a peer, which has one stream for each event loop and one for large entries.
  *
  * @param address its replica address
- * @param streams how many are open; 0 where it is away
- * @param wanted how many there are to be
- * @param reason why it is away
+ * @param streams number of open streams; 0 if it is away
+ * @param wanted number of streams when all are open
+ * @param reason for its absence
  * @param everOpen whether a stream to it was ever open since this node started
- * @param refused whether it refused one since it last took one, or this node refused it
+ * @param refused whether it has refused a stream since the last one was open, or this
+ * node has refused it
  */
 public record PeerStatus(String address, int streams, int wanted, String reason, boolean everOpen, boolean refused) {
 
-	/** A description for people. */
+	/** The status in words, for health and endpoints. */
 	public String describe() {
 		if (this.streams == 0) {
 			return "away: " + this.reason;

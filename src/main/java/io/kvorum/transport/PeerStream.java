@@ -38,28 +38,28 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * A stream of operations to a peer, and of its replies: one request that does not end,
- * opened again whenever it did.
+ * Stream of operations to a peer and of their replies: one HTTP request that does not
+ * end. The stream is opened again when it has ended.
  * <p>
- * <b>One event loop.</b> Everything on a stream happens on its loop, which is also the
- * loop of the connections whose requests it serves. There are no locks and no changes of
- * threads, and the calls of one turn of the loop leave in one buffer.
+ * <b>One event loop.</b> A stream runs on the event loop of the connections whose
+ * requests it serves. It needs no locks and no change of threads, and the calls of one
+ * turn of the loop leave in one buffer.
  * <p>
- * <b>Every operation is answered by its deadline</b>: by the peer, by the sweep that
- * looks for overdue ones, or by the end of the stream. In the last case it is unknown
- * whether a store happened.
+ * <b>Every operation is answered by its deadline</b>: by the peer, by the sweep for
+ * overdue calls, or by the end of the stream. The end of the stream leaves the outcome of
+ * a store unknown.
  * <p>
- * <b>A peer that is stopped</b> still accepts connections and data, by its kernel. So a
- * stream is open only after the peer has said hello. It is pinged when it is quiet, and
- * given up when the peer owes an answer and is silent for too long. Without a stream
- * operations fail at once.
+ * <b>A suspended peer</b> still accepts connections and data in its kernel. A stream is
+ * therefore open only after the peer's hello, and is pinged when it is quiet. It is given
+ * up when the peer owes an answer and is silent for too long. Without a stream operations
+ * fail at once.
  */
 final class PeerStream {
 
-	/** The interval between searches for overdue operations, while there are any. */
+	/** Interval of the sweep for overdue operations while any are under way. */
 	private static final Duration SWEEP_INTERVAL = Duration.ofMillis(20);
 
-	/** The duration that a read of a peer in quarantine counts as. */
+	/** Latency counted for a read that a peer in quarantine has refused. */
 	private static final long REBUILDING_NANOS = TimeUnit.SECONDS.toNanos(1);
 
 	/** Pings for each silence timeout. */
@@ -98,13 +98,13 @@ final class PeerStream {
 
 	private FrameWriter writer;
 
-	/** Ends the connection when an error is put into it. */
+	/** Ends the connection when it is given an error. */
 	private Sinks.Empty<Void> broken = Sinks.empty();
 
-	/** Ends the wait for the next attempt, also one that has not begun. */
+	/** Ends the wait for the next attempt, even if that wait has not begun. */
 	private Sinks.Empty<Void> woken = Sinks.empty();
 
-	/** The reply to operations while the stream is not open; null while it is. */
+	/** Reply to operations while the stream is not open; null while it is open. */
 	private volatile @Nullable Failed absence = Failed.notDone(Reason.AWAY, "not connected yet");
 
 	/** Whether the peer has announced that it stops. */
@@ -112,21 +112,23 @@ final class PeerStream {
 
 	private boolean pinged;
 
-	/** The format of the present stream, or of the last one. */
+	/** Form of the entries on the current stream, or on the last one. */
 	private EntryForm form = EntryForm.STORED;
 
-	/** Whether the last stream was given up because the peer was silent. */
+	/** Whether the stream was given up because the peer was silent. */
 	private boolean silent;
 
-	/** The time at which the peer last sent something. */
+	/** Time at which the last bytes came from the peer. */
 	private long heardNanos;
 
-	/** The time since when the peer owes an answer, if it does. */
+	/**
+	 * Time since which the peer has owed an answer; without meaning while it owes none.
+	 */
 	private long owedNanos;
 
 	private boolean sweeping;
 
-	/** The bytes that the writer had sent at the last check. */
+	/** The writer's taken bytes when {@link #watch} last looked. */
 	private long takenBytes;
 
 	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint, int factor,
@@ -154,9 +156,8 @@ final class PeerStream {
 	}
 
 	/**
-	 * Calls the peer, from any thread.
-	 * @param caller the executor on which the reply has to arrive, unless that is this
-	 * loop
+	 * Asks the peer, from any thread.
+	 * @param caller receives the reply, unless the caller is on this loop
 	 */
 	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
 		boolean here = this.loop.inEventLoop();
@@ -169,7 +170,7 @@ final class PeerStream {
 		}
 	}
 
-	/** Begins a call of another loop or thread. */
+	/** Begins a call from another loop or thread. */
 	private void begin(PeerCall call, byte[] entry) {
 		try {
 			this.loop.execute(() -> begin(call, entry, this.time.nanos()));
@@ -224,8 +225,7 @@ final class PeerStream {
 	}
 
 	/**
-	 * The expected duration of a read, in nanoseconds; {@link Replica#AWAY} without a
-	 * stream.
+	 * The expected time of a read, in nanoseconds; {@link Replica#AWAY} without a stream.
 	 */
 	long expectedNanos() {
 		if (this.absence != null) {
@@ -235,7 +235,7 @@ final class PeerStream {
 		return Math.max(this.latency.nanos(now), silentNanos(now));
 	}
 
-	/** The time since when the peer is silent although it owes an answer. */
+	/** How long the peer has been silent while it owes an answer. */
 	private long silentNanos(long now) {
 		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
 	}
@@ -244,7 +244,7 @@ final class PeerStream {
 		return this.inFlight.size() == 0 && !this.pinged;
 	}
 
-	/** Opens the stream, and again when it has ended; for as long as it is wanted. */
+	/** Opens the stream, and opens it again whenever it has ended, until cancelled. */
 	Mono<Void> run() {
 		Scheduler scheduler = Schedulers.fromExecutorService(this.loop);
 		return Mono.defer(this::converse)
@@ -260,8 +260,8 @@ final class PeerStream {
 	}
 
 	/**
-	 * Tries again at once, as the peer is known to be there. An attempt that is under way
-	 * may have begun before that, so another one follows its failure. From any thread.
+	 * Tries again at once because the peer is known to be there. An attempt under way may
+	 * have begun before that, so another one follows if it fails. Called from any thread.
 	 */
 	void wake() {
 		this.loop.execute(() -> {
@@ -301,7 +301,7 @@ final class PeerStream {
 			});
 	}
 
-	/** Asks the peer for a challenge; without a secret there is none. */
+	/** Asks the peer for its challenge; empty text without a secret. */
 	private Mono<String> challenge() {
 		if (!this.handshake.isNeeded()) {
 			return Mono.just("");
@@ -361,7 +361,7 @@ final class PeerStream {
 		}
 		String proof = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.PROOF_HEADER);
 		if (this.handshake.isNeeded() && !this.handshake.isProof(proof, Side.CALLED, opening)) {
-			// Not by an error of this flow, which would wait for the end of the answer.
+			// An error of this flow would wait for the end of the response.
 			this.broken.tryEmitError(refused(this.peer.address() + " has another kvorum.cluster.secret"));
 			return Mono.never();
 		}
@@ -379,8 +379,8 @@ final class PeerStream {
 	}
 
 	/**
-	 * The version that the peer chose. A peer that names none speaks the oldest that it
-	 * was offered.
+	 * The protocol version of the response. A peer that names none speaks the oldest
+	 * version that was offered.
 	 */
 	private static @Nullable ProtocolRange chosenBy(ClientResponse response) {
 		String version = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.VERSION_HEADER);
@@ -401,7 +401,7 @@ final class PeerStream {
 		if (this.absence != null && !this.leaving) {
 			this.absence = null;
 			this.woken = Sinks.empty();
-			// The peer waits for a sign that its hello has arrived.
+			// The peer waits for proof that its hello has arrived.
 			ping(this.heardNanos);
 			this.state.opened();
 		}
@@ -422,7 +422,7 @@ final class PeerStream {
 	private void replied(ReplyFrame frame) {
 		PeerCall call = this.inFlight.remove(frame.correlation);
 		if (call == null) {
-			return; // Too late: it was answered by the sweep.
+			return; // Too late: the sweep has answered it.
 		}
 		if (frame.kind == ReplicaProtocol.TOO_LARGE && this.large != null) {
 			this.large.begin(call.elsewhere(this.loop), Frame.NO_BYTES);
@@ -437,7 +437,10 @@ final class PeerStream {
 		endWhereDone();
 	}
 
-	/** A peer that is quick to say that it may not be believed is asked last. */
+	/**
+	 * The latency to count for a reply. A peer that is quick to refuse because of its
+	 * quarantine is asked last.
+	 */
 	private static long cost(Reply reply, long nanos) {
 		return (reply instanceof Failed failed && failed.reason() == Reason.REBUILDING) ? REBUILDING_NANOS : nanos;
 	}
@@ -475,11 +478,15 @@ final class PeerStream {
 		finish(call, call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline"));
 	}
 
-	/** Now and then while there is a connection, or is to be one. */
+	/**
+	 * Checks the connection for life. Runs periodically while the stream is open or being
+	 * opened.
+	 */
 	private void watch() {
 		long now = this.time.nanos();
 		if (this.lane == Lane.LARGE && this.writer.isWaiting() && this.writer.takenBytes() != this.takenBytes) {
-			// A ping would wait behind what is on its way: taking it is a sign of life.
+			// A ping would wait behind the frames before it. Taking those is a sign of
+			// life.
 			this.heardNanos = now;
 		}
 		this.takenBytes = this.writer.takenBytes();

@@ -9,14 +9,14 @@ import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.ScheduledFuture;
 
 /**
- * Connections to the replica port that have not been accepted as a stream of a peer: few,
- * and not for long, whatever they send.
+ * Connections to the replica port that are not accepted as a stream yet. Their number and
+ * their time are limited, whatever they send.
  */
 final class PendingConnections {
 
 	/**
-	 * The most connections that are no streams: all peers of a large cluster at once.
-	 * Further ones are closed.
+	 * Limit of pending connections, enough for all peers of a large cluster at once; more
+	 * are closed.
 	 */
 	static final int MAX = 1024;
 
@@ -31,7 +31,7 @@ final class PendingConnections {
 		this.patience = patience;
 	}
 
-	/** A connection was opened. */
+	/** Counts a new connection and limits its time. */
 	void arrived(Channel channel) {
 		if (this.connections.incrementAndGet() > MAX) {
 			this.connections.decrementAndGet();
@@ -43,7 +43,7 @@ final class PendingConnections {
 		channel.closeFuture().addListener(_ -> forget(channel));
 	}
 
-	/** The connection is a stream of a peer, and may stay. */
+	/** Lets the connection stay, as a stream of a peer. */
 	void accepted(Channel channel) {
 		forget(channel);
 	}

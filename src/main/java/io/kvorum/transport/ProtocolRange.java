@@ -6,15 +6,17 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The versions of the replica protocol that a node speaks. Two nodes speak the newest
- * version that both know; see decision 33.
+ * The versions of the replica protocol that a node speaks. Two nodes use the newest
+ * version that both know (decision 33).
  *
  * @param oldest its first version
  * @param newest its last version, at least that
  */
 record ProtocolRange(int oldest, int newest) {
 
-	/** The form of a version that may be logged. */
+	/**
+	 * Form of a version that is safe to log, as it comes from an unauthenticated client.
+	 */
 	private static final Pattern A_VERSION = Pattern.compile("[1-9][0-9]{0,3}");
 
 	ProtocolRange {
@@ -24,7 +26,7 @@ record ProtocolRange(int oldest, int newest) {
 	}
 
 	/**
-	 * The range that a node tells in its headers; null where they tell none.
+	 * The range in a node's headers; null if they hold none.
 	 * @param newest null from a node that knows one version only
 	 */
 	static @Nullable ProtocolRange of(@Nullable String oldest, @Nullable String newest) {
@@ -36,7 +38,7 @@ record ProtocolRange(int oldest, int newest) {
 		return new ProtocolRange(Integer.parseInt(oldest), Integer.parseInt(last));
 	}
 
-	/** The newest version that is in both; empty where there is none. */
+	/** The newest version in both ranges; empty if there is none. */
 	OptionalInt common(ProtocolRange other) {
 		int version = Math.min(this.newest, other.newest);
 		return (version >= Math.max(this.oldest, other.oldest)) ? OptionalInt.of(version) : OptionalInt.empty();
@@ -46,7 +48,7 @@ record ProtocolRange(int oldest, int newest) {
 		return version >= this.oldest && version <= this.newest;
 	}
 
-	/** A description for people. */
+	/** The range in words, for logs. */
 	@Override
 	public String toString() {
 		return (this.oldest == this.newest) ? "version " + this.oldest

@@ -19,8 +19,8 @@ import io.kvorum.transport.TransportEvents.Call;
 import reactor.core.publisher.Mono;
 
 /**
- * The replica of another node: asked over the stream of the event loop that asks, or, for
- * large entries and other threads, over one that all share.
+ * The replica of another node. Calls use the stream of the calling event loop. Large
+ * entries and other threads use a stream that all share.
  */
 final class RemoteReplica implements Replica {
 
@@ -30,18 +30,15 @@ final class RemoteReplica implements Replica {
 
 	private final PeerStream large;
 
-	/**
-	 * All streams to the peer. They are searched for each operation while the peer is
-	 * away.
-	 */
+	/** All streams, searched by each operation while the peer is away. */
 	private final PeerStream[] streams;
 
 	private final CallerThreads callers;
 
 	/**
-	 * The replica on a peer.
+	 * Creates the replica on a peer.
 	 * @param ofLoops a stream for each event loop
-	 * @param large for large entries, and for callers that are not on one of these loops
+	 * @param large stream for large entries, and for callers outside these loops
 	 */
 	RemoteReplica(Member member, Map<? extends Executor, PeerStream> ofLoops, PeerStream large, CallerThreads callers) {
 		this.member = member;
@@ -79,21 +76,23 @@ final class RemoteReplica implements Replica {
 		});
 	}
 
-	/** Over the stream of large entries: a page is one, to those that wait behind it. */
+	/**
+	 * Scans over the stream of large entries: a page delays the calls behind it like one.
+	 */
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
 		return Mono.create(sink -> this.large.call(Call.SCAN, OperationFrame.NO_KEY,
 				new ScanOrder(range, limit).toBytes(), deadline, sink, this.callers.current()));
 	}
 
-	/** Over the stream of large entries, as it may have a long answer. */
+	/** Asks over the stream of large entries, because the answer may be long. */
 	@Override
 	public Mono<Reply> ask(byte[] question, Deadline deadline) {
 		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, question, deadline, sink,
 				this.callers.current()));
 	}
 
-	/** An open stream, if there is one: the peer is away only without any. */
+	/** An open stream if there is one: the peer is away only if it has none. */
 	private PeerStream streamOf(Executor caller) {
 		PeerStream own = this.ofLoops.getOrDefault(caller, this.large);
 		if (own.isOpen()) {

@@ -39,20 +39,20 @@ import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 
 /**
- * The port where other nodes reach the replica of this node. It accepts streams only from
- * nodes that know the secret, speak the same protocol and place keys alike. With TLS
- * their certificate has to name the host of a node. A refused node is told the reason,
- * and so is the log.
+ * The replica port: other nodes reach this node's replica here. A stream is accepted only
+ * from a node with the same secret, protocol and topology. With TLS its certificate must
+ * name the host of that node. The reason for a refusal goes to the other node and to the
+ * log.
  */
 final class ReplicaEndpoint {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaEndpoint.class);
 
-	/** A refusal is told to the log again after this time. */
+	/** Time after which the same refusal is logged again. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
 	/**
-	 * Refusals that the log is told of within that time; beyond that, no more of them.
+	 * Limit of the distinct refusals that are logged within that time.
 	 */
 	private static final int MAX_REMEMBERED = 256;
 
@@ -74,13 +74,13 @@ final class ReplicaEndpoint {
 
 	private final Handshake handshake;
 
-	/** Told the address of each node that has opened a stream. */
+	/** Receives the address of each node that has opened a stream. */
 	private final Consumer<String> onAccepted;
 
-	/** The open streams and the node that each is from. */
+	/** The accepted streams, with the address of their node. */
 	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
 
-	/** When the log was told, by the address and the reason. */
+	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean stopping;
@@ -188,25 +188,25 @@ final class ReplicaEndpoint {
 		return null;
 	}
 
-	/** The versions that the node that calls speaks; null where it tells none. */
+	/** The protocol versions of the calling node; null if it names none. */
 	private static @Nullable ProtocolRange versions(ServerRequest request) {
 		return ProtocolRange.of(header(request, ReplicaProtocol.VERSION_HEADER).orElse(null),
 				header(request, ReplicaProtocol.NEWEST_VERSION_HEADER).orElse(null));
 	}
 
-	/** The version that both speak. */
+	/** The newest protocol version that both nodes speak; empty if there is none. */
 	private static OptionalInt version(ServerRequest request) {
 		ProtocolRange spoken = versions(request);
 		return (spoken != null) ? ReplicaProtocol.VERSIONS.common(spoken) : OptionalInt.empty();
 	}
 
-	/** Empty where there is none by the name that is asked for. */
+	/** The requested lane; empty if no lane has that name. */
 	private static Optional<Lane> lane(ServerRequest request) {
 		String name = header(request, ReplicaProtocol.LANE_HEADER).orElse(Lane.SMALL.name());
 		return Stream.of(Lane.values()).filter(lane -> lane.name().equals(name)).findFirst();
 	}
 
-	/** A proof that was used before is none. */
+	/** Whether the request proves the secret. A proof is accepted once. */
 	private boolean knowsSecret(ServerRequest request) {
 		if (!this.handshake.isNeeded()) {
 			return true;
@@ -225,7 +225,10 @@ final class ReplicaEndpoint {
 				header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse(""));
 	}
 
-	/** TLS has made sure that it has the key of its certificate. */
+	/**
+	 * Whether the certificate names the claimed host. TLS has already proven possession
+	 * of its key.
+	 */
 	private boolean showsItsCertificate(ServerRequest request) {
 		SslInfo tls = request.exchange().getRequest().getSslInfo();
 		X509Certificate[] shown = (tls != null) ? tls.getPeerCertificates() : null;
@@ -234,7 +237,7 @@ final class ReplicaEndpoint {
 					.isPresent();
 	}
 
-	/** The node that it says it is; empty for one that is not of the cluster. */
+	/** The node that the caller claims to be; empty if the cluster has no such node. */
 	private Optional<Member> claimed(ServerRequest request) {
 		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
 			.stream()
@@ -246,21 +249,23 @@ final class ReplicaEndpoint {
 		return Optional.ofNullable(request.headers().firstHeader(name));
 	}
 
-	/** What a stranger claims to be is not repeated in the log. */
+	/**
+	 * Logs a refusal. A claimed address that is not of the cluster is not repeated in the
+	 * log.
+	 */
 	private void log(ServerRequest request, Refusal refusal) {
 		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
 			.map(Member::address)
 			.or(() -> request.remoteAddress().map(it -> String.valueOf(it.getAddress())))
 			.orElse("unknown");
 		String address = request.remoteAddress().map(it -> String.valueOf(it.getAddress())).orElse("unknown");
-		// A caller that only claims to be a node must not use up that node's place in the
-		// log.
+		// A caller that only claims to be a node must not use up that node's log lines.
 		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from + " " + address)) {
 			logger.warn("A stream from {} was refused: {} (it came from {})", from, refusal.words, address);
 		}
 	}
 
-	/** A connection failed in the TLS handshake. */
+	/** Counts and logs a TLS handshake that has failed. */
 	void handshakeFailed(Channel channel, Throwable cause) {
 		Refused why = TlsFailures.isOfOther(cause) ? Refused.ALERT : Refused.HANDSHAKE;
 		this.events.refused(why);
@@ -279,7 +284,7 @@ final class ReplicaEndpoint {
 		return this.loggedNanos.size() < MAX_REMEMBERED && this.loggedNanos.putIfAbsent(what, now) == null;
 	}
 
-	/** Takes streams, from now on or again. */
+	/** Accepts streams from now on. */
 	void begin() {
 		this.stopping = false;
 	}
@@ -294,7 +299,7 @@ final class ReplicaEndpoint {
 		return !this.streams.isEmpty();
 	}
 
-	/** The addresses of those that can use this node: by a stream of each lane. */
+	/** The addresses of the nodes that have an open stream of each lane to this node. */
 	Set<String> reachedBy() {
 		Map<String, Set<Lane>> open = new HashMap<>();
 		this.streams.forEach((stream, from) -> {
@@ -306,12 +311,12 @@ final class ReplicaEndpoint {
 		return open.keySet();
 	}
 
-	/** Ends the streams of those that did not. */
+	/** Ends the streams that are still open. */
 	void end() {
 		this.streams.keySet().forEach(ReplicaStream::end);
 	}
 
-	/** Ends the streams of peers that have not been heard for long. */
+	/** Ends the streams of peers that have been silent for too long. */
 	void endSilent() {
 		this.streams.keySet().forEach(ReplicaStream::endIfSilent);
 	}

@@ -2,7 +2,7 @@ package io.kvorum.transport;
 
 import java.net.InetSocketAddress;
 
-/** The replica port cannot be opened; the message is for an operator. */
+/** Signals that the replica port cannot be opened; the message is for an operator. */
 public final class ReplicaPortException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

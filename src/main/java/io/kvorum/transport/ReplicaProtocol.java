@@ -3,68 +3,68 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 
 /**
- * The constants of the replica protocol, for both ends.
+ * Constants of the replica protocol that both ends share.
  * <p>
- * A node opens a stream to another one by a POST. Its body is an endless series of
- * operations, and its answer an endless series of replies. A frame is
+ * A node opens a stream to another node with a POST. The request body is an endless
+ * series of operations, the response body an endless series of replies. A frame is
  *
  * <pre>
  *  0       4            8     9
  *  length  correlation  kind  ...
  * </pre>
  *
- * with a length that counts from 4 on; numbers are big-endian. Replies carry the
+ * The length counts the bytes from offset 4 on. Numbers are big-endian. Replies carry the
  * correlation of their operation and come in any order.
  */
 final class ReplicaProtocol {
 
 	static final String PATH = "/replica/stream";
 
-	/** The path of a challenge for the {@link Handshake}. */
+	/** Path of the challenge for the {@link Handshake}. */
 	static final String CHALLENGE_PATH = "/replica/challenge";
 
 	/**
-	 * The versions that this node speaks. Entries are in format 1 in version 4, and as
-	 * they are stored in version 5: {@link EntryForm}. Any change of a frame, an entry, a
-	 * message or the handshake makes a new one, which the one before it stays beside.
+	 * The versions that this node speaks. Version 4 sends entries in format 1, version 5
+	 * as they are stored: {@link EntryForm}. Any change of a frame, an entry, a message
+	 * or the handshake needs a new version. The one before it stays supported.
 	 */
 	static final ProtocolRange VERSIONS = new ProtocolRange(4, 5);
 
 	/**
-	 * The oldest version that the node that calls speaks, which is the only one where it
-	 * tells no newest; in the answer, the version of the stream. A node that knows only
-	 * version 4 compares it with that, and answers without it.
+	 * The oldest version of the calling node, and its only one if it names no newest. In
+	 * the response, the version of the stream. A node that speaks only version 4 requires
+	 * 4 here and responds without it.
 	 */
 	static final String VERSION_HEADER = "Kvorum-Protocol";
 
-	/** The newest version that the node that calls speaks. */
+	/** The newest version of the calling node. */
 	static final String NEWEST_VERSION_HEADER = "Kvorum-Protocol-Newest";
 
-	/** The fingerprint of the topology of the node that calls. */
+	/** The fingerprint of the calling node's topology. */
 	static final String TOPOLOGY_HEADER = "Kvorum-Topology";
 
-	/** The address of the node that calls. */
+	/** The address of the calling node. */
 	static final String FROM_HEADER = "Kvorum-From";
 
-	/** The address of the node that it wants to reach. */
+	/** The address of the node to reach. */
 	static final String TO_HEADER = "Kvorum-To";
 
-	/** The challenge that the proof is for. */
+	/** The challenge that is proven. */
 	static final String CHALLENGE_HEADER = "Kvorum-Challenge";
 
-	/** The nonce that the calling node has made for this stream. */
+	/** The calling node's nonce for this stream. */
 	static final String NONCE_HEADER = "Kvorum-Nonce";
 
-	/** The proof that a node knows the secret, in the request and in the answer. */
+	/** The proof that a node knows the secret, in the request and in the response. */
 	static final String PROOF_HEADER = "Kvorum-Proof";
 
-	/** {@link Lane} of the stream. */
+	/** The {@link Lane} of the stream. */
 	static final String LANE_HEADER = "Kvorum-Lane";
 
-	/** Length, correlation and kind. */
+	/** Bytes of length, correlation and kind. */
 	static final int HEAD_BYTES = 9;
 
-	/** Operations. */
+	/** Kinds of operations. */
 	static final byte PING = 1;
 
 	static final byte READ = 2;
@@ -79,7 +79,7 @@ final class ReplicaProtocol {
 
 	static final byte QUESTION = 7;
 
-	/** Replies. */
+	/** Kinds of replies. */
 	static final byte HELLO = 16;
 
 	static final byte PONG = 17;
@@ -92,20 +92,20 @@ final class ReplicaProtocol {
 
 	static final byte FAILED = 21;
 
-	/** The reply to a read whose entry has to be asked for on the other lane. */
+	/** Reply to a read whose entry has to be requested on the other lane. */
 	static final byte TOO_LARGE = 22;
 
-	/** The node is going to stop: no more operations, please. */
+	/** The node stops: the peer must send no more operations. */
 	static final byte LEAVING = 23;
 
 	static final byte LISTED = 24;
 
 	static final byte ANSWERED = 25;
 
-	/** The scheme in the name of each node, with TLS as without. */
+	/** Scheme in the name of each node, with TLS and without. */
 	private static final String SCHEME = "http://";
 
-	/** The most characters of the other end's words that are passed on. */
+	/** Longest text of the other end that is passed on, in characters. */
 	private static final int MAX_WORDS_LENGTH = 300;
 
 	private ReplicaProtocol() {
@@ -115,7 +115,7 @@ final class ReplicaProtocol {
 		return Long.toHexString(fingerprint);
 	}
 
-	/** The host of a node, by which it is dialled: its address is http://host:port. */
+	/** The host that is dialled; a node's address is http://host:port. */
 	static String host(Member member) {
 		String address = member.address();
 		return address.substring(SCHEME.length(), address.lastIndexOf(':'));
@@ -126,18 +126,21 @@ final class ReplicaProtocol {
 		return (isSecure ? "https://" + member.address().substring(SCHEME.length()) : member.address()) + path;
 	}
 
-	/** The words of the other end, made safe for logs and health. */
+	/** Makes text of the other end safe for the log and the health endpoint. */
 	static String printable(String words) {
 		String line = words.replaceAll("[^\\x21-\\x7e]+", " ").strip();
 		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 
-	/** Large entries have a stream of their own, so that they hold up no small ones. */
+	/**
+	 * Kind of stream. Large entries have a stream of their own so that they do not delay
+	 * small ones.
+	 */
 	enum Lane {
 
 		SMALL(1 << 20), LARGE(32 << 20);
 
-		/** An entry with more bytes than this is large. */
+		/** Largest entry of the small lane, in bytes. */
 		static final int SMALL_BYTES = 16 << 10;
 
 		private final int maxWaitingBytes;
@@ -146,7 +149,7 @@ final class ReplicaProtocol {
 			this.maxWaitingBytes = maxWaitingBytes;
 		}
 
-		/** The most bytes that wait for the network, on each end of a stream. */
+		/** Limit of the bytes that wait for the network, on each end of a stream. */
 		int maxWaitingBytes() {
 			return this.maxWaitingBytes;
 		}

@@ -24,21 +24,24 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 
 /**
- * The other end of a {@link PeerStream}: carries out what a peer asks this node's replica
- * for, many operations at a time, and replies in the order in which they are done.
+ * The other end of a {@link PeerStream}. It runs a peer's operations on this node's
+ * replica, many at a time, and replies in the order in which they complete.
  * <p>
- * On the event loop of its connection.
+ * Runs on the event loop of its connection.
  */
 final class ReplicaStream {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaStream.class);
 
-	/** A peer pings several times in each silence timeout; after this many it is gone. */
+	/**
+	 * Number of silence timeouts after which a silent peer is gone; it pings several
+	 * times in each.
+	 */
 	private static final int SILENCE_TIMEOUTS = 10;
 
 	/**
-	 * The most operations under way: those of the peer, and those that it has given up
-	 * meanwhile.
+	 * Operations under way, as a multiple of the peer's limit: it may have given up some
+	 * that still run here.
 	 */
 	private static final int MAX_UNDER_WAY_FACTOR = 4;
 
@@ -69,7 +72,7 @@ final class ReplicaStream {
 
 	private volatile long heardNanos;
 
-	/** Whether the peer considers it open. Before that the peer asks nothing. */
+	/** Whether the peer considers the stream open; it sends no operation before that. */
 	private volatile boolean isOpen;
 
 	private int underWay;
@@ -90,10 +93,14 @@ final class ReplicaStream {
 		this.heardNanos = time.nanos();
 	}
 
-	/** The replies to these operations; ends when they do. */
+	/**
+	 * Runs the operations that arrive and emits their replies; completes when the
+	 * operations end.
+	 */
 	Flux<DataBuffer> talk(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
-		// Not doOnNext: what then ignores the buffers would give them back once more.
+		// Not doOnNext: the operator that ignores the buffers would release them once
+		// more.
 		Mono<DataBuffer> work = in.<DataBuffer>handle((buffer, _) -> receive(buffer))
 			.then(Mono.<DataBuffer>fromRunnable(this::endOfOperations))
 			.doFinally(_ -> this.reader.close());
@@ -110,7 +117,9 @@ final class ReplicaStream {
 		return this.lane;
 	}
 
-	/** Whether the peer has used it, be it for a ping. Called from any thread. */
+	/**
+	 * Whether the peer has used the stream, if only for a ping. Called from any thread.
+	 */
 	boolean isOpen() {
 		return this.isOpen;
 	}
@@ -148,7 +157,10 @@ final class ReplicaStream {
 		}
 	}
 
-	/** A failure stays what it is: only its words can be left out. */
+	/**
+	 * Shortens a reply for which there is no room. A failure keeps its reason and loses
+	 * its detail.
+	 */
 	private static Reply shorter(Reply reply) {
 		return (reply instanceof Failed failed)
 				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;
@@ -190,17 +202,19 @@ final class ReplicaStream {
 				: ReplyFrame.of(operation.correlation, operation.key, reply, this.form);
 	}
 
-	/** Asks the peer to end the stream. From any thread. */
+	/** Asks the peer to end the stream. Called from any thread. */
 	void leave() {
 		this.loop.execute(() -> this.writer.send(ReplyFrame.of(0, ReplicaProtocol.LEAVING)));
 	}
 
-	/** Ends the stream whatever is under way. From any thread. */
+	/** Ends the stream, whatever is under way. Called from any thread. */
 	void end() {
 		this.disconnect.run();
 	}
 
-	/** Ends the stream where the peer is gone without a word. From any thread. */
+	/**
+	 * Ends the stream if the peer has been silent for too long. Called from any thread.
+	 */
 	void endIfSilent() {
 		Duration limit = this.settings.silenceTimeout().multipliedBy(SILENCE_TIMEOUTS);
 		if (this.time.nanos() - this.heardNanos > limit.toNanos()) {
@@ -209,8 +223,8 @@ final class ReplicaStream {
 	}
 
 	/**
-	 * An operation under way: where its flow ends. Rejected: flatMap, which looks at all
-	 * that ever were under way together each time one of them is done.
+	 * Subscriber of an operation under way. Rejected: flatMap, which at each completion
+	 * scans as many slots as were ever in use together.
 	 */
 	private final class Operation extends BaseSubscriber<Reply> {
 
@@ -229,7 +243,7 @@ final class ReplicaStream {
 			send(this.frame, reply);
 		}
 
-		/** It has met a bug: the others go on. */
+		/** Answers after a bug in this operation; the others go on. */
 		@Override
 		protected void hookOnError(Throwable error) {
 			logger.error("An operation of a peer met an error that nobody expected", error);

@@ -18,21 +18,18 @@ import io.netty.handler.ssl.SslProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS between nodes. Each end shows a certificate and has that of the other one checked:
- * by the authorities that it trusts, and by the host that it dials or that dials it. What
- * a node shows and trusts may be replaced at any time: new connections take what is
- * newest, those that are open go on with what they have.
+ * TLS between nodes. Each end presents a certificate and checks that of the other end,
+ * against its trusted authorities and the host. Certificates and authorities may be
+ * replaced at any time. New connections use the newest; open connections keep theirs.
  */
 public final class ReplicaTls {
 
-	/** Older versions send the certificate before they encrypt. */
+	/** The only version: older ones send certificates unencrypted. */
 	public static final String PROTOCOL = "TLSv1.3";
 
 	private static final ByteBufAllocator BUFFERS = UnpooledByteBufAllocator.DEFAULT;
 
-	/**
-	 * A placeholder port: the engine opens no connection, and only the host is checked.
-	 */
+	/** Port for an in-memory engine: only its host matters. */
 	private static final int ANY_PORT = 1;
 
 	private final String host;
@@ -40,10 +37,10 @@ public final class ReplicaTls {
 	private volatile Contexts contexts;
 
 	/**
-	 * Creates the TLS of a node from its first certificate and authorities.
-	 * @param host the host by which the other nodes dial this one; an IPv6 address
-	 * without brackets
-	 * @throws SSLException if another node would refuse it; the message says why
+	 * Creates TLS with the node's first certificate and authorities.
+	 * @param host that the other nodes dial to reach this one; an IPv6 address without
+	 * brackets
+	 * @throws SSLException if another node would refuse it; says why
 	 */
 	public ReplicaTls(String host, Material material) throws SSLException {
 		this.host = host;
@@ -51,8 +48,8 @@ public final class ReplicaTls {
 	}
 
 	/**
-	 * Takes something else from now on; from any thread.
-	 * @throws SSLException if another node would refuse it: nothing has changed then
+	 * Replaces certificate and authorities for new connections. Called from any thread.
+	 * @throws SSLException if another node would refuse it; then nothing changes
 	 */
 	public void replace(Material material) throws SSLException {
 		this.contexts = tried(material);
@@ -62,7 +59,7 @@ public final class ReplicaTls {
 		Contexts fresh = new Contexts(client(material), server(material));
 		Certificate shown = InMemoryTlsHandshake.of(fresh.client.newEngine(BUFFERS, this.host, ANY_PORT),
 				fresh.server.newEngine(BUFFERS));
-		// A client may be content with a common name, the other end is not.
+		// A client may accept a common name, the other end does not.
 		if (!(shown instanceof X509Certificate certificate) || !SubjectNames.name(certificate, this.host)) {
 			throw new SSLException("no subject alternative name of it is " + this.host);
 		}
@@ -86,12 +83,12 @@ public final class ReplicaTls {
 			.ciphers(material.ciphers);
 	}
 
-	/** The context of connections to peers. */
+	/** The context for connections to peers. */
 	SslContext ofClient() {
 		return newest(true, Contexts::client);
 	}
 
-	/** The context of connections from peers. */
+	/** The context for connections from peers. */
 	SslContext ofServer() {
 		return newest(false, Contexts::server);
 	}
@@ -101,11 +98,11 @@ public final class ReplicaTls {
 	}
 
 	/**
-	 * The certificate that a node shows and the authorities that it trusts.
+	 * The certificate of a node and the authorities that it trusts.
 	 *
-	 * @param keys the certificate and its private key
+	 * @param keys the certificate and its key
 	 * @param trust the trusted authorities
-	 * @param ciphers null for those of the JDK
+	 * @param ciphers null for the defaults of the JDK
 	 */
 	public record Material(KeyManagerFactory keys, TrustManagerFactory trust, @Nullable List<String> ciphers) {
 	}

@@ -41,30 +41,30 @@ import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 
 /**
- * The replica protocol of a node: listens for its peers and keeps streams to them, from
- * after the store is open until before it is closed.
+ * A node's end of the replica protocol: listens for peers and keeps streams to them. Runs
+ * from after the store opens until before it closes.
  */
 public final class ReplicaTransport implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaTransport.class);
 
-	/** A phase above that of the store and below that of the web server. */
+	/** Starts after the store and before the web server. */
 	private static final int PHASE = 1000;
 
-	/** The time that peers get to finish what they have asked for. */
+	/** Time that peers have to finish their operations when this node stops. */
 	private static final Duration LEAVE_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final Duration CHECK_INTERVAL = Duration.ofMillis(10);
 
-	/** Of a connection that has not become a stream. */
+	/** Longest life of a connection that has not become a stream. */
 	private static final Duration ACCEPT_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration CHORES_INTERVAL = Duration.ofSeconds(1);
 
 	/**
-	 * The lifetime of a resolved address, whatever DNS allows. A node that restarts may
-	 * come back with another address, and is away until that is known. Failed lookups are
-	 * not remembered.
+	 * Longest time for which an address from DNS is cached, whatever its TTL. A peer may
+	 * restart with another address and is away until that is known. Names that are not
+	 * found are not cached.
 	 */
 	private static final Duration ADDRESS_LIFETIME = Duration.ofSeconds(1);
 
@@ -92,12 +92,12 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	/**
 	 * Creates a transport that is not started.
-	 * @param address the address to listen on
+	 * @param address to listen on
 	 * @param local the replica of this node
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
-	 * @param onConnection is given the event loop of each connection, on that loop
-	 * @param random unpredictable numbers; called only here
+	 * @param onConnection receives the event loop of each connection, on that loop
+	 * @param random unpredictable numbers; used by this constructor only
 	 */
 	public ReplicaTransport(InetSocketAddress address, Topology topology, Replica local, TransportSettings settings,
 			LoopResources loops, WebClient.Builder clients, Consumer<EventLoop> onConnection, CallerThreads callers,
@@ -155,7 +155,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return clients.clone().clientConnector(new ReactorClientHttpConnector(secured)).build();
 	}
 
-	/** The replicas on all members, by their index. */
+	/** The replicas of all members, by the member's index. */
 	public List<Replica> replicas() {
 		return List.copyOf(this.replicas);
 	}
@@ -165,12 +165,12 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return this.states.stream().map(PeerState::status).toList();
 	}
 
-	/** The addresses of the peers that calls go to. */
+	/** The addresses of the peers to which a stream is open. */
 	public Set<String> there() {
 		return peers().stream().filter(peer -> peer.streams() > 0).map(PeerStatus::address).collect(Collectors.toSet());
 	}
 
-	/** The addresses of the peers that can use this node: by a stream of each lane. */
+	/** The addresses of the peers that have an open stream of each lane to this node. */
 	public Set<String> reachedBy() {
 		return this.endpoint.reachedBy();
 	}
@@ -211,15 +211,15 @@ public final class ReplicaTransport implements SmartLifecycle {
 								new TlsFailures(this.endpoint::handshakeFailed)));
 	}
 
-	/** Dials a peer that has just opened a stream to this node, and so can accept one. */
+	/** Dials a peer at once: a node that opens a stream to this one can accept one. */
 	private void wake(String address) {
 		this.streams.stream().filter(stream -> stream.isTo(address)).forEach(PeerStream::wake);
 	}
 
 	/**
-	 * Waits until this node and each peer that is there use each other, so that a ready
-	 * node is usable. A peer that accepts no streams is not waited for: it waits for this
-	 * node when it starts. A silent peer is waited for, for a short time.
+	 * Waits until all streams between this node and each reachable peer are open, so that
+	 * a ready node can serve. A peer that accepts no streams is not waited for: it waits
+	 * for this node when it starts. A silent peer is waited for, until the timeout.
 	 */
 	private void awaitPeers() {
 		Duration limit = this.settings.peersTimeout();
@@ -247,8 +247,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	/**
-	 * Lets peers finish what they have asked for, but not for long. When the callback is
-	 * called the port is free.
+	 * Lets peers finish their operations for at most {@link #LEAVE_TIMEOUT}. The port is
+	 * free when the callback runs.
 	 */
 	@Override
 	public void stop(Runnable callback) {

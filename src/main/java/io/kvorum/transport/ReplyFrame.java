@@ -18,9 +18,9 @@ import io.kvorum.storage.Page;
 import io.netty.buffer.ByteBuf;
 
 /**
- * The reply of a replica. The two numbers are the version that it holds, or whether a
- * page is the last one, or the reason and the flags of a failure. The tail is the entry
- * that it holds, a page, an answer, or the words of a failure.
+ * Reply of a replica. The two numbers are the version that it holds, or whether a page is
+ * the last, or the reason and flags of a failure. The tail is the entry, the page, an
+ * answer, or the detail of a failure.
  *
  * <pre>
  *  0       4            8     9      17      25
@@ -35,10 +35,10 @@ final class ReplyFrame implements Frame {
 
 	private static final int MAY_RETRY = 2;
 
-	/** The flag of a page with nothing behind it in its range. */
+	/** Flag of a page that is the last of its range. */
 	private static final int LAST = 1;
 
-	/** The most characters of the words of a failure; more are cut off. */
+	/** Longest detail of a failure, in characters; the rest is cut off. */
 	private static final int MAX_DETAIL_LENGTH = 500;
 
 	final int correlation;
@@ -59,19 +59,19 @@ final class ReplyFrame implements Frame {
 		this.tail = tail;
 	}
 
-	/** A reply that consists of its kind. */
+	/** A frame that carries only its kind. */
 	static ReplyFrame of(int correlation, byte kind) {
 		return new ReplyFrame(correlation, kind, 0, 0, NO_BYTES);
 	}
 
-	/** The reply to an operation on this key, with entries in the format of the store. */
+	/** The frame of a reply to an operation on this key, with entries as stored. */
 	static ReplyFrame of(int correlation, Key key, Reply reply) {
 		return of(correlation, key, reply, EntryForm.STORED);
 	}
 
 	/**
-	 * The reply to an operation on this key.
-	 * @param form the format of the entries in it
+	 * The frame of a reply to an operation on this key.
+	 * @param form of the entries in it
 	 */
 	static ReplyFrame of(int correlation, Key key, Reply reply, EntryForm form) {
 		return switch (reply) {
@@ -125,15 +125,15 @@ final class ReplyFrame implements Frame {
 
 	/**
 	 * The reply to an operation on this key.
-	 * @throws RuntimeException if this is none, or its entry is damaged
+	 * @throws RuntimeException if this is no reply, or its entry is damaged
 	 */
 	Reply toReply(Key key) {
 		return toReply(key, EntryForm.STORED);
 	}
 
 	/**
-	 * The reply that this frame carries.
-	 * @param form the format of the entries in it
+	 * The reply to an operation on this key.
+	 * @param form of the entries in it
 	 */
 	Reply toReply(Key key, EntryForm form) {
 		return switch (this.kind) {

@@ -7,7 +7,7 @@ import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The request of a scan, which an operation carries instead of an entry.
+ * Range and limit of a scan, encoded in an operation instead of an entry.
  *
  * <pre>
  *  0      4      8            12           14
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * A range without an end has no bytes for it. An end of 0 bytes would leave nothing to
- * scan, and is never sent.
+ * scan and is never sent.
  */
 record ScanOrder(KeyRange range, Page.Limit limit) {
 
@@ -37,8 +37,8 @@ record ScanOrder(KeyRange range, Page.Limit limit) {
 	}
 
 	/**
-	 * Reads it.
-	 * @throws RuntimeException if these bytes are none
+	 * Reads an order.
+	 * @throws RuntimeException if these bytes are no order
 	 */
 	static ScanOrder of(byte[] bytes) {
 		ByteBuffer in = ByteBuffer.wrap(bytes);

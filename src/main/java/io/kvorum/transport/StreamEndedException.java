@@ -2,7 +2,7 @@ package io.kvorum.transport;
 
 import io.kvorum.quorum.Reply.Reason;
 
-/** A stream has ended, or was not opened; its message says why. */
+/** Signals that a stream has ended or was not opened; the message says why. */
 final class StreamEndedException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
@@ -14,7 +14,7 @@ final class StreamEndedException extends RuntimeException {
 		this.reason = reason;
 	}
 
-	/** The reason that is given to further operations. */
+	/** The reason for operations that come now. */
 	Reason reason() {
 		return this.reason;
 	}

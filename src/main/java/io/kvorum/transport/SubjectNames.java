@@ -10,13 +10,13 @@ import java.util.Locale;
 import io.netty.util.NetUtil;
 
 /**
- * Whether a certificate names a host, by its subject alternative names only (RFC 9525).
- * Addresses are compared as addresses of the same kind. Names are compared without regard
- * to case, and {@code *} stands for the whole first label.
+ * Match of a certificate with a host by subject alternative names only (RFC 9525). An
+ * address is compared with names of type address, as bytes. A DNS name is compared
+ * without regard to case, and {@code *} stands for the whole first label.
  */
 final class SubjectNames {
 
-	/** The type of a DNS name among subject alternative names (RFC 5280, 4.2.1.6). */
+	/** Types of a subject alternative name (RFC 5280, 4.2.1.6). */
 	private static final int DNS_NAME = 2;
 
 	private static final int IP_ADDRESS = 7;
@@ -40,7 +40,7 @@ final class SubjectNames {
 		}
 	}
 
-	/** Whether a name of this type, as the JDK returns it, is that of the host. */
+	/** Whether a name of this type, in the form of the JDK, is that of the host. */
 	static boolean isOf(String host, int kind, Object name) {
 		byte[] address = NetUtil.createByteArrayFromIpAddressString(host);
 		if (address != null) {
@@ -57,7 +57,7 @@ final class SubjectNames {
 		}
 		int dot = host.indexOf('.');
 		String rest = pattern.substring(ANY_LABEL.length());
-		// Not all names below a top-level domain.
+		// A wildcard must not cover a whole top-level domain.
 		return dot > 0 && rest.indexOf('.') > 0 && host.substring(dot + 1).equals(rest);
 	}
 

@@ -15,13 +15,13 @@ import io.netty.handler.ssl.SslHandshakeTimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands behind the TLS of a connection to the replica port: tells of a handshake that
- * has failed, once, and keeps the rest from reactor-netty, which would log a stack trace
- * for each. On the event loop of the connection.
+ * Handler behind the TLS handler of a connection to the replica port. It reports a failed
+ * handshake once and hides it from reactor-netty, which would log a stack trace. Runs on
+ * the event loop of the connection.
  */
 final class TlsFailures extends ChannelInboundHandlerAdapter {
 
-	/** The JDK's words for an alert of the other end, and for nothing else. */
+	/** The JDK's message for an alert of the other end, and for nothing else. */
 	private static final String ALERT = "Received fatal alert";
 
 	private final BiConsumer<Channel, Throwable> onHandshakeFailure;
@@ -36,7 +36,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
 		if (event instanceof SslHandshakeCompletionEvent completion) {
 			this.isSecure = completion.isSuccess();
-			// A client that connects and hangs up has only checked that the port is open.
+			// A client that connects and hangs up is only probing the port.
 			if (!this.isSecure && !(completion.cause() instanceof ClosedChannelException)) {
 				this.onHandshakeFailure.accept(ctx.channel(), completion.cause());
 			}
@@ -45,7 +45,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	}
 
 	@Override
-	@SuppressWarnings("FutureReturnValueIgnored") // no caller is left
+	@SuppressWarnings("FutureReturnValueIgnored") // no one is left to notify
 	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
 		if (this.isSecure && in(cause) == null) {
 			ctx.fireExceptionCaught(cause);
@@ -55,7 +55,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 		}
 	}
 
-	/** The failure of TLS that is behind an error; null where there is none. */
+	/** The TLS failure that caused an error; null if there is none. */
 	static @Nullable SSLException in(Throwable error) {
 		Throwable cause = error;
 		while (cause != null) {
@@ -68,8 +68,8 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 	}
 
 	/**
-	 * The refusal of one end by the other that is behind an error; null where there is
-	 * none: a peer that stops or is silent has not refused anything.
+	 * The TLS refusal that caused an error; null if there is none. A peer that stops or
+	 * is silent has refused nothing.
 	 */
 	static @Nullable SSLException refusalIn(Throwable error) {
 		SSLException failure = in(error);
@@ -78,14 +78,14 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 		return isRefusal ? failure : null;
 	}
 
-	/** Whether the other end refused this one. */
+	/** Whether the other end has refused this one. */
 	static boolean isOfOther(Throwable refusal) {
 		return refusal.getCause() == null && String.valueOf(refusal.getMessage()).contains(ALERT);
 	}
 
 	/**
-	 * A description of the failure, for the log. It never contains what arrived instead
-	 * of TLS: that may be a request with a secret.
+	 * Describes a failure for the log. Bytes that came instead of TLS are left out: they
+	 * may be a request with a secret.
 	 */
 	static String words(Throwable failure) {
 		return (failure instanceof NotSslRecordException)

@@ -3,18 +3,18 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 import io.kvorum.quorum.Reply;
 
-/** Observes the traffic between nodes. Called by any thread. */
+/** Observer of the traffic between nodes. Called by any thread. */
 public interface TransportEvents {
 
-	/** Observes nothing. */
+	/** Ignores all events. */
 	TransportEvents NONE = new TransportEvents() {
 	};
 
-	/** A peer replied, or was found not to, after so long. */
+	/** A peer replied, or failed to, after this time. */
 	default void replied(Member peer, Call call, Reply reply, long nanos) {
 	}
 
-	/** Frames left together. */
+	/** A batch of frames was sent in one buffer. */
 	default void batchSent(int frames) {
 	}
 
@@ -33,16 +33,19 @@ public interface TransportEvents {
 	/** Why a stream to this node was refused. */
 	enum Refused {
 
-		/** The TLS handshake has failed at this end. */
+		/** This end has failed the TLS handshake. */
 		HANDSHAKE,
-		/** They have ended TLS by an alert: they do not take this node's certificate. */
+		/**
+		 * The other end has ended TLS with an alert: it does not accept this node's
+		 * certificate.
+		 */
 		ALERT,
-		/** The certificate does not name the host of the node that is claimed. */
+		/** The certificate does not name the host of the claimed node. */
 		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY, LANE
 
 	}
 
-	/** The kind of call to a peer. */
+	/** Kind of a call of a peer. */
 	enum Call {
 
 		READ, READ_VERSION, STORE, REPAIR, SCAN, QUESTION

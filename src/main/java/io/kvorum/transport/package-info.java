@@ -1,6 +1,6 @@
 /**
- * The replica protocol, both ends: one duplex stream for each peer and event loop, whose
- * requests and answers travel together in few buffers.
+ * Both ends of the replica protocol: one duplex stream for each peer and event loop.
+ * Requests and replies travel together in few buffers.
  */
 @NullMarked
 package io.kvorum.transport;
