@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -9,6 +10,7 @@ import io.kvorum.convergence.Convergence;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.transport.PeerStatus;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -30,6 +32,11 @@ class AloneConfiguration {
 	@Bean
 	AllReplicas allReplicas(LocalReplica local) {
 		return new AllReplicas(List.of(local));
+	}
+
+	@Bean
+	Supplier<List<PeerStatus>> peerStatuses() {
+		return List::of;
 	}
 
 	@Bean

@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
@@ -32,11 +31,9 @@ class BackupConfiguration {
 	private static final int IDLE_THREAD_SECONDS = 60;
 
 	@Bean
-	Origin origin(Topology topology, Member self, ObjectProvider<BuildProperties> build) {
-		BuildProperties info = build.getIfAvailable();
-		String version = (info != null) ? String.valueOf(info.getVersion()) : "unknown";
+	Origin origin(Topology topology, Member self, @Nullable BuildProperties build) {
 		return new Origin(self.address(), topology.members().stream().map(Member::address).toList(), topology.factor(),
-				version);
+				NodeConfiguration.version(build));
 	}
 
 	/** Threads for backups alone: they read all that there is. */

@@ -1,10 +1,14 @@
 package io.kvorum.app;
 
+import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.kvorum.app.KvorumProperties.Cluster;
@@ -32,6 +36,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.storage.Durability;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.rocksdb.RocksStorage;
+import io.kvorum.transport.PeerStatus;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
@@ -76,6 +81,8 @@ class PeersConfiguration {
 
 	private static final Duration MEETING_INTERVAL = Duration.ofSeconds(5);
 
+	private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+
 	private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
 	/**
@@ -96,7 +103,7 @@ class PeersConfiguration {
 			SslBundles bundles, TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
-				new TransportSettings(cluster.secret(), ReplicaCertificate.follow(cluster, bundles),
+				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
@@ -107,6 +114,11 @@ class PeersConfiguration {
 	private static InetSocketAddress listenAddress(ReplicaAddress address) {
 		return address.isLoopback() ? new InetSocketAddress(address.host(), address.port())
 				: new InetSocketAddress(address.port());
+	}
+
+	@Bean
+	Supplier<List<PeerStatus>> peerStatuses(ReplicaTransport transport) {
+		return transport::peers;
 	}
 
 	@Bean
@@ -124,7 +136,17 @@ class PeersConfiguration {
 	}
 
 	private static SystemBoot boot(KvorumProperties properties) {
-		return new SystemBoot(BootId.read(), properties.storage().durability() == Durability.OS);
+		return new SystemBoot(bootId(), properties.storage().durability() == Durability.OS);
+	}
+
+	/** The id that Linux gives each run of the system; empty on other systems. */
+	private static String bootId() {
+		try {
+			return Files.readString(BOOT_ID).strip();
+		}
+		catch (IOException _) {
+			return "";
+		}
 	}
 
 	@Bean

@@ -41,7 +41,7 @@ final class ReplicaCertificate {
 	 * its files; null where they name none.
 	 * @throws WrongPropertiesException if there is none of this name, or it is of no use
 	 */
-	static @Nullable ReplicaTls follow(Cluster cluster, SslBundles bundles) {
+	static @Nullable ReplicaTls reloading(Cluster cluster, SslBundles bundles) {
 		String name = cluster.ssl().bundle();
 		ReplicaAddress self = cluster.address();
 		if (name == null || self == null) {
@@ -77,12 +77,12 @@ final class ReplicaCertificate {
 	 * the bundle is read for the first time. Streams under way continue.
 	 */
 	private synchronized void update(SslBundle bundle) {
-		ReplicaTls following = this.tls;
-		if (following == null) {
+		ReplicaTls current = this.tls;
+		if (current == null) {
 			return;
 		}
 		try {
-			following.replace(materialOf(bundle));
+			current.replace(materialOf(bundle));
 			logger.info("New connections between nodes use what is new of the SSL bundle {}", this.name);
 		}
 		catch (SSLException | RuntimeException ex) {

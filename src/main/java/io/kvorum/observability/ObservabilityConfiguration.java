@@ -1,6 +1,8 @@
 package io.kvorum.observability;
 
 import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Supplier;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.backup.BackupService;
@@ -12,13 +14,12 @@ import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
-import io.kvorum.transport.ReplicaTransport;
+import io.kvorum.transport.PeerStatus;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
 import io.micrometer.observation.ObservationPredicate;
 import io.netty.buffer.PooledByteBufAllocator;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -95,15 +96,14 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, ObjectProvider<ReplicaTransport> transport,
+	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, Supplier<List<PeerStatus>> peers,
 			Inspection inspection) {
-		return new TopologyEndpoint(topology, local.member(),
-				() -> transport.stream().flatMap(replicas -> replicas.peers().stream()).toList(), inspection);
+		return new TopologyEndpoint(topology, local.member(), peers, inspection);
 	}
 
 	@Bean
-	ReactiveHealthIndicator clusterHealthIndicator(ObjectProvider<ReplicaTransport> transport) {
-		return new ClusterHealth(() -> transport.stream().flatMap(replicas -> replicas.peers().stream()).toList());
+	ReactiveHealthIndicator clusterHealthIndicator(Supplier<List<PeerStatus>> peers) {
+		return new ClusterHealth(peers);
 	}
 
 	@Bean

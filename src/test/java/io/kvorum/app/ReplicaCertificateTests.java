@@ -38,7 +38,7 @@ class ReplicaCertificateTests {
 			"kvorum.cluster.ssl.bundle=node");
 
 	private static @Nullable ReplicaTls follow(KvorumProperties properties, SslBundles bundles) {
-		return ReplicaCertificate.follow(properties.cluster(), bundles);
+		return ReplicaCertificate.reloading(properties.cluster(), bundles);
 	}
 
 	private void run(Consumer<Runnable> assertion, String... properties) {
