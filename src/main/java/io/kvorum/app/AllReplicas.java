@@ -7,7 +7,7 @@ import io.kvorum.replication.Replica;
 /**
  * The replicas of all members.
  *
- * @param byMember indexed by the member; the replica of this node is one of them
+ * @param byMember the replicas by the index of their member, including this node's
  */
 record AllReplicas(List<? extends Replica> byMember) {
 }

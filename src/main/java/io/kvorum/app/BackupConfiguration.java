@@ -24,7 +24,7 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Puts together what makes backups of a node, and restores it from one. */
+/** Configures backups of a node and its restore. */
 @Configuration(proxyBeanMethods = false)
 class BackupConfiguration {
 
@@ -36,7 +36,7 @@ class BackupConfiguration {
 				NodeConfiguration.version(build));
 	}
 
-	/** Threads for backups alone: they read all that there is. */
+	/** Threads of their own for backups, which read the whole store. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler backupScheduler() {
 		return Schedulers.newBoundedElastic(BackupService.THREADS, BackupService.QUEUE_LENGTH, "kvorum-backup",
@@ -98,7 +98,9 @@ class BackupConfiguration {
 				origin, storage.checkpoints(), remembering(properties), time);
 	}
 
-	/** A node without peers needs no records for them. */
+	/**
+	 * What a restored node knows of its past. A node without peers trusts its own record.
+	 */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;

@@ -63,7 +63,7 @@ class ClusterConfiguration {
 				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
 	}
 
-	/** The inspection for operators. It has the time of a read, as clients have. */
+	/** Inspection of a key for operators, with the time limit of a read. */
 	@Bean
 	Inspection inspection(Topology topology, RendezvousPlacement placement, AllReplicas replicas,
 			HybridLogicalClock clock, KvorumProperties properties) {

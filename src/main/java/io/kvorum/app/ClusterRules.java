@@ -9,7 +9,7 @@ import java.util.Set;
 import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.cluster.Topology;
 
-/** The rules for the addresses of a cluster. */
+/** Rules for the addresses of a cluster. */
 final class ClusterRules {
 
 	private static final String SELF = "kvorum.cluster.self";
@@ -38,7 +38,7 @@ final class ClusterRules {
 		return rules.violations;
 	}
 
-	/** The addresses that are well-formed. */
+	/** Checks the addresses of all nodes and returns the well-formed ones. */
 	private Set<ReplicaAddress> checkNodes(List<String> nodes) {
 		if (nodes.size() > Topology.MAX_MEMBERS) {
 			add(NODES, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);

@@ -8,8 +8,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The one thread that makes replicas equal: what it asks for comes back to it, so that
- * its work needs no locks and takes at most one core from requests.
+ * The one thread of convergence. Replies return to this thread, so its work needs no
+ * locks and takes at most one core from requests.
  */
 final class ConvergenceThread implements AutoCloseable {
 

@@ -11,8 +11,8 @@ import io.netty.util.concurrent.ScheduledFuture;
 import reactor.core.publisher.Mono;
 
 /**
- * Alarms of the event loop that sets them: no other thread is woken, and one that is
- * cancelled, as most are, is taken out at once.
+ * Alarms on the event loop that sets them, so no other thread is woken. Most alarms are
+ * cancelled; a cancelled one is removed at once.
  */
 final class EventLoopAlarms implements Alarms {
 

@@ -8,8 +8,8 @@ import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Knows the event loop of the calling thread: learnt when a loop gets a connection, which
- * comes before any request on it. Threads that are alone in their executor are as good.
+ * Event loop of the calling thread. It is learnt when a loop gets a connection, before
+ * any request on it. A thread that is alone in its executor counts as a loop.
  */
 final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 
@@ -30,7 +30,7 @@ final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 		return server.doOnChannelInit((observer, channel, remote) -> learn(channel.eventLoop()));
 	}
 
-	/** The calling thread works for this executor alone. */
+	/** Records the executor whose only thread is the calling thread. */
 	void learn(Executor executor) {
 		this.loops.set(executor);
 	}

@@ -20,9 +20,9 @@ import org.springframework.boot.convert.ApplicationConversionService;
 import org.springframework.core.convert.ConversionFailedException;
 
 /**
- * Properties of Spring Boot's that would change nothing on a node, or only some of its
- * requests: its port has a codec and limits of its own, and entities pass by WebFlux. A
- * node that gets one of them does not start, since its operator relies on it.
+ * Properties of Spring Boot that a node ignores, or applies to some requests only. Its
+ * port has a codec and limits of its own, and entities bypass WebFlux. A node with one of
+ * them does not start, because its operator relies on it.
  */
 final class ForeignProperties {
 
@@ -34,11 +34,12 @@ final class ForeignProperties {
 
 	private static final WireLimits FIXED = WireLimits.defaults();
 
-	/** The rules by property, or by the common beginning of several. */
+	/** Rules by the name of a property, or by the common prefix of several. */
 	private static final Map<ConfigurationPropertyName, Rule> RULES = new LinkedHashMap<>();
 
 	/**
-	 * The letters of the names of all rules: a variable does not tell a dot from a dash.
+	 * Letters of the names of all rules. An environment variable does not distinguish
+	 * dots from dashes.
 	 */
 	private static final Set<String> LETTERS = new HashSet<>();
 
@@ -53,7 +54,7 @@ final class ForeignProperties {
 		mustBeFalse("server.compression.enabled", "must be false: answers are not compressed, a proxy can do that");
 		refuse("server.compression", "must not be set: answers are not compressed, a proxy can do that");
 		mustBeFalse("server.http2.enabled", "must be false: the port speaks HTTP/1.1, a proxy can speak HTTP/2");
-		// Not even empty: on Kubernetes that is native.
+		// Not even empty: on Kubernetes the empty value means native.
 		mustBe("server.forward-headers-strategy", "none",
 				"must be none: X-Forwarded-* and Forwarded are not read, whoever sends them");
 		refuse("server.server-header", "must not be set: answers have no Server header, a proxy can add one");
@@ -82,7 +83,7 @@ final class ForeignProperties {
 		this.binder = binder;
 	}
 
-	/** The properties that are set and would have no effect. */
+	/** The violations by properties that are set and would have no effect. */
 	static List<Violation> violatedBy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
 		ForeignProperties properties = new ForeignProperties(sources, binder);
 		RULES.forEach(properties::check);
@@ -109,7 +110,7 @@ final class ForeignProperties {
 		}
 	}
 
-	/** The letters that a property and its environment variable share. */
+	/** The part of a name that a property shares with its environment variable. */
 	private static String letters(ConfigurationPropertyName name) {
 		return name.toString().toLowerCase(Locale.ROOT).replaceAll("[.-]", "");
 	}
@@ -142,10 +143,10 @@ final class ForeignProperties {
 	}
 
 	/**
-	 * A rule about one property.
+	 * Rule for a property.
 	 *
-	 * @param allowed accepts the values that have an effect, or that change nothing
-	 * @param sentence the allowed values, and what to do
+	 * @param allowed accepts the values that describe what happens anyway
+	 * @param sentence the allowed values and the remedy
 	 */
 	private record Rule(Predicate<String> allowed, String sentence) {
 	}

@@ -14,8 +14,8 @@ import org.springframework.boot.webflux.autoconfigure.WebSessionIdResolverAutoCo
 import reactor.netty.ReactorNetty;
 
 /**
- * Starts a node. The excluded parts do nothing for it and cost CPU at each start
- * (decision 34): proxies around beans, validation of method calls, executors and
+ * Starts a node. The excluded auto-configurations have no use here and cost CPU at each
+ * start (decision 34): proxies around beans, validation of method calls, executors and
  * schedulers without users, forms, sessions.
  */
 @SpringBootApplication(scanBasePackages = "io.kvorum",
@@ -33,9 +33,9 @@ public class KvorumApplication {
 	}
 
 	/**
-	 * Sets one event loop for each processor; reactor-netty has four at least. With fewer
-	 * connections on a loop, one write sends less, and one task brings back fewer
-	 * results. Two processors with four loops spend a tenth more on a write.
+	 * Sets one event loop for each processor; reactor-netty would use at least four. With
+	 * more loops, fewer frames share a buffer and fewer results share a task: two
+	 * processors with four loops spend a tenth more on a write.
 	 */
 	private static void setEventLoops() {
 		if (System.getProperty(ReactorNetty.IO_WORKER_COUNT) == null) {
@@ -45,8 +45,8 @@ public class KvorumApplication {
 	}
 
 	/**
-	 * A client of TLS 1.2 may ask for a new handshake at any time, which costs the server
-	 * much more than the client. No property of Spring's reaches this.
+	 * Refuses renegotiation. A TLS 1.2 client may ask for a new handshake at any time,
+	 * which costs the server much more than the client. Spring has no property for this.
 	 */
 	private static void refuseRenegotiation() {
 		String reject = "jdk.tls.rejectClientInitiatedRenegotiation";

@@ -21,21 +21,22 @@ import org.springframework.util.unit.DataSize;
 import org.springframework.validation.annotation.Validated;
 
 /**
- * The configuration of a node. {@link PropertyRelations} checks properties against each
+ * Configuration of a node. {@link PropertyRelations} checks properties against each
  * other, {@link ViolationCollector} refuses unknown ones.
  *
- * @param storage how and where data is kept
+ * @param storage location of the data and limits of the store
  * @param api limits of the HTTP API
- * @param replication how keys are replicated
+ * @param replication number of replicas and time limits of operations
  * @param cluster the other nodes
  * @param range limits of ranges
- * @param hints writes that are kept for nodes that are away
- * @param antiEntropy how replicas are compared
- * @param access access to the HTTP API
- * @param tracing whether operations are traced
- * @param gcGrace the least time that a deleted key is remembered; a node that was away
- * for nearly as long, or gets back a disk of that age, is rebuilt
- * @param backup backups of this node, and the backup that it is restored from
+ * @param hints hinted handoff: writes kept for nodes that missed them
+ * @param antiEntropy comparison and repair of replicas
+ * @param access API keys of the HTTP API
+ * @param tracing traces of operations
+ * @param gcGrace shortest time for which a deletion is remembered. A node that was away
+ * for nearly as long, or that returns with a disk of that age, is rebuilt from the other
+ * nodes
+ * @param backup backups of this node and its restore
  */
 @Validated
 @ConfigurationProperties("kvorum")
@@ -47,52 +48,52 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
 
-	/** The most by which absences and hints must stay below gc-grace. */
+	/** Largest margin by which absences and hints stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
 
-	/** It is a part of gc-grace where that is shorter. */
+	/** Divisor of gc-grace for the margin, where that is shorter. */
 	private static final int MARGIN_PART = 4;
 
 	/**
-	 * The most age of hints and the longest absence of nodes: less than gc-grace by a
-	 * day, or by a quarter of it.
+	 * Limit of the age of hints and of absences: gc-grace minus a day, or minus a quarter
+	 * of itself if that is less.
 	 */
 	Duration withinGrace() {
 		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
 		return this.gcGrace.minus((part.compareTo(MAX_MARGIN) < 0) ? part : MAX_MARGIN);
 	}
 
-	/** The nodes that this one works with; itself alone where no others are given. */
+	/** The topology of the cluster; this node alone if no other nodes are configured. */
 	Topology topology() {
 		return this.cluster.isAlone() ? Topology.alone()
 				: Topology.of(ReplicaAddress.normalized(this.cluster.nodes()), this.replication.factor());
 	}
 
 	/**
-	 * The storage of a node.
+	 * Location of the data and limits of the store.
 	 *
-	 * @param path directory of the data, one for each node
-	 * @param durability what an acknowledged write has reached: the disk (fsync), or the
-	 * operating system (os), which a loss of power may take back
-	 * @param cacheSize memory of the block cache, outside the heap; memtables, indexes
+	 * @param path directory of the data; each node needs its own
+	 * @param durability place that an acknowledged write has reached: the disk (fsync),
+	 * or the operating system (os), where a power failure can lose it
+	 * @param cacheSize memory of the block cache, outside the heap. Memtables, indexes
 	 * and filters count towards it
-	 * @param memtableSize memory for writes that are not in tables yet, part of
-	 * cache-size; at most half of it
-	 * @param rowCacheSize memory for entries that were written or read lately, in the
-	 * heap; 0 for none
-	 * @param maxOpenFiles table files held open at the same time
-	 * @param minFreeSpace writes are refused while the disk has less than this free, so
-	 * that the store can still tidy up
-	 * @param readThreads threads for reads that memory cannot answer
-	 * @param readQueueLength reads that may wait for each of these threads; beyond that
-	 * they are refused with 503
-	 * @param writeQueueLength writes that may wait for the disk; beyond that they are
+	 * @param memtableSize memory for writes that are not in tables yet. Part of
+	 * cache-size, at most half of it
+	 * @param rowCacheSize heap memory for recently written or read entries; 0 disables
+	 * this cache
+	 * @param maxOpenFiles maximum number of table files that are open at the same time
+	 * @param minFreeSpace free disk space below which writes are refused, so that the
+	 * store can still compact
+	 * @param readThreads number of threads for reads that memory cannot answer
+	 * @param readQueueLength maximum number of reads that wait for each of these threads;
+	 * more are refused with 503
+	 * @param writeQueueLength maximum number of writes that wait for the disk; more are
 	 * refused with 503
-	 * @param writeQueueSize memory of the writes that wait; beyond that they are refused
-	 * with 503
-	 * @param writeQueueTime how long a write may wait before it is refused with 503; less
-	 * than kvorum.replication.write-timeout
-	 * @param collectInterval how often expired entries are removed from the disk
+	 * @param writeQueueSize maximum memory of the waiting writes; more are refused with
+	 * 503
+	 * @param writeQueueTime time that a write may wait before it is refused with 503.
+	 * Must be less than kvorum.replication.write-timeout
+	 * @param collectInterval interval at which expired entries are removed from the disk
 	 */
 	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
 			@NotNull @SizeBounds(min = "8MB") @DefaultValue("64MB") DataSize cacheSize,
@@ -111,20 +112,21 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * Limits of the HTTP API.
 	 *
-	 * @param maxValueSize largest value; larger ones are refused with 413
-	 * @param maxInFlightSize memory of the values on their way in, and as much again for
-	 * large values on their way out; beyond that requests are refused with 503
-	 * @param maxConnections connections open at the same time; more are closed at once
-	 * @param idleTimeout how long a connection may stay open without a request
-	 * @param headerTimeout how long the headers of a request may take from their first
-	 * byte; 408 after that
-	 * @param bodyStallTimeout how long a client may pause while it sends a value; 408
-	 * after that
-	 * @param bodyTimeout how long a value may take in all; 408 after that
-	 * @param writeStallTimeout how long a client may pause while it receives an answer
-	 * before it is cut off
-	 * @param drainTime how long a node that stops keeps connections open that have no
-	 * request, so that the next one is answered; part of the time that a stop takes
+	 * @param maxValueSize size of the largest value; larger ones are refused with 413
+	 * @param maxInFlightSize maximum memory of the values being received, and as much
+	 * again for large values being sent; more requests are refused with 503
+	 * @param maxConnections maximum number of open connections; more are closed at once
+	 * @param idleTimeout time after which a connection without a request is closed
+	 * @param headerTimeout time limit of the headers of a request, from their first byte;
+	 * 408 after that
+	 * @param bodyStallTimeout longest pause of a client that sends a value; 408 after
+	 * that
+	 * @param bodyTimeout time limit of the whole value of a request; 408 after that
+	 * @param writeStallTimeout longest pause of a client that receives a response; after
+	 * that the connection is closed
+	 * @param drainTime time for which a stopping node keeps connections without a request
+	 * open, so that the next request on them is answered. Part of the time that a stop
+	 * takes
 	 */
 	record Api(@NotNull @SizeBounds(min = "1B", max = "64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
@@ -138,12 +140,12 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * The replication of keys.
+	 * Number of replicas and time limits of operations.
 	 *
-	 * @param factor replicas of a key, unless a request names another number; at most the
-	 * number of nodes
-	 * @param readTimeout how long a read may take; 504 after that
-	 * @param writeTimeout how long a write may take; 504 after that, and it may have
+	 * @param factor number of replicas of a key unless a request says otherwise, capped
+	 * to the number of nodes
+	 * @param readTimeout time limit of a read; 504 after that
+	 * @param writeTimeout time limit of a write; 504 after that, and the write may have
 	 * happened
 	 */
 	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
@@ -154,19 +156,20 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * Limits of ranges.
 	 *
-	 * @param maxConcurrent ranges under way on this node; beyond that they are refused
-	 * with 503
-	 * @param maxInFlightSize memory of the ranges under way; a range takes two pages (and
-	 * 17 KB) for each node it asks, two more, and four times kvorum.api.max-value-size;
-	 * beyond that they are refused with 503
-	 * @param pageSize how much of a range is read at a time, on each node
-	 * @param pageTimeout how long a node may take for a page or a large value, before a
-	 * range goes on without it
-	 * @param stallTimeout how long a client may pause while it receives a range before it
-	 * is cut off
-	 * @param threads threads that read pages, beside those for reads of single entries
-	 * @param queueLength pages that may wait for each of these threads; beyond that the
-	 * node counts as overloaded
+	 * @param maxConcurrent maximum number of ranges under way on this node; more are
+	 * refused with 503
+	 * @param maxInFlightSize maximum memory of the ranges under way; more are refused
+	 * with 503. A range takes two pages (each plus 17 KB) for each node, two more pages,
+	 * and four times kvorum.api.max-value-size
+	 * @param pageSize amount of a range that each node reads at a time
+	 * @param pageTimeout time limit of a node for a page or a large value; after that the
+	 * range goes on without the node
+	 * @param stallTimeout longest pause of a client that receives a range; after that the
+	 * connection is closed
+	 * @param threads number of threads that read pages, beside those for reads of single
+	 * entries
+	 * @param queueLength maximum number of pages that wait for each of these threads;
+	 * beyond that the node counts as overloaded
 	 */
 	record Range(@Min(1) @Max(10_000) @DefaultValue("8") int maxConcurrent,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("40MB") DataSize maxInFlightSize,
@@ -178,14 +181,14 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * The writes that are kept for nodes that did not take them.
+	 * Hinted handoff: writes kept for nodes that missed them, until they are replayed.
 	 *
-	 * @param window a node that has been away for longer is repaired instead; no hint
-	 * gets older, nor as old as kvorum.gc-grace
-	 * @param replayInterval how often waiting hints are tried
-	 * @param maxSize size of the entries that wait for one node; beyond that it is
-	 * repaired instead
-	 * @param maxRate entries sent to one node, each second
+	 * @param window time for which hints are kept for a node that is away; after that it
+	 * is repaired instead. Always less than kvorum.gc-grace
+	 * @param replayInterval interval at which hints are replayed to nodes that are back
+	 * @param maxSize maximum size of the hints for one node; beyond that it is repaired
+	 * instead
+	 * @param maxRate size of the hints replayed to one node, each second
 	 */
 	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
@@ -194,12 +197,13 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * The comparison of replicas with those of other nodes.
+	 * Comparison and repair of replicas.
 	 *
-	 * @param interval how often everything is compared
-	 * @param concurrency nodes that this one compares itself with at the same time
-	 * @param maxRate entries exchanged with one node, each second; also while a node is
-	 * rebuilt
+	 * @param interval interval at which all data is compared with every other node
+	 * @param concurrency number of nodes that this node compares itself with at the same
+	 * time
+	 * @param maxRate size of the entries exchanged with one node, each second; also
+	 * during a rebuild
 	 */
 	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
 			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
@@ -207,11 +211,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * Access to the HTTP API and the management endpoints.
+	 * API keys of the HTTP API and the management endpoints.
 	 *
-	 * @param keysFile file of the API keys, in JSON; without it every client may do
-	 * everything
-	 * @param reloadInterval how often the file is checked for changes
+	 * @param keysFile JSON file of the API keys; without it every request is allowed
+	 * @param reloadInterval interval at which the file is checked for changes
 	 */
 	record Access(@Nullable Path keysFile,
 			@NotNull @DurationMin(millis = 100) @DurationMax(hours = 1) @DefaultValue("5s") Duration reloadInterval) {
@@ -220,29 +223,29 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * The other nodes. Without them a node is a cluster of one and opens no second port.
 	 *
-	 * @param self replica address of this node, http://host:port: it listens there for
-	 * the other nodes; one of kvorum.cluster.nodes. https:// is the same address, and
-	 * allowed where kvorum.cluster.ssl.bundle is set
-	 * @param nodes replica addresses of all nodes of the cluster, this one among them;
-	 * the same for all nodes, in any order
-	 * @param secret shared by all nodes, so that others cannot use their replica ports;
-	 * 16 to 256 visible ASCII characters. Without it the network of the nodes has to be
-	 * closed to others
+	 * @param self replica address of this node, http://host:port, on which it listens for
+	 * the other nodes. One of kvorum.cluster.nodes. The form https:// names the same
+	 * address and needs kvorum.cluster.ssl.bundle
+	 * @param nodes replica addresses of all nodes of the cluster, including this one. The
+	 * same list on all nodes, in any order
+	 * @param secret secret of all nodes, which protects their replica ports; 16 to 256
+	 * visible ASCII characters. Without a secret, restrict the network of the nodes
 	 * @param ssl TLS between the nodes
-	 * @param silenceTimeout how long a node may be silent while it owes an answer before
-	 * the connections to it are given up; less than kvorum.replication.write-timeout
-	 * @param connectTimeout how long connecting to a node may take; at most
+	 * @param silenceTimeout silence after which a node that owes an answer counts as
+	 * away. Must be less than kvorum.replication.write-timeout
+	 * @param connectTimeout time limit of connecting to a node and of its hello; at most
 	 * silence-timeout
-	 * @param probeInterval how often a node that is absent is tried
-	 * @param maxInFlight operations that may wait for one node, for each event loop;
-	 * beyond that they are refused
-	 * @param hedgeDelay when a read asks one more replica, or after the 99th percentile
-	 * of such reads if that is sooner; less than kvorum.replication.read-timeout
-	 * @param acceptLoss for one start, when several nodes have lost their disks at once
-	 * and wait for each other: takes this node as it is, and what only it had
-	 * acknowledged as lost
-	 * @param acceptAddress for one start, when the address of this node has changed:
-	 * takes a store that was that of another address
+	 * @param probeInterval interval at which a node that is away is tried
+	 * @param maxInFlight maximum number of operations under way to one node, for each
+	 * event loop; beyond that the node counts as overloaded
+	 * @param hedgeDelay time after which a read asks one more replica, or the 99th
+	 * percentile of such reads if that is shorter. Must be less than
+	 * kvorum.replication.read-timeout
+	 * @param acceptLoss whether to accept this node as it is, and to give up entries that
+	 * only the lost disks held. For one start, when several nodes have lost their disks
+	 * at once and wait for each other
+	 * @param acceptAddress whether to accept a store that belonged to another address.
+	 * For one start, when the address of this node has changed
 	 */
 	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
@@ -266,12 +269,12 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			return this.self == null;
 		}
 
-		/** The address where this node listens for the others; null if it is alone. */
+		/** The address on which this node listens for the others; null if it is alone. */
 		@Nullable ReplicaAddress address() {
 			return (this.self != null) ? ReplicaAddress.parse(this.self) : null;
 		}
 
-		/** The properties without the secret. */
+		/** Hides the secret. */
 		@Override
 		public String toString() {
 			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
@@ -285,11 +288,11 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * TLS between the nodes.
 	 *
-	 * @param bundle name of the SSL bundle (spring.ssl.bundle) that has the certificate
-	 * of this node, its key, and the authorities that the certificates of all nodes come
-	 * from; the replica port speaks nothing but TLS 1.3 then, with certificates on both
-	 * sides, to nodes whose certificate names the host of their replica address. Without
-	 * it the network of the nodes has to be closed to others
+	 * @param bundle name of the SSL bundle (spring.ssl.bundle) with this node's
+	 * certificate, its key, and the authorities of all nodes' certificates. The replica
+	 * port then speaks only TLS 1.3 with certificates on both sides. A certificate must
+	 * name the host of the node's replica address. Without a bundle, restrict the network
+	 * of the nodes
 	 */
 	record Ssl(@Nullable @Pattern(regexp = ".*\\S.*",
 			message = "must name a bundle: leave the property out if nothing is to be encrypted") String bundle) {
@@ -297,19 +300,19 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * Backups of this node, and what it is restored from.
+	 * Backups of this node and its restore.
 	 *
-	 * @param directory where they are made, one directory for each node, outside of
-	 * kvorum.storage.path; on its file system they are links and take no space at first.
-	 * Without it there are none
-	 * @param keep good backups that are kept: after each one the oldest beyond them are
-	 * removed
-	 * @param maxRate how fast the files of a backup are read to be verified, and copied
-	 * to be restored, each second
-	 * @param restoreFrom the directory of one backup of this node, for a start with an
-	 * empty kvorum.storage.path; ignored once it is restored
-	 * @param restoreWholeCluster whether all nodes are restored from their backups, and
-	 * none of them has gone on; without it the node is rebuilt from the others
+	 * @param directory directory of the backups, outside of kvorum.storage.path; each
+	 * node needs its own. On the same file system backups are links and take no space at
+	 * first. Without a directory no backups are made
+	 * @param keep number of good backups to keep; each new one removes the oldest beyond
+	 * that
+	 * @param maxRate size of the files that are read for verification, or copied for a
+	 * restore, each second
+	 * @param restoreFrom directory of one backup of this node, for a start with an empty
+	 * kvorum.storage.path. Ignored once the backup is restored
+	 * @param restoreWholeCluster whether all nodes are restored from their backups
+	 * together. Otherwise a restored node is rebuilt from the others
 	 */
 	record Backup(@Nullable Path directory, @Min(1) @Max(10_000) @DefaultValue("7") int keep,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("64MB") DataSize maxRate, @Nullable Path restoreFrom,
@@ -328,11 +331,11 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * Traces of operations, by OpenTelemetry.
+	 * Traces of operations with OpenTelemetry.
 	 *
-	 * @param enabled whether operations are traced: a span for each that is sampled, and
-	 * one for each call of a replica. How many and where to is said by
-	 * management.tracing.sampling.probability and
+	 * @param enabled whether operations are traced: one span for each sampled operation
+	 * and one for each call of a replica. Set the share with
+	 * management.tracing.sampling.probability and the target with
 	 * management.opentelemetry.tracing.export.otlp.endpoint
 	 */
 	record Tracing(@DefaultValue("false") boolean enabled) {

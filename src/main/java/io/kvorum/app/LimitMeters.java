@@ -11,8 +11,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.util.unit.DataSize;
 
 /**
- * The configured limits of measured values. With them alerts and dashboards say "half of
- * the limit" for every configuration.
+ * Configured limits of measured values. Alerts and dashboards compare with them and so
+ * hold for every configuration.
  */
 final class LimitMeters implements MeterBinder {
 

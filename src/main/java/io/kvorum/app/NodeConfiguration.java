@@ -48,7 +48,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.http.client.ReactorResourceFactory;
 
-/** Puts a node together. */
+/** Configures the parts that every node has. */
 @Configuration(proxyBeanMethods = false)
 class NodeConfiguration {
 
@@ -104,7 +104,7 @@ class NodeConfiguration {
 				"kvorum-range", IDLE_READ_THREAD_SECONDS, true), meters, "kvorum.storage.pages");
 	}
 
-	/** Threads for what repair reads, so that no client's read waits for them. */
+	/** Threads for reads of repairs, so that no client's read waits for them. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler repairScheduler(MeterRegistry meters) {
 		return Micrometer.timedScheduler(Schedulers.newBoundedElastic(RocksSchedulers.REPAIR_THREADS,

@@ -54,7 +54,7 @@ import org.springframework.util.StringUtils;
 import org.springframework.web.reactive.function.client.WebClient;
 
 /**
- * Configures what only a node with peers has: the replica port, hinted handoff,
+ * Configures the parts that only a node with peers has: the replica port, hinted handoff,
  * anti-entropy and quarantine. {@link AloneConfiguration} offers the same ports for a
  * node without peers.
  */
@@ -63,18 +63,18 @@ import org.springframework.web.reactive.function.client.WebClient;
 class PeersConfiguration {
 
 	/**
-	 * The most that kvorum.api.max-value-size can be: what other nodes take, or took
-	 * once, must not end a stream here.
+	 * Largest allowed kvorum.api.max-value-size. An entry that another node accepts, or
+	 * once accepted, must not end a stream here.
 	 */
 	private static final int MAX_ENTRY_BYTES = 64 << 20;
 
 	/**
-	 * The time that a starting node waits for its peers. A peer that is silent, or opens
-	 * no streams to this node, uses it up.
+	 * Time that a starting node waits for its peers, in vain for one that is silent or
+	 * opens no streams to this node.
 	 */
 	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
 
-	/** The time that another node may take to answer a query. */
+	/** Time limit of a peer's answer to a question of a repair. */
 	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration MEETING_TIMEOUT = Duration.ofSeconds(1);
@@ -86,8 +86,9 @@ class PeersConfiguration {
 	private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
 	/**
-	 * A new cluster votes by then, if all of its nodes are there. A node that has to be
-	 * rebuilt is ready earlier than it may vote, and serves what the others hold.
+	 * Time that a starting node waits for its voting right. A new cluster votes by then
+	 * if all of its nodes are there. A node that has to be rebuilt is ready before it may
+	 * vote, and serves entries of the others.
 	 */
 	private static final Duration VOTING_TIMEOUT = Duration.ofSeconds(2);
 
@@ -110,7 +111,10 @@ class PeersConfiguration {
 				events);
 	}
 
-	/** A loopback address is listened on as it is, any other name on all interfaces. */
+	/**
+	 * The address to listen on: a loopback address as it is, all interfaces for any other
+	 * name.
+	 */
 	private static InetSocketAddress listenAddress(ReplicaAddress address) {
 		return address.isLoopback() ? new InetSocketAddress(address.host(), address.port())
 				: new InetSocketAddress(address.port());
@@ -210,7 +214,10 @@ class PeersConfiguration {
 		}
 	}
 
-	/** An empty name is none, as for the properties. */
+	/**
+	 * Whether this node has an address in a cluster. As for the properties, an empty one
+	 * counts as none.
+	 */
 	static boolean hasPeers(ConditionContext context) {
 		return StringUtils.hasText(context.getEnvironment().getProperty("kvorum.cluster.self"));
 	}

@@ -5,7 +5,7 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Reads the properties of a node; tells all that is wrong with them at once. */
+/** Reads the properties of a node and reports all their violations at once. */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(KvorumProperties.class)
 class PropertiesConfiguration {

@@ -13,12 +13,10 @@ import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import org.springframework.util.unit.DataSize;
 
-/** The relations that the properties of a node must have. */
+/** Relations between the properties of a node. */
 final class PropertyRelations {
 
-	/**
-	 * The bytes of a write in the queue beside its value: key, content type, overhead.
-	 */
+	/** Size of a write in the queue beside its value: key, content type, overhead. */
 	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
 
 	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
@@ -67,7 +65,7 @@ final class PropertyRelations {
 				"at least what one range over all nodes takes", needed);
 	}
 
-	/** Checks that neither directory contains the other: each is tidied up by itself. */
+	/** Checks that backups and store are apart, as files are removed from both. */
 	private void checkBackup(Backup backup, Storage storage) {
 		Path directory = backup.directory();
 		if (directory != null) {
@@ -78,7 +76,10 @@ final class PropertyRelations {
 		}
 	}
 
-	/** It would vote with what is old as if it were new. */
+	/**
+	 * Refuses a restore with accept-loss: the node would vote with old entries as if they
+	 * were new.
+	 */
 	private void checkRestore(Backup backup, Cluster cluster) {
 		Path from = backup.restoreFrom();
 		if (from != null && cluster.acceptLoss()) {

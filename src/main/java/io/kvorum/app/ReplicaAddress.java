@@ -6,16 +6,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The address where a node listens for the other nodes. DNS need not know the name yet:
- * other nodes start before and after this one. TLS is no part of it: a node stays the
- * same node, with the same data, when TLS is switched on.
+ * Address on which a node listens for the other nodes. DNS need not know the name yet:
+ * other nodes start before and after this one. TLS is no part of the address: a node
+ * keeps its identity and data when TLS is switched.
  *
  * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
  * @param port 1 to 65535
  */
 record ReplicaAddress(String host, int port) {
 
-	/** The form that {@link #parse} accepts. */
+	/** Form that {@link #parse} accepts, for messages. */
 	static final String FORM = "must be http://host:port, with a port from 1 to 65535 and nothing after it";
 
 	private static final int MAX_PORT = 65_535;
@@ -48,12 +48,12 @@ record ReplicaAddress(String host, int port) {
 		return text.strip().regionMatches(true, 0, SECURE + ":", 0, SECURE.length() + 1);
 	}
 
-	/** The host as it is in a certificate. */
+	/** The host as in a certificate. */
 	String bareHost() {
 		return this.host.startsWith("[") ? this.host.substring(1, this.host.length() - 1) : this.host;
 	}
 
-	/** Whether only this machine reaches the address. */
+	/** Whether only this machine can reach the address. */
 	boolean isLoopback() {
 		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
 	}
@@ -63,7 +63,7 @@ record ReplicaAddress(String host, int port) {
 		return addresses.stream().map(address -> parse(address).toString()).toList();
 	}
 
-	/** The normal form, by which nodes know each other. */
+	/** The normal form, which names the node in the cluster. */
 	@Override
 	public String toString() {
 		return "http://" + this.host + ":" + this.port;

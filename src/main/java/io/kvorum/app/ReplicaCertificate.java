@@ -17,9 +17,8 @@ import org.springframework.boot.ssl.SslBundles;
 import org.springframework.boot.ssl.SslOptions;
 
 /**
- * The SSL bundle by which a node identifies itself to the others. It is checked when the
- * node starts, which fails with a bundle that others would refuse. It is checked again
- * whenever its files have changed.
+ * SSL bundle with which a node authenticates to the others. It is checked at the start,
+ * which fails if the others would refuse it, and again whenever its files change.
  */
 final class ReplicaCertificate {
 
@@ -29,7 +28,7 @@ final class ReplicaCertificate {
 
 	private final String name;
 
-	/** Null until the bundle was read for the first time. Guarded by this. */
+	/** Null until the bundle has been read for the first time. Guarded by this. */
 	private @Nullable ReplicaTls tls;
 
 	private ReplicaCertificate(String name) {
@@ -37,9 +36,9 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * TLS by the bundle that these properties name, from now on by the newest state of
-	 * its files; null where they name none.
-	 * @throws WrongPropertiesException if there is none of this name, or it is of no use
+	 * TLS with the bundle that these properties name, reloaded when its files change;
+	 * null if they name none.
+	 * @throws WrongPropertiesException if there is no such bundle, or it cannot be used
 	 */
 	static @Nullable ReplicaTls reloading(Cluster cluster, SslBundles bundles) {
 		String name = cluster.ssl().bundle();
@@ -49,7 +48,7 @@ final class ReplicaCertificate {
 		}
 		try {
 			ReplicaCertificate certificate = new ReplicaCertificate(name);
-			// First, so that no change is missed: one that is told before is read below.
+			// First, so that no change is missed: an earlier change is read below.
 			bundles.addBundleUpdateHandler(name, certificate::update);
 			return certificate.begin(self.bareHost(), bundles);
 		}
@@ -73,8 +72,8 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * Takes a new bundle, on Spring's thread that watches files. That thread waits while
-	 * the bundle is read for the first time. Streams under way continue.
+	 * Takes a changed bundle. Called by Spring's thread that watches files, which waits
+	 * for the first read of the bundle. Open connections go on.
 	 */
 	private synchronized void update(SslBundle bundle) {
 		ReplicaTls current = this.tls;
@@ -83,11 +82,11 @@ final class ReplicaCertificate {
 		}
 		try {
 			current.replace(materialOf(bundle));
-			logger.info("New connections between nodes use what is new of the SSL bundle {}", this.name);
+			logger.info("New connections between nodes use the changed SSL bundle {}", this.name);
 		}
 		catch (SSLException | RuntimeException ex) {
-			logger.error("What is new of the SSL bundle {} cannot be used between nodes, and is not: {}", this.name,
-					reason(ex));
+			logger.error("The changed SSL bundle {} cannot be used between nodes, the one before stays in use: {}",
+					this.name, reason(ex));
 		}
 	}
 
@@ -95,7 +94,7 @@ final class ReplicaCertificate {
 		if (bundle.getStores().getKeyStore() == null) {
 			throw new SSLException("it has no keystore, with the certificate of this node and its key");
 		}
-		// The JDK's would stand in for it: all that any public authority has issued.
+		// The JDK's truststore would be used instead, and accept any public authority.
 		if (bundle.getStores().getTrustStore() == null) {
 			throw new SSLException("it has no truststore, with the authority of the certificates of all nodes");
 		}
@@ -111,7 +110,8 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * The first message that says what; those above say that something was being done.
+	 * The message of the innermost cause, which names the error; the outer ones name the
+	 * attempt.
 	 */
 	private static String reason(Throwable error) {
 		Throwable cause = error;

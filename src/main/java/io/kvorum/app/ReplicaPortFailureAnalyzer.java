@@ -4,13 +4,13 @@ import io.kvorum.transport.ReplicaPortException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says why the replica port was not opened, instead of a stack trace. */
+/** Explains why the replica port was not opened, instead of a stack trace. */
 final class ReplicaPortFailureAnalyzer extends AbstractFailureAnalyzer<ReplicaPortException> {
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, ReplicaPortException cause) {
 		return new FailureAnalysis(String.valueOf(cause.getMessage()),
-				"Look at kvorum.cluster.self, and at which process listens on that port.", cause);
+				"Check kvorum.cluster.self, and which process listens on that port.", cause);
 	}
 
 }

@@ -14,8 +14,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Logs one line when a node is ready: its data directory, durability, ports and peers.
- * Logs another one if its replica port trusts a network.
+ * Log line of a ready node: its ports, its data, its durability and its cluster. A
+ * warning follows if the replica port trusts its network.
  */
 final class StartReport {
 
@@ -30,8 +30,8 @@ final class StartReport {
 	private final LoopResources loops;
 
 	/**
-	 * A report to be told.
-	 * @param isSecure whether the port of the API speaks TLS
+	 * Creates a report.
+	 * @param isSecure whether the API port speaks TLS
 	 */
 	StartReport(KvorumProperties properties, boolean isSecure, Environment environment, LoopResources loops) {
 		this.properties = properties;
@@ -50,7 +50,7 @@ final class StartReport {
 		warnOfAnOpenPort();
 	}
 
-	/** IoUring, Epoll or Nio: what reactor-netty has found. */
+	/** The transport that reactor-netty has found: IoUring, Epoll or Nio. */
 	private String transport() {
 		EventLoopGroup group = this.loops.onServer(LoopResources.DEFAULT_NATIVE);
 		return this.loops.onChannelClass(SocketChannel.class, group).getSimpleName().replace("SocketChannel", "");

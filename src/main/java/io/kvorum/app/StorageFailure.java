@@ -12,12 +12,12 @@ import org.springframework.context.ApplicationContext;
 
 /**
  * Ends the process when the store has failed. Readiness fails first, so that no more
- * requests come; then the process exits with {@value #EXIT_CODE}. Its supervisor starts
- * it again, and opening the store finds out what is on the disk.
+ * requests come; then the process ends with exit code {@value #EXIT_CODE}. The supervisor
+ * of the node starts it again, and opening the store checks the disk.
  */
 final class StorageFailure {
 
-	/** EX_IOERR of sysexits.h. */
+	/** Exit code EX_IOERR of sysexits.h. */
 	static final int EXIT_CODE = 74;
 
 	private static final Duration EXIT_TIMEOUT = Duration.ofSeconds(15);
@@ -32,7 +32,7 @@ final class StorageFailure {
 		this.context = context;
 	}
 
-	/** Called by any thread; returns at once. */
+	/** Ends the process. Called by any thread; returns at once. */
 	void exit(Throwable cause) {
 		if (this.exiting.compareAndSet(false, true)) {
 			logger.error("The store has failed and takes no more writes: {}. The process ends with exit code {}; "
@@ -40,14 +40,18 @@ final class StorageFailure {
 			AvailabilityChangeEvent.publish(this.context, ReadinessState.REFUSING_TRAFFIC);
 			Thread exit = Thread.ofPlatform()
 				.name("kvorum-exit")
-				// Or closing the context would end the JVM before the exit code is set.
+				// Otherwise closing the context would end the JVM before the exit code is
+				// set.
 				.daemon(false)
 				.start(() -> System.exit(SpringApplication.exit(this.context, () -> EXIT_CODE)));
 			Thread.ofPlatform().name("kvorum-halt").daemon().start(() -> haltUnlessEnded(exit));
 		}
 	}
 
-	/** A disk that fails may also hang, and hold up an orderly end for ever. */
+	/**
+	 * Halts the JVM after a while: a disk that fails may also hang, and block an orderly
+	 * end for ever.
+	 */
 	private static void haltUnlessEnded(Thread exit) {
 		try {
 			exit.join(EXIT_TIMEOUT);

@@ -16,16 +16,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Opens the store before the HTTP port opens, and closes it after the last request was
- * answered and the port is closed.
+ * Opens the store before the HTTP port, and closes it after the last response and after
+ * that port.
  */
 final class StorageLifecycle implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(StorageLifecycle.class);
 
 	/**
-	 * The time to close the store; together with that of requests in flight less than 10
-	 * s.
+	 * Time limit of closing the store. With the time for requests in flight it is less
+	 * than 10 s.
 	 */
 	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
@@ -41,10 +41,10 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private final RepairLog repairs;
 
-	/** The facts that this node remembers about itself; null for a node without peers. */
+	/** The node's state in its cluster; null for a node without peers. */
 	private final @Nullable NodeState state;
 
-	/** Whether the store may be that of another address. */
+	/** Whether the store may belong to another address. */
 	private final boolean acceptsAddress;
 
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
@@ -66,9 +66,10 @@ final class StorageLifecycle implements SmartLifecycle {
 			claim(this.state);
 		}
 		letTimePass();
+		// A failure means a full disk: the node serves reads, and writes once there is
+		// space.
 		this.clock.start(this.storage.identity(), this.storage.clockBoundMillis(), this.storage::storeClockBound)
-			.exceptionally(_ -> null) // A full disk: it serves reads, and writes when
-										// there is space.
+			.exceptionally(_ -> null)
 			.toCompletableFuture()
 			.join();
 		this.repairs.load();
@@ -81,10 +82,8 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private void claim(NodeState state) {
 		try {
-			state.claim(this.acceptsAddress)
-				.onErrorComplete() // A full disk: the next start records it.
-				.toFuture()
-				.join();
+			// A failure means a full disk: the next start records the address.
+			state.claim(this.acceptsAddress).onErrorComplete().toFuture().join();
 		}
 		catch (StoreOpenException ex) {
 			this.storage.close();
@@ -102,25 +101,23 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	private static void load(NodeState state) {
-		state.load()
-			.onErrorComplete() // A full disk: what it is will be recorded later.
-			.toFuture()
-			.join();
+		// A failure means a full disk: the state is recorded later.
+		state.load().onErrorComplete().toFuture().join();
 	}
 
 	/**
-	 * Waits until versions above the stored bound are acceptable to other nodes. After a
-	 * crash the bound may be two seconds ahead of the time, and other nodes refuse what
-	 * is more than half a second ahead. Usually that time has passed while the process
-	 * started. If the bound is further ahead, the machine's clock was set back, and no
-	 * wait helps.
+	 * Waits until other nodes accept this node's versions. After a crash versions
+	 * continue above the stored bound, which may be two seconds ahead of the clock. Other
+	 * nodes refuse versions that are more than half a second ahead. That time has usually
+	 * passed during the start. If the bound is further ahead, the machine's clock was set
+	 * back, and no wait would help.
 	 */
 	private void letTimePass() {
 		long firstMillis = this.storage.clockBoundMillis() + 1;
 		long tooEarlyMillis = firstMillis - this.time.millis() - HybridLogicalClock.MAX_LEAD_MILLIS;
 		if (tooEarlyMillis > 0 && tooEarlyMillis <= HybridLogicalClock.AHEAD_MILLIS) {
 			try {
-				// The main thread, before any port is open.
+				// On the main thread, before any port is open.
 				Thread.sleep(tooEarlyMillis);
 			}
 			catch (InterruptedException _) {
@@ -130,8 +127,8 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * Closes the store on a thread of its own: where the disk hangs, the process ends
-	 * without. Nothing acknowledged is lost by that.
+	 * Closes the store on a thread of its own: if the disk hangs, the process ends
+	 * without closing. No acknowledged write is lost by that.
 	 */
 	@Override
 	public void stop() {
@@ -151,11 +148,8 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private void close() {
 		if (this.state != null) {
-			this.state.noteStop()
-				.onErrorComplete() // A full disk: the next run of the system does not
-									// know.
-				.toFuture()
-				.join();
+			// A failure means a full disk: the next start does not know of this stop.
+			this.state.noteStop().onErrorComplete().toFuture().join();
 		}
 		this.storage.close();
 	}
@@ -165,7 +159,7 @@ final class StorageLifecycle implements SmartLifecycle {
 		return this.running;
 	}
 
-	/** Far below the phases of the web server and its graceful shutdown. */
+	/** Phase far below those of the web server and its graceful shutdown. */
 	@Override
 	public int getPhase() {
 		return 0;

@@ -4,7 +4,7 @@ import io.kvorum.storage.StoreOpenException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says why a store was not opened, and what to do, instead of a stack trace. */
+/** Explains why a store was not opened, and the remedy, instead of a stack trace. */
 final class StoreOpenFailureAnalyzer extends AbstractFailureAnalyzer<StoreOpenException> {
 
 	@Override

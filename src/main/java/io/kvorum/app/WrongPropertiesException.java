@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The configuration cannot be used. Has everything that is wrong with it. */
+/** Signals a configuration that cannot be used, with all its violations. */
 final class WrongPropertiesException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

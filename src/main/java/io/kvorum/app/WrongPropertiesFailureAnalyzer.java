@@ -6,8 +6,8 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Lists all that is wrong with the configuration. Before Spring's own analyzers, which
- * would tell the first thing only.
+ * Lists all violations in the configuration. Runs before Spring's own analyzers, which
+ * would report only the first.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class WrongPropertiesFailureAnalyzer extends AbstractFailureAnalyzer<WrongPropertiesException> {

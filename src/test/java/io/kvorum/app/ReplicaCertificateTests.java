@@ -106,7 +106,7 @@ class ReplicaCertificateTests {
 			bundles.change.join();
 		});
 
-		assertThat(output.getOut()).contains("New connections between nodes use what is new of the SSL bundle node");
+		assertThat(output.getOut()).contains("New connections between nodes use the changed SSL bundle node");
 	}
 
 	/** Changes right behind each look, by another thread, which may have to wait. */

@@ -116,7 +116,7 @@ class SecuredClusterIT {
 		TestCa.replace(CA.key(HOST), CA.key("broken"));
 		for (int node : cluster.nodes()) {
 			Poll.until(() -> "node " + node + " says so", DEADLINE,
-					() -> said(node).contains("What is new of the SSL bundle node cannot be used"));
+					() -> said(node).contains("The changed SSL bundle node cannot be used"));
 			assertThat(shownBy(node)).isEqualTo(before);
 		}
 		cluster.cut(1);
