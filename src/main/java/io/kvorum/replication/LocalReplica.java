@@ -201,7 +201,7 @@ public final class LocalReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] query, Deadline deadline) {
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 		return deadline.isPast(this.time) ? TOO_LATE : this.queries.answer(query, deadline);
 	}
 

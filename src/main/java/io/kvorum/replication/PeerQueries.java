@@ -6,17 +6,14 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
 import reactor.core.publisher.Mono;
 
-/** Answers the queries of peers other than reads and stores. */
+/** Answers the queries of other nodes. */
 @FunctionalInterface
 public interface PeerQueries {
 
-	/** Answers no query, on a node without peers. */
-	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no queries"));
+	/** The answers of a node without peers. */
+	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no questions"));
 
-	/**
-	 * Replies with {@link Answered} or with a failure, never with an error signal.
-	 * @param query a query of a kind that this node knows
-	 */
-	Mono<Reply> answer(byte[] query, Deadline deadline);
+	/** Replies {@link Answered}, or why there is no answer; no error signals. */
+	Mono<Reply> answer(PeerQuery query, Deadline deadline);
 
 }

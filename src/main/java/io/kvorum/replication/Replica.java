@@ -59,11 +59,8 @@ public interface Replica {
 	/** Scans the first entries of a range; replies with {@link Listed} or a failure. */
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
-	/**
-	 * Sends a query of another kind, see {@link PeerQueries}; replies with
-	 * {@link Answered} or a failure.
-	 */
-	Mono<Reply> ask(byte[] query, Deadline deadline);
+	/** Asks a query: {@link Answered}, where it does not fail. */
+	Mono<Reply> ask(PeerQuery query, Deadline deadline);
 
 	/**
 	 * The expected time of a read, in nanoseconds; the replicas of a key are asked in its

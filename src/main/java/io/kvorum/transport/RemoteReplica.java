@@ -10,6 +10,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.EntryFormat;
@@ -87,9 +88,9 @@ final class RemoteReplica implements Replica {
 
 	/** Asks over the stream of large entries, because the answer may be long. */
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, question, deadline, sink,
-				this.callers.current()));
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, query.toBytes(), deadline,
+				sink, this.callers.current()));
 	}
 
 	/** An open stream if there is one: the peer is away only if it has none. */

@@ -11,6 +11,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.transport.ReplicaProtocol.Lane;
@@ -174,7 +175,7 @@ final class ReplicaStream {
 			case ReplicaProtocol.STORE -> store(operation, false, deadline);
 			case ReplicaProtocol.REPAIR -> store(operation, true, deadline);
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
-			case ReplicaProtocol.QUESTION -> this.replica.ask(operation.entry, deadline);
+			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
 		};
 	}
@@ -193,6 +194,17 @@ final class ReplicaStream {
 	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {
 		ScanOrder order = ScanOrder.of(operation.entry);
 		return this.replica.scan(order.range(), order.limit(), deadline);
+	}
+
+	private Mono<Reply> ask(OperationFrame operation, Deadline deadline) {
+		PeerQuery query;
+		try {
+			query = PeerQuery.of(operation.entry);
+		}
+		catch (IllegalArgumentException ex) {
+			return Mono.just(Failed.notDone(Reason.INTERNAL, "asked " + ex.getMessage()));
+		}
+		return this.replica.ask(query, deadline);
 	}
 
 	private ReplyFrame frameOf(OperationFrame operation, Reply reply) {

@@ -15,6 +15,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
@@ -206,7 +207,7 @@ public final class ScriptedReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 		throw new UnsupportedOperationException();
 	}
 

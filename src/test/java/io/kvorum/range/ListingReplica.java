@@ -14,6 +14,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Listed;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Pages;
@@ -208,7 +209,7 @@ public final class ListingReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 		throw new UnsupportedOperationException();
 	}
 

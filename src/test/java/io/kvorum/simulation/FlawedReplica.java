@@ -10,6 +10,7 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
@@ -77,8 +78,8 @@ final class FlawedReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return this.replica.ask(question, deadline);
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		return this.replica.ask(query, deadline);
 	}
 
 	@Override

@@ -8,6 +8,7 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
@@ -47,8 +48,8 @@ final class ForgetfulReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return this.replica.ask(question, deadline);
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		return this.replica.ask(query, deadline);
 	}
 
 	@Override

@@ -10,6 +10,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
@@ -17,19 +18,16 @@ import reactor.core.publisher.Mono;
 /** A replica that tells no other node when it saw it alive. */
 record ForgetfulWitness(Replica replica) implements Replica {
 
-	/** The kind of question by which nodes introduce themselves. */
-	private static final byte INTRODUCTION = 1;
-
 	static Replica of(Replica replica, TimeSource time) {
 		return new ForgetfulWitness(replica);
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		if (question[0] != INTRODUCTION) {
-			return this.replica.ask(question, deadline);
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		if (query.kind() != PeerQuery.Kind.INTRODUCTION) {
+			return this.replica.ask(query, deadline);
 		}
-		return this.replica.ask(forgotten(question), deadline)
+		return this.replica.ask(PeerQuery.of(forgotten(query.toBytes())), deadline)
 			.map(reply -> (reply instanceof Answered answered) ? new Answered(forgotten(answered.bytes())) : reply);
 	}
 

@@ -9,6 +9,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
@@ -57,8 +58,8 @@ final class RejectingReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return this.replica.ask(question, deadline);
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		return this.replica.ask(query, deadline);
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import reactor.core.publisher.Mono;
@@ -66,8 +67,8 @@ final class RemoteReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
-		return call(false, deadline, (replica, remaining) -> replica.ask(question, remaining));
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		return call(false, deadline, (replica, remaining) -> replica.ask(query, remaining));
 	}
 
 	@Override

@@ -18,6 +18,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Listed;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
@@ -395,7 +396,7 @@ class ReplicaStreamTests {
 		}
 
 		@Override
-		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 			throw new UnsupportedOperationException();
 		}
 

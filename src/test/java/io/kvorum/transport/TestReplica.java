@@ -14,6 +14,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Listed;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
@@ -88,7 +89,7 @@ final class TestReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> ask(byte[] question, Deadline deadline) {
+	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 		throw new UnsupportedOperationException();
 	}
 

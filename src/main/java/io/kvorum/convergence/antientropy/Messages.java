@@ -9,53 +9,34 @@ import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.PeerQuery;
+import io.kvorum.replication.PeerQuery.Kind;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * What replicas ask each other to find out in what they differ, and the answers. A
- * question begins with its kind; numbers are big-endian.
+ * What replicas ask each other to find out in what they differ, and the answers. Numbers
+ * are big-endian.
  * <p>
  * Reading throws a {@link RuntimeException} where the bytes are no such message.
  */
 final class Messages {
-
-	/** asker 4 → a digest for each slice. */
-	static final byte SLICES = 2;
-
-	/** asker 4, slices 4 each → a digest for each of their partitions. */
-	static final byte LEAVES = 3;
-
-	/**
-	 * For each leaf partition 4, items 4, items 8 each → for each leaf, or only the first
-	 * ones, headers 4, headers, items that are lacking 4, their positions 4 each.
-	 */
-	static final byte COMPARE = 4;
-
-	/** For each key length 2, key → whether that is all 1, a {@link Page}. */
-	static final byte FETCH = 5;
-
-	/** As FETCH, for one key, however long its entry is. */
-	static final byte FETCH_WHOLE = 6;
 
 	private static final int STUB_FIXED = Short.BYTES + 2 * Long.BYTES + 2;
 
 	private Messages() {
 	}
 
-	/** What follows the kind of a question. */
-	static ByteBuffer body(byte[] question) {
-		return ByteBuffer.wrap(question, 1, question.length - 1);
+	/** asker 4 → a digest of 8 bytes for each slice. */
+	static PeerQuery askSlices(int asker) {
+		return new PeerQuery(Kind.SLICES, ByteBuffer.allocate(Integer.BYTES).putInt(asker).array());
 	}
 
-	static byte[] askSlices(int asker) {
-		return ByteBuffer.allocate(1 + Integer.BYTES).put(SLICES).putInt(asker).array();
-	}
-
-	static byte[] askLeaves(int asker, List<Integer> slices) {
-		ByteBuffer out = ByteBuffer.allocate(1 + Integer.BYTES * (1 + slices.size())).put(LEAVES).putInt(asker);
+	/** asker 4, slices 4 each → a digest of 8 bytes for each of their partitions. */
+	static PeerQuery askLeaves(int asker, List<Integer> slices) {
+		ByteBuffer out = ByteBuffer.allocate(Integer.BYTES * (1 + slices.size())).putInt(asker);
 		slices.forEach(out::putInt);
-		return out.array();
+		return new PeerQuery(Kind.LEAVES, out.array());
 	}
 
 	static List<Integer> readSlices(ByteBuffer in) {
@@ -82,19 +63,23 @@ final class Messages {
 		return digests;
 	}
 
-	static byte[] compare(List<Leaf> leaves) {
-		int length = 1;
+	/**
+	 * For each leaf partition 4, items 4, items 8 each → for each leaf, or only the first
+	 * ones, stubs 4, stubs, items that are lacking 4, their positions 4 each.
+	 */
+	static PeerQuery compare(List<Leaf> leaves) {
+		int length = 0;
 		for (Leaf leaf : leaves) {
 			length += 2 * Integer.BYTES + leaf.items.length * Long.BYTES;
 		}
-		ByteBuffer out = ByteBuffer.allocate(length).put(COMPARE);
+		ByteBuffer out = ByteBuffer.allocate(length);
 		for (Leaf leaf : leaves) {
 			out.putInt(leaf.partition).putInt(leaf.items.length);
 			for (long item : leaf.items) {
 				out.putLong(item);
 			}
 		}
-		return out.array();
+		return new PeerQuery(Kind.COMPARE, out.array());
 	}
 
 	static List<Leaf> readLeaves(ByteBuffer in) {
@@ -129,8 +114,8 @@ final class Messages {
 	}
 
 	/**
-	 * The answer to {@link #COMPARE}.
-	 * @param copies how many members are to hold an entry: headers tell the number, which
+	 * The answer to {@link #compare}.
+	 * @param copies how many members are to hold an entry: stubs tell the number, which
 	 * all members of a layout make alike
 	 */
 	static byte[] differences(List<Difference> differences, ToIntFunction<Copies> copies) {
@@ -182,15 +167,18 @@ final class Messages {
 		return new EntryHeader(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
 	}
 
-	static byte[] fetchWhole(Key key) {
-		byte[] question = fetch(List.of(key));
-		question[0] = FETCH_WHOLE;
-		return question;
+	/** For each key length 2, key → whether that is all 1, a {@link Page}. */
+	static PeerQuery fetch(List<Key> keys) {
+		return new PeerQuery(Kind.FETCH, keys(keys));
 	}
 
-	static byte[] fetch(List<Key> keys) {
-		ByteBuffer out = ByteBuffer.allocate(1 + keys.stream().mapToInt(key -> Short.BYTES + key.bytes().length).sum())
-			.put(FETCH);
+	/** As {@link #fetch}, for one key, however long its entry is. */
+	static PeerQuery fetchWhole(Key key) {
+		return new PeerQuery(Kind.FETCH_WHOLE, keys(List.of(key)));
+	}
+
+	private static byte[] keys(List<Key> keys) {
+		ByteBuffer out = ByteBuffer.allocate(keys.stream().mapToInt(key -> Short.BYTES + key.bytes().length).sum());
 		keys.forEach(key -> putKey(out, key));
 		return out.array();
 	}

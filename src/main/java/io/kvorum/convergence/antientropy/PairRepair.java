@@ -27,6 +27,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Pace;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
@@ -171,13 +172,13 @@ final class PairRepair {
 		}).flatMap(partitions -> new PartitionsRepair(partitions).run());
 	}
 
-	private Mono<byte[]> ask(byte[] question) {
-		return askFor(question)
-			.doOnNext(answer -> this.events.compared(this.peer.member(), (long) question.length + answer.length));
+	private Mono<byte[]> ask(PeerQuery query) {
+		return askFor(query)
+			.doOnNext(answer -> this.events.compared(this.peer.member(), (long) query.length() + answer.length));
 	}
 
-	private Mono<byte[]> askFor(byte[] question) {
-		return this.peer.ask(question, deadline()).map(reply -> {
+	private Mono<byte[]> askFor(PeerQuery query) {
+		return this.peer.ask(query, deadline()).map(reply -> {
 			if (!(reply instanceof Answered answered)) {
 				throw RepairFailedException.of(this.peer.member(), reply);
 			}

@@ -19,6 +19,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
@@ -55,8 +56,8 @@ public final class Responder implements PeerQueries {
 	}
 
 	@Override
-	public Mono<Reply> answer(byte[] question, Deadline deadline) {
-		return Mono.defer(() -> answer(question[0], Messages.body(question), deadline))
+	public Mono<Reply> answer(PeerQuery query, Deadline deadline) {
+		return Mono.defer(() -> answer(query.kind(), query.body(), deadline))
 			.cast(Reply.class)
 			.onErrorResume(Responder::failed);
 	}
@@ -70,15 +71,14 @@ public final class Responder implements PeerQueries {
 		};
 	}
 
-	private Mono<Answered> answer(byte kind, ByteBuffer in, Deadline deadline) {
+	private Mono<Answered> answer(PeerQuery.Kind kind, ByteBuffer in, Deadline deadline) {
 		return switch (kind) {
-			case Messages.SLICES -> withView(in, PairView::slices, deadline);
-			case Messages.LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)), deadline);
-			case Messages.COMPARE -> compare(Messages.readLeaves(in), deadline);
-			case Messages.FETCH ->
-				fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
-			case Messages.FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
-			default -> throw new IllegalArgumentException("a question of an unknown kind");
+			case SLICES -> withView(in, PairView::slices, deadline);
+			case LEAVES -> withView(in, view -> leaves(view, Messages.readSlices(in)), deadline);
+			case COMPARE -> compare(Messages.readLeaves(in), deadline);
+			case FETCH -> fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
+			case FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
+			case INTRODUCTION -> throw new IllegalArgumentException("for an introduction");
 		};
 	}
 

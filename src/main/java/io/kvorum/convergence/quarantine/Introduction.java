@@ -2,6 +2,8 @@ package io.kvorum.convergence.quarantine;
 
 import java.nio.ByteBuffer;
 
+import io.kvorum.replication.PeerQuery;
+
 /**
  * What a node says of itself, and what it remembers of the one it talks to.
  *
@@ -20,10 +22,7 @@ import java.nio.ByteBuffer;
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
 		long rememberedMillis, long seenAliveMillis) {
 
-	/** The kind of question that this is. */
-	static final byte KIND = 1;
-
-	private static final int BYTES = 1 + Integer.BYTES + 1 + 6 * Long.BYTES;
+	private static final int BYTES = Integer.BYTES + 1 + 6 * Long.BYTES;
 
 	/** What the other one has told it; 0 if nothing. */
 	long lastSeenMillis() {
@@ -40,9 +39,8 @@ record Introduction(int member, long identity, Membership membership, long alive
 		return this.seenAliveMillis <= 0;
 	}
 
-	byte[] toBytes() {
-		return ByteBuffer.allocate(BYTES)
-			.put(KIND)
+	PeerQuery toQuery() {
+		byte[] body = ByteBuffer.allocate(BYTES)
 			.putInt(this.member)
 			.putLong(this.identity)
 			.put(this.membership.toBytes())
@@ -51,15 +49,16 @@ record Introduction(int member, long identity, Membership membership, long alive
 			.putLong(this.rememberedMillis)
 			.putLong(this.seenAliveMillis)
 			.array();
+		return new PeerQuery(PeerQuery.Kind.INTRODUCTION, body);
 	}
 
 	/**
-	 * Reads it.
-	 * @throws RuntimeException if these bytes are none
+	 * Reads an introduction.
+	 * @throws IllegalArgumentException if the query is none
 	 */
-	static Introduction of(byte[] bytes) {
-		ByteBuffer in = ByteBuffer.wrap(bytes);
-		if (bytes.length != BYTES || in.get() != KIND) {
+	static Introduction of(PeerQuery query) {
+		ByteBuffer in = query.body();
+		if (query.kind() != PeerQuery.Kind.INTRODUCTION || in.remaining() != BYTES) {
 			throw new IllegalArgumentException("no introduction");
 		}
 		int member = in.getInt();

@@ -20,6 +20,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.NodeRecord;
 import io.kvorum.storage.StoreOpenException;
@@ -449,15 +450,15 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	@Override
-	public Mono<Reply> answer(byte[] question, Deadline deadline) {
-		if (question.length > 0 && question[0] == Introduction.KIND) {
-			return answerIntroduction(question);
+	public Mono<Reply> answer(PeerQuery query, Deadline deadline) {
+		if (query.kind() == PeerQuery.Kind.INTRODUCTION) {
+			return answerIntroduction(query);
 		}
 		String why = this.doubt;
 		if (why != null && !isSource()) {
 			return Mono.just(Failed.notDone(Reason.REBUILDING, why));
 		}
-		return this.questions.answer(question, deadline);
+		return this.questions.answer(query, deadline);
 	}
 
 	/**
@@ -470,21 +471,21 @@ public final class NodeState implements VotingRight, PeerQueries {
 				|| (this.own.state() == State.UNSYNCED && !this.isAbsenceUndecided && !this.isFoundOld);
 	}
 
-	private Mono<Reply> answerIntroduction(byte[] question) {
+	private Mono<Reply> answerIntroduction(PeerQuery query) {
 		if (!this.isLoaded) {
 			return Mono.just(Failed.notDone(Reason.UNAVAILABLE, "it does not know yet what it is"));
 		}
 		Introduction told;
 		Member other;
 		try {
-			told = Introduction.of(question);
+			told = Introduction.of(query);
 			other = this.topology.members().get(told.member());
 		}
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "introduced to what makes no sense: " + ex.getMessage()));
 		}
 		// With what was known of it before it said this.
-		byte[] introduction = introductionTo(other).toBytes();
+		byte[] introduction = introductionTo(other).toQuery().toBytes();
 		return meet(other, told).then(Mono.<Reply>fromSupplier(() -> new Answered(introduction)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));

@@ -22,6 +22,7 @@ import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.kv.Partitions;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -226,10 +227,11 @@ public final class Quarantine {
 
 	private Mono<Void> meet(Replica other) {
 		return Mono
-			.defer(() -> other.ask(this.roster.introductionTo(other.member()).toBytes(),
+			.defer(() -> other.ask(this.roster.introductionTo(other.member()).toQuery(),
 					Deadline.after(this.time, this.settings.timeout())))
 			.ofType(Answered.class)
-			.flatMap(answered -> this.roster.meetAnswering(other.member(), Introduction.of(answered.bytes())))
+			.flatMap(answered -> this.roster.meetAnswering(other.member(),
+					Introduction.of(PeerQuery.of(answered.bytes()))))
 			.doOnSuccess(_ -> this.failures.remove(other.member()))
 			.onErrorResume(error -> {
 				notMet(other.member(), String.valueOf(error.getMessage()));

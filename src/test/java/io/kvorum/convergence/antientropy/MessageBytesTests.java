@@ -29,12 +29,13 @@ class MessageBytesTests {
 
 	@Test
 	void questionsAreTheSameBytesAsEver() {
-		assertThat(hex(Messages.askSlices(3))).isEqualTo("02" + "00000003");
-		assertThat(hex(Messages.askLeaves(3, List.of(5, 6)))).isEqualTo("03" + "00000003" + "00000005" + "00000006");
-		assertThat(hex(Messages.compare(List.of(new Leaf(9, new long[] { 1 })))))
+		assertThat(hex(Messages.askSlices(3).toBytes())).isEqualTo("02" + "00000003");
+		assertThat(hex(Messages.askLeaves(3, List.of(5, 6)).toBytes()))
+			.isEqualTo("03" + "00000003" + "00000005" + "00000006");
+		assertThat(hex(Messages.compare(List.of(new Leaf(9, new long[] { 1 }))).toBytes()))
 			.isEqualTo("04" + "00000009" + "00000001" + "0000000000000001");
-		assertThat(hex(Messages.fetch(List.of(KEY)))).isEqualTo("05" + "0003" + "6b6579");
-		assertThat(hex(Messages.fetchWhole(KEY))).isEqualTo("06" + "0003" + "6b6579");
+		assertThat(hex(Messages.fetch(List.of(KEY)).toBytes())).isEqualTo("05" + "0003" + "6b6579");
+		assertThat(hex(Messages.fetchWhole(KEY).toBytes())).isEqualTo("06" + "0003" + "6b6579");
 	}
 
 	@Test

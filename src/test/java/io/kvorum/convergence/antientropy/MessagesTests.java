@@ -39,20 +39,19 @@ class MessagesTests {
 					(items.length > 0) ? new int[] { random.below(items.length) } : new int[0]));
 			keys.add(random.key());
 		}
-		assertThat(Messages.readLeaves(Messages.body(Messages.compare(leaves)))).usingRecursiveComparison()
-			.isEqualTo(leaves);
+		assertThat(Messages.readLeaves(Messages.compare(leaves).body())).usingRecursiveComparison().isEqualTo(leaves);
 		byte[] answer = differences(differences);
 		assertThat(answer).hasSize(differences.stream().mapToInt(Messages::lengthOf).sum());
 		assertThat(Messages.readDifferences(answer, leaves)).usingRecursiveComparison().isEqualTo(differences);
-		assertThat(Messages.readKeys(Messages.body(Messages.fetch(keys)))).isEqualTo(keys);
+		assertThat(Messages.readKeys(Messages.fetch(keys).body())).isEqualTo(keys);
 	}
 
 	@Test
 	void digestsAndSlicesAndPagesAreReadAsTheyWereWritten() {
 		long[] digests = { 1, Long.MIN_VALUE, -1 };
 		assertThat(Messages.readDigests(Messages.digests(digests), 3)).isEqualTo(digests);
-		assertThat(Messages.readSlices(Messages.body(Messages.askLeaves(7, List.of(0, 4095))).position(5)))
-			.containsExactly(0, 4095);
+		assertThat(Messages.readSlices(Messages.askLeaves(7, List.of(0, 4095)).body().position(4))).containsExactly(0,
+				4095);
 		Page.Builder builder = new Page.Builder(Page.Limit.of(1000, 10));
 		builder.add(Generator.key("a"), Generator.live(new Version(1, 1), "value"));
 		Page page = Messages.readPage(Messages.page(builder.build(false)).bytes(), 3);

@@ -140,7 +140,7 @@ class PlanTests {
 	private static Plan plan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank,
 			Predicate<EntryHeader> isOldTombstone) {
 		Leaf leaf = Leaf.of(0, mine, HASH);
-		Leaf received = Messages.readLeaves(Messages.body(Messages.compare(List.of(leaf)))).getFirst();
+		Leaf received = Messages.readLeaves(Messages.compare(List.of(leaf)).body()).getFirst();
 		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)), PlanTests::copies);
 		Plan plan = Plan.nothing();
 		plan.add(mine, Messages.readDifferences(answer, List.of(leaf)).getFirst(), myRank, theirRank, PlanTests::copies,

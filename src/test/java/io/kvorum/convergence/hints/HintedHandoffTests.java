@@ -14,6 +14,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageException.Unavailable;
@@ -247,7 +248,7 @@ class HintedHandoffTests {
 		}
 
 		@Override
-		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 			throw new UnsupportedOperationException();
 		}
 

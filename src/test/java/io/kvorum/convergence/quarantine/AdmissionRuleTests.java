@@ -208,7 +208,7 @@ class AdmissionRuleTests {
 	void introductionsAreReadAsTheyWereWritten() {
 		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4, 5);
 
-		assertThat(Introduction.of(introduction.toBytes())).isEqualTo(introduction);
+		assertThat(Introduction.of(introduction.toQuery())).isEqualTo(introduction);
 	}
 
 	private static State ofNew(Introduction... said) {

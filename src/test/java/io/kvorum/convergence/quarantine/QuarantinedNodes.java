@@ -19,6 +19,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageException.NoSpace;
@@ -260,7 +261,8 @@ final class QuarantinedNodes {
 
 		/** Whether others may be rebuilt from it. */
 		boolean answers() {
-			return Now.of(roster().answer(new byte[] { 2 }, Deadline.NONE)) instanceof Answered;
+			return Now.of(roster().answer(new PeerQuery(PeerQuery.Kind.SLICES, new byte[0]),
+					Deadline.NONE)) instanceof Answered;
 		}
 
 	}
@@ -293,10 +295,10 @@ final class QuarantinedNodes {
 		}
 
 		@Override
-		public Mono<Reply> ask(byte[] question, Deadline deadline) {
+		public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 			Reply none = Failed.notDone(Reason.TIMEOUT, "no answer");
 			return Mono
-				.defer(() -> this.from.losesQuestions ? Mono.just(none) : this.to.roster().answer(question, deadline))
+				.defer(() -> this.from.losesQuestions ? Mono.just(none) : this.to.roster().answer(query, deadline))
 				.map(reply -> this.to.losesAnswers ? none : reply);
 		}
 

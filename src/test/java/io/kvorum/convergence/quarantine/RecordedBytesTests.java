@@ -8,6 +8,7 @@ import java.util.List;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
@@ -73,22 +74,22 @@ class RecordedBytesTests {
 		String hex = "01" + "00000002" + "fffffffffffffffb" + "05" + "0000000000000063" + "0000000000000003"
 				+ "8000000000000000" + "0000000000000004" + "fffffffffffffffa";
 
-		assertThat(hex(introduction.toBytes())).isEqualTo(hex);
-		assertThat(Introduction.of(HexFormat.of().parseHex(hex))).isEqualTo(introduction);
+		assertThat(hex(introduction.toQuery().toBytes())).isEqualTo(hex);
+		assertThat(Introduction.of(PeerQuery.of(HexFormat.of().parseHex(hex)))).isEqualTo(introduction);
 	}
 
 	@Test
 	void whatIsNoIntroductionIsRefused() {
-		byte[] bytes = new Introduction(2, -5, Membership.NEW, 3, 4, 5, 6).toBytes();
-		for (int length = 0; length <= bytes.length + 1; length++) {
+		byte[] bytes = new Introduction(2, -5, Membership.NEW, 3, 4, 5, 6).toQuery().toBytes();
+		for (int length = 1; length <= bytes.length + 1; length++) {
 			if (length != bytes.length) {
 				byte[] other = Arrays.copyOf(bytes, length);
-				assertThatIllegalArgumentException().isThrownBy(() -> Introduction.of(other))
+				assertThatIllegalArgumentException().isThrownBy(() -> Introduction.of(PeerQuery.of(other)))
 					.withMessage("no introduction");
 			}
 		}
 		bytes[0] = 2;
-		assertThatIllegalArgumentException().isThrownBy(() -> Introduction.of(bytes));
+		assertThatIllegalArgumentException().isThrownBy(() -> Introduction.of(PeerQuery.of(bytes)));
 	}
 
 	@Test
