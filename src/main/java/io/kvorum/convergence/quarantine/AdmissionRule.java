@@ -37,21 +37,22 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 			case RESTORED -> ofRestored(met, all);
 			case REUNITED ->
 				(all && met.stream().allMatch(AdmissionRule::isNoLongerAsked)) ? State.MEMBER : State.REUNITED;
-			case MEMBER, UNSYNCED -> met.stream().anyMatch(this::remembersALaterDisk) ? State.OLD : this.own.state();
-			case BLANK, LOST, ABSENT, OLD -> this.own.state();
+			case MEMBER, UNSYNCED ->
+				met.stream().anyMatch(this::remembersALaterDisk) ? State.STALE_DISK : this.own.state();
+			case NEWCOMER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK -> this.own.state();
 		};
 	}
 
 	private State ofNew(Collection<Introduction> met, boolean all) {
 		if (met.stream().anyMatch(other -> other.remembered() != 0 && other.remembered() != this.identity)) {
-			return State.LOST;
+			return State.LOST_DISK;
 		}
 		if (!all) {
 			return State.NEW;
 		}
 		boolean isNewCluster = met.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
-		return isNewCluster ? State.READY : State.BLANK;
+		return isNewCluster ? State.READY : State.NEWCOMER;
 	}
 
 	/**
@@ -60,12 +61,12 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 */
 	private State ofRestored(Collection<Introduction> met, boolean all) {
 		if (met.stream().anyMatch(other -> other.membership().isMember())) {
-			return State.OLD;
+			return State.STALE_DISK;
 		}
 		if (!all || !met.stream().allMatch(AdmissionRule::wasRestoredToo)) {
 			return State.RESTORED;
 		}
-		return isTooOld(met) && met.stream().allMatch(other -> isFresh(other, met)) ? State.OLD : State.REUNITED;
+		return isTooOld(met) && met.stream().allMatch(other -> isFresh(other, met)) ? State.STALE_DISK : State.REUNITED;
 	}
 
 	/**
@@ -74,11 +75,11 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 */
 	static boolean wasRestoredToo(Introduction other) {
 		return switch (other.membership().state()) {
-			case RESTORED, REUNITED, MEMBER, BLANK -> true;
+			case RESTORED, REUNITED, MEMBER, NEWCOMER -> true;
 			// One that never was a member since its restore knows that others were
 			// restored.
-			case OLD, UNSYNCED -> other.membership().admittedMillis() == 0;
-			case NEW, READY, LOST, ABSENT -> false;
+			case STALE_DISK, UNSYNCED -> other.membership().admittedMillis() == 0;
+			case NEW, READY, LOST_DISK, AWAY_TOO_LONG -> false;
 		};
 	}
 
@@ -88,7 +89,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 */
 	private static boolean isNoLongerAsked(Introduction other) {
 		return switch (other.membership().state()) {
-			case REUNITED, MEMBER, BLANK, LOST, ABSENT, OLD, UNSYNCED -> true;
+			case REUNITED, MEMBER, NEWCOMER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK, UNSYNCED -> true;
 			case NEW, READY, RESTORED -> false;
 		};
 	}
@@ -152,7 +153,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 */
 	State decideAbsence(Collection<Introduction> met) {
 		if (met.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
-			return this.own.isMember() ? State.ABSENT : State.OLD;
+			return this.own.isMember() ? State.AWAY_TOO_LONG : State.STALE_DISK;
 		}
 		return (met.size() == this.others) ? this.own.state() : State.NEW;
 	}
@@ -162,12 +163,12 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 * it cannot lose that unseen: it may have acknowledged something. Not before this one
 	 * knows that its cluster has members.
 	 */
-	boolean remembersNewcomer(Introduction other) {
+	boolean remembersNonMember(Introduction other) {
 		boolean hasMembers = this.own.isMember() || this.own.state().isToBeRebuilt();
 		return hasMembers && switch (other.membership().state()) {
-			case NEW, READY, BLANK, REUNITED -> true;
+			case NEW, READY, NEWCOMER, REUNITED -> true;
 			case UNSYNCED -> other.membership().admittedMillis() == 0;
-			case MEMBER, LOST, ABSENT, OLD, RESTORED -> false;
+			case MEMBER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK, RESTORED -> false;
 		};
 	}
 

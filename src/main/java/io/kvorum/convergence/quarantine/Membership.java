@@ -34,9 +34,9 @@ record Membership(State state, long admittedMillis) {
 	/** What it is once some of what it acknowledged may be missing from its disk. */
 	Membership unsynced() {
 		return switch (this.state) {
-			case MEMBER, BLANK, READY, REUNITED -> new Membership(State.UNSYNCED, this.admittedMillis);
-			case ABSENT -> new Membership(State.OLD, this.admittedMillis);
-			case NEW, LOST, OLD, RESTORED, UNSYNCED -> this;
+			case MEMBER, NEWCOMER, READY, REUNITED -> new Membership(State.UNSYNCED, this.admittedMillis);
+			case AWAY_TOO_LONG -> new Membership(State.STALE_DISK, this.admittedMillis);
+			case NEW, LOST_DISK, STALE_DISK, RESTORED, UNSYNCED -> this;
 		};
 	}
 
@@ -44,63 +44,70 @@ record Membership(State state, long admittedMillis) {
 	enum State {
 
 		/** It has an empty disk and does not know why. */
-		NEW(1, "its disk is empty"),
+		NEW(1, "new", "its disk is empty"),
 
 		/** It has an empty disk, and so had all others: the cluster is new. */
-		READY(2, "its disk was empty, and so were those of all others"),
+		READY(2, "ready", "its disk was empty, and so were those of all others"),
 
 		/** It has all that it ever acknowledged. */
-		MEMBER(3, "it is a member of the cluster"),
+		MEMBER(3, "member", "it is a member of the cluster"),
 
 		/** It is new in a cluster that is not, and never acknowledged anything. */
-		BLANK(4, "it is new in a cluster that has data"),
+		NEWCOMER(4, "blank", "it is new in a cluster that has data"),
 
 		/** It had another disk once, and what it acknowledged then is not on this one. */
-		LOST(5, "it has lost the disk that its peers remember"),
+		LOST_DISK(5, "lost", "it has lost the disk that its peers remember"),
 
 		/**
 		 * It was away for so long that it may have what others have long collected. It
 		 * has all that it ever acknowledged.
 		 */
-		ABSENT(6, "it was away for longer than others keep tombstones"),
+		AWAY_TOO_LONG(6, "absent", "it was away for longer than others keep tombstones"),
 
 		/**
 		 * It has an older copy of its disk: it may have what others have collected, and
 		 * lacks what it acknowledged since.
 		 */
-		OLD(7, "it has an older disk than its peers have, or remember"),
+		STALE_DISK(7, "old", "it has an older disk than its peers have, or remember"),
 
 		/**
 		 * It was restored from a backup, as one of a cluster of which all nodes are to
 		 * be: alone it lacks what it acknowledged since.
 		 */
-		RESTORED(8, "it was restored from a backup together with all others"),
+		RESTORED(8, "restored", "it was restored from a backup together with all others"),
 
 		/** It was restored, and so were all others. */
-		REUNITED(9, "it was restored from a backup, and so were all others"),
+		REUNITED(9, "reunited", "it was restored from a backup, and so were all others"),
 
 		/**
 		 * Its machine ended without a clean stop, and it acknowledges what is not synced:
 		 * it may lack the last of that.
 		 */
-		UNSYNCED(10, "its machine ended before all that it had acknowledged was synced");
+		UNSYNCED(10, "unsynced", "its machine ended before all that it had acknowledged was synced");
 
 		private final byte code;
 
+		private final String label;
+
 		private final String text;
 
-		State(int code, String text) {
+		State(int code, String label, String text) {
 			this.code = (byte) code;
+			this.label = label;
 			this.text = text;
 		}
 
-		/** For people. */
-		String text() {
-			return this.text;
+		/**
+		 * The name in health and in the convergence endpoint, which outlives renames
+		 * here.
+		 */
+		String label() {
+			return this.label;
 		}
 
-		byte code() {
-			return this.code;
+		/** A sentence for people, whose subject is the node. */
+		String text() {
+			return this.text;
 		}
 
 		static State ofCode(byte code) {
@@ -114,12 +121,12 @@ record Membership(State state, long admittedMillis) {
 
 		/** Whether it has to get from others what it lacks. */
 		boolean isToBeRebuilt() {
-			return this == BLANK || this == LOST || this == UNSYNCED || isStale();
+			return this == NEWCOMER || this == LOST_DISK || this == UNSYNCED || mayHoldCollected();
 		}
 
-		/** Whether it may have what others have long collected. */
-		boolean isStale() {
-			return this == ABSENT || this == OLD;
+		/** Whether it may hold entries whose tombstones others have collected. */
+		boolean mayHoldCollected() {
+			return this == AWAY_TOO_LONG || this == STALE_DISK;
 		}
 
 	}

@@ -323,7 +323,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		this.doubt = null;
 		if (this.isFoundOld) {
 			// Another one has said so meanwhile.
-			doubt(State.OLD.text());
+			doubt(State.STALE_DISK.text());
 		}
 	}
 
@@ -383,7 +383,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		boolean wasSeenAfter = admission.wasSeenAfter(this.latestMillis, told);
 		if (admission.remembersALaterDisk(told) || (isFirst && isOfLastLife(other, told) && wasSeenAfter)) {
 			this.isFoundOld = true;
-			doubt(State.OLD.text());
+			doubt(State.STALE_DISK.text());
 		}
 		else if (wasSeenAfter && !this.isFoundOld) {
 			// It repeats what it was told in this life.
@@ -409,7 +409,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		if (isLater) {
 			return remember(other, told.identity(), told.membership().admittedMillis());
 		}
-		return (remembered == null && admission().remembersNewcomer(told)) ? remember(other, told.identity(), 0)
+		return (remembered == null && admission().remembersNonMember(told)) ? remember(other, told.identity(), 0)
 				: Mono.empty();
 	}
 
@@ -467,7 +467,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	 * was not synced in time is all that is left of it.
 	 */
 	private boolean isSource() {
-		return this.own.state() == State.BLANK
+		return this.own.state() == State.NEWCOMER
 				|| (this.own.state() == State.UNSYNCED && !this.isAbsenceUndecided && !this.isFoundOld);
 	}
 
@@ -495,7 +495,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	Mono<Void> decide() {
 		if (this.isFoundOld) {
 			this.isAbsenceUndecided = false;
-			return become(State.OLD);
+			return become(State.STALE_DISK);
 		}
 		if (!this.isAbsenceUndecided) {
 			State state = admission().decide(this.met.values());

@@ -6,7 +6,6 @@ import java.util.BitSet;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -194,7 +193,7 @@ public final class Quarantine {
 				}
 				if (!this.roster.isMember()) {
 					this.roster.doubt("%s, and waits for what %s will say".formatted(
-							this.roster.isAbsenceUndecided() ? State.ABSENT.text() : state.text(),
+							this.roster.isAbsenceUndecided() ? State.AWAY_TOO_LONG.text() : state.text(),
 							thoseWithoutAWord()));
 				}
 				return Mono.empty();
@@ -284,14 +283,15 @@ public final class Quarantine {
 	 * from one another: what all their disks have is all that is left.
 	 */
 	private Mono<Void> rebuild() {
-		boolean isIntact = this.roster.state() == State.ABSENT;
+		boolean isIntact = this.roster.state() == State.AWAY_TOO_LONG;
 		boolean isUnsynced = this.roster.state() == State.UNSYNCED;
 		List<Member> sources = new ArrayList<>();
 		List<String> missing = new ArrayList<>();
 		for (Replica other : this.others) {
 			Introduction said = this.roster.met(other.member());
 			State state = (said != null) ? said.membership().state() : State.NEW;
-			boolean isSource = state == State.MEMBER || state == State.BLANK || (isUnsynced && state == State.UNSYNCED);
+			boolean isSource = state == State.MEMBER || state == State.NEWCOMER
+					|| (isUnsynced && state == State.UNSYNCED);
 			if (isSource && other.isThere()) {
 				sources.add(other.member());
 			}
@@ -309,7 +309,7 @@ public final class Quarantine {
 	}
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
-		long stale = this.roster.state().isStale() ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
+		long stale = this.roster.state().mayHoldCollected() ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))
@@ -357,8 +357,8 @@ public final class Quarantine {
 		String doubt = this.roster.withheldBecause();
 		State state = this.roster.state();
 		boolean rebuilding = state.isToBeRebuilt();
-		return new QuarantineProgress(state.name().toLowerCase(Locale.ROOT), (doubt != null) ? doubt : "",
-				rebuilding ? PARTS : 0, rebuilding ? this.partsDone : 0, this.roster.refused());
+		return new QuarantineProgress(state.label(), (doubt != null) ? doubt : "", rebuilding ? PARTS : 0,
+				rebuilding ? this.partsDone : 0, this.roster.refused());
 	}
 
 }

@@ -26,7 +26,7 @@ public final class Restored {
 		Map<String, byte[]> records = new HashMap<>(recorded);
 		byte[] before = recorded.get(NodeState.MEMBERSHIP);
 		long admittedMillis = (before != null) ? Membership.of(before).admittedMillis() : 0;
-		records.put(NodeState.MEMBERSHIP, new Membership(State.OLD, admittedMillis).toBytes());
+		records.put(NodeState.MEMBERSHIP, new Membership(State.STALE_DISK, admittedMillis).toBytes());
 		records.put(NodeState.ALIVE, alive(made));
 		return records;
 	}

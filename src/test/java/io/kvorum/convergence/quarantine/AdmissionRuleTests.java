@@ -51,14 +51,14 @@ class AdmissionRuleTests {
 
 	@Test
 	void anEmptyDiskWhereAnotherOneIsRememberedHasBeenLost() {
-		assertThat(ofNew(MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST);
-		assertThat(ofNew(NEW_ONE, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST);
+		assertThat(ofNew(MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST_DISK);
+		assertThat(ofNew(NEW_ONE, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST_DISK);
 	}
 
 	@Test
 	void anEmptyDiskThatNobodyRemembersIsThatOfANewNodeWhereOthersAreMembers() {
-		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.BLANK);
-		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, NEW_ONE)).isEqualTo(State.BLANK);
+		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.NEWCOMER);
+		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, NEW_ONE)).isEqualTo(State.NEWCOMER);
 	}
 
 	@Test
@@ -67,14 +67,14 @@ class AdmissionRuleTests {
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(State.MEMBER);
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.MEMBER);
 		assertThat(decide(State.MEMBER, 10, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("an old disk was put back")
-			.isEqualTo(State.OLD);
+			.isEqualTo(State.STALE_DISK);
 		assertThat(decide(State.MEMBER, 30, MEMBER_THAT_KNOWS_ANOTHER_DISK)).as("the other one was away meanwhile")
 			.isEqualTo(State.MEMBER);
 	}
 
 	@Test
 	void whoHasToBeRebuiltStaysSoWhateverOthersSay() {
-		for (State state : List.of(State.LOST, State.BLANK, State.ABSENT, State.OLD)) {
+		for (State state : List.of(State.LOST_DISK, State.NEWCOMER, State.AWAY_TOO_LONG, State.STALE_DISK)) {
 			assertThat(decide(state, 0, MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(state);
 		}
 	}
@@ -92,9 +92,9 @@ class AdmissionRuleTests {
 
 	@Test
 	void whoIsRestoredAmongOthersThatWereNotHasAnOldDisk() {
-		assertThat(decide(State.RESTORED, 0, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.OLD);
-		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.OLD);
-		for (State state : List.of(State.NEW, State.LOST, State.ABSENT, State.OLD)) {
+		assertThat(decide(State.RESTORED, 0, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.STALE_DISK);
+		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.STALE_DISK);
+		for (State state : List.of(State.NEW, State.LOST_DISK, State.AWAY_TOO_LONG, State.STALE_DISK)) {
 			assertThat(decide(State.RESTORED, 0, RESTORED_ONE, said(state, 0, 0, 0)))
 				.as("waits for one that is %s", state)
 				.isEqualTo(State.RESTORED);
@@ -103,9 +103,9 @@ class AdmissionRuleTests {
 
 	@Test
 	void aNodeOfARestoredClusterThatHadNoBackupIsNewThere() {
-		Introduction blank = said(State.BLANK, 0, 0, 0);
+		Introduction blank = said(State.NEWCOMER, 0, 0, 0);
 
-		assertThat(ofNew(RESTORED_ONE, RESTORED_ONE)).isEqualTo(State.BLANK);
+		assertThat(ofNew(RESTORED_ONE, RESTORED_ONE)).isEqualTo(State.NEWCOMER);
 		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, blank)).isEqualTo(State.REUNITED);
 		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, blank)).isEqualTo(State.MEMBER);
 	}
@@ -113,8 +113,8 @@ class AdmissionRuleTests {
 	@Test
 	void whoWasRestoredFromABackupThatIsTooOldIsRebuiltFromAllOthers() {
 		assertThat(ofRestored(2_000, madeAt(3_000), madeAt(2_500))).isEqualTo(State.REUNITED);
-		assertThat(ofRestored(2_000, madeAt(3_001), madeAt(2_001))).isEqualTo(State.OLD);
-		assertThat(ofRestored(2_000, madeAt(3_001), said(State.REUNITED, 2_500, 0, 0))).isEqualTo(State.OLD);
+		assertThat(ofRestored(2_000, madeAt(3_001), madeAt(2_001))).isEqualTo(State.STALE_DISK);
+		assertThat(ofRestored(2_000, madeAt(3_001), said(State.REUNITED, 2_500, 0, 0))).isEqualTo(State.STALE_DISK);
 		assertThat(ofRestored(2_000, madeAt(3_001))).as("another one may be old too, or a member")
 			.isEqualTo(State.RESTORED);
 		assertThat(ofRestored(3_001, madeAt(2_000), madeAt(3_000))).as("the one that is older is another one")
@@ -123,17 +123,17 @@ class AdmissionRuleTests {
 
 	@Test
 	void whereSomebodyElseIsOldOrMissingTooNobodyIsRebuilt() {
-		Introduction old = new Introduction(1, 1, new Membership(State.OLD, 0), 2_500, 0, 0, 0);
+		Introduction old = new Introduction(1, 1, new Membership(State.STALE_DISK, 0), 2_500, 0, 0, 0);
 
 		assertThat(ofRestored(2_000, madeAt(4_000), madeAt(2_999))).isEqualTo(State.REUNITED);
 		assertThat(ofRestored(2_999, madeAt(4_000), madeAt(2_000))).isEqualTo(State.REUNITED);
-		assertThat(ofRestored(2_000, madeAt(4_000), said(State.BLANK, 4_000, 0, 0))).isEqualTo(State.REUNITED);
+		assertThat(ofRestored(2_000, madeAt(4_000), said(State.NEWCOMER, 4_000, 0, 0))).isEqualTo(State.REUNITED);
 		assertThat(ofRestored(2_000, madeAt(4_000), old)).isEqualTo(State.REUNITED);
 	}
 
 	@Test
 	void theOthersGoOnWithoutOneWhoseBackupIsTooOld() {
-		Introduction tooOld = new Introduction(1, 1, new Membership(State.OLD, 0), 10, 0, 0, 0);
+		Introduction tooOld = new Introduction(1, 1, new Membership(State.STALE_DISK, 0), 10, 0, 0, 0);
 
 		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, tooOld)).isEqualTo(State.REUNITED);
 		assertThat(decide(State.REUNITED, 0, REUNITED_ONE, tooOld)).isEqualTo(State.MEMBER);
@@ -141,7 +141,7 @@ class AdmissionRuleTests {
 
 	@Test
 	void whoComesIntoQuarantineOnceAllHaveSaidThatTheyWereRestoredIsNotWaitedFor() {
-		for (State state : List.of(State.BLANK, State.LOST, State.ABSENT, State.OLD)) {
+		for (State state : List.of(State.NEWCOMER, State.LOST_DISK, State.AWAY_TOO_LONG, State.STALE_DISK)) {
 			assertThat(decide(State.REUNITED, 0, REUNITED_ONE, said(state, 0, 0, 0))).as("%s", state)
 				.isEqualTo(State.MEMBER);
 		}
@@ -159,7 +159,7 @@ class AdmissionRuleTests {
 
 		Map<String, byte[]> alone = Restored.alone(recorded, Instant.ofEpochMilli(99));
 		assertThat(Membership.of(alone.getOrDefault("membership", new byte[0])))
-			.isEqualTo(new Membership(State.OLD, 5));
+			.isEqualTo(new Membership(State.STALE_DISK, 5));
 		assertThat(alone).containsOnlyKeys("membership", "alive", "disk of b", "repaired b");
 		Map<String, byte[]> together = Restored.withAllOthers(Instant.ofEpochMilli(99));
 		assertThat(Membership.of(together.getOrDefault("membership", new byte[0])).state()).isEqualTo(State.RESTORED);
@@ -178,7 +178,7 @@ class AdmissionRuleTests {
 		assertThat(admission.decideAbsence(List.of(lastAlive(3_000), lastAlive(2_500))))
 			.as("all were away: nobody has collected anything")
 			.isEqualTo(State.MEMBER);
-		assertThat(admission.decideAbsence(List.of(lastAlive(3_001)))).isEqualTo(State.ABSENT);
+		assertThat(admission.decideAbsence(List.of(lastAlive(3_001)))).isEqualTo(State.AWAY_TOO_LONG);
 	}
 
 	@Test
@@ -197,16 +197,17 @@ class AdmissionRuleTests {
 		AdmissionRule member = new AdmissionRule(new Membership(State.MEMBER, 1), 7, 0, 2, MOST_AWAY);
 		Introduction neverAMember = new Introduction(1, 1, new Membership(State.UNSYNCED, 0), 0, 0, 0, 0);
 
-		assertThat(List.of(NEW_ONE, READY_ONE, REUNITED_ONE, neverAMember)).allMatch(member::remembersNewcomer);
+		assertThat(List.of(NEW_ONE, READY_ONE, REUNITED_ONE, neverAMember)).allMatch(member::remembersNonMember);
 		assertThat(List.of(RESTORED_ONE, said(State.UNSYNCED, 0, 0, 0), MEMBER_THAT_KNOWS_NOTHING))
-			.noneMatch(member::remembersNewcomer);
+			.noneMatch(member::remembersNonMember);
 		AdmissionRule ready = new AdmissionRule(new Membership(State.READY, 0), 7, 0, 2, MOST_AWAY);
-		assertThat(ready.remembersNewcomer(NEW_ONE)).isFalse();
+		assertThat(ready.remembersNonMember(NEW_ONE)).isFalse();
 	}
 
 	@Test
 	void introductionsAreReadAsTheyWereWritten() {
-		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4, 5);
+		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST_DISK, 99), 3, Long.MIN_VALUE, 4,
+				5);
 
 		assertThat(Introduction.of(introduction.toQuery())).isEqualTo(introduction);
 	}

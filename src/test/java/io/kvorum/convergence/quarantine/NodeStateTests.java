@@ -98,7 +98,7 @@ class NodeStateTests {
 	void thatWhatWasDeletedMayComeBackIsToldWhereNothingCanBeDoneAboutIt(CapturedOutput output) {
 		long newest = MADE_MILLIS + MOST_AWAY.toMillis() + 1;
 		say(1, State.RESTORED, newest);
-		say(2, State.BLANK, newest);
+		say(2, State.NEWCOMER, newest);
 		Now.of(this.roster.decide());
 
 		assertThat(this.roster.state()).isEqualTo(State.REUNITED);
@@ -109,7 +109,7 @@ class NodeStateTests {
 	void aNodeWhoseBackupIsTooOldIsInQuarantineAndNothingIsSaidToComeBack(CapturedOutput output) {
 		othersSay(State.RESTORED, MADE_MILLIS + MOST_AWAY.toMillis() + 1);
 
-		assertThat(this.roster.state()).isEqualTo(State.OLD);
+		assertThat(this.roster.state()).isEqualTo(State.STALE_DISK);
 		assertThat(output).contains("In quarantine: it has an older disk than its peers have")
 			.doesNotContain("may come back");
 	}

@@ -80,7 +80,7 @@ class QuarantineTests {
 		this.second.asMember().remembering(this.first, 9, 20).start();
 		this.nodes.pass(LONG);
 
-		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
 		assertThat(this.first.wasBelieved).isFalse();
 	}
 
@@ -99,7 +99,7 @@ class QuarantineTests {
 		this.second.resume();
 		this.nodes.pass(MOMENT);
 		assertThat(this.first.isBelieved()).isFalse();
-		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
 	}
 
 	@Test
@@ -134,7 +134,7 @@ class QuarantineTests {
 		this.second.keepWords();
 		this.nodes.pass(LONG);
 
-		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
 		assertThat(this.first.isBelieved()).isFalse();
 	}
 
@@ -291,7 +291,7 @@ class QuarantineTests {
 		this.first.start();
 		this.nodes.pass(LONG);
 		assertThat(this.first.wasBelieved).isFalse();
-		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
 		assertThat(this.first.doubt())
 			.contains("0 of 64 parts are rebuilt: entries in the partitions [5, 7] cannot be read");
 
@@ -318,7 +318,7 @@ class QuarantineTests {
 		this.second.start(this.osAgain);
 		this.nodes.pass(LONG);
 
-		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
 		assertThat(this.first.doubt()).contains("waits for [http://b:1]");
 		assertThat(this.second.doubt()).contains("waits for [http://a:1]");
 	}
@@ -469,7 +469,7 @@ class QuarantineTests {
 		this.first.start(this.osAgain);
 		this.nodes.pass(Duration.ofSeconds(1));
 
-		assertThat(this.first.state()).isEqualTo(State.OLD);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
 	}
 
 	private void startAll(SystemBoot boot) {
@@ -484,7 +484,7 @@ class QuarantineTests {
 		this.second.asMember().start();
 		this.third.start();
 		this.nodes.pass(MOMENT);
-		assertThat(this.third.state()).isIn(State.NEW, State.BLANK);
+		assertThat(this.third.state()).isIn(State.NEW, State.NEWCOMER);
 
 		this.third.stop();
 		this.third.disk = new Disk(99);
@@ -493,8 +493,8 @@ class QuarantineTests {
 		this.first.start();
 		this.third.start();
 		this.nodes.pass(LONG);
-		assertThat(this.third.state()).as("it may have acknowledged something").isEqualTo(State.LOST);
-		assertThat(this.first.state()).isEqualTo(State.LOST);
+		assertThat(this.third.state()).as("it may have acknowledged something").isEqualTo(State.LOST_DISK);
+		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
 		assertThat(this.first.rebuiltFrom).as("an operator has to accept what they lost").isEmpty();
 	}
 

@@ -48,9 +48,11 @@ class RecordedBytesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "NEW,01", "READY,02", "MEMBER,03", "BLANK,04", "LOST,05", "ABSENT,06", "OLD,07", "RESTORED,08",
-			"REUNITED,09", "UNSYNCED,0a" })
-	void whatANodeIsHasTheSameBytesAsEver(State state, String code) {
+	@CsvSource({ "NEW,01,new", "READY,02,ready", "MEMBER,03,member", "NEWCOMER,04,blank", "LOST_DISK,05,lost",
+			"AWAY_TOO_LONG,06,absent", "STALE_DISK,07,old", "RESTORED,08,restored", "REUNITED,09,reunited",
+			"UNSYNCED,0a,unsynced" })
+	void whatANodeIsHasTheSameBytesAndLabelAsEver(State state, String code, String label) {
+		assertThat(state.label()).isEqualTo(label);
 		Membership membership = new Membership(state, 0x018b_cfe5_6800L);
 
 		assertThat(hex(membership.toBytes())).isEqualTo(code + "0000018bcfe56800");
@@ -70,7 +72,8 @@ class RecordedBytesTests {
 
 	@Test
 	void introductionsHaveTheSameBytesAsEver() {
-		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST, 99), 3, Long.MIN_VALUE, 4, -6);
+		Introduction introduction = new Introduction(2, -5, new Membership(State.LOST_DISK, 99), 3, Long.MIN_VALUE, 4,
+				-6);
 		String hex = "01" + "00000002" + "fffffffffffffffb" + "05" + "0000000000000063" + "0000000000000003"
 				+ "8000000000000000" + "0000000000000004" + "fffffffffffffffa";
 
