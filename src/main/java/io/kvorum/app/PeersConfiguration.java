@@ -207,7 +207,7 @@ class PeersConfiguration {
 
 	private static void awaitVotingRight(Quarantine quarantine) {
 		try {
-			var _ = quarantine.believed().await(VOTING_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+			var _ = quarantine.votingRight().await(VOTING_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException _) {
 			Thread.currentThread().interrupt();

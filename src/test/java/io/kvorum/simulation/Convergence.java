@@ -52,7 +52,7 @@ final class Convergence {
 
 	private final NodeRecord record;
 
-	private final NodeState roster;
+	private final NodeState state;
 
 	private final ExpiryHorizon horizon;
 
@@ -68,14 +68,14 @@ final class Convergence {
 		this.chance = chance;
 		this.index = new SimulatedIndex(node);
 		this.record = new SimulatedRecord(node.disk());
-		this.roster = new NodeState(topology, node.member(), this.record,
+		this.state = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
-	NodeState roster() {
-		return this.roster;
+	NodeState state() {
+		return this.state;
 	}
 
 	/** Whether nothing is known to differ. */
@@ -89,18 +89,17 @@ final class Convergence {
 		Alarms alarms = node.alarms();
 		List<Replica> others = replicas.stream().filter(replica -> !replica.member().equals(node.member())).toList();
 		RepairLog repairs = repairLog(this.record);
-		this.roster.whenRestarted(repairs::needAll);
+		this.state.whenRestarted(repairs::needAll);
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
 				this.settings.grace(), node.time());
 		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
-				rule::isOldTombstone, this.roster, node.time(), alarms, ConvergenceSettings.repair(),
-				RepairEvents.NONE);
+				rule::isOldTombstone, this.state, node.time(), alarms, ConvergenceSettings.repair(), RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Quarantine(this.roster, others, repairing::rebuild, node.time(), alarms,
-				ConvergenceSettings.rejoin(node.acceptsLoss()))
+		begin(new Quarantine(this.state, others, repairing::rebuild, node.time(), alarms,
+				ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		if (this.design.repairs()) {
 			begin(handoff.run());

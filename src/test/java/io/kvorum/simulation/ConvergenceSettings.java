@@ -40,7 +40,7 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 				Duration.ofSeconds(2), Duration.ofMillis(500));
 	}
 
-	static QuarantineSettings rejoin(boolean acceptLoss) {
+	static QuarantineSettings quarantine(boolean acceptLoss) {
 		return new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2), acceptLoss);
 	}
 

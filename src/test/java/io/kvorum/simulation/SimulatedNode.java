@@ -79,8 +79,8 @@ final class SimulatedNode {
 		log("serves");
 		Convergence convergence = this.cluster.convergenceOf(this);
 		this.convergence = convergence;
-		VotingRight standing = (convergence != null) ? convergence.roster() : VotingRight.TRUSTED;
-		PeerQueries questions = (convergence != null) ? convergence.roster() : PeerQueries.NONE;
+		VotingRight standing = (convergence != null) ? convergence.state() : VotingRight.TRUSTED;
+		PeerQueries questions = (convergence != null) ? convergence.state() : PeerQueries.NONE;
 		Replica local = this.cluster.design()
 			.replica(new LocalReplica(this.member, this.disk, clock, this.time, standing, questions), this.time);
 		this.replica = local;
@@ -130,7 +130,7 @@ final class SimulatedNode {
 
 	/** Whether it is up and may be believed. */
 	boolean isBelieved() {
-		return this.convergence != null && this.convergence.roster().withheldBecause() == null;
+		return this.convergence != null && this.convergence.state().doubt() == null;
 	}
 
 	/** Whether it takes itself for a member whatever its disk lacks. */

@@ -5,36 +5,38 @@ import java.nio.ByteBuffer;
 import io.kvorum.replication.PeerQuery;
 
 /**
- * What a node says of itself, and what it remembers of the one it talks to.
+ * How one node, the sender, introduces itself to another, the receiver: what it is, and
+ * what it remembers of the receiver. Instants are milliseconds since 1970.
  *
- * @param identity of its disk, random
- * @param aliveMillis the last instant at which it was alive and believed, as its disk has
- * it, by its clock: a moment ago for one that is believed, else the end of its last life,
- * which for one that was restored is when its backup was made
- * @param remembered the identity of the disk that the other one had when it was a member;
- * 0 if it never was one
- * @param rememberedMillis since when it was a member with that one
- * @param seenAliveMillis what {@code aliveMillis} the other one has told it: the last
- * one, or, as long as that one has heard nothing since its start, the last one before; 0
- * if none since this one started, and negative as long as the other one may not know of
- * that start
+ * @param member the index of the sender
+ * @param identity the random identity of the sender's disk
+ * @param aliveMillis the last instant on the sender's disk at which it was alive and
+ * could vote, by its clock: a moment ago if it may vote, else the end of its last life.
+ * The last life of a restored node ended when its backup was made.
+ * @param remembered the identity of the disk that the receiver had as a member; 0 if it
+ * never was one
+ * @param rememberedMillis since when the receiver was a member with that disk
+ * @param seenAliveMillis the last {@code aliveMillis} that the receiver told the sender.
+ * While the receiver has received nothing since its start, the last one before that
+ * start. 0 if the sender has received none since its own start. Negative as long as the
+ * receiver may not know of the sender's start.
  */
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
 		long rememberedMillis, long seenAliveMillis) {
 
 	private static final int BYTES = Integer.BYTES + 1 + 6 * Long.BYTES;
 
-	/** What the other one has told it; 0 if nothing. */
+	/** When the sender saw the receiver alive; 0 for never. */
 	long lastSeenMillis() {
 		return Math.abs(this.seenAliveMillis);
 	}
 
-	/** Whether it has heard the other one since it started. */
-	boolean hasHeard() {
+	/** Whether the sender has received an introduction since it started. */
+	boolean hasReceived() {
 		return this.seenAliveMillis != 0;
 	}
 
-	/** Whether it may have restarted since it last introduced itself. */
+	/** Whether the sender may have restarted since its last introduction. */
 	boolean mayHaveRestarted() {
 		return this.seenAliveMillis <= 0;
 	}

@@ -29,19 +29,21 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Finds out whether this node may be believed, and sees to it that it may.
+ * Finds out whether this node may vote, and rebuilds it if it may not.
  * <p>
- * Nodes tell each other what they are. One that has lost its disk, or was away for too
- * long, is <b>in quarantine</b>: it stores what it is given and tells nobody what it
- * holds, until it has got everything from all others. From all, since one of the two that
- * acknowledged a write may be the one that lost it. Stores that it acknowledges meanwhile
- * count: they are on its disk when it is believed again.
+ * Nodes exchange introductions. A node that has lost its disk, or was away for too long,
+ * is <b>in quarantine</b>: it stores what it is given, and tells no other node what it
+ * holds, until it has everything from all others. From all, because one of the two that
+ * acknowledged a write may be the node that lost it. Stores that it acknowledges
+ * meanwhile count: they are on its disk when it votes again.
+ * <p>
+ * Works on the thread that subscribes to {@link #run()}.
  */
 public final class Quarantine {
 
 	private static final Logger logger = LoggerFactory.getLogger(Quarantine.class);
 
-	/** While it is not believed. */
+	/** The time between two rounds while this node may not vote. */
 	private static final Duration HURRIED_INTERVAL = Duration.ofMillis(50);
 
 	private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
@@ -51,7 +53,9 @@ public final class Quarantine {
 
 	private static final int PARTS = Partitions.SLICES / PART;
 
-	private final NodeState roster;
+	private final NodeState node;
+
+	private final KnownPeers peers;
 
 	private final List<? extends Replica> others;
 
@@ -65,16 +69,16 @@ public final class Quarantine {
 
 	private final BitSet rebuilt = new BitSet(PARTS);
 
-	private final CountDownLatch believed = new CountDownLatch(1);
+	private final CountDownLatch votingRight = new CountDownLatch(1);
 
-	/** Why those could not be met that had something to say, and when to try again. */
+	/** The last failures to exchange introductions. */
 	private final Map<Member, Failure> failures = new ConcurrentHashMap<>();
 
 	private long startedNanos;
 
 	private volatile int partsDone;
 
-	/** Partitions with entries that nobody could read the last time. */
+	/** Partitions with entries that could not be read in the last attempt to rebuild. */
 	private SortedSet<Integer> missing = Collections.emptySortedSet();
 
 	private long notedNanos;
@@ -82,46 +86,47 @@ public final class Quarantine {
 	private long roundDueNanos;
 
 	/**
-	 * Of a node that has peers.
+	 * The quarantine of a node with peers.
 	 * @param others the replicas on the other members
 	 */
-	public Quarantine(NodeState roster, List<? extends Replica> others, Rebuilding rebuilding, TimeSource time,
+	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, TimeSource time,
 			Alarms alarms, QuarantineSettings settings) {
-		this.roster = roster;
+		this.node = node;
+		this.peers = node.peers();
 		this.others = List.copyOf(others);
 		this.rebuilding = rebuilding;
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
-		roster.follow(this::isThere);
+		this.peers.lookUpWith(this::isThere);
 	}
 
 	private boolean isThere(Member member) {
 		return this.others.stream().anyMatch(other -> other.member().equals(member) && other.isThere());
 	}
 
-	/** Brings here what others have. */
+	/** Copies what other members hold. */
 	@FunctionalInterface
 	public interface Rebuilding {
 
 		/**
 		 * Completes when this replica has everything in these slices that any of these
 		 * members has and can read.
-		 * @param staleBeforeMillis what none of them knows and has a version before this
-		 * instant is let go
-		 * @return the partitions with entries that are still missing here: those who have
-		 * them cannot read them
+		 * @param staleBeforeMillis an entry that none of them knows is removed if its
+		 * version is before this instant
+		 * @return the partitions with entries that are still missing here, because the
+		 * members that have them cannot read them
 		 */
 		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
 
 	}
 
-	/** Counted down when this node is believed. */
-	public CountDownLatch believed() {
-		return this.believed;
+	/** Counted down when this node may vote for the first time. */
+	public CountDownLatch votingRight() {
+		return this.votingRight;
 	}
 
-	/** For as long as it is subscribed to, once, with the store open. */
+	/** Runs while subscribed to, once, with the store open. */
 	public Flux<?> run() {
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
@@ -134,130 +139,133 @@ public final class Quarantine {
 	private Flux<?> rounds() {
 		return Mono.defer(() -> isDue() ? round() : Mono.empty())
 			.onErrorResume(this::giveUp)
-			.then(Mono.defer(() -> this.alarms.after((this.roster.withheldBecause() == null && hasMet(_ -> true))
-					? this.settings.interval() : HURRIED_INTERVAL)))
+			.then(Mono.defer(() -> this.alarms
+				.after((this.node.mayVote() && areKnown(_ -> true)) ? this.settings.interval() : HURRIED_INTERVAL)))
 			.repeat();
 	}
 
 	/**
-	 * Those that it has met are met again now and then; one that comes back later may
-	 * know that this disk is an old one, and is met at once.
+	 * Whether to introduce this node again: after the interval to peers that are known,
+	 * at once to one that comes back, which may know that this disk is stale.
 	 */
 	private boolean isDue() {
 		long now = this.time.nanos();
-		if (this.roster.withheldBecause() == null && hasMet(Replica::isThere) && now - this.roundDueNanos < 0) {
+		if (this.node.mayVote() && areKnown(Replica::isThere) && now - this.roundDueNanos < 0) {
 			return false;
 		}
 		this.roundDueNanos = now + this.settings.interval().toNanos();
 		return true;
 	}
 
-	private boolean hasMet(Predicate<Replica> wanted) {
+	/** Whether each of these has introduced itself, or is refused. */
+	private boolean areKnown(Predicate<Replica> which) {
 		return this.others.stream()
-			.filter(wanted)
+			.filter(which)
 			.map(Replica::member)
-			.allMatch(other -> this.roster.met(other) != null || this.roster.refuses(other));
+			.allMatch(other -> this.peers.introductionOf(other) != null || this.peers.refuses(other));
 	}
 
 	private Mono<Void> giveUp(Throwable error) {
-		logger.warn("Whether this node may be believed could not be found out, and will be tried again: {}",
+		logger.warn("Whether this node may vote could not be found out, and will be tried again: {}",
 				String.valueOf(error.getMessage()));
-		if (this.roster.state().isToBeRebuilt()) {
-			doubtRebuilt(String.valueOf(error.getMessage()));
+		if (this.node.state().isToBeRebuilt()) {
+			withholdUntilRebuilt(String.valueOf(error.getMessage()));
 		}
 		return this.alarms.after(RETRY_DELAY).then();
 	}
 
 	private Mono<Void> round() {
-		if (!this.roster.isLoaded()) {
-			return this.roster.load();
+		if (!this.node.isLoaded()) {
+			return this.node.load();
 		}
-		if (this.settings.acceptLoss() && !this.roster.isMember()) {
-			return this.roster.acceptLoss();
+		if (this.settings.acceptLoss() && !this.node.isMember()) {
+			return this.node.acceptLoss();
 		}
-		boolean wasMember = this.roster.isMember();
-		return this.roster.noteBoot()
+		boolean wasMember = this.node.isMember();
+		return this.node.noteBoot()
 			.onErrorComplete()
-			.then(meetAll())
-			.then(Mono.defer(this.roster::decide))
+			.then(introduceToAll())
+			.then(Mono.defer(this.node::decide))
 			.then(Mono.defer(() -> {
-				State state = this.roster.state();
-				if (state.isToBeRebuilt() && !this.roster.isAbsenceUndecided()) {
+				State state = this.node.state();
+				if (state.isToBeRebuilt() && !this.node.isAbsenceUndecided()) {
 					return rebuild();
 				}
-				// The others have had a chance to remember it, and to object.
-				if (wasMember && this.roster.isMember() && mayBeBelieved()) {
-					this.roster.believe();
-					this.believed.countDown();
+				// After a round as a member: the others could remember it, and object.
+				if (wasMember && this.node.isMember() && mayVote()) {
+					this.node.grant();
+					this.votingRight.countDown();
 					return noteAlive();
 				}
-				if (!this.roster.isMember()) {
-					this.roster.doubt("%s, and waits for what %s will say".formatted(
-							this.roster.isAbsenceUndecided() ? State.AWAY_TOO_LONG.text() : state.text(),
-							thoseWithoutAWord()));
+				if (!this.node.isMember()) {
+					this.node.withhold("%s, and waits for what %s will say".formatted(
+							this.node.isAbsenceUndecided() ? State.AWAY_TOO_LONG.text() : state.text(), awaited()));
 				}
 				return Mono.empty();
 			}));
 	}
 
-	/** Once it is, it stays so: only what others remember may end that. */
-	private boolean mayBeBelieved() {
-		if (this.roster.withheldBecause() == null) {
+	/** A node that may vote keeps that right until an introduction shows a stale disk. */
+	private boolean mayVote() {
+		if (this.node.mayVote()) {
 			return true;
 		}
-		if (this.roster.hasTwin()) {
-			this.roster.doubt(String.join("; ", this.roster.refused()));
+		if (this.peers.hasTwin()) {
+			this.node.withhold(String.join("; ", this.peers.refused()));
 			return false;
 		}
-		return hasMet(_ -> true) || hasWaited() || this.settings.acceptLoss();
+		return areKnown(_ -> true) || hasWaited() || this.settings.acceptLoss();
 	}
 
-	/** For those that are away, or do not answer. */
+	/** Whether this node has given others the time to object, if they are there. */
 	private boolean hasWaited() {
 		return this.time.nanos() - this.startedNanos > 2 * this.settings.timeout().toNanos();
 	}
 
-	private Mono<Void> meetAll() {
+	private Mono<Void> introduceToAll() {
 		return Flux.fromIterable(this.others)
-			.filter(other -> other.isThere() && !isToBeMetLater(other.member()))
-			.flatMap(this::meet, Math.max(1, this.others.size()))
+			.filter(other -> other.isThere() && !hasJustFailed(other.member()))
+			.flatMap(this::introduceTo, Math.max(1, this.others.size()))
 			.then();
 	}
 
-	private Mono<Void> meet(Replica other) {
+	private Mono<Void> introduceTo(Replica other) {
 		return Mono
-			.defer(() -> other.ask(this.roster.introductionTo(other.member()).toQuery(),
+			.defer(() -> other.ask(this.node.introductionTo(other.member()).toQuery(),
 					Deadline.after(this.time, this.settings.timeout())))
 			.ofType(Answered.class)
-			.flatMap(answered -> this.roster.meetAnswering(other.member(),
+			.flatMap(answered -> this.node.receiveAnswer(other.member(),
 					Introduction.of(PeerQuery.of(answered.bytes()))))
 			.doOnSuccess(_ -> this.failures.remove(other.member()))
 			.onErrorResume(error -> {
-				notMet(other.member(), String.valueOf(error.getMessage()));
+				failed(other.member(), String.valueOf(error.getMessage()));
 				return Mono.empty();
 			});
 	}
 
-	private boolean isToBeMetLater(Member other) {
+	private boolean hasJustFailed(Member other) {
 		Failure failure = this.failures.get(other);
 		return failure != null && this.time.nanos() - failure.dueNanos < 0;
 	}
 
-	/** That one alone: whatever it does, or the disk here, others are met. */
-	private void notMet(Member other, String why) {
+	/**
+	 * The failure holds up this member alone, be it due to the peer or to the disk here.
+	 */
+	private void failed(Member other, String why) {
 		Failure before = this.failures.put(other, new Failure(why, this.time.nanos() + RETRY_DELAY.toNanos()));
 		if (before == null || !before.why.equals(why)) {
-			logger.warn("{} could not be met, which is tried again: {}", other.address(), why);
+			logger.warn("No introductions could be exchanged with {}, which is tried again: {}", other.address(), why);
 		}
 	}
 
 	private record Failure(String why, long dueNanos) {
 	}
 
-	private List<String> thoseWithoutAWord() {
-		boolean isRestored = this.roster.state() == State.RESTORED;
+	/** The addresses of the members whose introductions decide, and have not come. */
+	private List<String> awaited() {
+		boolean isRestored = this.node.state() == State.RESTORED;
 		return this.others.stream().map(Replica::member).filter(member -> {
-			Introduction said = this.roster.met(member);
+			Introduction said = this.peers.introductionOf(member);
 			return said == null || said.membership().state() == State.NEW
 					|| (isRestored && !AdmissionRule.wasRestoredToo(said));
 		}).map(Member::address).toList();
@@ -269,7 +277,7 @@ public final class Quarantine {
 			return Mono.empty();
 		}
 		this.notedNanos = now;
-		return this.roster.noteAlive().onErrorResume(error -> {
+		return this.node.noteAlive().onErrorResume(error -> {
 			logger.warn("That this node is alive could not be noted, and will be tried again: {}",
 					String.valueOf(error.getMessage()));
 			return Mono.empty();
@@ -277,18 +285,18 @@ public final class Quarantine {
 	}
 
 	/**
-	 * From all others: members, and those that are new here, which may have acknowledged
-	 * something since. One that was away too long has all that it acknowledged, and needs
-	 * nobody else who is in quarantine. Those whose machines ended together are rebuilt
-	 * from one another: what all their disks have is all that is left.
+	 * Rebuilds this node from all others: from members, and from newcomers, which may
+	 * have acknowledged something since. A node that was away for too long has all that
+	 * it acknowledged, so it needs no other node in quarantine. Unsynced nodes are
+	 * rebuilt from one another: what all their disks hold is all that is left.
 	 */
 	private Mono<Void> rebuild() {
-		boolean isIntact = this.roster.state() == State.AWAY_TOO_LONG;
-		boolean isUnsynced = this.roster.state() == State.UNSYNCED;
+		boolean isIntact = this.node.state() == State.AWAY_TOO_LONG;
+		boolean isUnsynced = this.node.state() == State.UNSYNCED;
 		List<Member> sources = new ArrayList<>();
 		List<String> missing = new ArrayList<>();
 		for (Replica other : this.others) {
-			Introduction said = this.roster.met(other.member());
+			Introduction said = this.peers.introductionOf(other.member());
 			State state = (said != null) ? said.membership().state() : State.NEW;
 			boolean isSource = state == State.MEMBER || state == State.NEWCOMER
 					|| (isUnsynced && state == State.UNSYNCED);
@@ -300,8 +308,8 @@ public final class Quarantine {
 			}
 		}
 		if (!missing.isEmpty() || sources.isEmpty()) {
-			this.roster.doubt("%s; to be rebuilt it waits for %s to be there and believed"
-				.formatted(this.roster.state().text(), missing));
+			this.node.withhold("%s; to be rebuilt it waits for %s to be there and to vote"
+				.formatted(this.node.state().text(), missing));
 			return Mono.empty();
 		}
 		Duration wait = this.settings.settlingTime().minusNanos(this.time.nanos() - this.startedNanos);
@@ -309,7 +317,7 @@ public final class Quarantine {
 	}
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
-		long stale = this.roster.state().mayHoldCollected() ? this.roster.staleBeforeMillis() : Long.MIN_VALUE;
+		long stale = this.node.state().mayHoldCollected() ? this.node.staleBeforeMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))
@@ -319,16 +327,16 @@ public final class Quarantine {
 	}
 
 	private Mono<Void> rebuilt() {
-		return this.roster.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
+		return this.node.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
 	}
 
-	/** What nobody can read may be readable later, or be written again. */
+	/** Waits until these entries can be read, or are written again. */
 	private Mono<Void> waitFor(SortedSet<Integer> missing) {
-		doubtRebuilt("entries in the partitions %s cannot be read on the nodes that have them"
+		withholdUntilRebuilt("entries in the partitions %s cannot be read on the nodes that have them"
 			.formatted(Partitions.describe(missing)));
 		if (!missing.equals(this.missing)) {
 			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
-					this.roster.withheldBecause());
+					this.node.doubt());
 		}
 		this.missing = missing;
 		return this.alarms.after(RETRY_DELAY).then();
@@ -342,23 +350,22 @@ public final class Quarantine {
 		missing.addAll(left);
 		this.rebuilt.set(part, left.isEmpty());
 		this.partsDone = this.rebuilt.cardinality();
-		this.roster
-			.doubt("%s; %d of %d parts are rebuilt".formatted(this.roster.state().text(), this.partsDone, PARTS));
+		this.node.withhold("%s; %d of %d parts are rebuilt".formatted(this.node.state().text(), this.partsDone, PARTS));
 	}
 
-	/** Says why the other parts are not. */
-	private void doubtRebuilt(String why) {
-		this.roster.doubt(
-				"%s; %d of %d parts are rebuilt: %s".formatted(this.roster.state().text(), this.partsDone, PARTS, why));
+	/** Withholds the vote, and says why the remaining parts are not rebuilt. */
+	private void withholdUntilRebuilt(String why) {
+		this.node.withhold(
+				"%s; %d of %d parts are rebuilt: %s".formatted(this.node.state().text(), this.partsDone, PARTS, why));
 	}
 
-	/** From any thread. */
+	/** The progress now. From any thread. */
 	public QuarantineProgress progress() {
-		String doubt = this.roster.withheldBecause();
-		State state = this.roster.state();
+		String doubt = this.node.doubt();
+		State state = this.node.state();
 		boolean rebuilding = state.isToBeRebuilt();
 		return new QuarantineProgress(state.label(), (doubt != null) ? doubt : "", rebuilding ? PARTS : 0,
-				rebuilding ? this.partsDone : 0, this.roster.refused());
+				rebuilding ? this.partsDone : 0, this.peers.refused());
 	}
 
 }

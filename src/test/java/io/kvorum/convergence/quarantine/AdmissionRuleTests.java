@@ -29,7 +29,7 @@ class AdmissionRuleTests {
 	private static final Introduction MEMBER_THAT_KNOWS_ANOTHER_DISK = said(State.MEMBER, 5_000, 8, 20);
 
 	@Test
-	void anEmptyDiskIsNotBelievedBeforeAllOthersHaveSpoken() {
+	void anEmptyDiskDoesNotVoteBeforeAllOthersHaveSpoken() {
 		assertThat(ofNew()).isEqualTo(State.NEW);
 		assertThat(ofNew(NEW_ONE)).isEqualTo(State.NEW);
 		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.NEW);

@@ -34,7 +34,7 @@ class NodeStateTests {
 
 	private final Noted record = restored();
 
-	private NodeState roster = started();
+	private NodeState nodeState = started();
 
 	private static Noted restored() {
 		Noted disk = new Noted();
@@ -54,11 +54,11 @@ class NodeStateTests {
 	private void othersSay(State state, long madeMillis) {
 		say(1, state, madeMillis);
 		say(2, state, madeMillis);
-		Now.of(this.roster.decide());
+		Now.of(this.nodeState.decide());
 	}
 
 	private void say(int other, State state, long madeMillis) {
-		Now.of(this.roster.meet(this.topology.members().get(other),
+		Now.of(this.nodeState.receive(this.topology.members().get(other),
 				new Introduction(other, 1, new Membership(state, 0), madeMillis, 0, 0, 0)));
 	}
 
@@ -68,17 +68,17 @@ class NodeStateTests {
 		assertThat(this.record.names).as("as long as it asks, it says when the backup was made")
 			.doesNotContain("alive");
 		othersSay(State.REUNITED, MADE_MILLIS);
-		assertThat(this.roster.state()).isEqualTo(State.MEMBER);
+		assertThat(this.nodeState.state()).isEqualTo(State.MEMBER);
 		assertThat(this.record.names).endsWith("alive", "membership");
 
-		this.roster = started();
-		assertThat(this.roster.isMember()).isTrue();
+		this.nodeState = started();
+		assertThat(this.nodeState.isMember()).isTrue();
 	}
 
 	@Test
 	void thatAPeerHasRestartedIsToldSinceItMayHaveLostWhatItKeptForOthers() {
 		AtomicInteger restarts = new AtomicInteger();
-		this.roster.whenRestarted(restarts::incrementAndGet);
+		this.nodeState.whenRestarted(restarts::incrementAndGet);
 		sayAlive(1, 0);
 		assertThat(restarts).as("its first word in this life").hasValue(0);
 		sayAlive(1, MADE_MILLIS);
@@ -90,7 +90,7 @@ class NodeStateTests {
 
 	/** A member says when it last saw this node alive. */
 	private void sayAlive(int other, long seenAliveMillis) {
-		Now.of(this.roster.meet(this.topology.members().get(other),
+		Now.of(this.nodeState.receive(this.topology.members().get(other),
 				new Introduction(other, other, new Membership(State.MEMBER, 1), MADE_MILLIS, 0, 0, seenAliveMillis)));
 	}
 
@@ -99,9 +99,9 @@ class NodeStateTests {
 		long newest = MADE_MILLIS + MOST_AWAY.toMillis() + 1;
 		say(1, State.RESTORED, newest);
 		say(2, State.NEWCOMER, newest);
-		Now.of(this.roster.decide());
+		Now.of(this.nodeState.decide());
 
-		assertThat(this.roster.state()).isEqualTo(State.REUNITED);
+		assertThat(this.nodeState.state()).isEqualTo(State.REUNITED);
 		assertThat(output).containsOnlyOnce("what was deleted since may come back");
 	}
 
@@ -109,7 +109,7 @@ class NodeStateTests {
 	void aNodeWhoseBackupIsTooOldIsInQuarantineAndNothingIsSaidToComeBack(CapturedOutput output) {
 		othersSay(State.RESTORED, MADE_MILLIS + MOST_AWAY.toMillis() + 1);
 
-		assertThat(this.roster.state()).isEqualTo(State.STALE_DISK);
+		assertThat(this.nodeState.state()).isEqualTo(State.STALE_DISK);
 		assertThat(output).contains("In quarantine: it has an older disk than its peers have")
 			.doesNotContain("may come back");
 	}

@@ -20,7 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Of three nodes: which of them are believed, and when. */
+/** Of three nodes: which of them may vote, and when. */
 @ExtendWith(OutputCaptureExtension.class)
 class QuarantineTests {
 
@@ -44,21 +44,21 @@ class QuarantineTests {
 	private final Node third = this.nodes.node(2);
 
 	@Test
-	void membersThatStartTogetherAreBelievedInAMoment() {
+	void membersThatStartTogetherVoteInAMoment() {
 		this.nodes.nodes.forEach(node -> node.asMember().start());
 		this.nodes.pass(MOMENT.multipliedBy(3));
 
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote);
 	}
 
 	@Test
-	void aMemberThatStartsAloneIsBelievedOnceOthersHaveHadTimeToObject() {
+	void aMemberThatStartsAloneVotesOnceOthersHaveHadTimeToObject() {
 		this.first.asMember().start();
 		this.nodes.pass(Duration.ofMillis(1_900));
-		assertThat(this.first.isBelieved()).isFalse();
+		assertThat(this.first.mayVote()).isFalse();
 
 		this.nodes.pass(MOMENT.multipliedBy(3));
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -67,21 +67,21 @@ class QuarantineTests {
 		this.nodes.pass(LONG);
 		this.first.run();
 		this.nodes.pass(Duration.ofMillis(1_900));
-		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.hasVoted).isFalse();
 
 		this.nodes.pass(MOMENT.multipliedBy(3));
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
-	void aDiskThatAPeerRemembersAsReplacedIsNeverBelievedThoughThatPeerConnectsLater() {
+	void aDiskThatAPeerRemembersAsReplacedNeverVotesThoughThatPeerConnectsLater() {
 		this.first.withDisk(1, 10, NOW).start();
 		this.nodes.pass(MOMENT.multipliedBy(3));
 		this.second.asMember().remembering(this.first, 9, 20).start();
 		this.nodes.pass(LONG);
 
 		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
-		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.hasVoted).isFalse();
 	}
 
 	@Test
@@ -94,11 +94,11 @@ class QuarantineTests {
 		this.third.pause();
 		this.first.start();
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).as("nobody can tell").isTrue();
+		assertThat(this.first.mayVote()).as("nobody can tell").isTrue();
 
 		this.second.resume();
 		this.nodes.pass(MOMENT);
-		assertThat(this.first.isBelieved()).isFalse();
+		assertThat(this.first.mayVote()).isFalse();
 		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
 	}
 
@@ -110,15 +110,15 @@ class QuarantineTests {
 		this.second.pause();
 		this.third.pause();
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 
-		this.second.loseWords();
+		this.second.loseMessages();
 		this.second.resume();
 		this.nodes.pass(Duration.ofSeconds(7));
-		this.second.keepWords();
+		this.second.keepMessages();
 		this.nodes.pass(LONG);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@ParameterizedTest(name = "{0} ms")
@@ -128,20 +128,20 @@ class QuarantineTests {
 		this.nodes.pass(Duration.ofMinutes(3));
 		this.first.withDisk(1, 1, NOW);
 		this.third.pause();
-		this.second.loseWords();
+		this.second.loseMessages();
 		this.first.start();
 		this.nodes.pass(Duration.ofMillis(lossMillis));
-		this.second.keepWords();
+		this.second.keepMessages();
 		this.nodes.pass(LONG);
 
 		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
-		assertThat(this.first.isBelieved()).isFalse();
+		assertThat(this.first.mayVote()).isFalse();
 	}
 
 	@Test
 	void aClockThatIsSetBackMakesNoDiskAnOldOneWhateverAnswersAreLost() {
 		startAll(SystemBoot.SYNCED);
-		this.second.loseWords();
+		this.second.loseMessages();
 		this.third.pause();
 		this.first.start();
 		this.nodes.pass(LONG);
@@ -149,13 +149,13 @@ class QuarantineTests {
 		this.nodes.pass(LONG);
 		this.first.start();
 		this.nodes.pass(MOMENT);
-		this.second.keepWords();
+		this.second.keepMessages();
 		this.third.resume();
 		this.nodes.pass(LONG);
 
 		assertThat(this.first.rebuiltFrom).isEmpty();
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -170,7 +170,7 @@ class QuarantineTests {
 
 		assertThat(this.first.rebuiltFrom).isEmpty();
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -179,15 +179,15 @@ class QuarantineTests {
 		this.nodes.pass(LONG);
 		this.nodes.time.jump(Duration.ofHours(-1));
 		this.nodes.pass(LONG);
-		this.second.asMember().loseWords();
+		this.second.asMember().loseMessages();
 		this.second.start();
 		this.nodes.pass(LONG);
-		this.second.keepWords();
+		this.second.keepMessages();
 		this.nodes.pass(LONG);
 
 		assertThat(this.first.rebuiltFrom).isEmpty();
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@ParameterizedTest(name = "{0} ms")
@@ -195,12 +195,12 @@ class QuarantineTests {
 	void thatAPeerHasRestartedIsNoticedThoughItsFirstAnswersAreLost(int lossMillis) {
 		startAll(SystemBoot.SYNCED);
 		this.first.restartsOfPeers = 0;
-		this.second.loseWords();
+		this.second.loseMessages();
 		this.second.start();
 		// Asked by the first one, as soon as that comes to it.
 		this.nodes.pass(Duration.ofSeconds(6).plusMillis(lossMillis));
 		assertThat(this.first.restartsOfPeers).isZero();
-		this.second.keepWords();
+		this.second.keepMessages();
 		this.nodes.pass(LONG);
 		assertThat(this.first.restartsOfPeers).isPositive();
 
@@ -212,10 +212,10 @@ class QuarantineTests {
 	@Test
 	void aPeerThatIsReachedAndReachesNobodyIsNotTakenForOneThatRestartsAgainAndAgain() {
 		startAll(SystemBoot.SYNCED);
-		this.second.loseQuestions();
+		this.second.loseQueries();
 		this.second.start();
 		this.nodes.pass(Duration.ofMinutes(2));
-		assertThat(this.second.isBelieved()).isTrue();
+		assertThat(this.second.mayVote()).isTrue();
 		this.first.restartsOfPeers = 0;
 		this.nodes.pass(LONG);
 
@@ -232,7 +232,7 @@ class QuarantineTests {
 		this.first.start();
 		this.nodes.pass(LONG);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -245,17 +245,18 @@ class QuarantineTests {
 		this.first.start();
 		this.third.start();
 		this.nodes.pass(Duration.ofSeconds(1));
-		assertThat(this.first.isBelieved()).as("it has not met the third one").isFalse();
+		assertThat(this.first.mayVote()).as("it has not met the third one").isFalse();
 
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
-		assertThat(this.first.hasMet(this.third)).isFalse();
+		assertThat(this.first.mayVote()).isTrue();
+		assertThat(this.first.knows(this.third)).isFalse();
 		assertThat(this.first.notedMillis()).isGreaterThan(this.nodes.time.millis() - 10_000);
-		assertThat(output.getOut().lines().filter(line -> line.contains("could not be met"))).hasSize(1);
+		assertThat(output.getOut().lines().filter(line -> line.contains("No introductions could be exchanged")))
+			.hasSize(1);
 
 		this.first.takeRecords();
 		this.nodes.pass(LONG);
-		assertThat(this.first.hasMet(this.third)).isTrue();
+		assertThat(this.first.knows(this.third)).isTrue();
 	}
 
 	@Test
@@ -263,7 +264,7 @@ class QuarantineTests {
 		this.first.asMember().start().start(new SystemBoot("another", false));
 		this.nodes.pass(LONG);
 
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -273,13 +274,13 @@ class QuarantineTests {
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
 		this.nodes.pass(LONG);
-		assertThat(this.first.wasBelieved).isFalse();
-		assertThat(this.first.doubt()).contains("its machine ended before all that it had acknowledged was synced",
-				"waits for [http://b:1]");
+		assertThat(this.first.hasVoted).isFalse();
+		assertThat(this.first.withheldBecause())
+			.contains("its machine ended before all that it had acknowledged was synced", "waits for [http://b:1]");
 
 		this.second.start(this.os);
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 		assertThat(this.first.rebuiltFrom).hasSize(2);
 	}
 
@@ -290,14 +291,14 @@ class QuarantineTests {
 		this.first.unreadable = new TreeSet<>(List.of(5, 7));
 		this.first.start();
 		this.nodes.pass(LONG);
-		assertThat(this.first.wasBelieved).isFalse();
+		assertThat(this.first.hasVoted).isFalse();
 		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
-		assertThat(this.first.doubt())
+		assertThat(this.first.withheldBecause())
 			.contains("0 of 64 parts are rebuilt: entries in the partitions [5, 7] cannot be read");
 
 		this.first.unreadable = Collections.emptySortedSet();
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -307,7 +308,7 @@ class QuarantineTests {
 		assertThat(this.nodes.nodes).extracting(Node::state).containsOnly(State.UNSYNCED);
 		this.nodes.pass(LONG);
 
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote).allMatch(node -> node.rebuiltFrom.size() == 2);
 	}
 
 	@Test
@@ -319,8 +320,8 @@ class QuarantineTests {
 		this.nodes.pass(LONG);
 
 		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
-		assertThat(this.first.doubt()).contains("waits for [http://b:1]");
-		assertThat(this.second.doubt()).contains("waits for [http://a:1]");
+		assertThat(this.first.withheldBecause()).contains("waits for [http://b:1]");
+		assertThat(this.second.withheldBecause()).contains("waits for [http://a:1]");
 	}
 
 	@Test
@@ -329,7 +330,7 @@ class QuarantineTests {
 		this.first.start(this.os);
 		assertThat(this.first.state()).as("the same run of the system").isEqualTo(State.MEMBER);
 
-		Now.of(this.first.roster().noteStop());
+		Now.of(this.first.nodeState().noteStop());
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
 		this.first.start(this.os);
@@ -343,7 +344,7 @@ class QuarantineTests {
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
 		this.first.disk.isFull = false;
-		Now.of(this.first.roster().noteStop());
+		Now.of(this.first.nodeState().noteStop());
 
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
@@ -356,7 +357,7 @@ class QuarantineTests {
 		this.first.start(unknown);
 		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 	}
 
 	@Test
@@ -365,7 +366,7 @@ class QuarantineTests {
 		this.first.start(new SystemBoot("another", false));
 		assertThat(this.first.state()).isEqualTo(State.UNSYNCED);
 		this.nodes.pass(LONG);
-		assertThat(this.first.isBelieved()).isTrue();
+		assertThat(this.first.mayVote()).isTrue();
 
 		this.first.start(new SystemBoot("a third", false));
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
@@ -377,14 +378,14 @@ class QuarantineTests {
 		this.nodes.pass(MOMENT);
 		this.first.start(this.osAgain);
 		this.nodes.pass(MOMENT);
-		Now.of(this.first.roster().noteStop());
+		Now.of(this.first.nodeState().noteStop());
 		this.first.start(this.osAgain);
 		assertThat(this.first.state()).as("it does not know yet whether it has lost its disk").isEqualTo(State.NEW);
 		this.second.start(this.os);
 		this.third.start(this.os);
 		this.nodes.pass(LONG);
 
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote);
 		assertThat(this.first.rebuiltFrom).hasSize(2);
 	}
 
@@ -397,7 +398,7 @@ class QuarantineTests {
 		this.nodes.nodes.forEach(Node::resume);
 		this.nodes.pass(LONG);
 
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved).allMatch(node -> node.rebuiltFrom.size() == 2);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote).allMatch(node -> node.rebuiltFrom.size() == 2);
 	}
 
 	@Test
@@ -440,7 +441,7 @@ class QuarantineTests {
 		this.first.resume();
 		this.nodes.pass(LONG);
 
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote);
 		assertThat(this.first.rebuiltFrom).hasSize(2);
 	}
 
@@ -451,13 +452,13 @@ class QuarantineTests {
 		this.nodes.time.pass(QuarantinedNodes.MOST_AWAY.multipliedBy(2));
 		this.first.start(this.osAgain);
 		this.nodes.pass(LONG);
-		assertThat(this.first.doubt()).contains("waits for what [http://b:1, http://c:1] will say");
+		assertThat(this.first.withheldBecause()).contains("waits for what [http://b:1, http://c:1] will say");
 		assertThat(this.first.answers()).isFalse();
 
 		this.second.start(this.osAgain);
 		this.third.start(this.osAgain);
 		this.nodes.pass(LONG);
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote);
 	}
 
 	@Test
@@ -475,7 +476,7 @@ class QuarantineTests {
 	private void startAll(SystemBoot boot) {
 		this.nodes.nodes.forEach(node -> node.asMember().start(boot));
 		this.nodes.pass(LONG);
-		assertThat(this.nodes.nodes).allMatch(Node::isBelieved);
+		assertThat(this.nodes.nodes).allMatch(Node::mayVote);
 	}
 
 	@Test
@@ -499,16 +500,16 @@ class QuarantineTests {
 	}
 
 	@Test
-	void ofTwoNodesWithOneIdentityTheOneThatStartsLaterIsNotBelieved(CapturedOutput output) {
+	void ofTwoNodesWithOneIdentityTheOneThatStartsLaterDoesNotVote(CapturedOutput output) {
 		this.first.asMember().start();
 		this.second.asMember().start();
 		this.nodes.pass(LONG);
 		this.third.withDisk(2, 1, this.nodes.time.millis()).start();
 		this.nodes.pass(LONG);
 
-		assertThat(this.third.wasBelieved).isFalse();
-		assertThat(this.third.doubt()).contains("http://b:1 has the identity of http://c:1");
-		assertThat(this.second.isBelieved()).isTrue();
+		assertThat(this.third.hasVoted).isFalse();
+		assertThat(this.third.withheldBecause()).contains("http://b:1 has the identity of http://c:1");
+		assertThat(this.second.mayVote()).isTrue();
 		assertThat(this.second.refused()).containsExactly(
 				"http://c:1 has the identity of http://b:1: one of them has a copy of the other one's directory");
 		assertThat(this.first.refused()).hasSize(1);

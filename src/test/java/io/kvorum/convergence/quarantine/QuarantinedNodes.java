@@ -31,7 +31,9 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
-/** Three nodes that meet one another, in time that a test moves; nothing is stored. */
+/**
+ * Three nodes that exchange introductions, in time that a test moves; nothing is stored.
+ */
 final class QuarantinedNodes {
 
 	static final Duration MOST_AWAY = Duration.ofDays(9);
@@ -67,9 +69,9 @@ final class QuarantinedNodes {
 
 		Disk disk;
 
-		@Nullable NodeState roster;
+		@Nullable NodeState nodeState;
 
-		@Nullable Quarantine rejoin;
+		@Nullable Quarantine quarantine;
 
 		private @Nullable Disposable running;
 
@@ -86,15 +88,15 @@ final class QuarantinedNodes {
 
 		private boolean isPaused;
 
-		private boolean losesQuestions;
+		private boolean losesQueries;
 
 		private boolean losesAnswers;
 
 		/** How often it found that a peer has restarted. */
 		int restartsOfPeers;
 
-		/** Whether it was believed at any time in this life. */
-		boolean wasBelieved;
+		/** Whether it might vote at any time in this life. */
+		boolean hasVoted;
 
 		Node(Member member) {
 			this.member = member;
@@ -139,21 +141,21 @@ final class QuarantinedNodes {
 			NodeState started = new NodeState(nodes.topology, this.member, this.disk,
 					(_, _) -> Mono.just(new Answered(new byte[0])), nodes.time, MOST_AWAY, boot);
 			started.whenRestarted(() -> this.restartsOfPeers++);
-			this.roster = started;
+			this.nodeState = started;
 			// A full disk: what it is will be recorded later.
 			Now.of(started.load().onErrorComplete());
 			List<Peer> peers = nodes.nodes.stream()
 				.filter(other -> other != this)
 				.map(other -> new Peer(this, other))
 				.toList();
-			this.rejoin = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
+			this.quarantine = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
 					nodes.time, delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(
 							Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5), this.acceptsLoss));
 			return this;
 		}
 
 		Node run() {
-			Quarantine made = this.rejoin;
+			Quarantine made = this.quarantine;
 			if (made == null) {
 				throw new IllegalStateException(this.member + " is not made");
 			}
@@ -172,11 +174,11 @@ final class QuarantinedNodes {
 			if (this.running != null) {
 				this.running.dispose();
 			}
-			this.roster = null;
-			this.wasBelieved = false;
+			this.nodeState = null;
+			this.hasVoted = false;
 		}
 
-		/** It hears and says nothing. */
+		/** It receives and sends nothing. */
 		void pause() {
 			this.isPaused = true;
 		}
@@ -185,20 +187,20 @@ final class QuarantinedNodes {
 			this.isPaused = false;
 		}
 
-		/** It hears others, who get no answer from it and no question. */
-		void loseWords() {
-			this.losesQuestions = true;
+		/** It receives introductions; its own and its answers are lost. */
+		void loseMessages() {
+			this.losesQueries = true;
 			this.losesAnswers = true;
 		}
 
-		void keepWords() {
-			this.losesQuestions = false;
+		void keepMessages() {
+			this.losesQueries = false;
 			this.losesAnswers = false;
 		}
 
-		/** It reaches nobody, and is reached. */
-		void loseQuestions() {
-			this.losesQuestions = true;
+		/** Its own introductions are lost; its answers are not. */
+		void loseQueries() {
+			this.losesQueries = true;
 		}
 
 		/** Its disk is full from now on. */
@@ -216,8 +218,8 @@ final class QuarantinedNodes {
 			this.disk.refused = "";
 		}
 
-		boolean hasMet(Node other) {
-			return roster().met(other.member) != null;
+		boolean knows(Node other) {
+			return nodeState().peers().introductionOf(other.member) != null;
 		}
 
 		/** When its disk was told last that it is alive. */
@@ -227,15 +229,15 @@ final class QuarantinedNodes {
 		}
 
 		List<String> refused() {
-			return roster().refused();
+			return nodeState().peers().refused();
 		}
 
 		private void look() {
-			this.wasBelieved |= this.roster != null && this.roster.withheldBecause() == null;
+			this.hasVoted |= this.nodeState != null && this.nodeState.doubt() == null;
 		}
 
-		NodeState roster() {
-			NodeState started = this.roster;
+		NodeState nodeState() {
+			NodeState started = this.nodeState;
 			if (started == null) {
 				throw new IllegalStateException(this.member + " is not started");
 			}
@@ -243,25 +245,25 @@ final class QuarantinedNodes {
 		}
 
 		State state() {
-			return roster().state();
+			return nodeState().state();
 		}
 
-		boolean isBelieved() {
-			return roster().withheldBecause() == null;
+		boolean mayVote() {
+			return nodeState().doubt() == null;
 		}
 
-		String doubt() {
-			return String.valueOf(roster().withheldBecause());
+		String withheldBecause() {
+			return String.valueOf(nodeState().doubt());
 		}
 
 		/** What it says to another one. */
 		Introduction introductionTo(Node other) {
-			return roster().introductionTo(other.member);
+			return nodeState().introductionTo(other.member);
 		}
 
 		/** Whether others may be rebuilt from it. */
 		boolean answers() {
-			return Now.of(roster().answer(new PeerQuery(PeerQuery.Kind.SLICES, new byte[0]),
+			return Now.of(nodeState().answer(new PeerQuery(PeerQuery.Kind.SLICES, new byte[0]),
 					Deadline.NONE)) instanceof Answered;
 		}
 
@@ -298,13 +300,13 @@ final class QuarantinedNodes {
 		public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
 			Reply none = Failed.notDone(Reason.TIMEOUT, "no answer");
 			return Mono
-				.defer(() -> this.from.losesQuestions ? Mono.just(none) : this.to.roster().answer(query, deadline))
+				.defer(() -> this.from.losesQueries ? Mono.just(none) : this.to.nodeState().answer(query, deadline))
 				.map(reply -> this.to.losesAnswers ? none : reply);
 		}
 
 		@Override
 		public long expectedNanos() {
-			return (this.to.roster != null && !this.to.isPaused && !this.from.isPaused) ? 1 : AWAY;
+			return (this.to.nodeState != null && !this.to.isPaused && !this.from.isPaused) ? 1 : AWAY;
 		}
 
 		@Override

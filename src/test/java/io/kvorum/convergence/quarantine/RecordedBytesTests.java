@@ -31,8 +31,8 @@ class RecordedBytesTests {
 
 	private final SteeredTime time = new SteeredTime();
 
-	private final NodeState roster = new NodeState(TOPOLOGY, TOPOLOGY.members().getFirst(), this.disk, PeerQueries.NONE,
-			this.time, QuarantinedNodes.MOST_AWAY, BOOT);
+	private final NodeState nodeState = new NodeState(TOPOLOGY, TOPOLOGY.members().getFirst(), this.disk,
+			PeerQueries.NONE, this.time, QuarantinedNodes.MOST_AWAY, BOOT);
 
 	private static String hex(byte[] bytes) {
 		return HexFormat.of().formatHex(bytes);
@@ -97,22 +97,22 @@ class RecordedBytesTests {
 
 	@Test
 	void aNodeRecordsTheSameBytesAsEver() {
-		Now.of(this.roster.claim(false));
+		Now.of(this.nodeState.claim(false));
 		assertThat(recorded("address")).as("http://a:1").isEqualTo("687474703a2f2f613a31");
 
-		Now.of(this.roster.load());
+		Now.of(this.nodeState.load());
 		assertThat(recorded("membership")).isEqualTo("010000000000000000");
 		assertThat(recorded("boot")).as("68f0b0a4").isEqualTo("3638663062306134");
-		Now.of(this.roster.noteStop());
+		Now.of(this.nodeState.noteStop());
 		assertThat(recorded("boot")).isEmpty();
 
-		Now.of(this.roster.noteAlive());
+		Now.of(this.nodeState.noteAlive());
 		this.time.jump(Duration.ofSeconds(-1));
-		Now.of(this.roster.noteAlive());
+		Now.of(this.nodeState.noteAlive());
 		assertThat(recorded("alive")).as("now, and the latest ever").isEqualTo("000001a3185c4c18" + "000001a3185c5000");
 
-		Now.of(this.roster.acceptLoss());
-		Now.of(this.roster.meet(TOPOLOGY.members().getLast(),
+		Now.of(this.nodeState.acceptLoss());
+		Now.of(this.nodeState.receive(TOPOLOGY.members().getLast(),
 				new Introduction(1, -2, new Membership(State.MEMBER, 3), 4, 0, 0, 0)));
 		assertThat(recorded("disk of http://b:1")).isEqualTo("fffffffffffffffe" + "0000000000000003");
 	}
@@ -128,10 +128,10 @@ class RecordedBytesTests {
 		record("membership", "030000000000000001");
 		record("alive", "000001a3185c5000");
 		record("boot", "3638663062306134");
-		Now.of(this.roster.load());
+		Now.of(this.nodeState.load());
 
-		assertThat(this.roster.state()).isEqualTo(State.MEMBER);
-		assertThat(this.roster.introductionTo(TOPOLOGY.members().getLast()).aliveMillis())
+		assertThat(this.nodeState.state()).isEqualTo(State.MEMBER);
+		assertThat(this.nodeState.introductionTo(TOPOLOGY.members().getLast()).aliveMillis())
 			.isEqualTo(SteeredTime.START_MILLIS);
 	}
 

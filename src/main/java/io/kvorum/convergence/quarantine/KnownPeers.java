@@ -1,0 +1,282 @@
+package io.kvorum.convergence.quarantine;
+
+import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.storage.NodeRecord;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * What this node knows of the other members: how they introduced themselves since it
+ * started, the disk that each of them had as a member, and which of them are refused
+ * because they claim the identity of another node.
+ * <p>
+ * Thread-safe.
+ */
+final class KnownPeers {
+
+	private static final Logger logger = LoggerFactory.getLogger(KnownPeers.class);
+
+	private final Member self;
+
+	private final NodeRecord record;
+
+	private final Map<Member, Peer> peers = new ConcurrentHashMap<>();
+
+	private volatile Predicate<Member> isThere = _ -> false;
+
+	KnownPeers(Member self, NodeRecord record) {
+		this.self = self;
+		this.record = record;
+	}
+
+	/** Sets what tells which of the other members are there now. */
+	void lookUpWith(Predicate<Member> isThere) {
+		this.isThere = isThere;
+	}
+
+	private Peer peer(Member member) {
+		return this.peers.computeIfAbsent(member, _ -> new Peer());
+	}
+
+	/**
+	 * The last introduction of another member, even if that is away now. Null until this
+	 * node has received one and remembers the disk in it.
+	 */
+	@Nullable Introduction introductionOf(Member other) {
+		return peer(other).last;
+	}
+
+	/** The last introductions, of those that have sent one. */
+	Collection<Introduction> introductions() {
+		return introductions(peer -> peer.last);
+	}
+
+	/**
+	 * The first introductions since this node started. That of a member that was away too
+	 * tells when its last life ended.
+	 */
+	Collection<Introduction> firstIntroductions() {
+		return introductions(peer -> peer.first);
+	}
+
+	private Collection<Introduction> introductions(Function<Peer, @Nullable Introduction> which) {
+		return this.peers.values().stream().flatMap(peer -> Stream.ofNullable(which.apply(peer))).toList();
+	}
+
+	/**
+	 * Introduces this node to another member.
+	 * @param aliveMillis what this node says of itself being alive: on its disk already,
+	 * as a stop right now would else make this disk look stale
+	 * @param isOfThisLife whether that is an instant of this life
+	 */
+	Introduction introductionTo(Member other, Membership own, long aliveMillis, boolean isOfThisLife) {
+		long seenAliveMillis = peer(other).seenAliveMillis(isOfThisLife);
+		Disk disk = diskOf(other);
+		return new Introduction(this.self.index(), this.record.identity(), own, aliveMillis,
+				(disk != null) ? disk.identity : 0, (disk != null) ? disk.sinceMillis : 0, seenAliveMillis);
+	}
+
+	/**
+	 * Takes an introduction, but does not count it as received: see {@link #remember}.
+	 * @return whether it is the first one since this node started
+	 */
+	boolean take(Member other, Introduction introduction) {
+		return peer(other).take(introduction);
+	}
+
+	/** Notes that another member knows that this node has started. */
+	void knowsOfStart(Member other) {
+		peer(other).knowsOfStart = true;
+	}
+
+	/**
+	 * Whether another member saw this node alive before this life. In this life it may
+	 * repeat what this node told it before its own first introduction.
+	 * @param startedMillis when this life began
+	 */
+	boolean sawEarlierLife(Member other, Introduction introduction, long startedMillis) {
+		return !peer(other).toldFirst || introduction.lastSeenMillis() < startedMillis;
+	}
+
+	/**
+	 * Remembers the disk in an introduction, if the rule asks for it. The introduction
+	 * then counts as received.
+	 */
+	Mono<Void> remember(Member other, Introduction introduction, AdmissionRule rule) {
+		return rememberDisk(other, introduction, rule).then(Mono.fromRunnable(() -> peer(other).last = introduction));
+	}
+
+	private Mono<Void> rememberDisk(Member other, Introduction introduction, AdmissionRule rule) {
+		Disk known = diskOf(other);
+		Membership membership = introduction.membership();
+		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.sinceMillis : 0)) {
+			return record(other, new Disk(introduction.identity(), membership.admittedMillis()));
+		}
+		return (known == null && rule.remembersNonMember(introduction))
+				? record(other, new Disk(introduction.identity(), 0)) : Mono.empty();
+	}
+
+	private @Nullable Disk diskOf(Member other) {
+		byte[] recorded = this.record.recorded(nameOf(other));
+		return (recorded != null) ? Disk.of(recorded) : null;
+	}
+
+	private Mono<Void> record(Member other, Disk disk) {
+		return this.record.record(nameOf(other), disk.toBytes());
+	}
+
+	private static String nameOf(Member other) {
+		return "disk of " + other.address();
+	}
+
+	/**
+	 * Refuses another member if it introduces itself with the identity of this node, or
+	 * of one that is there: one of the two has a copy of the other's directory.
+	 * @return whether the introduction is refused
+	 */
+	boolean refuse(Member other, Introduction introduction) {
+		Member twin = twinOf(other, introduction);
+		Member before = peer(other).replaceTwin(twin);
+		if (twin != null && !twin.equals(before)) {
+			logger.error("{}. Stop the one that has the copy, and start it with an empty directory",
+					describeTwins(other, twin));
+		}
+		return twin != null;
+	}
+
+	private @Nullable Member twinOf(Member other, Introduction introduction) {
+		if (introduction.identity() == this.record.identity()) {
+			return this.self;
+		}
+		return this.peers.entrySet()
+			.stream()
+			.filter(known -> known.getValue().hasIdentity(introduction.identity()))
+			.map(Map.Entry::getKey)
+			.filter(known -> !known.equals(other) && this.isThere.test(known))
+			.findFirst()
+			.orElse(null);
+	}
+
+	/** Whether the last introduction of another member was refused. */
+	boolean refuses(Member other) {
+		return peer(other).twin != null;
+	}
+
+	/** Why members that are there are refused. */
+	List<String> refused() {
+		return this.peers.entrySet()
+			.stream()
+			.filter(known -> this.isThere.test(known.getKey()))
+			.flatMap(known -> Stream.ofNullable(known.getValue().twin).map(twin -> describeTwins(known.getKey(), twin)))
+			.toList();
+	}
+
+	private static String describeTwins(Member other, Member twin) {
+		return "%s has the identity of %s: one of them has a copy of the other one's directory"
+			.formatted(other.address(), twin.address());
+	}
+
+	/** Whether a member that is there claims the identity of this node. */
+	boolean hasTwin() {
+		return this.peers.entrySet()
+			.stream()
+			.anyMatch(known -> this.self.equals(known.getValue().twin) && this.isThere.test(known.getKey()));
+	}
+
+	/**
+	 * A disk of another member.
+	 *
+	 * @param sinceMillis when the node became a member with it, by its own clock; 0 if it
+	 * has not
+	 */
+	private record Disk(long identity, long sinceMillis) {
+
+		byte[] toBytes() {
+			return ByteBuffer.allocate(2 * Long.BYTES).putLong(this.identity).putLong(this.sinceMillis).array();
+		}
+
+		static Disk of(byte[] recorded) {
+			ByteBuffer in = ByteBuffer.wrap(recorded);
+			return new Disk(in.getLong(), in.getLong());
+		}
+
+	}
+
+	/**
+	 * What is known of one member since this node started. Written under its own lock.
+	 */
+	private static final class Peer {
+
+		private volatile @Nullable Introduction first;
+
+		/** The last introduction whose disk is remembered. */
+		private volatile @Nullable Introduction last;
+
+		/** Whether this node introduced itself in this life before the peer did. */
+		private volatile boolean toldFirst;
+
+		/** Whether the peer is certain to know that this node has started. */
+		private volatile boolean knowsOfStart;
+
+		/**
+		 * The instant to repeat to a peer that has received nothing from this node since
+		 * its own start: the end of its last life, whatever its disk says. Null if the
+		 * peer has received something.
+		 */
+		private @Nullable Long seenBeforeMillis;
+
+		/** The node whose identity the peer claims. */
+		private volatile @Nullable Member twin;
+
+		synchronized boolean take(Introduction introduction) {
+			Introduction before = this.last;
+			if (introduction.hasReceived()) {
+				this.seenBeforeMillis = null;
+			}
+			else if (before != null && this.seenBeforeMillis == null) {
+				this.seenBeforeMillis = before.aliveMillis();
+			}
+			boolean isFirst = this.first == null;
+			if (isFirst) {
+				this.first = introduction;
+			}
+			return isFirst;
+		}
+
+		/** For {@link Introduction#seenAliveMillis()}. */
+		synchronized long seenAliveMillis(boolean tellsOfThisLife) {
+			Introduction said = (this.last != null) ? this.last : this.first;
+			if (said == null) {
+				this.toldFirst |= tellsOfThisLife;
+				return 0;
+			}
+			// Never 0, which stands for nothing received.
+			long seen = Math.max(1, (this.seenBeforeMillis != null) ? this.seenBeforeMillis : said.aliveMillis());
+			return this.knowsOfStart ? seen : -seen;
+		}
+
+		synchronized @Nullable Member replaceTwin(@Nullable Member next) {
+			Member before = this.twin;
+			this.twin = next;
+			return before;
+		}
+
+		boolean hasIdentity(long identity) {
+			Introduction said = this.last;
+			return said != null && said.identity() == identity;
+		}
+
+	}
+
+}
