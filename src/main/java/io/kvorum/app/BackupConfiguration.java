@@ -60,7 +60,7 @@ class BackupConfiguration {
 			@Override
 			public @Nullable String doubt() {
 				QuarantineProgress quarantine = convergence.status().quarantine();
-				return quarantine.doubt().isEmpty() ? null : quarantine.doubt();
+				return quarantine.withheldBecause().isEmpty() ? null : quarantine.withheldBecause();
 			}
 
 			@Override

@@ -33,7 +33,7 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 
 	/** Whether this node is not in quarantine. */
 	public boolean mayVote() {
-		return this.quarantine.doubt().isEmpty();
+		return this.quarantine.withheldBecause().isEmpty();
 	}
 
 	/**

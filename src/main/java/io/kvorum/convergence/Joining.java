@@ -56,7 +56,7 @@ public final class Joining {
 			this.hasMetAll = true;
 		}
 		if (!status.mayVote()) {
-			waits.put("membership", status.quarantine().doubt());
+			waits.put("membership", status.quarantine().withheldBecause());
 		}
 		return waits;
 	}

@@ -57,7 +57,8 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	record Membership(String state, @Nullable String doubt, int partsToDo, int partsDone) {
 
 		private static Membership of(QuarantineProgress progress) {
-			return new Membership(progress.state(), text(progress.doubt()), progress.partsToDo(), progress.partsDone());
+			return new Membership(progress.state(), text(progress.withheldBecause()), progress.partsToDo(),
+					progress.partsDone());
 		}
 
 	}

@@ -5,78 +5,80 @@ import java.util.Collection;
 import io.kvorum.convergence.quarantine.Membership.State;
 
 /**
- * Decides what a node is, by what it knows of itself and what the others say.
+ * Decides what a node is, from what it remembers and from the introductions of the other
+ * nodes.
  * <p>
- * A cluster is new when all of its nodes have empty disks: each says so to all others
- * before the first one becomes a member, so that one that finds a member while its own
- * disk is empty knows that it has lost something, or has come later. A cluster all of
- * whose nodes were restored from backups begins in the same way.
+ * A cluster is new when the disks of all its nodes are empty. Each node tells all others
+ * so before the first one becomes a member. A node with an empty disk that finds a member
+ * therefore knows that it has lost its disk, or is a newcomer. A cluster all of whose
+ * nodes were restored from backups begins in the same way.
  *
- * @param own what it is so far
- * @param identity of its disk
- * @param aliveMillis the end of its last life; of one that was restored, when its backup
- * was made
- * @param others how many other nodes there are
- * @param mostAwayMillis a longer absence makes it doubtful
+ * @param own what the node is so far
+ * @param identity the identity of its disk
+ * @param aliveMillis the end of its last life; for a restored node, when its backup was
+ * made
+ * @param others the number of other nodes
+ * @param mostAwayMillis the longest absence after which it may vote without asking
  */
 record AdmissionRule(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
 
 	/**
-	 * That a node is alive is on its disk so soon after it has told it: with slow disks
-	 * and clocks that are corrected.
+	 * The most by which the record of a node being alive may be older than what it tells
+	 * others: leaves room for slow disks and for clocks that are corrected.
 	 */
 	private static final long NOTED_WITHIN_MILLIS = 60_000;
 
-	/** What it is, given what those who answered said. */
-	State decide(Collection<Introduction> met) {
-		boolean all = met.size() == this.others;
+	/** Decides from the last introductions of those that have sent one. */
+	State decide(Collection<Introduction> received) {
+		boolean all = received.size() == this.others;
 		return switch (this.own.state()) {
-			case NEW -> ofNew(met, all);
-			case READY -> (all && met.stream().noneMatch(other -> other.membership().state() == State.NEW))
+			case NEW -> ofNew(received, all);
+			case READY -> (all && received.stream().noneMatch(other -> other.membership().state() == State.NEW))
 					? State.MEMBER : State.READY;
-			case RESTORED -> ofRestored(met, all);
-			case REUNITED ->
-				(all && met.stream().allMatch(AdmissionRule::isNoLongerAsked)) ? State.MEMBER : State.REUNITED;
+			case RESTORED -> ofRestored(received, all);
+			case REUNITED -> (all && received.stream().allMatch(AdmissionRule::knowsThatAllWereRestored)) ? State.MEMBER
+					: State.REUNITED;
 			case MEMBER, UNSYNCED ->
-				met.stream().anyMatch(this::remembersALaterDisk) ? State.STALE_DISK : this.own.state();
+				received.stream().anyMatch(this::remembersALaterDisk) ? State.STALE_DISK : this.own.state();
 			case NEWCOMER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK -> this.own.state();
 		};
 	}
 
-	private State ofNew(Collection<Introduction> met, boolean all) {
-		if (met.stream().anyMatch(other -> other.remembered() != 0 && other.remembered() != this.identity)) {
+	private State ofNew(Collection<Introduction> received, boolean all) {
+		if (received.stream().anyMatch(other -> other.remembered() != 0 && other.remembered() != this.identity)) {
 			return State.LOST_DISK;
 		}
 		if (!all) {
 			return State.NEW;
 		}
-		boolean isNewCluster = met.stream()
+		boolean isNewCluster = received.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
 		return isNewCluster ? State.READY : State.NEWCOMER;
 	}
 
 	/**
-	 * Nobody of a cluster that was restored is a member before all know that it was: who
-	 * meets a member was restored alone, and has an old disk among others.
+	 * No node of a restored cluster is a member before all know that all were restored. A
+	 * restored node that finds a member was restored alone: its disk is stale.
 	 */
-	private State ofRestored(Collection<Introduction> met, boolean all) {
-		if (met.stream().anyMatch(other -> other.membership().isMember())) {
+	private State ofRestored(Collection<Introduction> received, boolean all) {
+		if (received.stream().anyMatch(other -> other.membership().isMember())) {
 			return State.STALE_DISK;
 		}
-		if (!all || !met.stream().allMatch(AdmissionRule::wasRestoredToo)) {
+		if (!all || !received.stream().allMatch(AdmissionRule::wasRestoredToo)) {
 			return State.RESTORED;
 		}
-		return isTooOld(met) && met.stream().allMatch(other -> isFresh(other, met)) ? State.STALE_DISK : State.REUNITED;
+		return isTooOld(received) && received.stream().allMatch(other -> isFresh(other, received)) ? State.STALE_DISK
+				: State.REUNITED;
 	}
 
 	/**
-	 * Whether one that was restored may go on with this one. Also one for which there was
-	 * no backup, or that was too old: it gets what the others have.
+	 * Whether a restored node need not wait for this one. That includes a node without a
+	 * backup, or with one that was too old: it gets what the others have.
 	 */
 	static boolean wasRestoredToo(Introduction other) {
 		return switch (other.membership().state()) {
 			case RESTORED, REUNITED, MEMBER, NEWCOMER -> true;
-			// One that never was a member since its restore knows that others were
+			// A node that was no member since its restore knows that others were
 			// restored.
 			case STALE_DISK, UNSYNCED -> other.membership().admittedMillis() == 0;
 			case NEW, READY, LOST_DISK, AWAY_TOO_LONG -> false;
@@ -84,10 +86,10 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether this one does not ask any more if all were restored. One that has come into
-	 * quarantine since all had said so did know.
+	 * Whether this node knows that all were restored. A node that came into quarantine
+	 * after all had said so did know.
 	 */
-	private static boolean isNoLongerAsked(Introduction other) {
+	private static boolean knowsThatAllWereRestored(Introduction other) {
 		return switch (other.membership().state()) {
 			case REUNITED, MEMBER, NEWCOMER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK, UNSYNCED -> true;
 			case NEW, READY, RESTORED -> false;
@@ -95,24 +97,23 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether another one was restored from a backup that is so much newer than that of
-	 * this one that what this one still has may have been deleted there, and the
-	 * tombstone collected. Where all others are newer it is rebuilt from them. Where
-	 * another one is missing or old too, it is not: what two of three had acknowledged
-	 * could be lost.
-	 * @param met what those said that were restored too: their last lives ended when
+	 * Whether the backup of another node is so much newer that it may lack, with the
+	 * tombstone collected, what this node still has. The node is rebuilt if all others
+	 * have such newer backups. If another one is missing or too old as well it is not,
+	 * because what two of three nodes acknowledged could then be lost.
+	 * @param received the introductions of restored nodes, whose last lives ended when
 	 * their backups were made
 	 */
-	boolean isTooOld(Collection<Introduction> met) {
-		return newestMillis(met) - this.aliveMillis > this.mostAwayMillis;
+	boolean isTooOld(Collection<Introduction> received) {
+		return newestMillis(received) - this.aliveMillis > this.mostAwayMillis;
 	}
 
-	private boolean isFresh(Introduction other, Collection<Introduction> met) {
-		return isRestored(other) && newestMillis(met) - other.aliveMillis() <= this.mostAwayMillis;
+	private boolean isFresh(Introduction other, Collection<Introduction> received) {
+		return isRestored(other) && newestMillis(received) - other.aliveMillis() <= this.mostAwayMillis;
 	}
 
-	private static long newestMillis(Collection<Introduction> met) {
-		return met.stream().filter(AdmissionRule::isRestored).mapToLong(Introduction::aliveMillis).max().orElse(0);
+	private static long newestMillis(Collection<Introduction> received) {
+		return received.stream().filter(AdmissionRule::isRestored).mapToLong(Introduction::aliveMillis).max().orElse(0);
 	}
 
 	private static boolean isRestored(Introduction other) {
@@ -120,48 +121,48 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		return state == State.RESTORED || state == State.REUNITED;
 	}
 
-	/** Whether another one knows a later disk of this node than the one it has. */
+	/** Whether another node remembers a later disk of this one than it has now. */
 	boolean remembersALaterDisk(Introduction other) {
 		return isOrWasMember() && other.remembered() != this.identity
 				&& other.rememberedMillis() > this.own.admittedMillis();
 	}
 
 	/**
-	 * Whether another one saw it alive after all that its disk knows of. If that was in
-	 * an earlier life, this disk is an older copy of the one that it had then.
-	 * @param latestMillis the latest instant at which it was alive, as its disk has it:
-	 * after the end of its last life where its clock was set back
+	 * Whether another node saw this one alive after every instant that its disk knows of.
+	 * If that was in an earlier life, this disk is an older copy of the one it had then.
+	 * @param latestMillis the latest instant on disk, see {@link Alive}
 	 */
-	boolean wasSeenAfter(long latestMillis, Introduction told) {
-		return isOrWasMember() && latestMillis != 0 && told.lastSeenMillis() > latestMillis + NOTED_WITHIN_MILLIS;
+	boolean wasSeenAfter(long latestMillis, Introduction other) {
+		return isOrWasMember() && latestMillis != 0 && other.lastSeenMillis() > latestMillis + NOTED_WITHIN_MILLIS;
 	}
 
-	/** Whether it is a member, or was when its machine ended. */
+	/** Whether this node is a member, or was one when its machine ended. */
 	private boolean isOrWasMember() {
 		return this.own.isMember() || (this.own.state() == State.UNSYNCED && this.own.admittedMillis() != 0);
 	}
 
-	/** Whether the last life ended so long ago that the others have to be asked. */
+	/** Whether the last life ended so long ago that others have to be asked. */
 	boolean mayHaveBeenAwayTooLong(long nowMillis) {
 		return isOrWasMember() && this.aliveMillis != 0 && nowMillis - this.aliveMillis > this.mostAwayMillis;
 	}
 
 	/**
-	 * Of one that may have been away for too long: where the others were away too, nobody
-	 * has collected anything meanwhile.
-	 * @return what it is; {@code NEW} as long as that cannot be said
+	 * Decides what a node is that may have been away for too long. If all others were
+	 * away as well, no node has collected tombstones meanwhile.
+	 * @param received the first introductions since this node started
+	 * @return {@code NEW} if that cannot be decided yet
 	 */
-	State decideAbsence(Collection<Introduction> met) {
-		if (met.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
+	State decideAbsence(Collection<Introduction> received) {
+		if (received.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
 			return this.own.isMember() ? State.AWAY_TOO_LONG : State.STALE_DISK;
 		}
-		return (met.size() == this.others) ? this.own.state() : State.NEW;
+		return (received.size() == this.others) ? this.own.state() : State.NEW;
 	}
 
 	/**
-	 * Whether this one remembers the disk of another one that is no member yet, so that
-	 * it cannot lose that unseen: it may have acknowledged something. Not before this one
-	 * knows that its cluster has members.
+	 * Whether this node remembers the disk of another one that is no member yet. That one
+	 * may have acknowledged something, so the loss of its disk must not go unseen. Not
+	 * before this node knows that its cluster has members.
 	 */
 	boolean remembersNonMember(Introduction other) {
 		boolean hasMembers = this.own.isMember() || this.own.state().isToBeRebuilt();

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 /**
  * What a node is in its cluster, as it remembers over restarts.
  *
- * @param admittedMillis since when it is a member with this disk, or was one; 0 if it
- * never was. By the clock of that node, in milliseconds since 1970.
+ * @param admittedMillis when it last became a member with this disk, by its own clock, in
+ * milliseconds since 1970; 0 if it never was one
  */
 record Membership(State state, long admittedMillis) {
 
@@ -19,7 +19,7 @@ record Membership(State state, long admittedMillis) {
 	}
 
 	/**
-	 * Reads it.
+	 * Reads a membership.
 	 * @throws RuntimeException if these bytes are none
 	 */
 	static Membership of(byte[] bytes) {
@@ -31,7 +31,7 @@ record Membership(State state, long admittedMillis) {
 		return this.state == State.MEMBER;
 	}
 
-	/** What it is once some of what it acknowledged may be missing from its disk. */
+	/** The membership once the last acknowledged writes may be missing from its disk. */
 	Membership unsynced() {
 		return switch (this.state) {
 			case MEMBER, NEWCOMER, READY, REUNITED -> new Membership(State.UNSYNCED, this.admittedMillis);
@@ -40,48 +40,48 @@ record Membership(State state, long admittedMillis) {
 		};
 	}
 
-	/** What a node is. */
+	/** What happened to a node and its disk. */
 	enum State {
 
-		/** It has an empty disk and does not know why. */
+		/** Its disk is empty, and it does not know why. */
 		NEW(1, "new", "its disk is empty"),
 
-		/** It has an empty disk, and so had all others: the cluster is new. */
+		/** Its disk was empty, and so were all others: the cluster is new. */
 		READY(2, "ready", "its disk was empty, and so were those of all others"),
 
 		/** It has all that it ever acknowledged. */
 		MEMBER(3, "member", "it is a member of the cluster"),
 
-		/** It is new in a cluster that is not, and never acknowledged anything. */
+		/** It is new in a cluster that has data, and had acknowledged nothing before. */
 		NEWCOMER(4, "blank", "it is new in a cluster that has data"),
 
-		/** It had another disk once, and what it acknowledged then is not on this one. */
+		/** It had another disk, and lacks what it acknowledged with that one. */
 		LOST_DISK(5, "lost", "it has lost the disk that its peers remember"),
 
 		/**
-		 * It was away for so long that it may have what others have long collected. It
-		 * has all that it ever acknowledged.
+		 * It was away for so long that it may hold entries whose tombstones others have
+		 * collected. It has all that it ever acknowledged.
 		 */
 		AWAY_TOO_LONG(6, "absent", "it was away for longer than others keep tombstones"),
 
 		/**
-		 * It has an older copy of its disk: it may have what others have collected, and
-		 * lacks what it acknowledged since.
+		 * It has an older copy of its disk. It lacks what it acknowledged since, and may
+		 * hold entries whose tombstones others have collected.
 		 */
 		STALE_DISK(7, "old", "it has an older disk than its peers have, or remember"),
 
 		/**
-		 * It was restored from a backup, as one of a cluster of which all nodes are to
-		 * be: alone it lacks what it acknowledged since.
+		 * It was restored from a backup, to begin again together with all other nodes.
+		 * Among others that have gone on it would have a stale disk.
 		 */
 		RESTORED(8, "restored", "it was restored from a backup together with all others"),
 
-		/** It was restored, and so were all others. */
+		/** It was restored from a backup, and knows that all others were. */
 		REUNITED(9, "reunited", "it was restored from a backup, and so were all others"),
 
 		/**
-		 * Its machine ended without a clean stop, and it acknowledges what is not synced:
-		 * it may lack the last of that.
+		 * Its machine ended without a clean stop of the node, which does not sync writes
+		 * before it acknowledges them: it may lack the last ones.
 		 */
 		UNSYNCED(10, "unsynced", "its machine ended before all that it had acknowledged was synced");
 
@@ -97,10 +97,7 @@ record Membership(State state, long admittedMillis) {
 			this.text = text;
 		}
 
-		/**
-		 * The name in health and in the convergence endpoint, which outlives renames
-		 * here.
-		 */
+		/** The name in health and in the convergence endpoint: a public one. */
 		String label() {
 			return this.label;
 		}
@@ -119,7 +116,7 @@ record Membership(State state, long admittedMillis) {
 			throw new IllegalArgumentException("there is no state " + code);
 		}
 
-		/** Whether it has to get from others what it lacks. */
+		/** Whether it has to get everything from others before it may vote. */
 		boolean isToBeRebuilt() {
 			return this == NEWCOMER || this == LOST_DISK || this == UNSYNCED || mayHoldCollected();
 		}

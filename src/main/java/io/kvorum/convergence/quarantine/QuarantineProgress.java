@@ -3,19 +3,20 @@ package io.kvorum.convergence.quarantine;
 import java.util.List;
 
 /**
- * Whether this node is believed, and if not how far it is.
+ * Whether this node may vote, and if not how far its rebuild is.
  *
- * @param state what it is, for people
- * @param doubt why it is not believed; empty if it is
- * @param partsToDo parts of the data to be rebuilt; 0 where there is nothing to do
- * @param partsDone those of them that are
- * @param refused why other nodes that are there are not taken for what they say
+ * @param state the label of its state
+ * @param withheldBecause why it may not vote; empty if it may
+ * @param partsToDo parts of the data to be rebuilt; 0 if there is nothing to rebuild
+ * @param partsDone parts that are rebuilt
+ * @param refused why peers that are there are refused
  */
-public record QuarantineProgress(String state, String doubt, int partsToDo, int partsDone, List<String> refused) {
+public record QuarantineProgress(String state, String withheldBecause, int partsToDo, int partsDone,
+		List<String> refused) {
 
-	/** Of a node that refuses nobody. */
-	public QuarantineProgress(String state, String doubt, int partsToDo, int partsDone) {
-		this(state, doubt, partsToDo, partsDone, List.of());
+	/** The progress of a node that refuses no peer. */
+	public QuarantineProgress(String state, String withheldBecause, int partsToDo, int partsDone) {
+		this(state, withheldBecause, partsToDo, partsDone, List.of());
 	}
 
 }

@@ -3,13 +3,14 @@ package io.kvorum.convergence.quarantine;
 import java.time.Duration;
 
 /**
- * How a node finds out whether it may be believed.
+ * Settings of quarantine.
  *
- * @param settlingTime before it is rebuilt, so that writes that were under way when it
- * lost something have come to an end
- * @param timeout how long another node may take to introduce itself
- * @param interval how often nodes meet, and how often it is noted that this one is alive
- * @param acceptLoss whether it is to be believed as it is
+ * @param settlingTime the time from the start to a rebuild: writes that were under way
+ * when the node lost something have ended by then
+ * @param timeout how long a peer may take to answer an introduction
+ * @param interval how often nodes exchange introductions, and how often a node notes that
+ * it is alive
+ * @param acceptLoss whether the node is made a member as it is
  */
 public record QuarantineSettings(Duration settlingTime, Duration timeout, Duration interval, boolean acceptLoss) {
 }

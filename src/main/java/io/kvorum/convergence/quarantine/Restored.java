@@ -8,9 +8,8 @@ import java.util.Map;
 import io.kvorum.convergence.quarantine.Membership.State;
 
 /**
- * What a node remembers once its store was restored from a backup. Nobody needs to find
- * out that its disk is an old one, which others could only tell if they have not been
- * restarted since: it says so itself.
+ * Records of a node whose store was restored from a backup. They say that its disk is
+ * stale: peers could show that only if they have not restarted since the backup.
  */
 public final class Restored {
 
@@ -18,8 +17,8 @@ public final class Restored {
 	}
 
 	/**
-	 * Of a node whose peers have gone on: it lacks what it acknowledged since, may have
-	 * what others have long collected, and is rebuilt.
+	 * The records of a node whose peers have gone on. It lacks what it acknowledged since
+	 * the backup, may hold what others have collected, and is rebuilt.
 	 * @param made when the backup was made, which was the end of that life
 	 */
 	public static Map<String, byte[]> alone(Map<String, byte[]> recorded, Instant made) {
@@ -32,11 +31,11 @@ public final class Restored {
 	}
 
 	/**
-	 * Of a node that was restored together with all others: no disk that it remembers is
-	 * there any more, and no repair can be relied on, for its peer may be restored to
-	 * before it.
-	 * @param made when the backup was made: what is older was there in that life, if it
-	 * turns out that others were not restored
+	 * The records of a node that was restored together with all others. It forgets the
+	 * disks of its peers, which are gone, and its repairs with them: a peer may be
+	 * restored to a moment before a repair.
+	 * @param made when the backup was made. Older versions were here in that life, if it
+	 * turns out that others were not restored.
 	 */
 	public static Map<String, byte[]> withAllOthers(Instant made) {
 		return Map.of(NodeState.MEMBERSHIP, new Membership(State.RESTORED, 0).toBytes(), NodeState.ALIVE, alive(made));

@@ -3,34 +3,34 @@ package io.kvorum.convergence.quarantine;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The run of the operating system that a node lives in.
+ * The run of the operating system in which a node runs.
  *
- * @param id tells this run from all others; empty where the system does not say, and then
- * each start counts as another run
- * @param endsAll whether what the node has acknowledged may be lost with it: it does not
- * sync its writes
+ * @param id the boot id of the system; empty if it has none, and then each start of the
+ * node counts as another run
+ * @param endsAll whether acknowledged writes may be lost with the run, because the node
+ * does not sync them
  */
 public record SystemBoot(String id, boolean endsAll) {
 
-	/** Of a node that syncs each write before it is acknowledged. */
+	/** The run of a node that syncs each write before it acknowledges it. */
 	public static final SystemBoot SYNCED = new SystemBoot("", false);
 
 	private static final String UNKNOWN = "unknown";
 
-	/** Recorded where nothing can be lost: before the first life, and after its end. */
+	/** Recorded while nothing can be lost: before the first start, and after a stop. */
 	private static final byte[] NOTHING = {};
 
-	/** What a node records before it acknowledges anything. */
+	/** The record of a node before it acknowledges anything. */
 	byte[] begun() {
 		return this.endsAll ? (this.id.isEmpty() ? UNKNOWN : this.id).getBytes(StandardCharsets.US_ASCII) : NOTHING;
 	}
 
-	/** What a node records when all that it has acknowledged is on disk. */
+	/** The record of a node when all that it has acknowledged is on disk. */
 	static byte[] ended() {
 		return NOTHING;
 	}
 
-	/** Whether a life that recorded this may have lost something with its run. */
+	/** Whether the life that left this record may have lost writes with its run. */
 	boolean mayHaveLost(byte[] recorded) {
 		String before = new String(recorded, StandardCharsets.US_ASCII);
 		return !before.isEmpty() && (this.id.isEmpty() || !before.equals(this.id));
