@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import contextlib
+import functools
 import http.client
 import itertools
 import json
@@ -19,7 +20,8 @@ import threading
 import time
 import urllib.parse
 
-DEFAULT_JAR = pathlib.Path(__file__).resolve().parents[3] / "target" / "kvorum.jar"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DEFAULT_JAR = ROOT / "target" / "kvorum.jar"
 START_SECONDS = 60
 CANNOT_RUN = 77
 
@@ -42,21 +44,13 @@ def need(*commands, root=False):
             cannot_run(f"this needs the command {command}")
 
 
+@functools.cache
 def java():
-    """JAVA_HOME where that is 25 or newer, else the newest JDK below /usr/lib/jvm."""
-    homes = [pathlib.Path(os.environ["JAVA_HOME"])] if os.environ.get("JAVA_HOME") else []
-    homes += pathlib.Path("/usr/lib/jvm").glob("*")
-    versions = {home: java_version(home) for home in homes}
-    home = max(versions, key=versions.get, default=None)
-    if not home or versions[home] < 25:
-        cannot_run("there is no JDK 25 in JAVA_HOME or below /usr/lib/jvm")
-    return str(home / "bin" / "java")
-
-
-def java_version(home):
-    release = home / "release"
-    found = re.search(r'^JAVA_VERSION="(\d+)', release.read_text(), re.M) if release.is_file() else None
-    return int(found[1]) if found and (home / "bin" / "java").is_file() else 0
+    """The path of the java command that src/main/scripts/find-java finds."""
+    found = subprocess.run([ROOT / "src" / "main" / "scripts" / "find-java"], capture_output=True, text=True)
+    if found.returncode:
+        cannot_run(found.stderr.strip())
+    return found.stdout.strip()
 
 
 class Node:
@@ -78,7 +72,7 @@ class Node:
 
     def start(self):
         """Starts it, also after its end, on another port then; await_ready() waits until it is ready."""
-        cache = self.jar.with_suffix(".aot")  # config/aot-cache leaves it beside the jar
+        cache = self.jar.with_suffix(".aot")  # src/main/scripts/aot-cache leaves it beside the jar
         command = [java(), "-Xms192m", "-Xmx192m", *([f"-XX:AOTCache={cache}"] if cache.is_file() else []),
                    "-jar", str(self.jar),
                    *(f"--{name}={value}" for name, value in self.settings.items())]

@@ -190,7 +190,8 @@ class KeysWatchTests implements AccessEvents {
 
 		assertThat(output.getAll())
 			.contains("The API keys in " + this.file + " (kvorum.access.keys-file) cannot be used:",
-					"keys[0].id: must be", "keys[0].sha256: must be", "keys[0].actuator: must be", "config/new-api-key")
+					"keys[0].id: must be", "keys[0].sha256: must be", "keys[0].actuator: must be",
+					"src/main/scripts/new-api-key")
 			.doesNotContain("\tat ");
 	}
 
@@ -208,8 +209,8 @@ class KeysWatchTests implements AccessEvents {
 
 	@Test
 	void theLinesOfAFileAreWhatTheScriptWrites() throws Exception {
-		Process script = new ProcessBuilder("config/new-api-key", "reports", "--rule", "read,range:reports/", "--rule",
-				"write:", "--actuator", "metrics", "--rate", "5/10", "--days", "9")
+		Process script = new ProcessBuilder("src/main/scripts/new-api-key", "reports", "--rule", "read,range:reports/",
+				"--rule", "write:", "--actuator", "metrics", "--rate", "5/10", "--days", "9")
 			.start();
 		String entry = new String(script.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
 		String told = new String(script.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);

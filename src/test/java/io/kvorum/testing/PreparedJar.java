@@ -17,10 +17,10 @@ import org.springframework.util.FileSystemUtils;
 
 /**
  * The jar as most nodes of tests run it: extracted, with an AOT cache of the JVM, as
- * {@code config/aot-cache} makes it, which takes more than half of the work off a start.
- * The first test that starts a node has it made, in {@code target/it-jar}; it is made
- * again for another jar or JDK. Where it cannot be made, or the JVM does not take it,
- * nodes run the jar itself, and one line says so.
+ * {@code src/main/scripts/aot-cache} makes it, which takes more than half of the work off
+ * a start. The first test that starts a node has it made, in {@code target/it-jar}; it is
+ * made again for another jar or JDK. Where it cannot be made, or the JVM does not take
+ * it, nodes run the jar itself, and one line says so.
  */
 final class PreparedJar {
 
@@ -75,7 +75,7 @@ final class PreparedJar {
 			if (!Files.exists(prepared)) {
 				FileSystemUtils.deleteRecursively(HOME);
 				run(Map.of("JAVA_HOME", System.getProperty("java.home"), "JAVA_OPTIONS",
-						String.join(" ", NodeSpec.JVM)), List.of("config/aot-cache", prepared.toString()));
+						String.join(" ", NodeSpec.JVM)), List.of("src/main/scripts/aot-cache", prepared.toString()));
 			}
 			String cache = "-XX:AOTCache=" + prepared.resolve("kvorum.aot");
 			String jar = prepared.resolve(JAR.getFileName()).toString();

@@ -24,7 +24,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * An authority and the certificates that it has issued, in a directory below
- * {@code target}: made by {@code config/test-ca}.
+ * {@code target}: made by {@code src/main/scripts/test-ca}.
  */
 public final class TestCa {
 
@@ -53,14 +53,14 @@ public final class TestCa {
 
 	/** Issues certificates for these nodes where there are none. */
 	public TestCa issue(String... nodes) {
-		List<String> command = new ArrayList<>(List.of("config/test-ca", this.directory.toString()));
+		List<String> command = new ArrayList<>(List.of("src/main/scripts/test-ca", this.directory.toString()));
 		command.addAll(List.of(nodes));
 		run(command);
 		return this;
 	}
 
 	/**
-	 * Issues a certificate that config/test-ca would not make.
+	 * Issues a certificate that src/main/scripts/test-ca would not make.
 	 * @param name of its files
 	 * @param days how long it is valid; it is over where that is negative
 	 * @param extensions in OpenSSL's words
