@@ -22,7 +22,7 @@ try:
 except ImportError:
     pyplot = None
 
-REFERENCES = pathlib.Path(__file__).resolve().parent / "references.csv"
+PUBLISHED = pathlib.Path(__file__).resolve().parent / "published.csv"
 NO_PLOTS = f"no plots: {sys.executable} has no matplotlib (Debian: python3-matplotlib, for /usr/bin/python3)"
 PERCENTS = (50, 99, 99.9, 100)
 SLICE_FIELDS = ("target", "load", "round", "offered", "answered", "good", "requests", "failed", "socket_errors", "seconds",
@@ -58,7 +58,7 @@ class Report:
     def _write(self):
         plots = self._plots() if pyplot else []
         parts = [self._head(), *(self._table(name) for name in self._workloads()), self._probe_table(),
-                 *(f"![{title}]({file})" for title, file in plots), "" if pyplot else NO_PLOTS, references(self.options.preset)]
+                 *(f"![{title}]({file})" for title, file in plots), "" if pyplot else NO_PLOTS, published(self.options.preset)]
         (self.out / "report.md").write_text("\n\n".join(part for part in parts if part) + "\n")
         with (self.out / "slices.csv").open("w", newline="") as file:
             rows = csv.writer(file)
@@ -336,18 +336,18 @@ def commit(jar):
 
 
 def head():
-    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REFERENCES.parent,
+    done = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=PUBLISHED.parent,
                           capture_output=True, text=True)
     return done.stdout.strip() or "not known"
 
 
-def references(preset):
+def published(preset):
     """What others have published for these loads."""
-    if not REFERENCES.is_file():
+    if not PUBLISHED.is_file():
         return ""
-    with REFERENCES.open(newline="") as file:
+    with PUBLISHED.open(newline="") as file:
         rows = [each for each in csv.DictReader(file) if each["preset"] == preset]
     if not rows:
         return ""
     columns = [column for column in rows[0] if column != "preset"]
-    return "## What the ancestors have published\n\n" + table(columns, [[each[column] for column in columns] for each in rows])
+    return "## What the courses' servers have published\n\n" + table(columns, [[each[column] for column in columns] for each in rows])

@@ -20,27 +20,27 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * A store of the v0/entity family as its courses built it, to compare Kvorum with: one-nio, RocksDB with its default
- * options and its log not synced, no versions, no replicas, no limits but the queue of an executor and
- * one-nio's own of 64 KB for a value.
+ * The store that Kvorum is compared with: one-nio and RocksDB, as the courses built their servers of the v0/entity API.
+ * RocksDB has its default options and does not sync its log. There are no versions and no replicas. The only limits are
+ * the executor's queue and one-nio's own of 64 KB for a value.
  *
  * <p>
- * The storage is called on the thread of the selector that read the request ({@code --queue=0}), or handed to a pool of
- * threads behind a queue of that length; who finds it full gets a 503.
+ * With {@code --queue=0} the thread of the selector that read the request calls the storage. With another number a pool
+ * of threads does, behind a queue of that length. A full queue refuses with 503.
  */
-public final class Ancestor extends HttpServer {
+public final class ReferenceStore extends HttpServer {
 
 	private static final Map<String, String> DEFAULTS = Map.of("port", "8080", "data", "data", "threads",
 			Integer.toString(Runtime.getRuntime().availableProcessors()), "queue", "0");
 
-	private static final byte[] STATUS = "ancestor".getBytes(StandardCharsets.US_ASCII);
+	private static final byte[] STATUS = "reference".getBytes(StandardCharsets.US_ASCII);
 
 	private final RocksDB database;
 
 	/** Null where the storage is called on the selector's thread. */
 	private final ThreadPoolExecutor executor;
 
-	private Ancestor(int port, int threads, int queueLength, RocksDB database) throws IOException {
+	private ReferenceStore(int port, int threads, int queueLength, RocksDB database) throws IOException {
 		super(config(port, threads));
 		this.database = database;
 		this.executor = (queueLength == 0) ? null : new ThreadPoolExecutor(threads, threads, 0, TimeUnit.MILLISECONDS,
@@ -140,7 +140,7 @@ public final class Ancestor extends HttpServer {
 		Path data = Files.createDirectories(Path.of(settings.get("data")));
 		RocksDB.loadLibrary();
 		RocksDB database = RocksDB.open(new Options().setCreateIfMissing(true), data.toString());
-		Ancestor server = new Ancestor(number(settings, "port"), number(settings, "threads"), number(settings, "queue"),
+		ReferenceStore server = new ReferenceStore(number(settings, "port"), number(settings, "threads"), number(settings, "queue"),
 				database);
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
 			server.stop();
