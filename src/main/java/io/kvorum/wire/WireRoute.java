@@ -15,7 +15,7 @@ public interface WireRoute {
 		}
 
 		@Override
-		public Mono<Void> handle(WireExchange exchange) {
+		public Mono<Void> handle(HttpExchange exchange) {
 			return Mono.error(new IllegalStateException("takes no request"));
 		}
 

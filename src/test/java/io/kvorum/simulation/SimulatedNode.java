@@ -130,7 +130,7 @@ final class SimulatedNode {
 
 	/** Whether it is up and may be believed. */
 	boolean isBelieved() {
-		return this.convergence != null && this.convergence.state().doubt() == null;
+		return this.convergence != null && this.convergence.state().withheldBecause() == null;
 	}
 
 	/** Whether it takes itself for a member whatever its disk lacks. */

@@ -251,7 +251,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	@Override
-	public @Nullable String doubt() {
+	public @Nullable String withheldBecause() {
 		return this.withheldBecause;
 	}
 

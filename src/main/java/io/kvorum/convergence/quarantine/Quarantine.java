@@ -336,7 +336,7 @@ public final class Quarantine {
 			.formatted(Partitions.describe(missing)));
 		if (!missing.equals(this.missing)) {
 			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
-					this.node.doubt());
+					this.node.withheldBecause());
 		}
 		this.missing = missing;
 		return this.alarms.after(RETRY_DELAY).then();
@@ -361,7 +361,7 @@ public final class Quarantine {
 
 	/** The progress now. From any thread. */
 	public QuarantineProgress progress() {
-		String doubt = this.node.doubt();
+		String doubt = this.node.withheldBecause();
 		State state = this.node.state();
 		boolean rebuilding = state.isToBeRebuilt();
 		return new QuarantineProgress(state.label(), (doubt != null) ? doubt : "", rebuilding ? PARTS : 0,

@@ -233,7 +233,7 @@ final class QuarantinedNodes {
 		}
 
 		private void look() {
-			this.hasVoted |= this.nodeState != null && this.nodeState.doubt() == null;
+			this.hasVoted |= this.nodeState != null && this.nodeState.withheldBecause() == null;
 		}
 
 		NodeState nodeState() {
@@ -249,11 +249,11 @@ final class QuarantinedNodes {
 		}
 
 		boolean mayVote() {
-			return nodeState().doubt() == null;
+			return nodeState().withheldBecause() == null;
 		}
 
 		String withheldBecause() {
-			return String.valueOf(nodeState().doubt());
+			return String.valueOf(nodeState().withheldBecause());
 		}
 
 		/** What it says to another one. */
