@@ -1,4 +1,4 @@
-"""What the scripts beside this file share: a node as a process, clients that keep account, ranges, a disk in a file."""
+"""Parts that scripts share: a node as a process, clients that count their requests, ranges, a disk in a file."""
 
 import concurrent.futures
 import contextlib
@@ -71,7 +71,7 @@ class Node:
             self.await_ready()
 
     def start(self):
-        """Starts it, also after its end, on another port then; await_ready() waits until it is ready."""
+        """Starts it, also again after its end, then on another port. await_ready() waits until it is ready."""
         cache = self.jar.with_suffix(".aot")  # src/main/scripts/aot-cache leaves it beside the jar
         command = [java(), "-Xms192m", "-Xmx192m", *([f"-XX:AOTCache={cache}"] if cache.is_file() else []),
                    "-jar", str(self.jar),
@@ -104,23 +104,23 @@ class Node:
         self.process.wait()
 
     def pause(self):
-        """Until resume() it answers nobody, and no connection to it ends."""
+        """Until resume() it answers nothing, and its connections stay open."""
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
-        """SIGTERM; returns the exit code."""
+        """Sends SIGTERM; returns the exit code."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(START_SECONDS)
 
     def health(self, component):
-        """The details of a component."""
+        """Returns the details of a health component."""
         return json.loads(Client(self.port, self.host).send("GET", "/actuator/health")[1])["components"][component]["details"]
 
     def is_member(self):
-        """Whether it has found all others and is believed."""
+        """Whether it has found all others and may vote."""
         convergence = self.health("convergence")
         there = all(state == "there" for state in self.health("cluster")["peers"].values())
         return there and convergence["membership"] == "member" and "doubt" not in convergence
@@ -129,7 +129,7 @@ class Node:
         return self.health("convergence")["converged"]
 
     def metric(self, name):
-        """The sum of all samples whose line begins with this name, tags included."""
+        """Returns the sum of all samples whose line begins with this name, tags included."""
         lines = Client(self.port).send("GET", "/actuator/prometheus")[1].decode().splitlines()
         return sum(float(line.rpartition(" ")[2]) for line in lines if line.startswith((name + " ", name + "{"))
                    or "{" in name and line.startswith(name))
@@ -145,8 +145,8 @@ def free_ports(count):
 
 
 def start_cluster(jar, directory, count, fixed_ports=False, **properties):
-    """Nodes that know each other, on free ports, the same ones after a restart if so wanted; returns them when each has found
-    all others and is believed."""
+    """Starts nodes that know each other on free ports, optionally with the same ports after a restart. Returns them when each
+    has found all others and may vote."""
     ports = free_ports(2 * count)
     addresses = [f"http://127.0.0.1:{port}" for port in ports[:count]]
     nodes = []
@@ -206,7 +206,7 @@ class Client:
 
 
 def entity(key):
-    """The target of a request for a key, given as text or as bytes."""
+    """Returns the target of a request for a key, given as text or as bytes."""
     return "/v0/entity?id=" + urllib.parse.quote(key, safe="")
 
 
@@ -305,7 +305,7 @@ def put_request(key, value):
 
 
 class Range:
-    """A range that is read off the wire as fast as Python can: chunks are counted, not looked into."""
+    """A range that is read as fast as Python can: chunks are counted, not parsed."""
 
     LINES = "application/x-ndjson"
 
@@ -355,7 +355,7 @@ class Range:
             if not received:
                 break
             data, at = data[at:] + room[:received], 0
-        # The last line is no entry.
+        # The last line is not an entry.
         self.entries, self.bytes = lines - 1 if self.lines else entries, size
         self.seconds = time.monotonic() - self.began
         return self
@@ -368,7 +368,7 @@ class Range:
 
 
 def cpu_seconds(pids):
-    """User and system time of all threads of these processes."""
+    """Returns the user and system time of all threads of these processes."""
     return sum(map(cpu_seconds_of, pids))
 
 
@@ -378,7 +378,7 @@ def cpu_seconds_of(pid):
 
 
 def lost(port, keys, size):
-    """The keys whose value is not there byte for byte."""
+    """Returns the keys whose value is not there byte for byte."""
     client = Client(port)
     return [key for key in keys if client.get(key) != (200, value_of(key, size))]
 
