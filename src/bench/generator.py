@@ -17,7 +17,7 @@ import kvorum_node as kvorum  # noqa: E402
 WORKLOADS = pathlib.Path(__file__).resolve().parent / "wrk"
 OF_NEW_KEYS = {"put-unique", "put-overwrite"}
 CLOSED = "closed"
-# Beyond its duration: for connecting, and for answers that are still to come.
+# Added to the duration: for connecting, and for late answers.
 GRACE_SECONDS = 20
 PROBE_CONNECTIONS = 64
 MILLIS = {"us": 1e-3, "ms": 1, "s": 1e3, "m": 6e4, "h": 3.6e6}
@@ -29,7 +29,7 @@ def workloads():
 
 @dataclasses.dataclass(frozen=True)
 class Load:
-    """One cell of the matrix. A rate is "closed", requests/s, or a multiple of what the closed loop reached ("2x")."""
+    """One cell of the matrix. A rate is "closed", requests/s, or a multiple of the closed loop's ("2x")."""
 
     workload: str
     connections: int
@@ -41,7 +41,7 @@ class Load:
 
 @dataclasses.dataclass
 class Slice:
-    """What one run of wrk against one target has shown."""
+    """The figures of one run of wrk against one target."""
 
     target: str
     load: Load
@@ -81,7 +81,7 @@ class Generator:
         self.environment = {**os.environ, **environment}
 
     def check(self, rates, warms_up):
-        """Ends the script where a program that these rates need is not there."""
+        """Ends the script where a program that these rates need is missing."""
         if warms_up or any(rate == CLOSED or rate.endswith("x") for rate in rates):
             kvorum.need(self.wrk)
         if any(rate != CLOSED for rate in rates):
@@ -92,9 +92,9 @@ class Generator:
                 kvorum.cannot_run(f"{self.wrk2} knows no --rate, so it is not wrk2")
 
     def run(self, target, load, offered, seconds, round_number=0, probe_rate=0, raw=None):
-        """Sends this load for so long; offered is None for a closed loop. Returns a Slice."""
+        """Sends this load for some seconds; offered is None for a closed loop. Returns a Slice."""
         program = [self.wrk] if offered is None else [self.wrk2, "-R", str(max(1, round(offered)))]
-        # Its own limit of 2 s counts connections as failed that wait for their turn.
+        # The default limit of 2 s would count waiting connections as failed.
         command = [*program, "--timeout", f"{seconds + GRACE_SECONDS}s", "-t", str(min(self.threads, load.connections)),
                    "-c", str(load.connections), "-d", f"{seconds}s", "--latency",
                    "-s", str(WORKLOADS / f"{load.workload}.lua"), target.url]
@@ -122,7 +122,7 @@ class Generator:
 
 
 class Usage:
-    """What processes have used so far, and the machine."""
+    """Returns the CPU time that processes, and the whole machine, have used so far."""
 
     def __init__(self, pids):
         self.cpu_seconds = kvorum.cpu_seconds(pids)
@@ -146,7 +146,7 @@ class Usage:
 
 
 def context_switches(pids):
-    """Of all threads that live: those they asked for, those the kernel wanted."""
+    """Returns the context switches of all living threads: voluntary ones and the kernel's."""
     totals = [0, 0]
     for pid in pids:
         for status in pathlib.Path(f"/proc/{pid}/task").glob("*/status"):
@@ -159,7 +159,7 @@ def context_switches(pids):
 
 
 class Probe:
-    """Sends single requests at a constant rate beside wrk2, which does not tell the latency of what was accepted.
+    """Sends single requests at a constant rate beside wrk2, which does not report the latency of accepted requests.
 
     answers: (status, milliseconds since the request was due); 0 is the status where there was no answer.
     """
@@ -215,14 +215,14 @@ def socket_errors(out):
 
 
 def percentiles(out):
-    """The first block of them, which is the one that wrk2 corrects; {percent: ms}."""
+    """Returns the first block of percentiles, the one that wrk2 corrects: {percent: ms}."""
     block = re.search(r"Latency Distribution.*\n((?:\s+[\d.]+%\s+\S+\n)+)", out)
     lines = re.findall(r"([\d.]+)%\s+([\d.]+(?:us|ms|s|m|h))", block[1]) if block else []
     return {float(percent): millis(value) for percent, value in lines}
 
 
 def spectrum(out):
-    """wrk2's HdrHistogram as [(ms, how many in this step)]; empty for wrk."""
+    """Returns wrk2's HdrHistogram as [(ms, count in this step)]; empty for wrk."""
     block = re.search(r"Detailed Percentile spectrum:.*?\n\n(.*?)#\[", out, re.S)
     rows = re.findall(r"^\s+([\d.]+)\s+[\d.]+\s+(\d+)\s", block[1], re.M) if block else []
     steps, so_far = [], 0

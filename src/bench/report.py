@@ -41,7 +41,7 @@ STYLE = {"figure.figsize": (8, 4.5), "figure.constrained_layout.use": True, "svg
 
 
 class Report:
-    """Written anew after each load, so that a run that is broken off leaves what it has measured."""
+    """Rewritten after each load, so that an interrupted run leaves its figures."""
 
     def __init__(self, out, targets, options, command):
         self.out, self.targets, self.options, self.command = out, targets, options, command
@@ -196,7 +196,7 @@ class Report:
         return self._save(picture, f"cost, {workload}", f"cost-{workload}.svg")
 
     def _sweep(self, workload, connections, loads):
-        """Goodput, what was refused, and latency, all by the rate that was offered."""
+        """Goodput, refused requests and latency, by the offered rate."""
         picture, panels = pyplot.subplots(3, 1, sharex=True, figsize=(8, 9))
         probed = any(piece.probe for load in loads for piece in self.loads[load])
         offered_rates = []
@@ -238,7 +238,7 @@ def rates(axes):
 
 
 def plain(axis):
-    """Numbers on a logarithmic axis as people write them, where it is short also between the powers of ten."""
+    """Formats numbers on a logarithmic axis as people write them; a short axis has some between the powers of ten."""
     axis.set_major_formatter(lambda value, _: f"{value:,.10g}")
     axis.set_minor_locator(ticker.LogLocator(subs=(2, 5)))
     axis.set_minor_formatter(lambda value, _: f"{value:,.10g}")
@@ -258,7 +258,7 @@ def per_second(rate):
 
 
 def figure(value):
-    """Three digits that matter, no more."""
+    """Formats a number with three significant digits."""
     if value is None or math.isnan(value):
         return "–"
     return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
@@ -313,7 +313,7 @@ def machine():
 
 
 def describe(target):
-    """(name, how it was started, commit, JVM)."""
+    """Returns (name, how it was started, commit, JVM)."""
     process = pathlib.Path("/proc") / target.pids[0]
     arguments = process.joinpath("cmdline").read_text().split("\0")
     release = process.joinpath("exe").resolve().parents[1] / "release"
@@ -342,7 +342,7 @@ def head():
 
 
 def published(preset):
-    """What others have published for these loads."""
+    """Returns a table of the figures that the courses' servers have published for these loads."""
     if not PUBLISHED.is_file():
         return ""
     with PUBLISHED.open(newline="") as file:

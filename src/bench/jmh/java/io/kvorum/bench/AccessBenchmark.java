@@ -24,9 +24,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * What a request for an entity costs more where access is by keys: finding its header
- * among those that curl sends, who it is, and whether they may. A file of 100 keys with
- * four rules each, of which the last one allows it.
+ * Measures the cost of API keys for a request: finding its header among those that curl
+ * sends, authentication and authorization. The file has 100 keys with four rules each, of
+ * which the last one allows the request.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -92,7 +92,7 @@ public class AccessBenchmark {
 		return read(this.controlled, this.headers);
 	}
 
-	/** Faster than its rate, too: whether there was a token makes no difference. */
+	/** Asks faster than the rate allows: a refusal costs the same. */
 	@Benchmark
 	public ApiKey byKeyWithRate() {
 		try {
@@ -103,7 +103,7 @@ public class AccessBenchmark {
 		}
 	}
 
-	/** As the gate does, which looks at no header then. */
+	/** Does what the gate does without keys: it reads no header. */
 	@Benchmark
 	public ApiKey off() {
 		ApiKey caller = this.open.isControlled() ? read(this.open, this.headers) : ApiKey.anyone();

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Threads;
 
 /**
- * A version from a clock that all threads share. Its bounds are stored nowhere, at once:
- * what remains is what each write pays.
+ * Measures a version from a clock that all threads share. Its bounds are not stored, so
+ * only the cost of each write remains.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -38,7 +38,7 @@ public class ClockBenchmark {
 		return next();
 	}
 
-	/** Nanoseconds of each of the two threads. */
+	/** Measures two threads that share the clock, in nanoseconds of each. */
 	@Benchmark
 	@Threads(2)
 	public Version twoThreads() {
@@ -51,7 +51,7 @@ public class ClockBenchmark {
 				return this.clock.next();
 			}
 			catch (ClockBoundException _) {
-				// This machine has paused for longer than the bound lies ahead.
+				// This machine has paused for longer than the bound is ahead.
 				this.clock.extension().toCompletableFuture().join();
 			}
 		}

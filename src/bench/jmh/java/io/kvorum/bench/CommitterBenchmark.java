@@ -16,11 +16,11 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * Stores a second, from one caller through the committer to the log of RocksDB and back,
- * with so many of them in flight all the time. Of 32 bytes, over 10,000 keys in turn.
+ * Measures stores a second, from one caller through the committer to RocksDB's log and
+ * back, with a constant number in flight. Values have 32 bytes, over 10,000 keys in turn.
  * <p>
- * A store is counted when its turn in flight begins, so that an iteration counts up to as
- * many too many as are in flight: make iterations of some seconds.
+ * A store is counted when it begins, so an iteration may count as many too many as are in
+ * flight: make iterations of some seconds.
  */
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)

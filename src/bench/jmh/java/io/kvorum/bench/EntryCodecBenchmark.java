@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** An entry to bytes and back, the checksum over key and value included. */
+/** Measures an entry to bytes and back, with the checksum over key and value. */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @State(Scope.Thread)
@@ -27,7 +27,7 @@ public class EntryCodecBenchmark {
 
 	private static final int COPIES = 3;
 
-	/** Of the value. */
+	/** Size of the value. */
 	@Param({ "32", "1024" })
 	int bytes;
 

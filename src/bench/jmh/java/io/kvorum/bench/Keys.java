@@ -18,12 +18,12 @@ final class Keys {
 
 	private int next;
 
-	/** So many of them; of two with other names none is the same. */
+	/** Makes so many keys; another name makes other keys. */
 	Keys(String name, int count) {
 		this(name, count, 1);
 	}
 
-	/** Of so many every so-manieth in the order of their bytes. */
+	/** Takes every n-th of so many keys in the order of their bytes. */
 	Keys(String name, int count, int step) {
 		List<Key> keys = new ArrayList<>(IntStream.iterate(0, number -> number < count, number -> number + step)
 			.mapToObj(number -> key("%s/%011d".formatted(name, number)))
@@ -36,7 +36,7 @@ final class Keys {
 		return Key.of(text.getBytes(StandardCharsets.US_ASCII));
 	}
 
-	/** Each in its turn, again and again. */
+	/** Returns the next key in turn, in a circle. */
 	Key next() {
 		Key key = this.keys[this.next];
 		this.next = (this.next + 1 < this.keys.length) ? this.next + 1 : 0;

@@ -7,9 +7,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import io.kvorum.storage.CallerThreads;
 
 /**
- * The thread of a benchmark as an event loop: it asks the engine, and the engine hands
- * results back to it, those of one batch as one task. In a node that is done by an event
- * loop of Netty.
+ * The thread of a benchmark as an event loop: it calls the engine, and the engine hands
+ * results back to it, those of one batch as one task. A node uses Netty's event loops
+ * instead.
  */
 final class OwnLoop implements CallerThreads, Executor {
 
@@ -25,7 +25,7 @@ final class OwnLoop implements CallerThreads, Executor {
 		this.tasks.add(task);
 	}
 
-	/** Waits for what is handed back, and takes it. */
+	/** Waits for results and takes them. */
 	void runOne() throws InterruptedException {
 		this.tasks.take().run();
 	}

@@ -18,9 +18,9 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
 /**
- * Who holds a key: its hash, a row of the table, a list of three members. The table has
- * 0.75 MB where there are three members and 2 MB from eight on; with 10,000 keys most of
- * its rows are not in the first cache of a core.
+ * Measures the placement of a key: its hash, a row of the table, a list of three members.
+ * The table has 0.75 MB where there are three members and 2 MB from eight on; with 10,000
+ * keys most of its rows are not in the first cache of a core.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -18,9 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * A read of an entry by one caller, which waits for it; values of 1 KiB, keys in an order
- * that nothing can guess. An iteration fails whose reads did not find their answer where
- * its {@link Place} says.
+ * Measures a read by one caller that waits for it; values have 1 KiB, and the order of
+ * the keys is random. An iteration fails if its reads did not find their answer in its
+ * {@link Place}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -28,10 +28,10 @@ import org.openjdk.jmh.annotations.TearDown;
 @SuppressWarnings("NullAway.Init")
 public class StorageReadBenchmark {
 
-	/** As a node has it that is not told otherwise. */
+	/** Default of a node. */
 	private static final long CACHE_BYTES = 64 << 20;
 
-	/** Likewise. */
+	/** Default of a node. */
 	private static final long ROW_CACHE_BYTES = 16 << 20;
 
 	private static final int VALUE_BYTES = 1024;
@@ -97,28 +97,28 @@ public class StorageReadBenchmark {
 	/** Where a read finds its answer. */
 	public enum Place {
 
-		/** On the calling thread, in what was written lately. */
+		/** On the calling thread, in the row cache. */
 		ROW_CACHE(10_000, 1, 0, false),
 
-		/** On the calling thread, in what is not in tables yet. */
+		/** On the calling thread, in the memtable. */
 		MEMTABLE(10_000, 1, 0, false),
 
 		/** On the calling thread, in the block cache. */
 		CACHE(10_000, 1, 0, true),
 
-		/** On the calling thread: the filters of the tables say that it is not there. */
+		/** On the calling thread: the tables' filters say that the key is absent. */
 		ABSENT(10_000, 1, 0, true),
 
 		/**
-		 * By a thread of the storage scheduler: each read is of another block until all
-		 * have had their turn, and these are more than the block cache has room for. The
-		 * page cache of the operating system has them, as a rule: no disk is waited for.
+		 * By a thread of the storage scheduler. Each read takes another block in turn,
+		 * and there are more blocks than the block cache holds. The operating system's
+		 * page cache usually has them, so no read waits for a disk.
 		 */
 		SCHEDULER(130_000, 5, 1, true);
 
 		private final int stored;
 
-		/** Which of those that are stored are read: a block has four. */
+		/** Reads one stored key of so many in a row: a block has four. */
 		private final int step;
 
 		private final double shareFromDisk;
@@ -134,7 +134,7 @@ public class StorageReadBenchmark {
 
 	}
 
-	/** Counts ways of reads, of which there is one at a time. */
+	/** Counts reads by where they found their answer; one at a time. */
 	private static final class Paths implements StorageEvents {
 
 		private long fromMemory;

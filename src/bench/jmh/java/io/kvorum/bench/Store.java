@@ -33,7 +33,7 @@ import org.springframework.util.FileSystemUtils;
  */
 final class Store implements AutoCloseable {
 
-	/** Below this directory, for some disks are no disks: {@code /tmp} may be memory. */
+	/** Parent of the stores, on a disk: {@code /tmp} may be memory. */
 	private static final Path BELOW = Path.of(System.getProperty("kvorum.bench.directory", "target/jmh"));
 
 	private static final int READ_THREADS = 4;
@@ -83,7 +83,7 @@ final class Store implements AutoCloseable {
 
 	private RocksStorage engine;
 
-	/** A new one; its cache has at least twice what is unwritten in memtables. */
+	/** Opens a new store; its cache has at least twice the size of the memtables. */
 	Store(Durability durability, long cacheBytes, long rowCacheBytes, int valueBytes, StorageEvents events) {
 		new Random(valueBytes).nextBytes(this.random);
 		this.valueBytes = valueBytes;
@@ -122,8 +122,8 @@ final class Store implements AutoCloseable {
 	}
 
 	/**
-	 * Stores the next version of a key. Does not wait for it, but until fewer than so
-	 * many stores are in flight.
+	 * Stores the next version of a key. Waits only until fewer than so many stores are in
+	 * flight.
 	 */
 	void store(Key key, int maxInFlight) throws InterruptedException {
 		await(maxInFlight - 1);
@@ -162,7 +162,7 @@ final class Store implements AutoCloseable {
 		this.failure = failed;
 	}
 
-	/** What is stored under a key; waits for it where memory does not have it. */
+	/** Reads the value of a key; waits for it where memory does not have it. */
 	@Nullable Entry read(Key key) throws InterruptedException {
 		Answer answer = new Answer();
 		this.engine.read(key).subscribe(answer::is, answer::failed, answer::ended);
@@ -190,7 +190,7 @@ final class Store implements AutoCloseable {
 		}
 	}
 
-	/** To a read. */
+	/** The answer to a read. */
 	private static final class Answer {
 
 		private boolean ended;

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * The decisions of an operation on three replicas of which two are waited for: a tally
- * that is asked after each reply, and what an operation asks it when it is decided.
+ * Measures the decisions of an operation that waits for two of three replicas: a tally is
+ * asked after each reply, and for its result once it has decided.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,13 +34,13 @@ public class TallyBenchmark {
 
 	Reply acknowledged = Acknowledged.INSTANCE;
 
-	/** What the first replica says to a read, with its entry. */
+	/** The first replica's reply to a read, with its entry. */
 	Reply held = Held.of(new Live(this.version, this.from, Live.NEVER, "text/plain", Value.of(new byte[32])));
 
-	/** What another one says, which was asked for its version only. */
+	/** The reply of another replica, which was asked for its version only. */
 	Reply agrees = new Held(this.version, null);
 
-	/** Until the second acknowledgement, and the third that comes after. */
+	/** Counts two acknowledgements that decide, and a third one after them. */
 	@Benchmark
 	public Tally write(Blackhole decisions) {
 		Tally tally = Tally.awaiting(this.ack, this.from);
@@ -51,7 +51,7 @@ public class TallyBenchmark {
 		return tally;
 	}
 
-	/** Two replicas that agree: the newest, and whether enough hold it. */
+	/** Counts two replicas that agree: the newest version, and whether enough hold it. */
 	@Benchmark
 	public Held read(Blackhole decisions) {
 		Tally tally = Tally.awaiting(this.ack, this.from).add(0, this.held);

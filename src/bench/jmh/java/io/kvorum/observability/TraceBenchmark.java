@@ -35,9 +35,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What an operation costs more where it is traced: the spans of a GET, which asks two
- * replicas, and of a PUT, which asks two for versions and three to store. Who exports
- * them throws them away, on a thread of its own.
+ * Measures the cost of tracing an operation: the spans of a GET, which asks two replicas,
+ * and of a PUT, which asks two for versions and three to store. The exporter drops them,
+ * on a thread of its own.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -51,7 +51,7 @@ public class TraceBenchmark {
 
 	private static final String TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0";
 
-	/** Whether tracing is on, and who decides about this trace. */
+	/** Whether tracing is on, and whether the client or the node decides on sampling. */
 	public enum Tracing {
 
 		OFF, NOT_SAMPLED_BY_CLIENT, NOT_SAMPLED, SAMPLED

@@ -40,7 +40,8 @@ public final class KvorumClient extends DB {
 	static final String REPLICAS = "kvorum.replicas";
 
 	/**
-	 * Of a pause of a node that owes an answer, in milliseconds; then that has failed.
+	 * Milliseconds that a node may pause while it owes an answer; then the operation
+	 * fails.
 	 */
 	static final String TIMEOUT = "kvorum.timeout.ms";
 
@@ -138,7 +139,7 @@ public final class KvorumClient extends DB {
 			return request.send();
 		}
 		catch (IllegalArgumentException | JacksonException _) {
-			// What is stored is no record.
+			// The stored value is not a record.
 			return Status.UNEXPECTED_STATE;
 		}
 		catch (IOException _) {
@@ -163,7 +164,7 @@ public final class KvorumClient extends DB {
 		return bytes;
 	}
 
-	/** The fields of a value that are asked for; all of them where it is null. */
+	/** Returns the requested fields of a value, or all of them where that set is null. */
 	private static Map<String, ByteIterator> chosen(byte[] value, Set<String> fields) {
 		Map<String, ByteIterator> chosen = new HashMap<>();
 		FieldCodec.decode(value).forEach((name, bytes) -> {

@@ -113,11 +113,11 @@ final class Node implements AutoCloseable {
 		this.client.close();
 	}
 
-	/** To a request for one key. */
+	/** The answer to a request for one key. */
 	record Answer(int status, byte[] body) {
 	}
 
-	/** Takes a range while it comes in. */
+	/** Reads a range while it arrives. */
 	interface LinesReader {
 
 		void read(InputStream lines) throws IOException;

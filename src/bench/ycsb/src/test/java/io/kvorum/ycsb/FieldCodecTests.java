@@ -29,7 +29,7 @@ class FieldCodecTests {
 				FieldCodec.encode(Map.of("f0", new byte[] { 1, 2, 3 })));
 	}
 
-	/** Around the lengths at which a varint takes one byte more. */
+	/** Lengths around those at which a varint takes one byte more. */
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 127, 128, 129, 16_383, 16_384, 2_097_151, 2_097_152 })
 	void aValueOfAnyLengthComesBack(int length) {

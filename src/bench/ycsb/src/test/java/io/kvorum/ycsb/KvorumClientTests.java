@@ -23,7 +23,7 @@ import site.ycsb.Status;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Against nodes that were started, in a table of its own. */
+/** Tests against running nodes, in a table of its own. */
 @EnabledIfSystemProperty(named = KvorumClient.URLS, matches = ".+")
 class KvorumClientTests {
 
@@ -113,7 +113,7 @@ class KvorumClientTests {
 		}
 	}
 
-	/** Each time anew: who reads a value of YCSB has used it up. */
+	/** Makes new values each time: reading a value of YCSB consumes it. */
 	private static Map<String, ByteIterator> record(String... namesAndValues) {
 		Map<String, ByteIterator> fields = new HashMap<>();
 		for (int i = 0; i < namesAndValues.length; i += 2) {
