@@ -1,8 +1,8 @@
 package io.kvorum.gatling;
 
 /**
- * Ends a run before the first user. For the one who started it: it says what to do, and
- * where it was thrown does not help.
+ * Ends a run before the first user. Its message says what to do; it has no stack trace,
+ * since that would not help.
  */
 final class CannotRunException extends RuntimeException {
 

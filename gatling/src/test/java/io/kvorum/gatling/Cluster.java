@@ -12,9 +12,9 @@ import static io.gatling.javaapi.core.CoreDsl.feed;
 import static io.gatling.javaapi.core.CoreDsl.scenario;
 
 /**
- * Looks at every node but the one that was written to: after each acknowledgement, of an
- * insert, an overwrite and a delete, the next node must answer with exactly that. With
- * one node it is all the same node.
+ * Reads at another node than it wrote to: after each acknowledged insert, overwrite and
+ * delete the next node must answer with exactly that. With one node they are all the
+ * same.
  */
 public class Cluster extends KvorumSimulation {
 

@@ -22,7 +22,7 @@ enum KeySet {
 
 	private static final int GENERATIONS = 10;
 
-	/** Their order is that of the numbers. */
+	/** Keys in the order of their numbers. */
 	String key(int number) {
 		return "gatling/%s/%08d".formatted(name().toLowerCase(Locale.ROOT), number);
 	}
@@ -32,7 +32,7 @@ enum KeySet {
 		return feeder(() -> random.nextInt(settings.keys()), random);
 	}
 
-	/** A few keys take most. */
+	/** A few keys get most requests. */
 	Iterator<Map<String, Object>> zipfian(Settings settings) {
 		Zipf zipf = new Zipf(settings.keys(), settings.seed());
 		return feeder(zipf::next, new Random(settings.seed()));
@@ -45,7 +45,7 @@ enum KeySet {
 			.iterator();
 	}
 
-	/** Each key once, and another run or machine has others. */
+	/** New keys, each used once, which no other run or machine has. */
 	static Iterator<Map<String, Object>> fresh(String name) {
 		String run = UUID.randomUUID().toString();
 		AtomicLong count = new AtomicLong();

@@ -53,13 +53,13 @@ public abstract class KvorumSimulation extends Simulation {
 	}
 
 	/**
-	 * Users share connections, as many as there are requests under way: arriving is no
-	 * new connection.
+	 * Lets users share connections, as many as there are requests under way: an arriving
+	 * user opens none.
 	 */
 	private HttpProtocolBuilder protocol() {
 		return http.baseUrls(this.settings.nodes())
 			.shareConnections()
-			// Entities have ETags: a user would not ask twice.
+			// Entities have ETags, by which a caching user would not ask twice.
 			.disableCaching()
 			.disableFollowRedirect()
 			.disableAutoReferer()

@@ -22,8 +22,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.kvorum.gatling.Settings.Replicas;
 
 /**
- * Puts keys before the users arrive, with a client of its own: that is in none of the
- * figures. Nodes that are busy, with starting for example, are asked again.
+ * Puts keys before the users arrive, with a client of its own, so that no figure includes
+ * them. A busy node, for example a starting one, is asked again.
  */
 final class Loader {
 
@@ -62,7 +62,7 @@ final class Loader {
 		}
 	}
 
-	/** Where it fails, the others end as well. */
+	/** Puts keys until none is left; its failure ends the other threads. */
 	private Void putSome(HttpClient client, KeySet set, AtomicInteger next) throws IOException, InterruptedException {
 		int number = next.getAndIncrement();
 		while (number < this.settings.keys()) {

@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * What a run is told from outside: system properties ({@code load.rate}), else
- * environment variables ({@code LOAD_RATE}), else defaults.
+ * Settings of a run: system properties ({@code load.rate}), else environment variables
+ * ({@code LOAD_RATE}), else defaults.
  *
  * @param nodes the base URLs, without a slash at the end; users take turns at them
  * @param rate users that arrive each second; a fraction is allowed
@@ -104,7 +104,7 @@ record Settings(List<String> nodes, double rate, Duration ramp, Duration duratio
 		}
 	}
 
-	/** Of the replicas of a key, how many are waited for. */
+	/** How many replicas a request waits for, and of how many. */
 	record Replicas(int ack, int from) {
 
 		static Optional<Replicas> parse(String text) {
@@ -123,13 +123,13 @@ record Settings(List<String> nodes, double rate, Duration ramp, Duration duratio
 		}
 
 		/**
-		 * Whether those that a read asks have one in common with those that took a write.
+		 * Whether the replicas of a read and those of a write have one in common.
 		 */
 		boolean overlap() {
 			return 2 * this.ack > this.from;
 		}
 
-		/** On all of them, so that any read finds it. */
+		/** Waits for all of them, so that any read finds the value. */
 		Replicas all() {
 			return new Replicas(this.from, this.from);
 		}
@@ -162,7 +162,7 @@ record Settings(List<String> nodes, double rate, Duration ramp, Duration duratio
 				}
 			}
 			catch (IllegalArgumentException ex) {
-				// Said below, in words that tell what to do.
+				// Reported below, with what to do.
 			}
 			this.violations.add("load.%s (%s) is \"%s\", and has to be %s".formatted(name, variable, text, allowed));
 			return parse.apply(fallback);

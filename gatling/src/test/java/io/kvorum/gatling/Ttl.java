@@ -14,7 +14,7 @@ public class Ttl extends KvorumSimulation {
 
 	private static final Duration TTL = Duration.ofSeconds(4);
 
-	/** For clocks of nodes that differ. */
+	/** Margin for clocks of nodes that differ. */
 	private static final Duration MARGIN = Duration.ofSeconds(1);
 
 	public Ttl() {
@@ -34,8 +34,8 @@ public class Ttl extends KvorumSimulation {
 	}
 
 	/**
-	 * Where the PUT and the GET took so long that the value may have expired meanwhile,
-	 * its absence is no fault.
+	 * Accepts that the value is absent where the PUT and the GET took so long that it may
+	 * have expired.
 	 */
 	private static Integer unlessTooSlow(Integer status, Session session) {
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - session.getLong("sent"));

@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * Values that only one key can have. A value is its generation, eight bytes, and
  * pseudo-random bytes that follow from the key and the generation: the value of another
  * key, a part of one, two that were mixed and a flipped bit are all found, without
- * knowing who wrote last.
+ * knowing which write came last.
  */
 final class Values {
 
