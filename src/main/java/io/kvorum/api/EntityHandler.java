@@ -65,8 +65,6 @@ final class EntityHandler implements WebHandler {
 
 	private final AccessGate access;
 
-	private final ApiSettings settings;
-
 	/**
 	 * The memory of values on their way out. It is separate, so that clients that read
 	 * slowly do not keep others from writing.
@@ -87,7 +85,6 @@ final class EntityHandler implements WebHandler {
 			RequestEvents events, RequestTraces traces) {
 		this.store = store;
 		this.access = access;
-		this.settings = settings;
 		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
 		this.bodies = new BodyReader(settings, new InFlightBytes(settings.maxInFlightBytes()));
 		this.problems = problems;
