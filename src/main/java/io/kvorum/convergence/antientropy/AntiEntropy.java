@@ -38,10 +38,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Compares this replica with those of the other members and makes them equal: all slices
- * now and then, and those that are known to be in need as soon as may be.
+ * at an interval, and slices in need as soon as possible.
  * <p>
- * Each node begins repairs for itself and keeps its own record of them, so that nobody
- * has to be told that one is finished.
+ * Each node begins its own repairs and keeps its own record of them, so no node has to
+ * tell another that a repair has ended.
  * <p>
  * Works on the thread that subscribes to {@link #run()}.
  */
@@ -53,22 +53,22 @@ public final class AntiEntropy {
 	private static final int GROUP = 64;
 
 	/**
-	 * One that was away and has started again compares itself at once; so that not both
-	 * do, the others wait.
+	 * The wait before a repair with a peer that is back. A peer that has restarted begins
+	 * a repair of its own at once.
 	 */
 	private static final Duration RETURN_DELAY = Duration.ofSeconds(3);
 
 	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
 
-	/** Others may give this node at any time what does not belong here. */
-	private static final Duration HANDOVER_INTERVAL = Duration.ofSeconds(15);
+	/** Peers may give this node misplaced entries at any time. */
+	private static final Duration MISPLACED_INTERVAL = Duration.ofSeconds(15);
 
-	/** How often it is looked whether somebody is in need. */
+	/** The time between two checks for slices in need. */
 	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
 	private final Replica local;
 
-	/** By the index of their member. */
+	/** The replicas on all members, by the index of the member. */
 	private final List<? extends Replica> replicas;
 
 	private final PartitionIndex index;
@@ -79,7 +79,7 @@ public final class AntiEntropy {
 
 	private final Predicate<EntryHeader> isSettled;
 
-	private final VotingRight standing;
+	private final VotingRight votingRight;
 
 	private final TimeSource time;
 
@@ -91,23 +91,23 @@ public final class AntiEntropy {
 
 	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
 
-	private final MisplacedEntries handover;
+	private final MisplacedEntries misplaced;
 
-	/** Repairs under way. */
+	/** The number of repairs under way. */
 	private final AtomicInteger active = new AtomicInteger();
 
 	private long allDueNanos;
 
-	private volatile long handoverDueNanos;
+	private volatile long misplacedDueNanos;
 
 	/**
-	 * Anti-entropy of a node.
-	 * @param replicas on all members, this one among them, by their index
-	 * @param isSettled tombstones that are too old to be given to who has nothing of
-	 * their key: they would be collected again
+	 * The anti-entropy of a node.
+	 * @param replicas the replicas on all members, this one included, by their index
+	 * @param isSettled selects tombstones that are too old to be given to a replica that
+	 * has nothing of their key, which would collect them again
 	 */
 	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
-			RendezvousPlacement placement, RepairLog log, Predicate<EntryHeader> isSettled, VotingRight standing,
+			RendezvousPlacement placement, RepairLog log, Predicate<Stub> isSettled, VotingRight votingRight,
 			TimeSource time, Alarms alarms, RepairSettings settings, RepairEvents events) {
 		this.local = local;
 		this.replicas = List.copyOf(replicas);
@@ -115,39 +115,39 @@ public final class AntiEntropy {
 		this.placement = placement;
 		this.log = log;
 		this.isSettled = isSettled;
-		this.standing = standing;
+		this.votingRight = votingRight;
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
 		this.events = events;
-		this.handover = new MisplacedEntries(local, replicas, index, placement, log, time, settings,
+		this.misplaced = new MisplacedEntries(local, replicas, index, placement, log, time, settings,
 				new Pace(settings.bytesPerSecond(), time, alarms), events);
 		this.allDueNanos = time.nanos();
-		this.handoverDueNanos = this.allDueNanos;
+		this.misplacedDueNanos = this.allDueNanos;
 		log.others()
 			.forEach(member -> this.peers.put(member,
 					new PeerRepairs(member, new Pace(settings.bytesPerSecond(), time, alarms))));
 	}
 
-	/** Repairs for as long as it is subscribed to, once. */
+	/** Repairs while subscribed to, once. */
 	public Flux<?> run() {
 		List<Flux<?>> loops = new ArrayList<>();
 		loops.add(loop(this::compareAll));
-		loops.add(loop(this::handOver));
+		loops.add(loop(this::handOnMisplaced));
 		this.peers.values().forEach(peer -> loops.add(loop(peer::repairIfDue)));
 		return Flux.merge(loops);
 	}
 
-	/** One that waits for nobody holds up no other. */
+	/** Each loop runs by itself, so that a slow repair holds up no other peer. */
 	private Flux<?> loop(Supplier<Mono<Void>> look) {
 		return Mono.defer(look).onErrorResume(error -> {
-			logger.error("Looking for what is in need of a repair met an error that nobody expected", error);
+			logger.error("The search for slices in need of a repair met an unexpected error", error);
 			return Mono.empty();
 		}).then(Mono.defer(() -> this.alarms.after(LOOK_INTERVAL))).repeat();
 	}
 
 	private boolean mayRepair() {
-		return this.standing.withheldBecause() == null && this.index.digests().isComplete();
+		return this.votingRight.doubt() == null && this.index.digests().isComplete();
 	}
 
 	private Mono<Void> compareAll() {
@@ -159,35 +159,35 @@ public final class AntiEntropy {
 		return Mono.empty();
 	}
 
-	private Mono<Void> handOver() {
+	private Mono<Void> handOnMisplaced() {
 		long now = this.time.nanos();
-		if (now - this.handoverDueNanos < 0 || !mayRepair()) {
+		if (now - this.misplacedDueNanos < 0 || !mayRepair()) {
 			return Mono.empty();
 		}
-		this.handoverDueNanos = now + HANDOVER_INTERVAL.toNanos();
-		return this.handover.round().then();
+		this.misplacedDueNanos = now + MISPLACED_INTERVAL.toNanos();
+		return this.misplaced.round().then();
 	}
 
-	/** Has everything compared as soon as may be. From any thread. */
+	/** Compares everything as soon as possible. From any thread. */
 	public void request() {
 		this.log.needAll();
 		this.peers.values().forEach(PeerRepairs::hurry);
-		this.handoverDueNanos = this.time.nanos();
+		this.misplacedDueNanos = this.time.nanos();
 	}
 
-	/** Partitions with entries that do not belong here and are still here. */
+	/** The number of partitions with misplaced entries. */
 	public int misplaced() {
-		return this.handover.remaining();
+		return this.misplaced.remaining();
 	}
 
-	/** How it goes, in the order of the members. From any thread. */
+	/** The progress with each peer, in the order of the members. From any thread. */
 	public List<RepairProgress> progress() {
 		return this.log.others().stream().map(member -> peerOf(member).progress()).toList();
 	}
 
-	/** Whether nothing is known to differ from any other member. From any thread. */
+	/** Whether no difference to any other member is known. From any thread. */
 	public boolean isConverged() {
-		return this.log.needs() == 0 && this.handover.remaining() == 0
+		return this.log.needs() == 0 && this.misplaced.remaining() == 0
 				&& this.peers.values().stream().noneMatch(peer -> peer.active);
 	}
 
@@ -205,38 +205,40 @@ public final class AntiEntropy {
 	}
 
 	/**
-	 * Brings everything here that the others have, and gives nothing: for a replica that
-	 * is in doubt. All of these members must answer, or it fails. An entry that one of
-	 * them cannot read counts as brought only where another one gave it, or a newer one.
-	 * A partition whose entries it cannot tell counts as brought once both are equal.
-	 * @param slices to be rebuilt
-	 * @param staleBeforeMillis entries with a version before this instant that none of
-	 * the others knows are let go; {@link Long#MIN_VALUE} to keep them
-	 * @return the partitions with entries that could not be brought; none where all could
+	 * Copies what these members have, and gives them nothing: for a replica in
+	 * quarantine. Fails if one of them does not answer. An entry that one of them cannot
+	 * read counts as copied if another one gave that version or a newer one. A partition
+	 * whose entries a member cannot list counts as copied once both are equal.
+	 * @param slices the slices to rebuild
+	 * @param staleBeforeMillis an entry that none of the members knows is removed if its
+	 * version is before this instant; {@link Long#MIN_VALUE} to keep all
+	 * @return the partitions with entries that could not be copied
 	 */
 	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
 		if (!this.index.digests().isComplete()) {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
-				header -> header.version().millis() < staleBeforeMillis);
-		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
-		Set<EntryHeader> unreadable = new HashSet<>();
-		Set<Integer> untold = new HashSet<>();
+				stub -> stub.version().millis() < staleBeforeMillis);
+		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
+		Set<Stub> unreadable = new HashSet<>();
+		Set<Integer> unlisted = new HashSet<>();
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
 				alone.put(member, result.alone);
 				unreadable.addAll(result.unreadable);
-				untold.addAll(result.untold);
+				unlisted.addAll(result.unlisted);
 			}), 1)
-			.then(Mono.defer(() -> letGo(alone)))
+			.then(Mono.defer(() -> removeStale(alone)))
 			.then(Mono.defer(() -> lacking(unreadable)))
-			.doOnNext(lacking -> lacking.addAll(untold));
+			.doOnNext(lacking -> lacking.addAll(unlisted));
 	}
 
-	/** The partitions in which one of these, or a newer one, is not here. */
-	private Mono<SortedSet<Integer>> lacking(Set<EntryHeader> headers) {
-		Map<Integer, List<EntryHeader>> partitions = headers.stream().collect(Collectors.groupingBy(this::partitionOf));
+	/**
+	 * The partitions in which this replica lacks one of these versions, or a newer one.
+	 */
+	private Mono<SortedSet<Integer>> lacking(Set<Stub> stubs) {
+		Map<Integer, List<Stub>> partitions = stubs.stream().collect(Collectors.groupingBy(this::partitionOf));
 		return Flux.fromIterable(partitions.entrySet())
 			.filterWhen(partition -> this.index.headers(partition.getKey(), deadline())
 				.map(here -> !hasAll(here, partition.getValue())), 1)
@@ -258,9 +260,9 @@ public final class AntiEntropy {
 		return Partitions.ofHash(this.index.keyHash().of(header.key()));
 	}
 
-	/** Lets entries go that are not known to any of those that are to hold them. */
-	private Mono<Void> letGo(Map<Member, Set<EntryHeader>> alone) {
-		Set<EntryHeader> candidates = new HashSet<>();
+	/** Removes stale entries that none of the other replicas of their key knows. */
+	private Mono<Void> removeStale(Map<Member, Set<Stub>> alone) {
+		Set<Stub> candidates = new HashSet<>();
 		alone.values().forEach(candidates::addAll);
 		return Flux.fromIterable(candidates)
 			.filter(header -> holdersOf(header).stream()
@@ -279,7 +281,7 @@ public final class AntiEntropy {
 			.toList();
 	}
 
-	/** What there is to do with one other member, and how that went. */
+	/** The repairs with one other member: what there is to do, and how it went. */
 	private final class PeerRepairs {
 
 		private final Member member;
@@ -290,7 +292,7 @@ public final class AntiEntropy {
 
 		private volatile boolean active;
 
-		/** Not before this, after a failure. */
+		/** No repair begins before this: after a failure, or when the peer is back. */
 		private volatile long dueNanos;
 
 		private Duration delay;
@@ -338,13 +340,13 @@ public final class AntiEntropy {
 		}
 
 		private Run begin() {
-			// First, so that nobody takes what is being repaired for equal.
+			// Before the needs are taken: slices under repair must not look equal.
 			this.active = true;
 			AntiEntropy.this.active.incrementAndGet();
 			return new Run(this, AntiEntropy.this.log.takeNeeds(this.member));
 		}
 
-		/** Of a repair that has left nothing, or only what cannot be repaired now. */
+		/** Ends a repair that left nothing, or only what cannot be repaired now. */
 		private void succeeded(boolean complete, SortedSet<Integer> unreadable) {
 			if (complete) {
 				this.delay = AntiEntropy.this.settings.retryDelay();
@@ -372,12 +374,12 @@ public final class AntiEntropy {
 			boolean isPassing = error instanceof RepairFailedException failure && failure.isPassing();
 			boolean isExpected = error instanceof RepairFailedException || error instanceof StorageException;
 			if (!isExpected) {
-				logger.error("A repair with {} met an error that nobody expected", this.member.address(), error);
+				logger.error("A repair with {} met an unexpected error", this.member.address(), error);
 			}
 			else if (!isPassing && this.trouble.isEmpty()) {
 				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
-			this.trouble = isPassing ? "" : isExpected ? why : "an error that nobody expected, see the log";
+			this.trouble = isPassing ? "" : isExpected ? why : "an unexpected error, see the log";
 			if (isPassing) {
 				this.delay = AntiEntropy.this.settings.retryDelay();
 			}
@@ -393,12 +395,12 @@ public final class AntiEntropy {
 
 	}
 
-	/** One repair of all slices that were in need, with one other member. */
+	/** A repair with one other member, of all slices that were in need. */
 	private final class Run {
 
 		private final PeerRepairs peer;
 
-		/** Slices that are not known to be equal yet. */
+		/** Slices that are not yet known to be equal. */
 		private final BitSet open;
 
 		private final long beganMillis = AntiEntropy.this.time.millis();
@@ -414,7 +416,8 @@ public final class AntiEntropy {
 			this.peer = peer;
 			this.open = wanted;
 			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
-			// One that is far ahead of the clock is on its way to nobody.
+			// A version far ahead of the clock is no write under way: replicas refuse
+			// those.
 			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
 			Predicate<EntryHeader> isUnderWay = header -> header.version().millis() > settlingMillis
 					&& header.version().millis() <= leadMillis;
@@ -455,13 +458,13 @@ public final class AntiEntropy {
 		}
 
 		private Mono<Void> repairGroup(List<Integer> slices) {
-			String doubt = AntiEntropy.this.standing.withheldBecause();
+			String doubt = AntiEntropy.this.votingRight.doubt();
 			if (doubt != null) {
-				return Mono.error(RepairFailedException.inDoubt(doubt));
+				return Mono.error(RepairFailedException.withheld(doubt));
 			}
 			return this.repair.repair(slices).doOnNext(result -> {
-				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
-				this.unreadable.addAll(result.untold);
+				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
+				this.unreadable.addAll(result.unlisted);
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {
 						done(slice);
@@ -479,7 +482,7 @@ public final class AntiEntropy {
 		private void end() {
 			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
 			this.peer.finishedMillis = AntiEntropy.this.time.millis();
-			AntiEntropy.this.handoverDueNanos = AntiEntropy.this.time.nanos();
+			AntiEntropy.this.misplacedDueNanos = AntiEntropy.this.time.nanos();
 			this.peer.active = false;
 			AntiEntropy.this.active.decrementAndGet();
 			AntiEntropy.this.events.ended(this.peer.member, this.open.isEmpty(),

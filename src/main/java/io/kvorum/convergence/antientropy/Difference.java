@@ -9,15 +9,13 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 
-/**
- * In what two stores differ in a partition, as the one that was asked tells it.
- */
+/** The difference of two stores in a partition, as the queried one tells it. */
 final class Difference {
 
-	/** What it has and the one that asked does not. */
-	final List<EntryHeader> theirs;
+	/** The versions that only the queried store has. */
+	final List<Stub> theirs;
 
-	/** Which items of the one that asked it does not have: positions in the leaf. */
+	/** The positions in the leaf of those items that the queried store lacks. */
 	final int[] lacking;
 
 	Difference(List<EntryHeader> theirs, int[] lacking) {
@@ -25,8 +23,8 @@ final class Difference {
 		this.lacking = lacking;
 	}
 
-	/** What a leaf that was sent and the entries that are here do not have in common. */
-	static Difference between(Leaf sent, List<EntryHeader> here, KeyHash hash) {
+	/** The difference of a leaf that was received to the entries here. */
+	static Difference between(Leaf sent, List<Stub> here, KeyHash hash) {
 		Map<Long, Integer> positions = new HashMap<>();
 		for (int i = 0; i < sent.items.length; i++) {
 			positions.put(sent.items[i], i);

@@ -7,7 +7,7 @@ import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * A partition that one asks another about: a number for each entry that it has there, see
+ * A partition to be compared: a number for each entry that the asking node has there, see
  * {@link Digests#itemOf}.
  */
 final class Leaf {

@@ -15,10 +15,10 @@ import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * What replicas ask each other to find out in what they differ, and the answers. Numbers
- * are big-endian.
+ * Writes and reads the queries by which replicas find their differences, and the answers.
+ * Numbers are big-endian; a number behind the name of a field is its length in bytes.
  * <p>
- * Reading throws a {@link RuntimeException} where the bytes are no such message.
+ * Reading throws a {@link RuntimeException} if the bytes are no such message.
  */
 final class Messages {
 
@@ -27,12 +27,12 @@ final class Messages {
 	private Messages() {
 	}
 
-	/** asker 4 → a digest of 8 bytes for each slice. */
+	/** Asking member 4. → For each slice a digest 8. */
 	static PeerQuery askSlices(int asker) {
 		return new PeerQuery(Kind.SLICES, ByteBuffer.allocate(Integer.BYTES).putInt(asker).array());
 	}
 
-	/** asker 4, slices 4 each → a digest of 8 bytes for each of their partitions. */
+	/** Asking member 4, slices 4 each. → For each of their partitions a digest 8. */
 	static PeerQuery askLeaves(int asker, List<Integer> slices) {
 		ByteBuffer out = ByteBuffer.allocate(Integer.BYTES * (1 + slices.size())).putInt(asker);
 		slices.forEach(out::putInt);
@@ -53,7 +53,7 @@ final class Messages {
 		return out.array();
 	}
 
-	/** As many as were asked for. */
+	/** Reads the digests of an answer, as many as were asked for. */
 	static long[] readDigests(byte[] answer, int count) {
 		if (answer.length != count * Long.BYTES) {
 			throw new IllegalArgumentException("%d bytes for %d digests".formatted(answer.length, count));
@@ -64,8 +64,9 @@ final class Messages {
 	}
 
 	/**
-	 * For each leaf partition 4, items 4, items 8 each → for each leaf, or only the first
-	 * ones, stubs 4, stubs, items that are lacking 4, their positions 4 each.
+	 * Leaves: partition 4, number of items 4, items 8 each. → For each leaf, or only the
+	 * first ones: number of entries 4, their keys and versions, number of lacking items
+	 * 4, their positions 4 each.
 	 */
 	static PeerQuery compare(List<Leaf> leaves) {
 		int length = 0;
@@ -95,7 +96,7 @@ final class Messages {
 		return leaves;
 	}
 
-	/** A number of things of which each takes at least so many bytes. */
+	/** Reads a number of things, each of which takes at least so many bytes. */
 	private static int checkedCount(ByteBuffer in, int bytes) {
 		int count = in.getInt();
 		if (count < 0 || count > in.remaining() / bytes) {
@@ -104,7 +105,7 @@ final class Messages {
 		return count;
 	}
 
-	/** How long a difference will be. */
+	/** The length of a difference in bytes. */
 	static int lengthOf(Difference difference) {
 		int length = 2 * Integer.BYTES + difference.lacking.length * Integer.BYTES;
 		for (EntryHeader header : difference.theirs) {
@@ -115,8 +116,8 @@ final class Messages {
 
 	/**
 	 * The answer to {@link #compare}.
-	 * @param copies how many members are to hold an entry: stubs tell the number, which
-	 * all members of a layout make alike
+	 * @param copies the number of members that are to hold an entry. The default is sent
+	 * as its number, which is the same on all members of a topology.
 	 */
 	static byte[] differences(List<Difference> differences, ToIntFunction<Copies> copies) {
 		ByteBuffer out = ByteBuffer.allocate(differences.stream().mapToInt(Messages::lengthOf).sum());
@@ -139,7 +140,9 @@ final class Messages {
 			.put((byte) (header.tombstone() ? 1 : 0));
 	}
 
-	/** Of the leaves that were asked about, or the first ones of them. */
+	/**
+	 * Reads the differences in the leaves that were asked about, or in the first ones.
+	 */
 	static List<Difference> readDifferences(byte[] answer, List<Leaf> asked) {
 		ByteBuffer in = ByteBuffer.wrap(answer);
 		List<Difference> differences = new ArrayList<>();
@@ -167,12 +170,12 @@ final class Messages {
 		return new EntryHeader(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
 	}
 
-	/** For each key length 2, key → whether that is all 1, a {@link Page}. */
+	/** Keys: length 2, key. → Whether that is all 1, then a {@link Page}. */
 	static PeerQuery fetch(List<Key> keys) {
 		return new PeerQuery(Kind.FETCH, keys(keys));
 	}
 
-	/** As {@link #fetch}, for one key, however long its entry is. */
+	/** The same as {@link #fetch} for one key, however long its entry is. */
 	static PeerQuery fetchWhole(Key key) {
 		return new PeerQuery(Kind.FETCH_WHOLE, keys(List.of(key)));
 	}
@@ -208,8 +211,8 @@ final class Messages {
 	}
 
 	/**
-	 * The page of an answer, also of one that a member of an older version gave.
-	 * @param factor the replicas of a key by default
+	 * Reads the page of an answer, which is in format 1 if an older version gave it.
+	 * @param factor the default number of replicas of a key
 	 */
 	static Page readPage(byte[] answer, int factor) {
 		ByteBuffer in = ByteBuffer.wrap(answer);

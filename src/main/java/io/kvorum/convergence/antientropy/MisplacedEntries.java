@@ -27,13 +27,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Hands entries on that do not belong here, as after a change of the topology or a write
- * that asked for fewer copies than the one before, to all those to whom they belong; lets
- * them go when all of these have them. Where there are none, the digests say so without a
- * look at the disk.
+ * Hands entries that do not belong here to the replicas of their key, and removes them
+ * here when all those have them. They come from changes of the topology, and from writes
+ * with fewer copies than the write before. Digests tell without a look at the disk where
+ * there are none.
  * <p>
- * An entry that came here because there was an older one is let go only after a repair
- * with each other member: else one that still has the older one would bring it back.
+ * An entry may have come here to overwrite an older one of its key. It is removed only
+ * after a repair with each other member: one that still had the older entry would bring
+ * that back.
  */
 final class MisplacedEntries {
 
@@ -57,7 +58,7 @@ final class MisplacedEntries {
 
 	private final RepairEvents events;
 
-	/** What was seen, by slice. */
+	/** The misplaced entries seen in each slice. */
 	private final Map<Integer, Seen> seen = new HashMap<>();
 
 	private volatile int remaining;
@@ -76,12 +77,12 @@ final class MisplacedEntries {
 		this.events = events;
 	}
 
-	/** Partitions that had such entries after the last round. */
+	/** The number of partitions with misplaced entries after the last round. */
 	int remaining() {
 		return this.remaining;
 	}
 
-	/** Hands on what can be, and says how many partitions are left. */
+	/** Hands on what can be handed on; tells how many partitions are left. */
 	Mono<Integer> round() {
 		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
 			.concatMap(due -> handOn(due.getKey(), due.getValue()), 1)
@@ -92,8 +93,9 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * The partitions whose entries are to be handed on now: the new ones, and the last
-	 * time. With the digest of what is seen there, since more may come at any moment.
+	 * The partitions whose entries are handed on in this round, with the digests of these
+	 * entries, as more may come at any moment. A partition is handed on when its slice
+	 * has something new, and again when its entries may be removed.
 	 */
 	private Map<Integer, Long> look() {
 		List<Integer> misplaced = misplaced();
@@ -110,7 +112,7 @@ final class MisplacedEntries {
 			if (isNew) {
 				this.seen.put(slice, new Seen(digest, this.time.millis()));
 			}
-			if (isNew || mayGo(slice)) {
+			if (isNew || mayRemove(slice)) {
 				due.add(slice);
 			}
 			needUnlessRepairedSinceSeen(slice);
@@ -125,16 +127,17 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * Whether each other member has been repaired since what is in a slice came here. A
-	 * repair of the same millisecond may have begun before that.
+	 * Whether a repair with each other member began after the misplaced entries of a
+	 * slice came here. A repair of the same millisecond may have begun before.
 	 */
-	private boolean mayGo(int slice) {
+	private boolean mayRemove(int slice) {
 		Seen there = this.seen.get(slice);
 		return there != null && this.log.repairedWithAll(slice) > there.sinceMillis;
 	}
 
 	/**
-	 * In each round, until it may go: a repair may have begun too early, or have failed.
+	 * Asks for repairs in each round, until the entries may be removed: a repair may have
+	 * begun too early, or have failed.
 	 */
 	private void needUnlessRepairedSinceSeen(int slice) {
 		Seen there = this.seen.get(slice);
@@ -161,8 +164,8 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * Hands on what is in a partition, and lets it go if that is what was seen: what has
-	 * come since then has not been repaired with anybody.
+	 * Hands on the misplaced entries of a partition. They may be removed only if they are
+	 * those that were seen: later ones have not been repaired with any member.
 	 */
 	private Mono<Void> handOn(int partition, long seenDigest) {
 		int rank = rankOf(partition);
@@ -192,8 +195,8 @@ final class MisplacedEntries {
 		}
 		return this.local.read(header.key(), deadline()).flatMap(reply -> {
 			Entry entry = (reply instanceof Held held) ? held.entry() : null;
-			// One that was overwritten meanwhile is seen in the next round.
-			return (entry != null && entry.version().equals(header.version())) ? handOn(owners, header, entry, isAsSeen)
+			// An entry that was overwritten meanwhile is left to the next round.
+			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry, isAsSeen)
 					: Mono.empty();
 		});
 	}
@@ -207,8 +210,8 @@ final class MisplacedEntries {
 				return taken;
 			}), 1)
 			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && isAsSeen && mayGo(sliceOf(header)))
-					? this.index.remove(header.key(), header.version()) : Mono.just(false))
+			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(stub)))
+					? this.index.remove(stub.key(), stub.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
 	}
@@ -222,10 +225,10 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * What of a slice does not belong here.
+	 * The misplaced entries of a slice.
 	 *
-	 * @param digest of it
-	 * @param sinceMillis when it was seen for the first time
+	 * @param digest their digest
+	 * @param sinceMillis when they were first seen
 	 */
 	private record Seen(long digest, long sinceMillis) {
 	}

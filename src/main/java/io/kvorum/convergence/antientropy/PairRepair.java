@@ -38,26 +38,26 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Makes this replica and another one equal, as far as they share entries. A part of them
- * at a time: the digests of some slices, of the partitions in those that differ, the
- * entries' keys and versions in those partitions that differ, and at last the entries.
- * Nothing that is equal is looked at closer, and no value is read to find out.
+ * Makes this replica and another one equal in the entries that both are to hold. Compares
+ * in four steps, each only where the one before found a difference: the digests of the
+ * slices, the digests of their partitions, the keys and versions in those, and the
+ * entries. No value is read to find a difference.
  * <p>
- * Memory: the headers of {@value #MAX_ITEMS} entries and of one answer, a page of
- * entries, and what {@value #STORES_AT_ONCE} stores hold. Values above
+ * Memory: the keys and versions of {@value #MAX_ITEMS} entries and of one answer, a page
+ * of entries, and the values of {@value #STORES_AT_ONCE} stores. Values above
  * {@value Page.Limit#USUAL_ENTRY_BYTES} bytes go one by one.
  * <p>
  * Fails with a {@link RepairFailedException}.
  */
 final class PairRepair {
 
-	/** Partitions that are compared at a time. */
+	/** The most partitions that are compared at a time. */
 	private static final int MAX_LEAVES = 1024;
 
-	/** Entries here that are compared at a time, but for those of one partition. */
+	/** The most entries that are compared at a time; one partition may have more. */
 	private static final int MAX_ITEMS = 8192;
 
-	/** Keys of entries that are fetched at a time. */
+	/** The most entries that are fetched at a time. */
 	private static final int MAX_FETCHED = 1024;
 
 	private static final int STORES_AT_ONCE = 256;
@@ -97,36 +97,36 @@ final class PairRepair {
 	}
 
 	/**
-	 * How entries that differ are treated.
+	 * The treatment of differences.
 	 *
-	 * @param gives whether the other one gets what it lacks
-	 * @param isUnderWay entries that are so young that they may be about to arrive
-	 * @param isSettled tombstones that need not be given to who has nothing of the key
-	 * @param isStale entries that are let go where nobody else knows them
+	 * @param gives whether the peer gets what it lacks
+	 * @param isUnderWay selects entries so young that their write may be under way
+	 * @param isSettled selects tombstones that a replica without the key does not need
+	 * @param isStale selects entries that are removed if no other replica knows them
 	 */
 	record Manner(boolean gives, Predicate<EntryHeader> isUnderWay, Predicate<EntryHeader> isSettled,
 			Predicate<EntryHeader> isStale) {
 	}
 
-	/** What came of it. */
+	/** The outcome of a repair. */
 	final class Result {
 
 		/**
-		 * Slices with differences that were left: they may be about to vanish, or cannot
+		 * Slices in which a difference was left: its write may be under way, or it cannot
 		 * be read.
 		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
-		/** Newer entries that cannot be read, there or here, and were passed over. */
-		final Set<EntryHeader> unreadable = new HashSet<>();
+		/** Entries that cannot be read, there or here, and were passed over. */
+		final Set<Stub> unreadable = new HashSet<>();
 
 		/**
-		 * Partitions whose entries cannot be told, there or here, and were passed over.
+		 * Partitions whose entries cannot be listed, there or here, and were passed over.
 		 */
-		final Set<Integer> untold = new HashSet<>();
+		final Set<Integer> unlisted = new HashSet<>();
 
-		/** Stale ones that the other one is to hold, and it has no version of them. */
-		final Set<EntryHeader> alone = new HashSet<>();
+		/** Stale entries whose key the peer is to hold, and has no version of. */
+		final Set<Stub> alone = new HashSet<>();
 
 		private void leave(EntryHeader header) {
 			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(header.key()))));
@@ -139,12 +139,12 @@ final class PairRepair {
 
 		private void passOver(int partition) {
 			this.unsettled.add(Partitions.sliceOf(partition));
-			this.untold.add(partition);
+			this.unlisted.add(partition);
 		}
 
 	}
 
-	/** Those of the slices in which the two differ. */
+	/** Selects the slices in which both differ. */
 	Mono<List<Integer>> differing(Collection<Integer> slices) {
 		return ask(Messages.askSlices(self().index())).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
@@ -199,7 +199,7 @@ final class PairRepair {
 		}
 	}
 
-	/** Some partitions that differ, some of them at a time. */
+	/** The repair of partitions that differ, some at a time. */
 	private final class PartitionsRepair {
 
 		private final List<Integer> partitions;
@@ -208,7 +208,7 @@ final class PairRepair {
 
 		private int done;
 
-		/** Fewer where one of them cannot be told, until it is passed over. */
+		/** Falls to one while a partition that cannot be listed is looked for. */
 		private int atOnce = MAX_LEAVES;
 
 		PartitionsRepair(List<Integer> partitions) {
@@ -231,7 +231,7 @@ final class PairRepair {
 				.flatMap(this::carryOut);
 		}
 
-		/** One that cannot be told, there or here, fails all that it is asked with. */
+		/** A partition that cannot be listed fails the query for all those with it. */
 		private Plan passOver(int asked) {
 			this.atOnce = 1;
 			if (asked == 1) {
@@ -298,7 +298,7 @@ final class PairRepair {
 		return new Fetching(headers, result).run();
 	}
 
-	/** Brings entries here, a page at a time. */
+	/** Copies entries from the peer, a page at a time. */
 	private final class Fetching {
 
 		private final SortedMap<Key, EntryHeader> wanted = new TreeMap<>();
@@ -330,14 +330,16 @@ final class PairRepair {
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
 			}).onErrorResume(RepairFailedException.class, error -> {
 				if (error.isUnreadable()) {
-					// It is the first one: what can be read before it is an answer.
+					// The first entry is unreadable: else the answer had those before it.
 					this.done++;
 				}
 				return passOverUnreadable(some.getFirst(), error);
 			});
 		}
 
-		/** An entry that cannot be read there or here must not keep the others. */
+		/**
+		 * Passes over an entry that cannot be read, there or here, so that others go on.
+		 */
 		private Mono<Void> passOverUnreadable(Key key, RepairFailedException error) {
 			EntryHeader header = this.wanted.get(key);
 			if (!error.isUnreadable() || header == null) {
@@ -369,7 +371,7 @@ final class PairRepair {
 				.then(Flux.fromIterable(large).concatMap(this::fetchLarge, 1).then());
 		}
 
-		/** Of a key that was asked for; of another one, none is left to be asked for. */
+		/** The place of a key in the query; the last place if it is not in there. */
 		private int place(Key key, List<Key> asked) {
 			int place = Collections.binarySearch(asked, key);
 			return (place >= 0) ? place : asked.size() - 1;
@@ -431,9 +433,9 @@ final class PairRepair {
 	}
 
 	/**
-	 * Gives the other one what is here now of a key.
-	 * @param large where to leave it, for later, if it is large; null if it is to be
-	 * given in any case
+	 * Gives the peer the entry that is here now.
+	 * @param large takes the key of a large entry instead, for later; null to give any
+	 * entry
 	 */
 	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large) {
 		return this.local.read(header.key(), deadline()).flatMap(reply -> {

@@ -6,10 +6,10 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.storage.Digests;
 
 /**
- * What the store of a member holds of the entries that it and another one both are to
- * hold, as digests: the same on both of them where these entries are. What does not
- * belong there at all is in it too, so that the other one may say that it has been
- * overwritten. A leaf is a partition; the root has the slices below it.
+ * Digests of the entries that two members both are to hold, in the store of one of them.
+ * They are the same on both if these entries are. Misplaced entries are in them too, so
+ * that the other member can say that those are overwritten. A leaf is a partition; the
+ * root has the slices below it.
  */
 final class PairView {
 
@@ -28,7 +28,7 @@ final class PairView {
 		this.other = other;
 	}
 
-	/** A digest for each slice; 0 for one without entries. */
+	/** A digest for each slice; 0 for a slice without entries. */
 	long[] slices() {
 		long[] slices = new long[Partitions.SLICES];
 		for (int slice = 0; slice < slices.length; slice++) {

@@ -12,16 +12,15 @@ import io.kvorum.kv.Key;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * What has to be done so that two members hold the same in a partition, as one of them
- * sees it. The newer of two entries wins. An entry goes to those that its write asked
- * for, and to whoever has an older one of the key: what is overwritten is never just
- * removed, since another member that still has it would bring it back. Who gets an entry
- * that does not belong there hands it on, see {@link MisplacedEntries}.
+ * The work of one member after which it and another one hold the same in a partition. The
+ * newer of two entries wins. An entry goes to the replicas that its write asked for, and
+ * to any member that has an older entry of the key: an overwritten entry is never just
+ * removed, since a member that still has it would bring it back. A member that gets an
+ * entry that does not belong there hands it on, see {@link MisplacedEntries}.
  *
- * @param pull what the other one has to give
- * @param push what it has to get
- * @param alone what the other one has no version of, though it is to hold it: among
- * {@code push}
+ * @param pull what to get from the other member
+ * @param push what to give it
+ * @param alone the part of {@code push} of whose keys it has no version
  */
 record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> alone) {
 
@@ -30,13 +29,13 @@ record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> al
 	}
 
 	/**
-	 * Adds what a partition needs.
-	 * @param mine all that is here, in the order of the leaf that was sent
-	 * @param myRank this member's place in the order of the partition
-	 * @param theirRank the other one's
-	 * @param copies how many members are to hold an entry
-	 * @param isSettled tombstones that every replica has had, and which need not be given
-	 * to anybody
+	 * Adds the differences of a partition.
+	 * @param mine all entries here, in the order of the leaf that was sent
+	 * @param myRank the place of this member in the order of the partition
+	 * @param theirRank the place of the other member
+	 * @param copies the number of members that are to hold an entry
+	 * @param isSettled selects tombstones that every replica has had: a replica without
+	 * the key does not need them
 	 */
 	void add(List<EntryHeader> mine, Difference difference, int myRank, int theirRank, ToIntFunction<Copies> copies,
 			Predicate<EntryHeader> isSettled) {
@@ -61,7 +60,7 @@ record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> al
 		}
 	}
 
-	/** Keys that are not the same on both. */
+	/** The number of keys that differ. */
 	int size() {
 		return this.pull.size() + this.push.size();
 	}

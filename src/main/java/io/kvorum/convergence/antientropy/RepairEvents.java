@@ -2,34 +2,36 @@ package io.kvorum.convergence.antientropy;
 
 import io.kvorum.cluster.Member;
 
-/** What happens when replicas are compared, for those who count. */
+/** Tells what happens when replicas are compared. */
 public interface RepairEvents {
 
-	/** Where nobody counts. */
+	/** Counts nothing. */
 	RepairEvents NONE = new RepairEvents() {
 	};
 
-	/** Bytes that were exchanged to find differences. */
+	/** Bytes were exchanged to find differences. */
 	default void compared(Member peer, long bytes) {
 	}
 
-	/** Keys that were found to differ. */
+	/** Keys were found to differ. */
 	default void differing(Member peer, int keys) {
 	}
 
-	/** Entries that were brought here, or there. */
+	/** Entries were copied to this node, or to the peer. */
 	default void moved(Member peer, Direction direction, int entries, long bytes) {
 	}
 
-	/** Entries were let go, since they do not belong here or nobody else knows them. */
+	/**
+	 * Entries were removed because they are misplaced, or no other replica knows them.
+	 */
 	default void letGo(int entries) {
 	}
 
-	/** A repair of all that was in need of it is over. */
+	/** A repair of all slices in need has ended. */
 	default void ended(Member peer, boolean complete, long nanos) {
 	}
 
-	/** Which way an entry went. */
+	/** The node that an entry was copied to. */
 	enum Direction {
 
 		HERE, THERE

@@ -5,7 +5,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
 
-/** A repair could not be finished: what was done stays done, the rest is tried again. */
+/** A repair could not be finished. What is repaired stays so; the rest is tried again. */
 final class RepairFailedException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
@@ -17,19 +17,19 @@ final class RepairFailedException extends RuntimeException {
 		this.reason = reason;
 	}
 
-	/** Of a member that did not do its part. */
+	/** The failure of a member to reply as asked. */
 	static RepairFailedException of(Member member, Reply reply) {
 		return (reply instanceof Failed failed)
 				? new RepairFailedException(failed.reason(), member.address() + ": " + failed.detail())
 				: new RepairFailedException(Reason.INTERNAL, member.address() + " replied what makes no sense here");
 	}
 
-	/** Of this node, which is not believed any more. */
-	static RepairFailedException inDoubt(String doubt) {
-		return new RepairFailedException(Reason.REBUILDING, doubt);
+	/** The failure of this node, which may not vote any more. */
+	static RepairFailedException withheld(String why) {
+		return new RepairFailedException(Reason.REBUILDING, why);
 	}
 
-	/** Of an answer that cannot be read. */
+	/** The failure to read an answer of a member. */
 	static RepairFailedException of(Member member, RuntimeException unreadable) {
 		return new RepairFailedException(Reason.INTERNAL,
 				"%s answered what cannot be read: %s".formatted(member.address(), unreadable));
@@ -39,7 +39,7 @@ final class RepairFailedException extends RuntimeException {
 		return this.reason == Reason.UNREADABLE;
 	}
 
-	/** Whether it is the way of nodes that start, stop or are rebuilt. */
+	/** Whether a member starts, stops or is in quarantine, which passes. */
 	boolean isPassing() {
 		return switch (this.reason) {
 			case UNAVAILABLE, AWAY, DISCONNECTED, REBUILDING -> true;

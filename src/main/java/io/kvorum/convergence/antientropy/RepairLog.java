@@ -12,15 +12,16 @@ import io.kvorum.storage.NodeRecord;
 import reactor.core.publisher.Mono;
 
 /**
- * Remembers for each slice and each other member when a repair began that made both equal
- * in it, and which slices are in need of one. Instants are those of this node's clock, in
- * milliseconds since 1970, and kept over restarts as long as the topology stays the same.
+ * Remembers the last repair of each slice with each other member that made both equal,
+ * and which slices are in need of another one. A repair counts from the instant at which
+ * it began, by this node's clock, in milliseconds since 1970. Repairs are kept over
+ * restarts while the topology stays the same.
  * <p>
  * After a start every slice is in need: this node cannot know what it missed.
  */
 public final class RepairLog {
 
-	/** Of a slice that has never been repaired. */
+	/** Stands for a slice that has never been repaired. */
 	public static final long NEVER = 0;
 
 	private static final int RECORD_BYTES = Long.BYTES * (1 + Partitions.SLICES);
@@ -31,7 +32,7 @@ public final class RepairLog {
 
 	private final NodeRecord record;
 
-	/** By the index of the other member. Guarded by this, as is all that follows. */
+	/** Instants by member and slice. Guarded by this, as is all that follows. */
 	private final long[][] repaired;
 
 	private final BitSet[] needs;
@@ -45,7 +46,7 @@ public final class RepairLog {
 		Arrays.setAll(this.needs, _ -> new BitSet(Partitions.SLICES));
 	}
 
-	/** Reads what was recorded, with the store open. */
+	/** Reads the record, with the store open. */
 	public synchronized void load() {
 		for (Member member : others()) {
 			byte[] recorded = this.record.recorded(nameOf(member));
@@ -68,7 +69,7 @@ public final class RepairLog {
 		return this.topology.members().stream().filter(member -> !member.equals(this.self)).toList();
 	}
 
-	/** Completes when what is known of a member is on disk. */
+	/** Records the repairs with a member; completes when they are on disk. */
 	public Mono<Void> save(Member member) {
 		return Mono.defer(() -> this.record.record(nameOf(member), encoded(member)));
 	}
@@ -79,14 +80,14 @@ public final class RepairLog {
 		return out.array();
 	}
 
-	/** A slice is the same on both, by a repair that began then. */
+	/** Notes that a repair made a slice equal to that of a member. */
 	public synchronized void repaired(Member member, int slice, long beganMillis) {
 		this.repaired[member.index()][slice] = beganMillis;
 	}
 
 	/**
-	 * Something of a slice may be missing on a member. If that is this one, any other
-	 * member may have it.
+	 * Notes that a member may lack something of a slice. If that is this member, any
+	 * other one may have it.
 	 */
 	public synchronized void need(Member member, int slice) {
 		for (Member other : member.equals(this.self) ? others() : List.of(member)) {
@@ -94,14 +95,14 @@ public final class RepairLog {
 		}
 	}
 
-	/** Any member may lack something of any slice. */
+	/** Notes that any member may lack something of any slice. */
 	public synchronized void needAll() {
 		others().forEach(member -> this.needs[member.index()].set(0, Partitions.SLICES));
 	}
 
 	/**
-	 * The slices that are in need of a repair with a member, and are about to get it:
-	 * what comes to be in need from now on may be so after it.
+	 * Takes the slices in need of a repair with a member, for a repair that begins now. A
+	 * need that is noted from now on remains after that repair.
 	 */
 	synchronized BitSet takeNeeds(Member member) {
 		BitSet taken = this.needs[member.index()];
@@ -113,15 +114,15 @@ public final class RepairLog {
 		return !this.needs[member.index()].isEmpty();
 	}
 
-	/** How many slices are in need of a repair, with any member. */
+	/** The number of slices in need of a repair, counted once for each member. */
 	public synchronized int needs() {
 		return Arrays.stream(this.needs).mapToInt(BitSet::cardinality).sum();
 	}
 
 	/**
-	 * When the repairs began that made all members equal in a slice, the oldest of them;
-	 * {@link #NEVER} where one is missing. Of all members, not of those only that an
-	 * entry belongs to: an older entry of its key may have asked for more copies.
+	 * The instant of the oldest of the last repairs of a slice with each other member;
+	 * {@link #NEVER} if one is missing. All members count, not only the replicas of an
+	 * entry: an older entry of its key may have had more copies.
 	 */
 	public synchronized long repairedWithAll(int slice) {
 		long oldest = Long.MAX_VALUE;
@@ -131,14 +132,12 @@ public final class RepairLog {
 		return oldest;
 	}
 
-	/**
-	 * When the last repair of a slice with a member began; {@link #NEVER} without one.
-	 */
+	/** The instant of the last repair of a slice with a member, or {@link #NEVER}. */
 	synchronized long repaired(Member member, int slice) {
 		return this.repaired[member.index()][slice];
 	}
 
-	/** When the repair with a member began that is the longest ago, of all slices. */
+	/** The instant of the oldest of the last repairs of all slices with a member. */
 	public synchronized long oldestRepair(Member member) {
 		return Arrays.stream(this.repaired[member.index()]).min().orElse(NEVER);
 	}

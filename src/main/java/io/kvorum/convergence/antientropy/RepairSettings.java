@@ -3,16 +3,16 @@ package io.kvorum.convergence.antientropy;
 import java.time.Duration;
 
 /**
- * How replicas are compared and repaired.
+ * Settings of anti-entropy.
  *
  * @param interval how often everything is compared with every other member
- * @param concurrency members that this one compares itself with at the same time
- * @param bytesPerSecond what it exchanges with one of them at most, beside comparing
- * @param timeout how long a member may take for an answer
- * @param settlingTime differences that are younger than this are none: their write is
- * still under way
- * @param retryDelay after which a repair that failed is tried again; twice as long each
- * time, up to half a minute or so
+ * @param concurrency the most members to repair with at the same time
+ * @param bytesPerSecond the most bytes of entries to exchange with one member
+ * @param timeout how long a member may take to answer
+ * @param settlingTime the age below which a difference does not count, because its write
+ * may be under way
+ * @param retryDelay the time after which a failed repair is tried again; doubles with
+ * each failure, up to about half a minute
  */
 public record RepairSettings(Duration interval, int concurrency, long bytesPerSecond, Duration timeout,
 		Duration settlingTime, Duration retryDelay) {

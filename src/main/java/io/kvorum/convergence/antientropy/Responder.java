@@ -25,19 +25,16 @@ import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
 import reactor.core.publisher.Mono;
 
-/**
- * Tells other members what this one's store holds, for them to find out in what they
- * differ.
- */
+/** Answers the queries by which other members find their differences to this store. */
 public final class Responder implements PeerQueries {
 
-	/** Of headers in an answer, but for those of one partition. */
+	/** The most bytes of keys and versions in an answer; one partition may take more. */
 	private static final int MAX_ANSWER_BYTES = 1 << 20;
 
-	/** Looked at for an answer, but for those of one partition. */
+	/** The most entries looked at for an answer; one partition may have more. */
 	private static final int MAX_ANSWER_STUBS = 16_384;
 
-	/** Of entries in an answer. */
+	/** The most bytes of entries in an answer. */
 	private static final int MAX_PAGE_BYTES = 256 << 10;
 
 	private final PartitionIndex index;
@@ -66,7 +63,7 @@ public final class Responder implements PeerQueries {
 		return switch (error) {
 			case StorageException ex -> Mono.just(LocalReplica.failure(ex));
 			case IllegalArgumentException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked " + ex.getMessage()));
-			case RuntimeException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked what is no question: " + ex));
+			case RuntimeException ex -> Mono.just(Failed.notDone(Reason.INTERNAL, "asked what is no query: " + ex));
 			default -> Mono.error(error);
 		};
 	}
@@ -105,7 +102,7 @@ public final class Responder implements PeerQueries {
 		return leaves;
 	}
 
-	/** Of as many leaves as an answer has room for: of one at least. */
+	/** Answers for as many leaves as fit, at least one. */
 	private Mono<Answered> compare(List<Leaf> leaves, Deadline deadline) {
 		List<Integer> partitions = leaves.stream()
 			.map(leaf -> Objects.checkIndex(leaf.partition, Partitions.COUNT))

@@ -56,9 +56,9 @@ class MisplacedEntriesTests {
 	private Runnable beforeStubs = () -> {
 	};
 
-	private final MisplacedEntries handover = handover();
+	private final MisplacedEntries misplaced = misplaced();
 
-	private MisplacedEntries handover() {
+	private MisplacedEntries misplaced() {
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
 		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
 		List<LocalReplica> replicas = TOPOLOGY.members()
@@ -76,11 +76,11 @@ class MisplacedEntriesTests {
 	@Test
 	void whatDoesNotBelongHereGoesWhenItsOwnerHasItAndAllHaveBeenComparedSince() {
 		store(entry(1, Copies.of(1)));
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(1, Copies.of(1)));
 		compareWithAll();
 
-		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(stored(ORDER.getLast())).isNull();
 	}
 
@@ -88,7 +88,7 @@ class MisplacedEntriesTests {
 	void whatHasTheDefaultBelongsHere() {
 		store(entry(1, Copies.DEFAULT));
 
-		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(stored(ORDER.getFirst())).isNull();
 	}
 
@@ -96,35 +96,35 @@ class MisplacedEntriesTests {
 	@Test
 	void whatComesWhileTheRoundLooksStaysUntilAllHaveBeenComparedSince() {
 		store(entry(1, Copies.of(1)));
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		compareWithAll();
 		this.beforeStubs = () -> store(entry(2, Copies.of(1)));
 
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		assertThat(stored(ORDER.getLast())).isEqualTo(entry(2, Copies.of(1)));
 		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(2, Copies.of(1)));
 
 		this.beforeStubs = () -> {
 		};
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		compareWithAll();
-		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(stored(ORDER.getLast())).isNull();
 	}
 
 	@Test
 	void whatWasComparedInTheMillisecondInWhichItWasSeenIsComparedOnceMore() {
 		store(entry(1, Copies.of(1)));
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		for (Member member : this.log.others()) {
 			assertThat(this.log.takeNeeds(member).get(Partitions.sliceOf(PARTITION))).isTrue();
 			this.log.repaired(member, Partitions.sliceOf(PARTITION), this.time.millis());
 		}
 
-		assertThat(Now.of(this.handover.round())).isEqualTo(1);
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
 		assertThat(this.log.others()).allMatch(this.log::isInNeed);
 		compareWithAll();
-		assertThat(Now.of(this.handover.round())).isZero();
+		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(this.log.others()).noneMatch(this.log::isInNeed);
 	}
 
