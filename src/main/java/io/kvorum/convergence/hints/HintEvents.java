@@ -2,10 +2,10 @@ package io.kvorum.convergence.hints;
 
 import io.kvorum.cluster.Member;
 
-/** What happens to hints, for those who count. Called by any thread. */
+/** Tells what happens to hints. Called by any thread. */
 public interface HintEvents {
 
-	/** Where nobody counts. */
+	/** Counts nothing. */
 	HintEvents NONE = new HintEvents() {
 	};
 
@@ -13,7 +13,7 @@ public interface HintEvents {
 	default void kept(Member target) {
 	}
 
-	/** A hint was not kept, or given up: its slice is repaired instead. */
+	/** A hint was not kept, or was given up: its slice is repaired instead. */
 	default void dropped(Member target, Cause cause) {
 	}
 
@@ -21,16 +21,16 @@ public interface HintEvents {
 	default void replayed(Member target, long bytes) {
 	}
 
-	/** Why there is no hint. */
+	/** Why a hint was dropped. */
 	enum Cause {
 
 		/** The node has been away for too long, or the hint waited for too long. */
 		WINDOW,
 
-		/** Too much waits for the node. */
+		/** The hints for the node have reached their limit in bytes. */
 		SIZE,
 
-		/** More stores fail than hints can be written, or the disk does not take them. */
+		/** Stores fail faster than hints can be written, or the disk refuses hints. */
 		OVERLOAD
 
 	}

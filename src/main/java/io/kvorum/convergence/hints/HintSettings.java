@@ -3,14 +3,14 @@ package io.kvorum.convergence.hints;
 import java.time.Duration;
 
 /**
- * How hints are kept and handed over.
+ * Settings of hinted handoff.
  *
- * @param window hints are kept for a node that has been away for less than this, and no
- * hint gets older
- * @param maxBytes of the entries that wait for one node
- * @param replayInterval how often it is looked whether hints can be handed over
- * @param bytesPerSecond handed over to one node at most
- * @param storeTimeout how long a node may take for one of them
+ * @param window the longest absence of a node for which hints are kept, and the greatest
+ * age of a hint
+ * @param maxBytes the most bytes of entries that wait for one node
+ * @param replayInterval the time between two attempts to hand hints over
+ * @param bytesPerSecond the most bytes of entries to hand over to one node
+ * @param storeTimeout how long a node may take to store one hint
  */
 public record HintSettings(Duration window, long maxBytes, Duration replayInterval, long bytesPerSecond,
 		Duration storeTimeout) {

@@ -34,26 +34,25 @@ import reactor.core.publisher.Sinks;
 import reactor.util.concurrent.Queues;
 
 /**
- * Hinted handoff: what a replica did not acknowledge is kept here, by the coordinator,
- * and stored there when it is back, as any other store. A hint is no acknowledgement of
- * anything, and losing one loses nothing but time: whatever is not kept, or given up, has
- * its slice repaired.
+ * Hinted handoff: the coordinator keeps a store that a replica did not acknowledge, and
+ * repeats it when the replica is back. A hint acknowledges nothing, and its loss costs
+ * only time: the slice of a hint that is not kept, or given up, is repaired.
  * <p>
- * A hint is thrown away before it is as old as the tombstones that are collected, since
- * nothing at its target would tell it from what was deleted.
+ * A hint is thrown away before it is as old as the tombstones that are collected: its
+ * target could not tell it from what was deleted.
  */
 public final class HintedHandoff implements MissedStores {
 
 	private static final Logger logger = LoggerFactory.getLogger(HintedHandoff.class);
 
-	/** Stores that may wait to become hints. */
+	/** The most stores that may wait to become hints. */
 	private static final int MAX_QUEUED = 8192;
 
 	private static final long MAX_QUEUED_BYTES = 16 << 20;
 
 	private static final int KEPT_AT_ONCE = 256;
 
-	/** Of the hints that are read at a time. */
+	/** The most bytes of hints that are read at a time. */
 	private static final int PAGE_BYTES = 256 << 10;
 
 	private static final int PAGE_HINTS = 512;
@@ -74,10 +73,10 @@ public final class HintedHandoff implements MissedStores {
 
 	private final HintEvents events;
 
-	/** By the number that stands for it in the log. */
+	/** Targets by their number in the log. */
 	private final Map<Long, Target> targets = new HashMap<>();
 
-	/** By the index of their member; null for this one. */
+	/** Targets by the index of their member; null for this node. */
 	private final Target[] byMember;
 
 	private final Sinks.Many<Missed> queue = Sinks.many()
@@ -89,8 +88,8 @@ public final class HintedHandoff implements MissedStores {
 	/**
 	 * The handoff of a node.
 	 * @param others the replicas on the other members
-	 * @param members of the topology, this one included
-	 * @param inNeed told what has to be repaired since there is no hint for it
+	 * @param members the number of members of the topology
+	 * @param inNeed takes the slices that have to be repaired for want of a hint
 	 */
 	public HintedHandoff(HintLog log, List<? extends Replica> others, int members, HintSettings settings, InNeed inNeed,
 			TimeSource time, Alarms alarms, HintEvents events) {
@@ -108,7 +107,7 @@ public final class HintedHandoff implements MissedStores {
 		}
 	}
 
-	/** Is told which replica may lack something of a slice. */
+	/** Takes note that a replica may lack something of a slice. */
 	@FunctionalInterface
 	public interface InNeed {
 
@@ -119,8 +118,8 @@ public final class HintedHandoff implements MissedStores {
 	@Override
 	public void missed(Member member, Key key, Entry entry, Reason why) {
 		Target target = this.byMember[member.index()];
-		// One repair of the slice brings all that a clock refused. The disk of this node,
-		// which did not take the entry, would not take a hint either.
+		// One repair of the slice copies all that a clock refused. This node's disk,
+		// which refused the entry, would refuse a hint as well.
 		if (target == null || why == Reason.CLOCK) {
 			need(member, key);
 			return;
@@ -144,7 +143,7 @@ public final class HintedHandoff implements MissedStores {
 			return this.log.waiting(target.number);
 		}
 		catch (StorageException _) {
-			// The node stops, and its last writes go on: they do not fail for a hint.
+			// The node stops: its last writes must not fail for a hint.
 			return Waiting.NONE;
 		}
 	}
@@ -170,7 +169,7 @@ public final class HintedHandoff implements MissedStores {
 		this.inNeed.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
 	}
 
-	/** Keeps hints and hands them over, for as long as it is subscribed to, once. */
+	/** Keeps hints and hands them over while subscribed to, once. */
 	public Flux<?> run() {
 		return Flux.merge(this.queue.asFlux().flatMap(this::keep, KEPT_AT_ONCE, 1), replays());
 	}
@@ -180,7 +179,7 @@ public final class HintedHandoff implements MissedStores {
 			.doOnNext(_ -> this.events.kept(missed.target.member()))
 			.onErrorResume(error -> {
 				if (!(error instanceof StorageException)) {
-					logger.error("A hint met an error that nobody expected", error);
+					logger.error("A hint met an unexpected error", error);
 				}
 				drop(missed, Cause.OVERLOAD);
 				return Mono.empty();
@@ -189,17 +188,17 @@ public final class HintedHandoff implements MissedStores {
 	}
 
 	private Flux<?> replays() {
-		return Mono.defer(this::forgetStrangers)
+		return Mono.defer(this::removeHintsOfFormerMembers)
 			.thenMany(Mono.defer(this::replayAll)
 				.then(Mono.defer(() -> this.alarms.after(this.settings.replayInterval())))
 				.repeat());
 	}
 
-	/** Hints for nodes that have left the cluster are for nobody. */
-	private Mono<Void> forgetStrangers() {
+	/** Removes the hints for nodes that have left the cluster. */
+	private Mono<Void> removeHintsOfFormerMembers() {
 		return Flux.defer(() -> Flux.fromIterable(this.log.targets()))
 			.filter(number -> !this.targets.containsKey(number))
-			.doOnNext(number -> logger.info("{} hints are for a node that is none of this cluster any more",
+			.doOnNext(number -> logger.info("{} hints are for a node that has left the cluster, and are removed",
 					this.log.waiting(number).hints()))
 			.concatMap(this.log::removeAll, 1)
 			.onErrorResume(StorageException.class, _ -> Mono.empty())
@@ -213,13 +212,13 @@ public final class HintedHandoff implements MissedStores {
 			.then();
 	}
 
-	/** How much waits for a member. From any thread. */
+	/** The hints that wait for a member. From any thread. */
 	public Waiting waiting(Member member) {
 		Target target = this.byMember[member.index()];
 		return (target != null) ? this.log.waiting(target.number) : Waiting.NONE;
 	}
 
-	/** None of the hints here has an older version; milliseconds since 1970. */
+	/** The oldest version of the hints here, in milliseconds since 1970. */
 	public long oldestMillis() {
 		long oldest = Long.MAX_VALUE;
 		for (Target target : this.targets.values()) {
@@ -240,7 +239,7 @@ public final class HintedHandoff implements MissedStores {
 		return (entry instanceof Live live) ? live.value().length() : 0;
 	}
 
-	/** A node that hints are for. */
+	/** A node for which hints are kept. */
 	private final class Target {
 
 		private static final long THERE = Long.MIN_VALUE;
@@ -251,7 +250,7 @@ public final class HintedHandoff implements MissedStores {
 
 		private final Pace pace;
 
-		/** Since when it has been seen to be away. */
+		/** The instant at which it was first seen to be away. */
 		private volatile long awayNanos = THERE;
 
 		Target(Replica replica) {
@@ -265,7 +264,7 @@ public final class HintedHandoff implements MissedStores {
 			return this.replica.member();
 		}
 
-		/** For how long it has been away, as far as it was looked at. */
+		/** The time since it was first seen to be away; 0 if it is there. */
 		long awayNanos(long now) {
 			if (this.replica.isThere()) {
 				this.awayNanos = THERE;
@@ -281,7 +280,7 @@ public final class HintedHandoff implements MissedStores {
 
 	}
 
-	/** All that can be handed over to a node now: to the first failure. */
+	/** A replay of the hints for a node, up to the first failure. */
 	private final class Replay {
 
 		private final Target target;
@@ -326,7 +325,7 @@ public final class HintedHandoff implements MissedStores {
 				drop(new Missed(this.target, hint.key(), hint.entry()), Cause.WINDOW);
 				return HintedHandoff.this.log.remove(hint);
 			}
-			// Hints that are too old are thrown away also while the node is away.
+			// Too old hints are thrown away even if the node is away.
 			return (this.ended || !this.target.replica.isThere()) ? end() : handOver(hint);
 		}
 
