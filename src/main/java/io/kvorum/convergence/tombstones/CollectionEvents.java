@@ -1,9 +1,9 @@
 package io.kvorum.convergence.tombstones;
 
-/** What happens to tombstones, for those who count. */
+/** Tells what happens to tombstones. */
 public interface CollectionEvents {
 
-	/** Where nobody counts. */
+	/** Counts nothing. */
 	CollectionEvents NONE = new CollectionEvents() {
 	};
 
@@ -12,10 +12,10 @@ public interface CollectionEvents {
 	}
 
 	/**
-	 * Tombstones that are old enough and were found to have to wait, in the last round,
-	 * which does not look at more than it can.
-	 * @param forRepair for a repair with all that hold their key
-	 * @param forHints for hints that are older
+	 * A round found tombstones that are old enough and have to wait. It began at the
+	 * oldest one, and looked at a limited number.
+	 * @param forRepair tombstones that wait for a repair with every other member
+	 * @param forHints tombstones that wait for older hints to go
 	 */
 	default void waiting(int forRepair, int forHints) {
 	}

@@ -11,20 +11,20 @@ import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * Says which tombstones have done their work. One that went too early would let an older
- * value come back, so all of this has to hold:
+ * Decides which tombstones can be collected. If one goes too early an older value comes
+ * back, so all of this has to hold:
  * <ul>
- * <li>It is older than the grace time. Hints are thrown away before they get that old,
- * and a node that was away for so long, or whose disk was put back by so much, is rebuilt
- * before it may be believed: neither brings anything older than the tombstone.
- * <li>A repair that began after it had come here has made this replica equal to that of
- * each other member: all that had something older have it, or something newer. Also those
- * that the key does not belong to by this tombstone: it did, if an earlier write asked
- * for more copies.
+ * <li>The tombstone is older than the grace time. Hints are thrown away before they get
+ * that old. A node that was away for so long, or has so old a disk, is rebuilt before it
+ * may vote. So neither brings back anything older than the tombstone.
+ * <li>A repair with each other member began after the tombstone came here. All members
+ * that had something older of the key now have the tombstone, or something newer. Members
+ * that are no replicas of the key count too: they were, if an earlier write asked for
+ * more copies.
  * <li>No hint that waits here is older.
  * </ul>
- * Instants of different nodes are compared in the first point only, where the margins of
- * hints and absences are larger than clocks are apart.
+ * Only the first point compares instants of different nodes. The margins of hints and
+ * absences are larger than the difference of their clocks.
  */
 public final class CollectionRule {
 
@@ -46,28 +46,28 @@ public final class CollectionRule {
 		this.time = time;
 	}
 
-	/** Tombstones with a version before this instant are old enough. */
+	/** The instant before which a version is older than the grace time. */
 	long graceEndMillis() {
 		return this.time.millis() - this.grace.toMillis();
 	}
 
-	/** What becomes of a tombstone that is old enough. */
-	Verdict of(TombstoneRecord tombstone) {
-		EntryHeader header = tombstone.header();
-		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
-		if (this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
+	/** Decides on a tombstone that is older than the grace time. */
+	Verdict of(Grave grave) {
+		Stub stub = grave.stub();
+		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(stub.key())));
+		if (this.log.repairedWithAll(slice) <= grave.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS
 				: Verdict.COLLECT;
 	}
 
-	/** Whether a tombstone is so old that nobody needs it who has nothing of its key. */
-	public boolean isOldTombstone(EntryHeader header) {
-		return header.tombstone() && header.version().millis() < graceEndMillis();
+	/** Whether a replica with nothing of the key can do without this tombstone. */
+	public boolean isOldTombstone(Stub stub) {
+		return stub.tombstone() && stub.version().millis() < graceEndMillis();
 	}
 
-	/** What becomes of a tombstone. */
+	/** A decision on a tombstone. */
 	public enum Verdict {
 
 		COLLECT, WAITS_FOR_REPAIR, WAITS_FOR_HINTS

@@ -19,9 +19,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Removes tombstones that have done their work, in rounds, oldest first. Reads those that
- * are old enough and nothing else; where many of these have to wait, a round looks at
- * {@value #MOST_LOOKED_AT} and the next one goes on behind them.
+ * Collects tombstones in rounds, oldest first. A round reads only tombstones older than
+ * the grace time, at most {@value #MOST_LOOKED_AT}; the next round goes on behind them.
  */
 public final class TombstoneCollector {
 
@@ -45,8 +44,8 @@ public final class TombstoneCollector {
 
 	private final CollectionEvents events;
 
-	/** Where the next round goes on; null for the beginning. */
-	private @Nullable TombstoneRecord next;
+	/** The tombstone behind which the next round begins; null for the oldest one. */
+	private @Nullable Grave next;
 
 	public TombstoneCollector(PartitionIndex index, CollectionRule rule, TimeSource time, Alarms alarms,
 			Duration interval, CollectionEvents events) {
@@ -58,7 +57,7 @@ public final class TombstoneCollector {
 		this.events = events;
 	}
 
-	/** Collects for as long as it is subscribed to, once. */
+	/** Collects while subscribed to, once. */
 	public Flux<?> run() {
 		return Mono.defer(this::round).then(Mono.defer(() -> this.alarms.after(this.interval))).repeat();
 	}
@@ -69,7 +68,7 @@ public final class TombstoneCollector {
 				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
 			}
 			else {
-				logger.error("A round of tombstones met an error that nobody expected", error);
+				logger.error("A round of tombstones met an unexpected error", error);
 			}
 			return Mono.empty();
 		});
