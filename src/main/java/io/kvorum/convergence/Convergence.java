@@ -12,7 +12,7 @@ import io.kvorum.convergence.antientropy.RepairProgress;
 import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.quarantine.Quarantine;
 
-/** What makes a node equal to its peers, as operators see it. Thread-safe. */
+/** The convergence of a node with its peers, as operators see it. Thread-safe. */
 public final class Convergence {
 
 	private final List<Member> peers;

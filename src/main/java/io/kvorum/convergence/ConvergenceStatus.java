@@ -8,7 +8,7 @@ import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 
 /**
- * How far a node has converged with its peers, at one moment.
+ * The convergence of a node with its peers, at one moment.
  *
  * @param quarantine whether the node may vote
  * @param equal whether no difference to any peer is known
@@ -37,7 +37,7 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 	}
 
 	/**
-	 * What separates this node from a peer.
+	 * The differences between this node and a peer.
 	 *
 	 * @param there whether calls go to it
 	 * @param reaches whether it has a stream to this node

@@ -12,16 +12,16 @@ import io.kvorum.convergence.antientropy.RepairProgress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a node has joined its peers since its process began, so that the next node may
- * be restarted. It has joined once it may vote and has seen of each peer that the peer is
- * there, reaches this node, and that both hold the same. It stays joined: what happens to
- * peers later says nothing about this node.
+ * Tells whether a node has joined its peers since its process began, so that the next
+ * node may be restarted. It has joined once it may vote and has seen of each peer that
+ * the peer is there, reaches this node, and holds the same. It stays joined: what happens
+ * to peers later says nothing about this node.
  * <p>
  * After {@link #PATIENCE} this node waits no longer for a peer that is away, nor for a
- * repair that was tried and is not under way: a lost node must not keep the others from
- * serving. A peer that is there then need not reach this node, if a majority of the nodes
- * does, this one included: a peer that reaches nobody is wrong itself. Without such a
- * majority this node waits however long: to the others it is away.
+ * repair that was tried and is not under way. A lost node must not keep the others from
+ * serving. From then on a peer need not reach this node if a majority of the nodes does,
+ * this one included: a peer that reaches no node is at fault itself. Without such a
+ * majority this node waits forever, because to the others it is away.
  */
 public final class Joining {
 
@@ -34,7 +34,7 @@ public final class Joining {
 
 	private final long startedNanos;
 
-	/** When each peer was there last. */
+	/** The last instants at which peers were there. */
 	private final Map<Member, Long> thereNanos = new ConcurrentHashMap<>();
 
 	private volatile boolean hasMetAll;
@@ -47,7 +47,7 @@ public final class Joining {
 	}
 
 	/**
-	 * What this node waits for, in words; by the address of a peer, or "membership".
+	 * Tells what this node waits for, by the address of a peer or "membership".
 	 * @return empty once it has joined, unless it is in quarantine
 	 */
 	public Map<String, String> waitsFor(ConvergenceStatus status) {

@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import io.kvorum.replication.PeerQuery;
 
 /**
- * How one node, the sender, introduces itself to another, the receiver: what it is, and
- * what it remembers of the receiver. Instants are milliseconds since 1970.
+ * An introduction of one node, the sender, to another, the receiver: what the sender is,
+ * and what it remembers of the receiver. Instants are milliseconds since 1970.
  *
  * @param member the index of the sender
  * @param identity the random identity of the sender's disk
@@ -16,17 +16,17 @@ import io.kvorum.replication.PeerQuery;
  * @param remembered the identity of the disk that the receiver had as a member; 0 if it
  * never was one
  * @param rememberedMillis since when the receiver was a member with that disk
- * @param seenAliveMillis the last {@code aliveMillis} that the receiver told the sender.
- * While the receiver has received nothing since its start, the last one before that
- * start. 0 if the sender has received none since its own start. Negative as long as the
- * receiver may not know of the sender's start.
+ * @param seenAliveMillis the last {@code aliveMillis} that the sender has received. While
+ * the receiver has received nothing since its start, the last one before that start. 0 if
+ * the sender has received none since its own start. Negative as long as the receiver may
+ * not know of the sender's start.
  */
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
 		long rememberedMillis, long seenAliveMillis) {
 
 	private static final int BYTES = Integer.BYTES + 1 + 6 * Long.BYTES;
 
-	/** When the sender saw the receiver alive; 0 for never. */
+	/** The last instant at which the sender saw the receiver alive; 0 for never. */
 	long lastSeenMillis() {
 		return Math.abs(this.seenAliveMillis);
 	}

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * What this node knows of the other members: how they introduced themselves since it
- * started, the disk that each of them had as a member, and which of them are refused
- * because they claim the identity of another node.
+ * Knowledge of the other members: their introductions since this node started, and the
+ * disk that each of them had as a member. Members that claim the identity of another node
+ * are refused.
  * <p>
  * Thread-safe.
  */
@@ -76,8 +76,8 @@ final class KnownPeers {
 
 	/**
 	 * Introduces this node to another member.
-	 * @param aliveMillis what this node says of itself being alive: on its disk already,
-	 * as a stop right now would else make this disk look stale
+	 * @param aliveMillis the last instant on disk at which this node was alive. A later
+	 * one could make this disk look stale after a stop right now.
 	 * @param isOfThisLife whether that is an instant of this life
 	 */
 	Introduction introductionTo(Member other, Membership own, long aliveMillis, boolean isOfThisLife) {
@@ -101,8 +101,8 @@ final class KnownPeers {
 	}
 
 	/**
-	 * Whether another member saw this node alive before this life. In this life it may
-	 * repeat what this node told it before its own first introduction.
+	 * Whether another member saw this node alive before this life. If this node was the
+	 * first to introduce itself, the member may repeat an instant of this life.
 	 * @param startedMillis when this life began
 	 */
 	boolean sawEarlierLife(Member other, Introduction introduction, long startedMillis) {
@@ -213,9 +213,7 @@ final class KnownPeers {
 
 	}
 
-	/**
-	 * What is known of one member since this node started. Written under its own lock.
-	 */
+	/** Knowledge of one member since this node started. Written under its lock. */
 	private static final class Peer {
 
 		private volatile @Nullable Introduction first;
@@ -254,7 +252,9 @@ final class KnownPeers {
 			return isFirst;
 		}
 
-		/** For {@link Introduction#seenAliveMillis()}. */
+		/**
+		 * The instant to repeat to the peer, see {@link Introduction#seenAliveMillis()}.
+		 */
 		synchronized long seenAliveMillis(boolean tellsOfThisLife) {
 			Introduction said = (this.last != null) ? this.last : this.first;
 			if (said == null) {

@@ -3,7 +3,7 @@ package io.kvorum.convergence.quarantine;
 import java.nio.ByteBuffer;
 
 /**
- * What a node is in its cluster, as it remembers over restarts.
+ * The membership of a node in its cluster, which it remembers over restarts.
  *
  * @param admittedMillis when it last became a member with this disk, by its own clock, in
  * milliseconds since 1970; 0 if it never was one
@@ -40,7 +40,7 @@ record Membership(State state, long admittedMillis) {
 		};
 	}
 
-	/** What happened to a node and its disk. */
+	/** The states of a node and its disk. */
 	enum State {
 
 		/** Its disk is empty, and it does not know why. */

@@ -24,10 +24,10 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * What this node is, over restarts, and whether it may vote. Answers introductions at any
- * time; other queries while it may vote, or while others may be rebuilt from it.
+ * The state of this node over restarts, and its right to vote. Answers introductions at
+ * any time; other queries while it may vote, or while others may be rebuilt from it.
  * <p>
- * Thread-safe: read and told by any thread, decided by {@link Quarantine}.
+ * Thread-safe: any thread reads it and brings introductions, {@link Quarantine} decides.
  */
 public final class NodeState implements VotingRight, PeerQueries {
 
@@ -66,7 +66,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	/** The end of the last life as a member, as it was on disk at the start. */
 	private volatile Alive lastLife = Alive.NEVER;
 
-	/** What is on disk now. */
+	/** The record on disk now. */
 	private volatile Alive noted = Alive.NEVER;
 
 	/** The start by the clock as it is now: earlier, if that was set back. */
