@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * proof = HMAC-SHA256(secret, side, challenge, nonce, from, to, lane, topology)
  * </pre>
  *
- * A proof is valid for one stream between these two nodes, so a recorded one is useless
+ * A proof is valid for one stream between these two nodes. A recorded one is useless
  * later or elsewhere. The calling node proves first. A client that only connects gets
  * nothing to test secrets against.
  * <p>

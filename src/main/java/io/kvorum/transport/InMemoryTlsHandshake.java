@@ -44,11 +44,11 @@ final class InMemoryTlsHandshake {
 		server.beginHandshake();
 		boolean goesOn = true;
 		while (goesOn) {
-			boolean nearMoves = near.moves(far);
-			goesOn = far.moves(near) || nearMoves;
+			boolean nearStepped = near.step(far);
+			goesOn = far.step(near) || nearStepped;
 		}
 		if (near.isUnderWay() || far.isUnderWay()) {
-			throw new SSLException("a handshake with it does not come to an end");
+			throw new SSLException("a handshake with it does not finish");
 		}
 		return client.getSession().getPeerCertificates()[0];
 	}
@@ -58,32 +58,32 @@ final class InMemoryTlsHandshake {
 	}
 
 	/** Makes one step; whether any bytes were read or written. */
-	private boolean moves(InMemoryTlsHandshake other) throws SSLException {
-		int bytes = hear();
-		SSLEngineResult said = null;
+	private boolean step(InMemoryTlsHandshake other) throws SSLException {
+		int bytes = receive();
+		SSLEngineResult sent = null;
 		while (this.engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP
-				&& (said == null || said.getStatus() == Status.OK)) {
-			said = this.engine.wrap(NOTHING, other.inbox);
-			think();
-			bytes += said.bytesProduced();
+				&& (sent == null || sent.getStatus() == Status.OK)) {
+			sent = this.engine.wrap(NOTHING, other.inbox);
+			runTasks();
+			bytes += sent.bytesProduced();
 		}
 		return bytes > 0;
 	}
 
-	private int hear() throws SSLException {
+	private int receive() throws SSLException {
 		this.inbox.flip();
 		int before = this.inbox.remaining();
-		int heard = 1;
-		while (heard > 0 && this.inbox.hasRemaining()) {
-			heard = this.engine.unwrap(this.inbox, this.content).bytesConsumed();
-			think();
+		int read = 1;
+		while (read > 0 && this.inbox.hasRemaining()) {
+			read = this.engine.unwrap(this.inbox, this.content).bytesConsumed();
+			runTasks();
 		}
 		int bytes = before - this.inbox.remaining();
 		this.inbox.compact();
 		return bytes;
 	}
 
-	private void think() {
+	private void runTasks() {
 		for (Runnable task = this.engine.getDelegatedTask(); task != null; task = this.engine.getDelegatedTask()) {
 			task.run();
 		}

@@ -235,7 +235,7 @@ final class PeerStream {
 		return Math.max(this.latency.nanos(now), silentNanos(now));
 	}
 
-	/** How long the peer has been silent while it owes an answer. */
+	/** The time for which the peer has been silent while it owes an answer. */
 	private long silentNanos(long now) {
 		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
 	}
@@ -247,7 +247,7 @@ final class PeerStream {
 	/** Opens the stream, and opens it again whenever it has ended, until cancelled. */
 	Mono<Void> run() {
 		Scheduler scheduler = Schedulers.fromExecutorService(this.loop);
-		return Mono.defer(this::converse)
+		return Mono.defer(this::connect)
 			.then(Mono.defer(() -> pause(scheduler)))
 			.repeat()
 			.then()
@@ -276,7 +276,7 @@ final class PeerStream {
 		return this.peer.address().equals(address);
 	}
 
-	private Mono<Void> converse() {
+	private Mono<Void> connect() {
 		FrameReader<ReplyFrame> reader = new FrameReader<>(this.settings.maxFrameBytes(), ReplyFrame::read);
 		this.writer = newWriter();
 		this.broken = Sinks.empty();
@@ -287,7 +287,7 @@ final class PeerStream {
 		this.heardNanos = this.time.nanos();
 		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
 				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
-		return challenge().flatMap(challenge -> talk(opening(challenge), reader))
+		return challenge().flatMap(challenge -> exchange(opening(challenge), reader))
 			.or(this.broken.asMono())
 			.then(Mono.<Void>error(() -> new StreamEndedException(Reason.AWAY, "it has ended the stream")))
 			.onErrorResume(error -> {
@@ -311,9 +311,9 @@ final class PeerStream {
 			.exchangeToMono(response -> (response.statusCode().value() == HttpStatus.OK.value())
 					? response.bodyToMono(String.class) : response.releaseBody().then(Mono.<String>empty()))
 			.filter(Handshake::isChallenge)
-			.switchIfEmpty(
-					Mono.error(() -> refused("%s gives no challenge, as one does that speaks %s of the replica protocol"
-						.formatted(this.peer.address(), ReplicaProtocol.VERSIONS))));
+			.switchIfEmpty(Mono
+				.error(() -> refused("%s gives no challenge, unlike a node that speaks %s of the replica protocol"
+					.formatted(this.peer.address(), ReplicaProtocol.VERSIONS))));
 	}
 
 	private static StreamEndedException refused(String why) {
@@ -325,19 +325,19 @@ final class PeerStream {
 				this.peer.address(), this.lane.name(), this.fingerprint);
 	}
 
-	private Mono<Void> talk(Opening opening, FrameReader<ReplyFrame> reader) {
+	private Mono<Void> exchange(Opening opening, FrameReader<ReplyFrame> reader) {
 		return this.client.post()
 			.uri(url(ReplicaProtocol.PATH))
-			.headers(headers -> introduce(headers, opening))
+			.headers(headers -> addHeaders(headers, opening))
 			.body(BodyInserters.fromDataBuffers(this.writer.buffers()))
-			.exchangeToMono(response -> listen(response, opening, reader));
+			.exchangeToMono(response -> receive(response, opening, reader));
 	}
 
 	private String url(String path) {
 		return ReplicaProtocol.url(this.peer, this.settings.tls() != null, path);
 	}
 
-	private void introduce(HttpHeaders headers, Opening opening) {
+	private void addHeaders(HttpHeaders headers, Opening opening) {
 		headers.set(ReplicaProtocol.VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.oldest()));
 		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
@@ -351,7 +351,7 @@ final class PeerStream {
 		}
 	}
 
-	private Mono<Void> listen(ClientResponse response, Opening opening, FrameReader<ReplyFrame> reader) {
+	private Mono<Void> receive(ClientResponse response, Opening opening, FrameReader<ReplyFrame> reader) {
 		int status = response.statusCode().value();
 		if (status != HttpStatus.OK.value()) {
 			Reason reason = (status == HttpStatus.SERVICE_UNAVAILABLE.value()) ? Reason.AWAY : Reason.REFUSED;
@@ -453,7 +453,7 @@ final class PeerStream {
 			return Failed.notDone(Reason.UNREADABLE, "the entry was damaged on its way: " + ex.getMessage());
 		}
 		catch (IllegalStateException | IllegalArgumentException ex) {
-			return call.lost(Reason.INTERNAL, "the peer replied what is no reply: " + ex.getMessage());
+			return call.lost(Reason.INTERNAL, "the peer has sent an invalid reply: " + ex.getMessage());
 		}
 	}
 

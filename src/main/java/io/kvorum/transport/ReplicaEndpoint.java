@@ -131,7 +131,7 @@ final class ReplicaEndpoint {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
 		}
 		return answer.body((response,
-				_) -> response.writeWith(stream.talk(request.body(BodyExtractors.toDataBuffers()))
+				_) -> response.writeWith(stream.exchange(request.body(BodyExtractors.toDataBuffers()))
 					.doFirst(() -> register(stream, header(request, ReplicaProtocol.FROM_HEADER).orElse("")))
 					.doFinally(_ -> this.streams.remove(stream))));
 	}

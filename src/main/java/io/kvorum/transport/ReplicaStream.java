@@ -98,7 +98,7 @@ final class ReplicaStream {
 	 * Runs the operations that arrive and emits their replies; completes when the
 	 * operations end.
 	 */
-	Flux<DataBuffer> talk(Flux<DataBuffer> in) {
+	Flux<DataBuffer> exchange(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
 		// Not doOnNext: the operator that ignores the buffers would release them once
 		// more.
@@ -258,8 +258,8 @@ final class ReplicaStream {
 		/** Answers after a bug in this operation; the others go on. */
 		@Override
 		protected void hookOnError(Throwable error) {
-			logger.error("An operation of a peer met an error that nobody expected", error);
-			send(this.frame, Failed.unknown(Reason.INTERNAL, "the replica met an error it did not expect"));
+			logger.error("An operation of a peer has failed with an unexpected error", error);
+			send(this.frame, Failed.unknown(Reason.INTERNAL, "the replica has failed with an unexpected error"));
 		}
 
 		@Override

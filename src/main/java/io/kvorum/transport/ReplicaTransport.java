@@ -226,7 +226,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		Mono.defer(() -> awaited().isEmpty() ? Mono.just(true) : Mono.<Boolean>empty())
 			.repeatWhenEmpty(again -> again.delayElements(CHECK_INTERVAL))
 			.timeout(limit, Mono.fromRunnable(() -> logger.warn(
-					"{} did not take streams of this node or open streams to it within {} ms: this node starts without",
+					"{} accepted no streams of this node, or opened none to it, within {} ms: this node starts without them",
 					awaited(), limit.toMillis())))
 			.toFuture()
 			.join();

@@ -76,7 +76,7 @@ class ReplicaStreamTests {
 	private final Peer peer = new Peer();
 
 	ReplicaStreamTests() {
-		this.stream.talk(this.in.flux()).doOnDiscard(DataBuffer.class, this.discarded::add).subscribe(this.peer);
+		this.stream.exchange(this.in.flux()).doOnDiscard(DataBuffer.class, this.discarded::add).subscribe(this.peer);
 	}
 
 	/** What the peer has not taken is given back. */
