@@ -99,7 +99,8 @@ class BackupConfiguration {
 	}
 
 	/**
-	 * What a restored node knows of its past. A node without peers trusts its own record.
+	 * Rule for the record of a restored node's past. A node without peers keeps its own
+	 * record.
 	 */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {

@@ -26,7 +26,7 @@ import org.springframework.core.convert.ConversionFailedException;
  */
 final class ForeignProperties {
 
-	private static final String IN_PLACE = "must not be set: %s is in its place";
+	private static final String REPLACED = "must not be set: use %s instead";
 
 	private static final String NO_SERVLETS = "must not be set: a node is no servlet container, it runs on Netty";
 
@@ -44,8 +44,8 @@ final class ForeignProperties {
 	private static final Set<String> LETTERS = new HashSet<>();
 
 	static {
-		refuse("server.netty.idle-timeout", IN_PLACE.formatted("kvorum.api.idle-timeout"));
-		refuse("server.netty.connection-timeout", IN_PLACE.formatted("kvorum.api.header-timeout"));
+		refuse("server.netty.idle-timeout", REPLACED.formatted("kvorum.api.idle-timeout"));
+		refuse("server.netty.connection-timeout", REPLACED.formatted("kvorum.api.header-timeout"));
 		refuse("server.netty.max-initial-line-length", "must not be set: the limit of a request line is %d KB"
 			.formatted(FIXED.maxInitialLineLength().toKilobytes()));
 		refuse("server.netty", "must not be set: the port has an HTTP codec of its own, which does not read it");
@@ -55,11 +55,10 @@ final class ForeignProperties {
 		refuse("server.compression", "must not be set: answers are not compressed, a proxy can do that");
 		mustBeFalse("server.http2.enabled", "must be false: the port speaks HTTP/1.1, a proxy can speak HTTP/2");
 		// Not even empty: on Kubernetes the empty value means native.
-		mustBe("server.forward-headers-strategy", "none",
-				"must be none: X-Forwarded-* and Forwarded are not read, whoever sends them");
+		mustBe("server.forward-headers-strategy", "none", "must be none: X-Forwarded-* and Forwarded are never read");
 		refuse("server.server-header", "must not be set: answers have no Server header, a proxy can add one");
 		mustBe("server.shutdown", "graceful",
-				"must be graceful: a node that stops ends the requests that have come, whatever is said");
+				"must be graceful: a stopping node always finishes the requests that have arrived");
 		refuse("server.error", PROBLEMS);
 		refuse("spring.web.error", PROBLEMS);
 		refuse("server.reactive.session", "must not be set: a node has no sessions");
@@ -67,9 +66,9 @@ final class ForeignProperties {
 		refuse("server.tomcat", NO_SERVLETS);
 		refuse("server.jetty", NO_SERVLETS);
 		refuse("spring.webflux.multipart", "must not be set: a node takes no forms");
-		refuse("spring.task", "must not be set: a node has no executor of Spring's");
+		refuse("spring.task", "must not be set: a node has no executor of Spring");
 		refuse("spring.webflux.base-path",
-				"must not be set: the paths of the API begin with /v0, a proxy can put something before them");
+				"must not be set: the paths of the API begin with /v0, a proxy can add a prefix");
 	}
 
 	private final Iterable<ConfigurationPropertySource> sources;

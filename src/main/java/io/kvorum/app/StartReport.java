@@ -68,8 +68,8 @@ final class StartReport {
 		boolean isGuarded = this.properties.cluster().secret() != null
 				|| this.properties.cluster().ssl().bundle() != null;
 		if (self != null && !self.isLoopback() && !isGuarded) {
-			logger.warn("The replica port {} is open to whoever reaches it: set kvorum.cluster.ssl.bundle or "
-					+ "kvorum.cluster.secret on all nodes, or let nobody else reach it", self.port());
+			logger.warn("The replica port {} accepts any client that reaches it: set kvorum.cluster.ssl.bundle or "
+					+ "kvorum.cluster.secret on all nodes, or close its network to others", self.port());
 		}
 	}
 

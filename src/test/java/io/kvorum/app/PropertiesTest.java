@@ -150,7 +150,7 @@ class PropertiesTest {
 
 							    kvorum.storage.read-threads = 0: must be greater than or equal to 1
 							    server.compression.mime-types = text/html,text/css: must not be set: answers are not compressed, a proxy can do that
-							    server.netty.idle-timeout = 1m: must not be set: kvorum.api.idle-timeout is in its place
+							    server.netty.idle-timeout = 1m: must not be set: use kvorum.api.idle-timeout instead
 
 							""")
 			.doesNotContain("\tat ");
@@ -159,7 +159,7 @@ class PropertiesTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					server.netty.connection-timeout=1s         | server.netty.connection-timeout = 1s: must not be set: kvorum.api.header-timeout is in its place
+					server.netty.connection-timeout=1s         | server.netty.connection-timeout = 1s: must not be set: use kvorum.api.header-timeout instead
 					server.netty.max-initial-line-length=64KB  | server.netty.max-initial-line-length = 64KB: must not be set: the limit of a request line is 8 KB
 					server.netty.max-keep-alive-requests=100   | server.netty.max-keep-alive-requests = 100: must not be set: the port has an HTTP codec of its own
 					server.netty.validate-headers=false        | server.netty.validate-headers = false: must not be set: the port has an HTTP codec of its own
@@ -177,7 +177,7 @@ class PropertiesTest {
 					server.error.include-message=always        | server.error.include-message = always: must not be set: errors are problem details
 					spring.web.error.include-message=always    | spring.web.error.include-message = always: must not be set: errors are problem details
 					spring.webflux.multipart.max-parts=1       | spring.webflux.multipart.max-parts = 1: must not be set: a node takes no forms
-					spring.task.execution.pool.max-size=8      | spring.task.execution.pool.max-size = 8: must not be set: a node has no executor of Spring's
+					spring.task.execution.pool.max-size=8      | spring.task.execution.pool.max-size = 8: must not be set: a node has no executor of Spring
 					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
 					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
 					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
