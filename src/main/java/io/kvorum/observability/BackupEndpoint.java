@@ -72,7 +72,7 @@ final class BackupEndpoint {
 			case NO_SPACE -> 507;
 			case DAMAGED, FAILED -> WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR;
 		};
-		return Problems.of(status, "backup-" + Problems.words(ex.kind()), "Backup refused",
+		return Problems.of(status, "backup-" + ReplicationMeters.text(ex.kind()), "Backup refused",
 				String.valueOf(ex.getMessage()));
 	}
 
@@ -85,21 +85,21 @@ final class BackupEndpoint {
 	}
 
 	private static Map<String, Object> of(Described backup) {
-		Map<String, Object> told = new LinkedHashMap<>();
-		told.put("name", backup.name().text());
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("name", backup.name().text());
 		BackupManifest manifest = backup.manifest();
 		if (manifest != null) {
-			told.put("made", manifest.made());
-			told.put("bytes", manifest.bytes());
-			told.put("files", manifest.files().size());
-			told.put("node", manifest.self());
-			told.put("converged", manifest.converged());
+			body.put("made", manifest.made());
+			body.put("bytes", manifest.bytes());
+			body.put("files", manifest.files().size());
+			body.put("node", manifest.self());
+			body.put("converged", manifest.converged());
 		}
-		told.put("verified", backup.problem() == null);
+		body.put("verified", backup.problem() == null);
 		if (backup.problem() != null) {
-			told.put("problem", backup.problem());
+			body.put("problem", backup.problem());
 		}
-		return told;
+		return body;
 	}
 
 }

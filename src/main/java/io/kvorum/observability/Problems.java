@@ -1,7 +1,6 @@
 package io.kvorum.observability;
 
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
@@ -22,11 +21,6 @@ final class Problems {
 		problem.put("status", status);
 		problem.put("detail", detail);
 		return new WebEndpointResponse<>(problem, status, PROBLEM);
-	}
-
-	/** The words in the type of a problem. */
-	static String words(Enum<?> kind) {
-		return kind.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 }

@@ -76,13 +76,13 @@ final class TopologyEndpoint {
 			states.put(member.address(), "self");
 		}
 		this.peers.get().forEach(peer -> states.put(peer.address(), peer.describe()));
-		Map<String, Object> told = new LinkedHashMap<>();
-		told.put("self", this.self.address());
-		told.put("nodes", states);
-		told.put("replicationFactor", this.topology.factor());
-		told.put("partitions", Partitions.COUNT);
-		told.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
-		return told;
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("self", this.self.address());
+		body.put("nodes", states);
+		body.put("replicationFactor", this.topology.factor());
+		body.put("partitions", Partitions.COUNT);
+		body.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
+		return body;
 	}
 
 	/**
@@ -121,30 +121,30 @@ final class TopologyEndpoint {
 	}
 
 	private Map<String, Object> describe(Whereabouts found) {
-		Map<String, Object> told = new LinkedHashMap<>();
-		told.put("partition", found.partition());
-		told.put("replicas", found.holdings().stream().map(this::describe).toList());
-		return told;
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("partition", found.partition());
+		body.put("replicas", found.holdings().stream().map(this::describe).toList());
+		return body;
 	}
 
 	private Map<String, Object> describe(Holding holding) {
-		Map<String, Object> told = new LinkedHashMap<>();
-		told.put("node", holding.member().address());
-		told.put("replica", holding.rank() < this.topology.factor());
-		told.put("state",
-				(holding.failed() != null) ? holding.failed().reason().text() : Problems.words(holding.state()));
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("node", holding.member().address());
+		body.put("replica", holding.rank() < this.topology.factor());
+		body.put("state",
+				(holding.failed() != null) ? holding.failed().reason().text() : ReplicationMeters.text(holding.state()));
 		if (holding.failed() != null) {
-			told.put("detail", holding.failed().detail());
+			body.put("detail", holding.failed().detail());
 		}
 		if (!holding.version().equals(Version.ABSENT)) {
-			told.put("version", holding.version().toHex());
-			told.put("written", Instant.ofEpochMilli(holding.version().millis()).toString());
-			told.put("copies", holding.copies());
+			body.put("version", holding.version().toHex());
+			body.put("written", Instant.ofEpochMilli(holding.version().millis()).toString());
+			body.put("copies", holding.copies());
 		}
 		if (holding.expiresAtMillis() != Live.NEVER) {
-			told.put("expires", Instant.ofEpochMilli(holding.expiresAtMillis()).toString());
+			body.put("expires", Instant.ofEpochMilli(holding.expiresAtMillis()).toString());
 		}
-		return told;
+		return body;
 	}
 
 }

@@ -2,7 +2,6 @@ package io.kvorum.observability;
 
 import java.time.Duration;
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -62,7 +61,7 @@ final class TransportMeters implements TransportEvents {
 
 	private Counter counter(Refused why) {
 		return Counter.builder("kvorum.peer.streams.refused")
-			.tag("reason", why.name().toLowerCase(Locale.ROOT))
+			.tag("reason", ReplicationMeters.text(why))
 			.description("Streams that somebody wanted to this node and did not get")
 			.register(this.registry);
 	}
@@ -94,7 +93,7 @@ final class TransportMeters implements TransportEvents {
 	private Timer timer(Called called) {
 		return Timer.builder("kvorum.peer.calls")
 			.tag("peer", called.peer.address())
-			.tag("call", called.call.name().toLowerCase(Locale.ROOT).replace('_', '-'))
+			.tag("call", ReplicationMeters.text(called.call))
 			.tag("outcome", called.outcome)
 			.description("Calls of a peer's replica, until it replied or was found not to")
 			.publishPercentileHistogram()

@@ -1,7 +1,6 @@
 package io.kvorum.observability;
 
 import java.util.EnumMap;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -30,12 +29,12 @@ final class WireMeters implements WireEvents {
 		this.refused = byEach(Refusal.class,
 				refusal -> Counter.builder("kvorum.http.refused")
 					.description("Requests refused before they reached the application, or because of their body")
-					.tag("reason", tag(refusal))
+					.tag("reason", ReplicationMeters.text(refusal))
 					.register(registry));
 		this.timedOut = byEach(Timeout.class,
 				timeout -> Counter.builder("kvorum.http.timeouts")
 					.description("Connections that ran into a time limit")
-					.tag("limit", tag(timeout))
+					.tag("limit", ReplicationMeters.text(timeout))
 					.register(registry));
 		this.connectionsRefused = Counter.builder("kvorum.http.connections.refused")
 			.description("Connections closed on accept, because there were too many")
@@ -55,10 +54,6 @@ final class WireMeters implements WireEvents {
 			counters.put(constant, maker.apply(constant));
 		}
 		return counters;
-	}
-
-	private static String tag(Enum<?> constant) {
-		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}
 
 	@Override
