@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** The keys in use, and whether they are those of the file. */
+/** Gauges of the API keys in use and of the time for which their file cannot be used. */
 final class AccessGauges implements MeterBinder {
 
 	private final AccessControl control;
@@ -24,7 +24,7 @@ final class AccessGauges implements MeterBinder {
 			.baseUnit("keys")
 			.register(registry);
 		TimeGauge.builder("kvorum.access.stale", this.control, TimeUnit.SECONDS, AccessControl::staleSeconds)
-			.description("How long the file of the API keys cannot be used, so that those of before are")
+			.description("How long the file of the API keys has been unusable, so that the keys before it stay in use")
 			.register(registry);
 	}
 

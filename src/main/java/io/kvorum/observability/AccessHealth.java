@@ -7,8 +7,9 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether access is controlled, and whether the keys in the file are in use. Always up: a
- * node serves with the previous keys, and out of service it would serve no client.
+ * Health of access control: whether it is on, and whether the file of the keys can be
+ * used. Always up: the node still serves with its previous keys, and out of service it
+ * would serve no one.
  */
 final class AccessHealth implements ReactiveHealthIndicator {
 

@@ -9,7 +9,7 @@ import io.kvorum.access.Denial;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** Requests that were not let in, and files of keys that were read again. */
+/** Counters of denied requests and of reloads of the file of API keys. */
 final class AccessMeters implements AccessEvents {
 
 	private final Map<Denial, Counter> denied = new EnumMap<>(Denial.class);
@@ -22,7 +22,7 @@ final class AccessMeters implements AccessEvents {
 		for (Denial denial : Denial.values()) {
 			this.denied.put(denial,
 					Counter.builder("kvorum.access.denied")
-						.description("Requests that were not let in")
+						.description("Requests that were denied")
 						.tag("reason", denial.name().toLowerCase(Locale.ROOT))
 						.register(registry));
 		}
@@ -32,7 +32,7 @@ final class AccessMeters implements AccessEvents {
 
 	private static Counter reloads(MeterRegistry registry, String outcome) {
 		return Counter.builder("kvorum.access.reloads")
-			.description("Changes of the file of the API keys: loaded, or refused since it cannot be used")
+			.description("Changes of the file of the API keys: loaded, or refused because it cannot be used")
 			.tag("outcome", outcome)
 			.register(registry);
 	}

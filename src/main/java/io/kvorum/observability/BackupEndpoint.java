@@ -19,8 +19,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * Makes, lists, checks and removes backups of this node. Not exposed unless the
- * configuration says so.
+ * Endpoint that creates, lists, verifies and removes backups of this node. Not exposed by
+ * default.
  */
 @WebEndpoint(id = "backup")
 final class BackupEndpoint {
@@ -36,19 +36,19 @@ final class BackupEndpoint {
 		return answer(this.backups.list().map(BackupEndpoint::listOf));
 	}
 
-	/** Makes one named after the time, and answers when it is made and verified. */
+	/** Creates a backup named after the time; completes when it is verified. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create() {
 		return answer(this.backups.create(null).map(BackupEndpoint::of));
 	}
 
-	/** Makes one of this name. */
+	/** Creates a backup of this name. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create(@Selector String name) {
 		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
 	}
 
-	/** Reads every file of one again, and answers when that is done. */
+	/** Reads every file of a backup again; completes when that is done. */
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> verify(@Selector String name) {
 		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::of));

@@ -25,26 +25,27 @@ final class BackupMeters implements BackupEvents {
 	BackupMeters(MeterRegistry registry, TimeSource time) {
 		this.time = time;
 		TimeGauge.builder("kvorum.backup.last.success", this, TimeUnit.MILLISECONDS, BackupMeters::ageMillis)
-			.description("How long ago the newest backup was made; NaN where there is none")
+			.description("Age of the newest backup; NaN if there is none")
 			.register(registry);
 		Gauge.builder("kvorum.backup.size", this, it -> it.newest.bytes())
-			.description("The files of the newest backup; NaN where there is none")
+			.description("Size of the files of the newest backup; NaN if there is none")
 			.baseUnit("bytes")
 			.register(registry);
 		this.duration = Timer.builder("kvorum.backup.duration")
-			.description("Backups that were made, and how long that took")
+			.description("Backups that were made, with the time that each took")
 			.register(registry);
 		this.failures = Counter.builder("kvorum.backup.failures")
-			.description("Backups that were asked for and not made")
+			.description("Backups that were requested and failed")
 			.register(registry);
 	}
 
 	/**
-	 * Whether backups are configured: only then an alert about missing ones makes sense.
+	 * Gauge of whether backups are configured: only then is a missing backup worth an
+	 * alert.
 	 */
 	static MeterBinder configured(boolean isConfigured) {
 		return registry -> Gauge.builder("kvorum.backup.configured", () -> isConfigured ? 1 : 0)
-			.description("1 where backups have a directory, 0 where they have none")
+			.description("1 if backups have a directory, 0 if they have none")
 			.register(registry);
 	}
 
@@ -73,7 +74,7 @@ final class BackupMeters implements BackupEvents {
 		this.failures.increment();
 	}
 
-	/** NaN where there is none. */
+	/** Figures of the newest backup; NaN if there is none. */
 	private record Newest(double madeMillis, double bytes) {
 
 		static final Newest NONE = new Newest(Double.NaN, Double.NaN);

@@ -10,10 +10,10 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether a clock, of this node or of another, makes this node refuse writes that it
- * coordinates or stores. Refusals are shown for {@link HybridLogicalClock#REFUSALS_KEPT}.
- * Always up: such a node still answers reads and stores what others coordinate. If the
- * clocks of all nodes were set back, taking them out of service would stop the reads too.
+ * Health of the clocks: whether writes of this node, or to it, are refused because of a
+ * wrong clock. Refusals are reported for {@link HybridLogicalClock#REFUSALS_KEPT}. Always
+ * up: the node still answers reads and stores writes of other coordinators. If the clocks
+ * of all nodes were set back, out of service would mean no reads at all.
  */
 final class ClockHealth implements ReactiveHealthIndicator {
 

@@ -9,12 +9,12 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 
-/** The peers whose clocks refused versions of this node lately. */
+/** Peers that have recently refused this node's versions because of a clock. */
 final class ClockRefusals {
 
 	private final TimeSource time;
 
-	/** The time of the last refusal by each peer, in nanoseconds of the time source. */
+	/** Time of the last refusal by each peer, in nanoseconds of the time source. */
 	private final Map<Member, Long> latest = new ConcurrentHashMap<>();
 
 	ClockRefusals(TimeSource time) {
@@ -26,7 +26,8 @@ final class ClockRefusals {
 	}
 
 	/**
-	 * The addresses of those that did within {@link HybridLogicalClock#REFUSALS_KEPT}.
+	 * The addresses of the peers with a refusal within
+	 * {@link HybridLogicalClock#REFUSALS_KEPT}.
 	 */
 	Set<String> peers() {
 		long now = this.time.nanos();

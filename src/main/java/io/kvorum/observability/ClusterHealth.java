@@ -11,12 +11,12 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * The state of each peer. Up even if peers are away: such a node serves all that it can
- * and stays in service.
+ * Health of the connections to the peers. Up even if peers are away: the node must stay
+ * in service, as it serves all that it can.
  * <p>
- * Out of service if this node and its peers refuse each other, and no peer has accepted
- * it since it started. It has another version, list of nodes or secret, or trusts another
- * authority. Since it is not ready, a rolling restart stops here while the other nodes
+ * A node is out of service if peers refuse it, or it refuses them, and it has opened no
+ * stream since its start. It has another version, topology or secret, or trusts another
+ * authority. Because it is not ready, a rolling update stops here, while the other nodes
  * still are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
@@ -38,8 +38,8 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	}
 
 	/**
-	 * Whether so many peers refuse that no majority is left, and none has accepted this
-	 * node since its start. A single peer that refuses may be wrong itself.
+	 * Whether so many peers refuse that no majority is left, and no stream was open since
+	 * the start. A single peer that refuses may itself be wrong.
 	 */
 	private static boolean isRefused(List<PeerStatus> peers) {
 		int nodes = peers.size() + 1;

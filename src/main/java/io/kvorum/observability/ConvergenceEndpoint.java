@@ -6,8 +6,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * Tells programs how far this node has converged, and repairs everything on demand. Not
- * exposed by default.
+ * Endpoint that shows how far this node has converged, and repairs everything on demand.
+ * Not exposed by default.
  */
 @Endpoint(id = "convergence")
 final class ConvergenceEndpoint {
@@ -23,7 +23,7 @@ final class ConvergenceEndpoint {
 		return ConvergenceState.of(this.convergence.status());
 	}
 
-	/** Does not wait for the repairs: tells where they begin. */
+	/** Requests repairs and returns the state before them; does not wait. */
 	@WriteOperation
 	ConvergenceState repair() {
 		this.convergence.requestRepairs();

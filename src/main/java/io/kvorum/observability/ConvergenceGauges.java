@@ -15,7 +15,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** Gauges of how far this node has converged with its peers; none without peers. */
+/**
+ * Gauges of the convergence of this node with its peers; none for a node without peers.
+ */
 final class ConvergenceGauges implements MeterBinder {
 
 	private final Convergence convergence;
@@ -41,13 +43,13 @@ final class ConvergenceGauges implements MeterBinder {
 			.baseUnit("slices")
 			.register(registry);
 		gauge("kvorum.rejoin.believed", it -> it.convergence.status().mayVote() ? 1 : 0)
-			.description("1 while this node is believed; 0 while it stores and does not tell what it holds")
+			.description("1 while this node votes; 0 in quarantine, while it stores and does not report what it holds")
 			.register(registry);
 		gauge("kvorum.rejoin.parts.left", ConvergenceGauges::partsLeft)
-			.description("Parts of the data that are to be rebuilt before this node is believed")
+			.description("Parts of the data to rebuild before this node leaves quarantine")
 			.register(registry);
 		gauge("kvorum.converged", it -> it.convergence.status().converged() ? 1 : 0)
-			.description("1 while this node is believed, knows of no difference to any peer, and all peers are there")
+			.description("1 while this node votes, knows of no difference to any peer, and all peers are there")
 			.register(registry);
 	}
 
@@ -57,15 +59,15 @@ final class ConvergenceGauges implements MeterBinder {
 			.baseUnit("hints")
 			.register(registry);
 		gauge("kvorum.hints.waiting.size", it -> it.of(peer).hints().bytes()).tag("peer", peer.address())
-			.description("Entries of the hints that wait for the peer")
+			.description("Size of the entries of the hints that wait for the peer")
 			.baseUnit("bytes")
 			.register(registry);
 		age("kvorum.hints.oldest.age", it -> it.oldestHintAgeMillis(peer)).tag("peer", peer.address())
-			.description("A bound for the age of the hints that wait for the peer; 0 where there are none")
+			.description("Upper bound of the age of the hints that wait for the peer; 0 if there are none")
 			.register(registry);
 		age("kvorum.repair.oldest.age", it -> it.oldestRepairAgeMillis(peer)).tag("peer", peer.address())
-			.description("How long ago the repair with the peer began that is the oldest of all slices; "
-					+ "since the start of this node where a slice was never repaired")
+			.description("Age of the oldest last repair of a slice with the peer; "
+					+ "the time since the start of this node if a slice was never repaired")
 			.register(registry);
 	}
 
@@ -97,9 +99,9 @@ final class ConvergenceGauges implements MeterBinder {
 	}
 
 	/**
-	 * The age of the oldest repair. If a slice was never repaired it counts from the
-	 * start of this node: an age since 1970 would alert on every new cluster, and NaN
-	 * never.
+	 * The age of the oldest repair of a slice with this peer. A slice without a repair
+	 * counts from the start of this node: an age since 1970 would raise an alert in every
+	 * new cluster, and NaN would never raise one.
 	 */
 	private double oldestRepairAgeMillis(Member peer) {
 		long oldest = of(peer).repair().oldestRepairMillis();

@@ -20,9 +20,10 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * How far this node has converged with its peers. Never down: a restart of a node in
- * quarantine or behind only makes it begin again. Unknown until it has joined its peers.
- * By itself that is no worse than up; the group "joined" makes it matter.
+ * Health of the convergence of this node with its peers. Never down: a restart would only
+ * make a node that is in quarantine or behind begin again. Unknown until the node has
+ * joined its peers. On its own this counts as up; the group "joined" maps it to not
+ * ready.
  */
 final class ConvergenceHealth implements ReactiveHealthIndicator {
 

@@ -16,7 +16,9 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** Meters of hints, repairs and collected tombstones. */
+/**
+ * Meters of convergence: hints, repairs and the removal of tombstones.
+ */
 final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEvents {
 
 	private final Map<Member, OfPeer> peers = new HashMap<>();
@@ -35,11 +37,11 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 			.filter(member -> !member.equals(self))
 			.forEach(peer -> this.peers.put(peer, new OfPeer(peer, registry)));
 		this.letGo = Counter.builder("kvorum.repair.let.go")
-			.description("Entries removed because they do not belong here or nobody else knows them")
+			.description("Entries removed because they do not belong here or no other node knows them")
 			.baseUnit("entries")
 			.register(registry);
 		this.collected = Counter.builder("kvorum.tombstones.collected")
-			.description("Tombstones removed since they have done their work")
+			.description("Tombstones removed because no node needs them any more")
 			.register(registry);
 		this.waitingForRepair = waiting("repair", registry);
 		this.waitingForHints = waiting("hints", registry);
@@ -49,7 +51,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 		AtomicInteger tombstones = new AtomicInteger();
 		Gauge.builder("kvorum.tombstones.waiting", tombstones, AtomicInteger::get)
 			.tag("reason", reason)
-			.description("Tombstones that are old enough to go and have to wait, as of the last round")
+			.description("Tombstones that are old enough to be removed and have to wait, as of the last round")
 			.strongReference(true)
 			.register(registry);
 		return tombstones;
@@ -126,11 +128,10 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 		this.waitingForHints.set(forHints);
 	}
 
-	/** The counters of one direction. */
+	/** Counters of the entries that moved in one direction. */
 	private record Moved(Counter entries, Counter bytes) {
 	}
 
-	/** The meters of one peer. */
 	private static final class OfPeer {
 
 		private final Counter compared;
@@ -164,7 +165,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 		OfPeer(Member peer, MeterRegistry registry) {
 			this.peer = peer;
 			this.registry = registry;
-			this.compared = counter("kvorum.repair.compared", "Exchanged with the peer to find differences")
+			this.compared = counter("kvorum.repair.compared", "Data exchanged with the peer to find differences")
 				.baseUnit("bytes")
 				.register(registry);
 			this.differing = counter("kvorum.repair.differing", "Keys that were found to differ from the peer's")
@@ -178,8 +179,9 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 			this.droppedByWindow = dropped(Cause.WINDOW);
 			this.droppedBySize = dropped(Cause.SIZE);
 			this.droppedByOverload = dropped(Cause.OVERLOAD);
-			this.replayed = counter("kvorum.hints.replayed", "Hints handed over to the peer").register(registry);
-			this.replayedBytes = counter("kvorum.hints.replayed.size", "Entries of the hints handed over to the peer")
+			this.replayed = counter("kvorum.hints.replayed", "Hints replayed to the peer").register(registry);
+			this.replayedBytes = counter("kvorum.hints.replayed.size",
+					"Size of the entries of the hints replayed to the peer")
 				.baseUnit("bytes")
 				.register(registry);
 		}
@@ -190,11 +192,12 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 
 		private Moved moved(Direction direction) {
 			return new Moved(
-					counter("kvorum.repair.moved", "Entries that repairs brought here from the peer, or there")
+					counter("kvorum.repair.moved", "Entries that repairs moved between this node and the peer")
 						.tag("direction", text(direction))
 						.baseUnit("entries")
 						.register(this.registry),
-					counter("kvorum.repair.moved.size", "Size of the entries that repairs brought here, or there")
+					counter("kvorum.repair.moved.size",
+							"Size of the entries that repairs moved between this node and the peer")
 						.tag("direction", text(direction))
 						.baseUnit("bytes")
 						.register(this.registry));
@@ -204,7 +207,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 			return Timer.builder("kvorum.repair.runs")
 				.tag("peer", this.peer.address())
 				.tag("outcome", outcome)
-				.description("Repairs with the peer that are over, and how long they took")
+				.description("Repairs with the peer that have ended, with the time that each took")
 				.register(this.registry);
 		}
 

@@ -12,7 +12,7 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Puts together what tells how far a node has converged with its peers. */
+/** Configures meters, health and endpoint of convergence. */
 @Configuration(proxyBeanMethods = false)
 class ConvergenceObservability {
 

@@ -14,15 +14,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
- * The answer of the endpoint: how far a node has converged, at one moment. Names of
- * components are names in the JSON. A null is left out, as in every
- * {@link OperationResponseBody}.
+ * State of the convergence of a node, as the endpoint returns it. The names of the
+ * components are the names in the response. As in any {@link OperationResponseBody}, a
+ * null is left out.
  *
- * @param converged whether this node may vote, knows of no difference to any peer, keeps
- * no hints, and all peers are there
+ * @param converged whether this node votes, knows of no difference to any peer, keeps no
+ * hints, and all peers are there
  * @param slicesInNeed slices in need of a repair, counted once for each peer
- * @param misplacedPartitions partitions with entries that belong to other nodes
- * @param peers by their address, in the order of the topology
+ * @param misplacedPartitions partitions with entries that do not belong here
+ * @param peers state of each peer by its address, in the order of the topology
  */
 record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
 		Map<String, Peer> peers) implements OperationResponseBody {
@@ -37,7 +37,7 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 				status.misplacedPartitions(), Collections.unmodifiableMap(peers));
 	}
 
-	/** An instant in milliseconds since 1970, 0 where there was none. */
+	/** The instant of these milliseconds since 1970; null for 0. */
 	private static @Nullable Instant instant(long millis) {
 		return (millis != 0) ? Instant.ofEpochMilli(millis) : null;
 	}
@@ -47,12 +47,12 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * Whether this node may vote.
+	 * State of the quarantine of this node.
 	 *
-	 * @param state the state of its membership
-	 * @param doubt why it may not vote; null if it may
-	 * @param partsToDo parts of the data to be rebuilt; 0 if there is nothing to do
-	 * @param partsDone the rebuilt parts of those
+	 * @param state name of the state
+	 * @param doubt reason for the quarantine; null without one
+	 * @param partsToDo parts of the data to rebuild; 0 if there are none
+	 * @param partsDone parts that have been rebuilt
 	 */
 	record Membership(String state, @Nullable String doubt, int partsToDo, int partsDone) {
 
@@ -64,17 +64,17 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * What separates this node from a peer.
+	 * State of the convergence with a peer.
 	 *
-	 * @param there whether calls go to it
+	 * @param there whether calls can be sent to the peer
 	 */
 	record Peer(boolean there, Hints hints, Repair repair) {
 	}
 
 	/**
-	 * The hints that wait here for a peer.
+	 * Hints that wait for a peer.
 	 *
-	 * @param oldest no hint is older; null if there are none
+	 * @param oldest lower bound of the time of the oldest hint; null if there are none
 	 */
 	record Hints(long waiting, long bytes, @Nullable Instant oldest) {
 
@@ -86,17 +86,16 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	}
 
 	/**
-	 * The state of repairs with a peer.
+	 * State of the repairs with a peer.
 	 *
 	 * @param active whether a repair is under way
-	 * @param slicesToDo the slices of the present repair, or of the last one
-	 * @param slicesDone the slices of those that are equal now
-	 * @param started when the present repair began, or the last one; null before the
-	 * first
-	 * @param finished when the last repair ended; null before that
-	 * @param oldestRepair all slices were equal then, or have been since; null if one
+	 * @param slicesToDo number of slices of the current or last repair
+	 * @param slicesDone number of these slices that are equal now
+	 * @param started begin of the current or last repair; null before the first
+	 * @param finished end of the last repair; null before that
+	 * @param oldestRepair time at or since which every slice has been equal; null if one
 	 * never was
-	 * @param trouble why the last repair did not finish; null if it did
+	 * @param trouble reason why the last repair did not finish; null if it did
 	 */
 	record Repair(boolean active, int slicesToDo, int slicesDone, @Nullable Instant started, @Nullable Instant finished,
 			@Nullable Instant oldestRepair, @Nullable String trouble) {

@@ -12,8 +12,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
- * The memory of the whole process, of which the heap may be a third: what the operating
- * system goes by when it ends a process that has too much.
+ * Gauges of the memory of the whole process, of which the heap may be a third. The
+ * operating system kills a process by this figure.
  */
 final class MemoryMeters implements MeterBinder {
 
@@ -22,8 +22,8 @@ final class MemoryMeters implements MeterBinder {
 	private final Path status;
 
 	/**
-	 * Creates the meters of a process.
-	 * @param status the status file of Linux, {@code /proc/self/status}
+	 * Creates gauges.
+	 * @param status Linux's {@code /proc/self/status}
 	 */
 	MemoryMeters(Path status) {
 		this.status = status;
@@ -32,17 +32,19 @@ final class MemoryMeters implements MeterBinder {
 	@Override
 	public void bindTo(MeterRegistry registry) {
 		Gauge.builder("kvorum.memory.resident", this, MemoryMeters::residentBytes)
-			.description("Memory of the process: heap, buffers, caches, threads, code; NaN where that is not known")
+			.description("Memory of the process: heap, buffers, caches, threads, code; NaN if unknown")
 			.baseUnit("bytes")
 			.strongReference(true)
 			.register(registry);
 		Gauge.builder("kvorum.memory.limit", MemoryMeters::limitBytes)
-			.description("Memory of the container, or of the machine where that has no limit")
+			.description("Memory limit of the container, or memory of the machine without such a limit")
 			.baseUnit("bytes")
 			.register(registry);
 	}
 
-	/** The resident memory. Blocks for microseconds; meters are read on no event loop. */
+	/**
+	 * The resident memory. Blocks for microseconds; meters are not read on event loops.
+	 */
 	double residentBytes() {
 		try (Stream<String> lines = Files.lines(this.status)) {
 			return lines.filter(line -> line.startsWith(RESIDENT))
@@ -55,13 +57,13 @@ final class MemoryMeters implements MeterBinder {
 		}
 	}
 
-	/** Parses a line such as {@code VmRSS:     123456 kB}. */
+	/** The bytes in a line such as {@code VmRSS:     123456 kB}. */
 	private static double bytes(String line) {
 		String kibibytes = line.substring(RESIDENT.length(), line.length() - "kB".length()).strip();
 		return Long.parseLong(kibibytes) * 1024.0;
 	}
 
-	/** The JVM knows of the limits of containers. */
+	/** The memory limit; the JVM takes that of a container into account. */
 	private static double limitBytes() {
 		return (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system)
 				? system.getTotalMemorySize() : Double.NaN;

@@ -12,10 +12,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** Meters of the storage engine and of the drift of the clock. */
+/** Gauges of the engine's figures and of the drift of the clock. */
 final class NodeMeters implements MeterBinder {
 
-	/** Held here: meters refer to them weakly. */
+	/** Strong references: meters refer to them weakly. */
 	private final List<Measure> measures;
 
 	private final HybridLogicalClock clock;
@@ -30,13 +30,14 @@ final class NodeMeters implements MeterBinder {
 		TimeGauge
 			.builder("kvorum.clock.drift", this.clock, TimeUnit.MILLISECONDS,
 					it -> Math.max(it.driftMillis(), it.refusedLeadMillis()))
-			.description("How far versions run ahead of the machine's clock: this node's, or those it has just refused")
+			.description(
+					"How far versions are ahead of the machine's clock: this node's, or those that it has just refused")
 			.register(registry);
 		this.measures.forEach(measure -> bind(measure, registry));
 	}
 
 	private static void bind(Measure measure, MeterRegistry registry) {
-		// Prometheus' names would end with an underscore after an empty unit.
+		// With an empty unit the names in Prometheus would end with an underscore.
 		String unit = measure.unit().isEmpty() ? null : measure.unit();
 		if (measure.cumulative()) {
 			FunctionCounter.builder(measure.name(), measure, it -> it.reader().getAsDouble())

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
 
-/** Puts meters and health together. */
+/** Configures meters, health and endpoints of a node. */
 @Configuration(proxyBeanMethods = false)
 class ObservabilityConfiguration {
 
@@ -131,7 +131,7 @@ class ObservabilityConfiguration {
 		return new StorageHealth(storage, index);
 	}
 
-	/** Requests for entities are timed by {@link RequestMeters}. */
+	/** Leaves out requests for entities, which {@link RequestMeters} times. */
 	@Bean
 	ObservationPredicate noObservationOfEntities() {
 		return (name,

@@ -14,12 +14,12 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 
-/** The span of an operation, and those of its calls of replicas. */
+/** The span of an operation and the spans of its calls of replicas. */
 final class OperationSpan implements RequestTrace {
 
 	/**
-	 * Calls that get a span. Operations on keys have fewer; a range over all of a large
-	 * store has as many as it has pages.
+	 * Limit of the calls that get a span. Operations on keys have fewer; a range over a
+	 * large store has a call for each page.
 	 */
 	static final int MAX_CALLS = 128;
 
@@ -29,7 +29,7 @@ final class OperationSpan implements RequestTrace {
 
 	private final Span span;
 
-	/** The context with this span, for its children. */
+	/** The context of this span, the parent of the calls' spans. */
 	private final Context context;
 
 	private final Tracer tracer;

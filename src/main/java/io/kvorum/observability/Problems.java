@@ -6,7 +6,9 @@ import java.util.Map;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.MimeType;
 
-/** Problems of actuator endpoints, in the same form as those of the API (RFC 9457). */
+/**
+ * Refusals of an actuator endpoint, as problem details like those of the API (RFC 9457).
+ */
 final class Problems {
 
 	private static final MimeType PROBLEM = MimeType.valueOf("application/problem+json");

@@ -39,14 +39,14 @@ final class RangeMeters implements RangeEvents {
 						Timer.builder("kvorum.range.requests")
 							.tag("scope", text(scope))
 							.tag("outcome", text(outcome))
-							.description("Ranges that are over, and how long they took, the client included")
+							.description("Ranges that have ended, with the time that each took, including the client's")
 							.register(registry));
 			}
 			this.ended.put(scope, ofScope);
 			this.refused.put(scope,
 					Counter.builder("kvorum.range.refused")
 						.tag("scope", text(scope))
-						.description("Ranges that would have been too many")
+						.description("Ranges refused because too many were under way")
 						.register(registry));
 		}
 		Gauge.builder("kvorum.range.active", this.active, AtomicInteger::get)
@@ -54,11 +54,11 @@ final class RangeMeters implements RangeEvents {
 			.baseUnit("ranges")
 			.register(registry);
 		this.entries = Counter.builder("kvorum.range.entries")
-			.description("Entries told in ranges")
+			.description("Entries sent in ranges")
 			.baseUnit("entries")
 			.register(registry);
 		this.bytes = Counter.builder("kvorum.range.size")
-			.description("Keys and values told in ranges")
+			.description("Size of the keys and values sent in ranges")
 			.baseUnit("bytes")
 			.register(registry);
 		this.lost = replicas("lost", registry);
@@ -68,7 +68,7 @@ final class RangeMeters implements RangeEvents {
 	private static Counter replicas(String change, MeterRegistry registry) {
 		return Counter.builder("kvorum.range.replicas")
 			.tag("change", change)
-			.description("Replicas that a range went on without, and those that took part again")
+			.description("Replicas that a range continued without, and those that took part again")
 			.register(registry);
 	}
 

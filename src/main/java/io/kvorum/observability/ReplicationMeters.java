@@ -47,7 +47,7 @@ final class ReplicationMeters implements CoordinationEvents {
 			.description("Reads that asked one more replica because the first took long")
 			.register(registry);
 		this.wroteBack = Counter.builder("kvorum.replication.write.backs")
-			.description("Reads that brought what they found to more replicas before they answered")
+			.description("Reads that stored the newest entry on more replicas before they answered")
 			.register(registry);
 		this.repairing = Counter.builder("kvorum.replication.repairs")
 			.tag("dropped", "no")
@@ -65,11 +65,11 @@ final class ReplicationMeters implements CoordinationEvents {
 			.tag("operation", text(operation))
 			.tag("consistency", text(consistency))
 			.tag("outcome", text(outcome))
-			.description("Operations on keys that have their answer")
+			.description("Operations on keys that were answered")
 			.register(registry);
 	}
 
-	/** A word of ours as meters and traces have it. */
+	/** The text of a constant in meters, traces and problem types. */
 	static String text(Enum<?> value) {
 		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
 	}

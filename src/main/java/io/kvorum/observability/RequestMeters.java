@@ -15,9 +15,9 @@ import io.micrometer.core.instrument.binder.http.Outcome;
 import org.springframework.http.HttpMethod;
 
 /**
- * Requests for entities, under the name and with the tags that Spring gives to HTTP
- * requests, so that dashboards made for those show them. Spring's own observation of
- * these requests is switched off: it costs several times as much.
+ * Timer of requests for entities, with Spring's name and tags for HTTP requests, so that
+ * dashboards for those show them. Spring's own observation of these requests is switched
+ * off: it costs several times as much.
  */
 final class RequestMeters implements RequestEvents {
 
@@ -25,14 +25,14 @@ final class RequestMeters implements RequestEvents {
 
 	static final String PATH = "/v0/entity";
 
-	/** The duration that the alerts call slow, which is the end of a bucket. */
+	/** Bound of a slow request in the alerts, for which there is a bucket. */
 	private static final Duration SLOW = Duration.ofMillis(100);
 
 	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
 		.map(HttpMethod::name)
 		.collect(Collectors.toUnmodifiableSet());
 
-	/** The status where the client went away before it had one, too. */
+	/** Method that is not known, and status of a client that left before it had one. */
 	private static final String UNKNOWN = "UNKNOWN";
 
 	private final MeterRegistry registry;
@@ -45,7 +45,7 @@ final class RequestMeters implements RequestEvents {
 
 	@Override
 	public void answered(String method, int status, long nanos) {
-		// Clients can send any word as a method: unknown ones share a meter.
+		// Clients can send any word as a method. Unknown ones share a meter.
 		String name = METHODS.contains(method) ? method : UNKNOWN;
 		this.timers.computeIfAbsent(name, _ -> new ConcurrentHashMap<>())
 			.computeIfAbsent(status, code -> timer(name, code))

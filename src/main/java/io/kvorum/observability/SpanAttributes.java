@@ -3,8 +3,8 @@ package io.kvorum.observability;
 import io.opentelemetry.api.common.AttributeKey;
 
 /**
- * The attributes of spans: those of HTTP by their semantic conventions, without {@code
- * url.query}, which contains the key; and Kvorum's own.
+ * Attributes of spans: those of HTTP by the semantic conventions, and Kvorum's own.
+ * {@code url.query} is left out because it holds the key.
  */
 final class SpanAttributes {
 
@@ -20,7 +20,7 @@ final class SpanAttributes {
 
 	static final AttributeKey<String> ERROR = AttributeKey.stringKey("error.type");
 
-	/** The address of the node that coordinates. */
+	/** Address of the coordinator. */
 	static final AttributeKey<String> NODE = AttributeKey.stringKey("kvorum.node");
 
 	static final AttributeKey<Long> ACK = AttributeKey.longKey("kvorum.ack");
@@ -31,18 +31,18 @@ final class SpanAttributes {
 
 	static final AttributeKey<String> SCOPE = AttributeKey.stringKey("kvorum.scope");
 
-	/** The result of an operation, a range, or a call of a replica. */
+	/** Outcome of an operation, a range, or a call of a replica. */
 	static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("kvorum.outcome");
 
-	/** The address of the node that is asked. */
+	/** Address of the replica that is called. */
 	static final AttributeKey<String> REPLICA = AttributeKey.stringKey("kvorum.replica");
 
 	static final AttributeKey<String> STEP = AttributeKey.stringKey("kvorum.step");
 
-	/** Set only if it is true. */
+	/** Whether the call is a hedge; set only if true. */
 	static final AttributeKey<Boolean> HEDGE = AttributeKey.booleanKey("kvorum.hedge");
 
-	/** Calls of replicas that have no span, since there are too many. */
+	/** Number of calls of replicas beyond the limit, which have no span. */
 	static final AttributeKey<Long> CALLS_OMITTED = AttributeKey.longKey("kvorum.calls.omitted");
 
 	private SpanAttributes() {

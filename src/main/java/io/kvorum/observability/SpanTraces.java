@@ -20,10 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
 /**
- * A span for each operation, in the trace that its client is in, and below it one for
- * each call of a replica. Contexts are handed on from one to the other and are never
- * those of a thread: what a request does is on several threads, and what a thread does is
- * of many requests.
+ * Traces with a span for each operation, in the trace of its client, and a child span for
+ * each call of a replica. Contexts are passed explicitly and never bound to a thread: a
+ * request uses several threads, and a thread serves many requests.
  */
 final class SpanTraces implements RequestTraces {
 
@@ -32,7 +31,7 @@ final class SpanTraces implements RequestTraces {
 		.collect(Collectors.toUnmodifiableSet());
 
 	/**
-	 * The method in semantic conventions for an unknown one: clients can send any word.
+	 * Name of an unknown method in the semantic conventions: clients can send any word.
 	 */
 	private static final String OTHER_METHOD = "_OTHER";
 
@@ -40,14 +39,13 @@ final class SpanTraces implements RequestTraces {
 
 	private static final TextMapGetter<RequestHead> HEADERS = new Headers();
 
-	/** Kept because the first call reads jars, which must not happen on an event loop. */
+	/** Kept because its first use reads jars, which must not happen on an event loop. */
 	private final Context root = Context.root();
 
 	private final Tracer tracer;
 
 	private final TextMapPropagator propagator;
 
-	/** The address of this node. */
 	private final String self;
 
 	SpanTraces(OpenTelemetry telemetry, String self) {
@@ -56,7 +54,7 @@ final class SpanTraces implements RequestTraces {
 		this.self = self;
 	}
 
-	/** Null where the trace is not sampled: nothing is noted of it. */
+	/** Begins the span of a request; null if its trace is not sampled. */
 	@Override
 	public @Nullable RequestTrace begin(RequestHead request, String route) {
 		Context client = this.propagator.extract(this.root, request, HEADERS);
@@ -71,7 +69,7 @@ final class SpanTraces implements RequestTraces {
 		}
 		span.setAttribute(SpanAttributes.METHOD, method);
 		span.setAttribute(SpanAttributes.ROUTE, route);
-		// The path as it was sent is the same, or a way to write it that clients choose.
+		// The path as sent is the same, or a spelling of the client's choice.
 		span.setAttribute(SpanAttributes.PATH, route);
 		span.setAttribute(SpanAttributes.SCHEME, request.scheme());
 		span.setAttribute(SpanAttributes.NODE, this.self);
@@ -80,7 +78,7 @@ final class SpanTraces implements RequestTraces {
 
 	private static final class Headers implements TextMapGetter<RequestHead> {
 
-		/** None of the formats of headers that Spring Boot knows needs that. */
+		/** Unused: no header format that Spring Boot supports needs it. */
 		@Override
 		public Iterable<String> keys(RequestHead request) {
 			return List.of();

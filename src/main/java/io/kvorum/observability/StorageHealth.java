@@ -10,14 +10,14 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Whether the store takes writes, checked by a real one that is synced. A full disk is
- * shown but leaves the node up, since it still answers reads; so does a damaged index.
+ * Health of the store, by a real synced write. A full disk or a damaged index is reported
+ * and leaves the node up, since it still answers reads.
  */
 final class StorageHealth implements ReactiveHealthIndicator {
 
 	private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-	/** Probes in between get the same answer, so that asking often costs no syncs. */
+	/** Time for which probes share a result, so that frequent probes cost no syncs. */
 	private static final Duration FRESH = Duration.ofSeconds(1);
 
 	private final PartitionIndex index;

@@ -33,13 +33,13 @@ final class StorageMeters implements StorageEvents {
 
 	StorageMeters(MeterRegistry registry) {
 		this.fromRowCache = Counter.builder("kvorum.storage.row.cache.reads")
-			.description("Reads of entries that were written or read lately, without a call into the database")
+			.description("Reads of recently written or read entries, without a call into the database")
 			.register(registry);
 		this.fromMemory = Counter.builder("kvorum.storage.memory.reads")
-			.description("Reads that the memory of the database answered, without a change of threads")
+			.description("Reads answered from the memory of the database, without a change of threads")
 			.register(registry);
 		this.fromDisk = Timer.builder("kvorum.storage.disk.reads")
-			.description("Reads that went to the storage scheduler, waiting included")
+			.description("Reads on the storage scheduler, including the wait")
 			.publishPercentileHistogram()
 			.register(registry);
 		this.batchSize = DistributionSummary.builder("kvorum.storage.batch.size")
@@ -47,10 +47,10 @@ final class StorageMeters implements StorageEvents {
 			.baseUnit("writes")
 			.register(registry);
 		this.waited = Timer.builder("kvorum.storage.batch.wait")
-			.description("How long the first write of a batch waited for it")
+			.description("Wait of the first write of a batch")
 			.register(registry);
 		this.written = Timer.builder("kvorum.storage.batch.write")
-			.description("Writing a batch, the sync included")
+			.description("Time to write a batch, including the sync")
 			.publishPercentileHistogram()
 			.register(registry);
 		this.overloaded = Counter.builder("kvorum.storage.overloaded")

@@ -26,11 +26,11 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * The members of the cluster, and what each of them holds of a key, without values. Not
- * exposed by default.
+ * Endpoint that shows the nodes of the cluster and, for a key, what each node holds.
+ * Shows no values. Not exposed by default.
  * <p>
- * The server has decoded the parameters and puts U+FFFD for bytes that are no UTF-8. An
- * id with U+FFFD could be that of several keys, and is refused. Any key can be given in
+ * The server decodes the parameters and replaces bytes that are no UTF-8 by U+FFFD. An id
+ * with U+FFFD is refused, as it could stand for several keys. Any key can be given in
  * hexadecimal digits.
  */
 @WebEndpoint(id = "topology")
@@ -54,9 +54,9 @@ final class TopologyEndpoint {
 	}
 
 	/**
-	 * The cluster, or where a key is.
-	 * @param id the key; as an object, since of one that is given twice the server makes
-	 * a list
+	 * The nodes of the cluster, or the holders of a key.
+	 * @param id the key. An object, because the server makes a list of a repeated
+	 * parameter
 	 * @param hex the bytes of the key, two digits each
 	 */
 	@ReadOperation
@@ -86,8 +86,9 @@ final class TopologyEndpoint {
 	}
 
 	/**
-	 * The key that is asked for.
-	 * @throws IllegalArgumentException if that cannot be said; does not tell it
+	 * The requested key.
+	 * @throws IllegalArgumentException if the parameters give no key; the message does
+	 * not contain it
 	 */
 	private static Key key(@Nullable Object id, @Nullable Object hex) {
 		if (id instanceof String text && hex == null) {
@@ -131,8 +132,8 @@ final class TopologyEndpoint {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("node", holding.member().address());
 		body.put("replica", holding.rank() < this.topology.factor());
-		body.put("state",
-				(holding.failed() != null) ? holding.failed().reason().text() : ReplicationMeters.text(holding.state()));
+		body.put("state", (holding.failed() != null) ? holding.failed().reason().text()
+				: ReplicationMeters.text(holding.state()));
 		if (holding.failed() != null) {
 			body.put("detail", holding.failed().detail());
 		}

@@ -14,10 +14,10 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * Keeps Spring Boot from tracing only because OpenTelemetry is on the class path. If
- * tracing is switched on, three of its configurations are used: the SDK, spans, and their
- * export. The others would trace each scrape, each health check and the streams between
- * nodes. They would put paths of strangers into spans, and ask for the current span at
+ * Filter of Spring Boot's tracing, which OpenTelemetry on the class path would switch on.
+ * With tracing enabled, three auto-configurations are used: the SDK, spans and their
+ * export. The others would trace each scrape and health check and the streams between
+ * nodes. They would put any client's paths into spans and look up the current span at
  * each meter.
  */
 final class TracingAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
@@ -45,15 +45,15 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		boolean[] matches = new boolean[autoConfigurations.length];
 		for (int i = 0; i < matches.length; i++) {
 			String name = autoConfigurations[i];
-			// Those that another filter has left out are null.
+			// Null marks one that another filter has left out.
 			matches[i] = name == null || !isAboutTracing(name) || (enabled && USED.contains(name));
 		}
 		return matches;
 	}
 
 	/**
-	 * Whether tracing is switched on. A value that is no boolean is reported later, with
-	 * all other wrong properties.
+	 * Whether tracing is enabled. A value that is no boolean is reported later, with all
+	 * violations of properties.
 	 */
 	private static boolean isEnabled(Environment environment) {
 		try {
@@ -64,12 +64,15 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		}
 	}
 
-	/** Asked about the parts of those that are used, too, which have other names. */
+	/**
+	 * Whether this is an auto-configuration for tracing. Its nested parts, which pass
+	 * here too, have other names.
+	 */
 	private static boolean isAboutTracing(String name) {
 		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
 	}
 
-	/** Matches if tracing is switched on. */
+	/** Matches if tracing is enabled. */
 	static final class Enabled implements Condition {
 
 		@Override

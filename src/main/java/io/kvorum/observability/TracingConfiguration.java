@@ -8,8 +8,8 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Traces operations where that is switched on. Where it is not, nothing of OpenTelemetry
- * is even loaded: see {@link TracingAutoConfigurations}.
+ * Configures traces of operations. Without them no class of OpenTelemetry is loaded: see
+ * {@link TracingAutoConfigurations}.
  */
 @Configuration(proxyBeanMethods = false)
 @Conditional(TracingAutoConfigurations.Enabled.class)

@@ -20,7 +20,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 
-/** Meters of the traffic between nodes, for each peer: there are few. */
+/** Meters of the traffic between nodes. Peers are few, so each has its own. */
 final class TransportMeters implements TransportEvents {
 
 	private static final Duration SHORTEST = Duration.ofNanos(100_000);
@@ -31,7 +31,7 @@ final class TransportMeters implements TransportEvents {
 
 	private final ClockRefusals clockRefusals;
 
-	/** Indexed by the peer. */
+	/** Number of open streams, by the index of the peer. */
 	private final AtomicInteger[] streams;
 
 	private final Map<Called, Timer> calls = new ConcurrentHashMap<>();
@@ -51,7 +51,7 @@ final class TransportMeters implements TransportEvents {
 			}
 		}
 		this.batchSize = DistributionSummary.builder("kvorum.peer.batch.size")
-			.description("Operations and replies that left for a peer together")
+			.description("Operations and replies sent to a peer in one buffer")
 			.baseUnit("frames")
 			.register(registry);
 		for (Refused why : Refused.values()) {
@@ -62,7 +62,7 @@ final class TransportMeters implements TransportEvents {
 	private Counter counter(Refused why) {
 		return Counter.builder("kvorum.peer.streams.refused")
 			.tag("reason", ReplicationMeters.text(why))
-			.description("Streams that somebody wanted to this node and did not get")
+			.description("Streams to this node that were refused")
 			.register(this.registry);
 	}
 
@@ -95,7 +95,7 @@ final class TransportMeters implements TransportEvents {
 			.tag("peer", called.peer.address())
 			.tag("call", ReplicationMeters.text(called.call))
 			.tag("outcome", called.outcome)
-			.description("Calls of a peer's replica, until it replied or was found not to")
+			.description("Calls of a peer's replica, until it replied or failed to")
 			.publishPercentileHistogram()
 			.minimumExpectedValue(SHORTEST)
 			.maximumExpectedValue(LONGEST)

@@ -12,7 +12,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 
-/** Meters of what the guard of the HTTP port has let in and turned away. */
+/** Meters of the guard of the HTTP port. */
 final class WireMeters implements WireEvents {
 
 	private final EnumMap<Refusal, Counter> refused;
@@ -37,7 +37,7 @@ final class WireMeters implements WireEvents {
 					.tag("limit", ReplicationMeters.text(timeout))
 					.register(registry));
 		this.connectionsRefused = Counter.builder("kvorum.http.connections.refused")
-			.description("Connections closed on accept, because there were too many")
+			.description("Connections closed on accept because there were too many")
 			.register(registry);
 		this.handshakesFailed = Counter.builder("kvorum.http.handshakes.failed")
 			.description("TLS handshakes that failed")

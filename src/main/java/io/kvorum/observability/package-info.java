@@ -1,4 +1,4 @@
-/** Micrometer meters and Actuator health of a node. */
+/** Micrometer meters, spans, Actuator health and endpoints of a node. Decides nothing. */
 @NullMarked
 package io.kvorum.observability;
 
