@@ -33,7 +33,7 @@ public final class Coordinators {
 	}
 
 	/** Of a cluster of one. */
-	static Coordinator alone(StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
+	public static Coordinator alone(StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
 		Topology topology = Topology.alone();
 		Member self = topology.members().getFirst();
 		return of(topology, self, List.of(LocalReplica.alone(self, storage, clock, time)), clock, time,

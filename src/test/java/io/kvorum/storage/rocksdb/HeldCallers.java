@@ -15,17 +15,20 @@ final class HeldCallers implements CallerThreads {
 
 	private volatile CountDownLatch released = new CountDownLatch(0);
 
-	private final Executor executor = this::execute;
+	private final Executor held = this::execute;
+
+	/** The executor of the callers; it runs what is not held. */
+	volatile Executor executor = Runnable::run;
 
 	@Override
 	public Executor current() {
-		return this.executor;
+		return this.held;
 	}
 
 	private void execute(Runnable task) {
 		this.reached.countDown();
 		await(this.released);
-		task.run();
+		this.executor.execute(task);
 	}
 
 	/** From now on whoever hands results back waits. */

@@ -1,0 +1,592 @@
+package io.kvorum.operation;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.testing.Awaited;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.fail;
+
+/** The promises of {@link KeyValueStore}, for each implementation. */
+public abstract class KeyValueStoreContract {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final String TYPE = "text/plain";
+
+	private static final Duration LIFE = Duration.ofSeconds(5);
+
+	/** Longer than any ttl. */
+	private static final Duration AGE = Ttl.MAX.plusDays(1);
+
+	private static final long ALL = Long.MAX_VALUE;
+
+	/** More ranges than any store opens at a time. */
+	private static final int TOO_MANY_RANGES = 10_000;
+
+	private final Notes notes = new Notes();
+
+	/** The store of this test, open and empty. */
+	protected abstract KeyValueStore store();
+
+	/** The executor on which this test calls the store. */
+	protected abstract Scheduler caller();
+
+	/** Lets time pass for the store. */
+	protected abstract void pass(Duration time);
+
+	/** Makes the store refuse writes because a limit is reached. Reads go on. */
+	protected abstract void fill();
+
+	/** Makes all further operations fail. */
+	protected abstract void breakDown();
+
+	@Test
+	void thePolicyHasALevelForRequestsThatNameNone() {
+		ReplicationPolicy policy = store().policy();
+
+		assertThat(policy.factor()).isBetween(1, policy.nodes());
+		assertThat(policy.consistencyOf(policy.defaults())).isEqualTo(Consistency.LINEARIZABLE);
+	}
+
+	@Test
+	void aKeyThatWasNeverPutHasNoValue() {
+		assertThat(get(KEY)).isNull();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 4096, 65_537, 1 << 20 })
+	void aValueOfAnySizeIsReadWithItsTypeAndTheVersionOfItsPut(int length) {
+		Value value = Value.of(new Generator(length).bytes(length));
+		Version version = put(KEY, value, null);
+
+		assertThat(get(KEY)).satisfies(live -> {
+			assertThat(live.version()).isEqualTo(version);
+			assertThat(live.contentType()).isEqualTo(TYPE);
+			assertThat(live.value()).isEqualTo(value);
+			assertThat(live.expires()).isFalse();
+		});
+	}
+
+	@Test
+	void keysThatDifferInOneByteAreDifferent() {
+		List<Key> keys = List.of(Generator.key("a"), Generator.key("A"), Generator.key("a\0"),
+				Key.of(new byte[] { 'a', -1 }), Key.of(new byte[] { -1 }));
+		keys.forEach(key -> put(key, Value.of(key.bytes()), null));
+
+		assertThat(keys).allSatisfy(key -> assertThat(valueOf(key)).isEqualTo(Value.of(key.bytes())));
+	}
+
+	@Test
+	void aPutReplacesTheValueTheTypeAndTheTtl() {
+		put(KEY, value("old"), new Ttl(LIFE));
+		await(store().put(KEY, defaults(), "application/json", value("new"), null, this.notes));
+		pass(LIFE);
+
+		assertThat(get(KEY)).satisfies(live -> {
+			assertThat(live.contentType()).isEqualTo("application/json");
+			assertThat(live.value()).isEqualTo(value("new"));
+		});
+	}
+
+	@Test
+	void aDeletedKeyHasNoValueUntilItIsPutAgain() {
+		put(KEY, "old");
+		delete(KEY);
+		assertThat(get(KEY)).isNull();
+		put(KEY, "new");
+		assertThat(valueOf(KEY)).isEqualTo(value("new"));
+	}
+
+	@Test
+	void aKeyWithoutAValueCanBeDeleted() {
+		Version first = delete(KEY);
+
+		assertThat(delete(KEY)).isGreaterThan(first);
+		assertThat(get(KEY)).isNull();
+	}
+
+	@Test
+	void theVersionsOfAKeyGrowWhileTheClockStandsStill() {
+		List<Version> versions = List.of(put(KEY, "first"), put(KEY, "second"), delete(KEY), put(KEY, "third"));
+
+		assertThat(versions).isSorted().doesNotHaveDuplicates();
+	}
+
+	@Test
+	void eachLevelReadsWhatItHasStored() {
+		int nodes = store().policy().nodes();
+		for (int from = 1; from <= nodes; from++) {
+			for (int ack = 1; ack <= from; ack++) {
+				Replicas level = new Replicas(ack, from);
+				Key key = Generator.key("key " + level);
+				await(store().put(key, level, TYPE, value("value"), null, this.notes));
+				assertThat(await(store().get(key, level, this.notes))).extracting(Live::value)
+					.isEqualTo(value("value"));
+				await(store().delete(key, level, this.notes));
+				assertThat(await(store().get(key, level, this.notes))).isNull();
+			}
+		}
+	}
+
+	@Test
+	void anOperationBeginsWithEachSubscription() {
+		Mono<Version> put = store().put(KEY, defaults(), TYPE, value("put"), null, this.notes);
+		Mono<Live> get = store().get(KEY, defaults(), this.notes);
+		Mono<Version> delete = store().delete(KEY, defaults(), this.notes);
+		assertThat(this.notes.all).isEmpty();
+		assertThat(get(KEY)).isNull();
+
+		Version first = await(put);
+		assertThat(await(get)).extracting(Live::version).isEqualTo(first);
+		Version second = await(put);
+		assertThat(second).isGreaterThan(first);
+		assertThat(await(get)).extracting(Live::version).isEqualTo(second);
+		assertThat(await(delete)).isGreaterThan(second);
+		assertThat(await(get)).isNull();
+	}
+
+	@Test
+	void resultsArriveOnTheExecutorOfTheCaller() {
+		Thread caller = await(Mono.fromSupplier(Thread::currentThread));
+
+		assertThat(threadOf(store().put(KEY, defaults(), TYPE, value("value"), null, this.notes))).isSameAs(caller);
+		assertThat(threadOf(store().get(KEY, defaults(), this.notes))).isSameAs(caller);
+		assertThat(threadOf(store().delete(KEY, defaults(), this.notes))).isSameAs(caller);
+		withRange(KeyRange.all(), ALL, cursor -> assertThat(threadOf(cursor.next())).isSameAs(caller));
+	}
+
+	private @Nullable Thread threadOf(Mono<?> operation) {
+		return await(operation.map(_ -> Thread.currentThread()));
+	}
+
+	@Test
+	void aCancelledWriteLeavesTheOldValueOrTheNewOne() {
+		put(KEY, "old");
+		await(Mono.fromRunnable(
+				() -> store().put(KEY, defaults(), TYPE, value("new"), null, this.notes).subscribe().dispose()));
+		put(Generator.key("other"), "value");
+
+		assertThat(valueOf(KEY)).isIn(value("old"), value("new"));
+	}
+
+	@Test
+	void aValueExpiresWhenItsTtlHasPassedSinceItsVersion() {
+		Version version = put(KEY, value("value"), new Ttl(LIFE));
+		pass(LIFE.minusMillis(1));
+		assertThat(get(KEY))
+			.satisfies(live -> assertThat(live.expiresAtMillis()).isEqualTo(version.millis() + LIFE.toMillis()));
+		pass(Duration.ofMillis(1));
+		assertThat(get(KEY)).isNull();
+	}
+
+	@Test
+	void anExpiredKeyCanBePutAgainAndWithoutATtlItDoesNotExpire() {
+		put(KEY, value("old"), new Ttl(LIFE));
+		pass(LIFE);
+		put(KEY, "new");
+		pass(AGE);
+		assertThat(valueOf(KEY)).isEqualTo(value("new"));
+	}
+
+	@Test
+	void aStoreWithRoomRefusesNoWrite() {
+		assertThat(store().refuseWrite(Operation.PUT, KEY, allReplicas(), 1000)).isNull();
+		assertThat(store().refuseWrite(Operation.DELETE, KEY, allReplicas(), 0)).isNull();
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "PUT", "DELETE" })
+	void aRefusedWriteFailsIfItIsTriedAllTheSame(Operation operation) {
+		put(KEY, "old");
+		fill();
+
+		OperationFailedException refused = store().refuseWrite(operation, KEY, allReplicas(), 1000);
+		assertThat(refused).isNotNull().matches(ex -> ex.kind() != Kind.NOT_ENOUGH_REPLICAS).matches(this::isNotBegun);
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> await(write(operation, allReplicas(), Value.of(new byte[1000]))));
+		assertThat(valueOf(KEY)).isEqualTo(value("old"));
+	}
+
+	private Mono<Version> write(Operation operation, Replicas level, Value value) {
+		return (operation == Operation.PUT) ? store().put(KEY, level, TYPE, value, null, this.notes)
+				: store().delete(KEY, level, this.notes);
+	}
+
+	private boolean isNotBegun(OperationFailedException ex) {
+		return !ex.mayHaveHappened() && ex.mayRetry();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRangeOfNoKeysIsOneLastPieceWithoutEntries(RangeScope scope) {
+		RangePiece piece = withRange(scope, KeyRange.all(), 1, this::next);
+
+		assertThat(piece).isEqualTo(new RangePiece(List.of(), true, null));
+	}
+
+	@Test
+	void aRangeHasItsStartAndNotItsEndAndIsInTheUnsignedOrderOfTheBytesOfKeys() {
+		List<Key> ordered = List.of(Generator.key("a"), Generator.key("a\0"), Generator.key("aa"), Generator.key("b"),
+				Key.of(new byte[] { 'b', (byte) 0x80 }), Key.of(new byte[] { (byte) 0xff }));
+		ordered.reversed().forEach(key -> put(key, "value"));
+
+		assertThat(keysOf(KeyRange.all())).isEqualTo(ordered);
+		assertThat(keysOf(range("a", "b"))).isEqualTo(ordered.subList(0, 3));
+		assertThat(keysOf(range("a\0", "b\0"))).isEqualTo(ordered.subList(1, 4));
+		assertThat(keysOf(range("b", null))).isEqualTo(ordered.subList(3, 6));
+		assertThat(keysOf(range("ab", "b"))).isEmpty();
+	}
+
+	@Test
+	void aRangeHasTheEntriesThatAGetReads() {
+		put(Generator.key("a"), value("value"), new Ttl(LIFE));
+		put(Generator.key("b"), Value.of(new Generator(1).bytes(100_000)), null);
+
+		assertThat(entriesOf(KeyRange.all(), ALL).entries())
+			.allSatisfy(item -> assertThat(item.live()).isEqualTo(get(item.key())))
+			.hasSize(2);
+	}
+
+	@Test
+	void aRangeLeavesOutWhatIsDeletedOrExpiredAndDoesNotCountIt() {
+		put(Generator.key("a"), value("value"), new Ttl(LIFE));
+		put(Generator.key("b"), "value");
+		put(Generator.key("c"), "value");
+		put(Generator.key("d"), "value");
+		put(Generator.key("e"), value("value"), new Ttl(LIFE));
+		delete(Generator.key("c"));
+		pass(LIFE);
+
+		assertThat(entriesOf(KeyRange.all(), 2)).satisfies(all -> {
+			assertThat(all.keys()).containsExactly(Generator.key("b"), Generator.key("d"));
+			assertThat(all.next()).isNull();
+		});
+	}
+
+	@Test
+	void aRangeStopsAtItsLimitAndNamesTheFirstKeyBeyond() {
+		List<Key> keys = List.of(Generator.key("a"), Generator.key("b"), Generator.key("c"), Generator.key("d"));
+		keys.forEach(key -> put(key, "value"));
+
+		for (int limit = 1; limit <= keys.size(); limit++) {
+			Entries entries = entriesOf(KeyRange.all(), limit);
+			assertThat(entries.keys()).isEqualTo(keys.subList(0, limit));
+			assertThat(entries.next()).isEqualTo((limit < keys.size()) ? keys.get(limit) : null);
+		}
+		assertThat(entriesOf(range("a", "c"), 2).next()).as("the end of the range").isNull();
+	}
+
+	@SeededTest
+	void aRangeReadFromLimitToLimitIsWhatWasPut(long seed) {
+		Generator random = new Generator(seed);
+		NavigableMap<Key, Value> model = new TreeMap<>();
+		for (int i = 0; i < 120; i++) {
+			Key key = Generator.key("key " + random.below(60));
+			if (random.chance(25)) {
+				delete(key);
+				model.remove(key);
+			}
+			else {
+				Value value = Value.of(random.bytes(random.chance(10) ? 40_000 : random.below(50)));
+				put(key, value, null);
+				model.put(key, value);
+			}
+		}
+
+		Key start = Generator.key("key " + random.below(60));
+		Key end = Generator.key("key " + random.below(60));
+		NavigableMap<Key, Value> read = new TreeMap<>();
+		Key next = start;
+		while (next != null) {
+			Entries entries = entriesOf(KeyRange.of(next.bytes(), end.bytes()), 1 + random.below(9));
+			entries.entries().forEach(item -> assertThat(read.put(item.key(), item.live().value())).isNull());
+			next = entries.next();
+		}
+		assertThat(read).isEqualTo((start.compareTo(end) < 0) ? model.subMap(start, end) : new TreeMap<>());
+	}
+
+	@Test
+	void aRangeOfANodeHasNothingThatTheRangeOfTheClusterHasNot() {
+		for (int i = 0; i < 20; i++) {
+			put(Generator.key("key " + i), "value");
+		}
+		List<Item> cluster = entriesOf(KeyRange.all(), ALL).entries();
+		List<Item> node = withRange(RangeScope.NODE, KeyRange.all(), ALL, this::readAll).entries();
+
+		assertThat(cluster).containsAll(node);
+		assertThat(node).extracting(Item::key).isSorted();
+	}
+
+	@Test
+	void aRangeTooManyIsRefusedAndEachCloseMakesRoomForOneMoreOnce() {
+		List<RangeCursor> open = new ArrayList<>();
+		OperationFailedException refused = openUntilRefused(open);
+		assertThat(refused.kind()).isEqualTo(Kind.NOT_ACCEPTED);
+		assertThat(refused).matches(this::isNotBegun);
+		assertThat(open).isNotEmpty();
+
+		RangeCursor closed = open.removeLast();
+		close(closed);
+		close(closed);
+		open.add(open(RangeScope.CLUSTER, KeyRange.all(), ALL));
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> open(RangeScope.CLUSTER, KeyRange.all(), ALL));
+		open.forEach(this::close);
+	}
+
+	private OperationFailedException openUntilRefused(List<RangeCursor> open) {
+		try {
+			while (open.size() < TOO_MANY_RANGES) {
+				open.add(open(RangeScope.CLUSTER, KeyRange.all(), ALL));
+			}
+		}
+		catch (OperationFailedException ex) {
+			return ex;
+		}
+		return fail("%d ranges are open and none was refused", TOO_MANY_RANGES);
+	}
+
+	@Test
+	void anOperationIsReportedOnceWithItsLevelAndItsOutcome() {
+		for (Replicas level : List.of(defaults(), new Replicas(1, 1))) {
+			String began = "began %d/%d %s".formatted(level.ack(), level.from(), store().policy().consistencyOf(level));
+			for (Mono<?> operation : List.of(store().get(KEY, level, this.notes),
+					store().put(KEY, level, TYPE, value("value"), null, this.notes),
+					store().get(KEY, level, this.notes), store().delete(KEY, level, this.notes))) {
+				this.notes.all.clear();
+				await(operation.then());
+				assertThat(this.notes.all).containsExactly(began, "decided REACHED");
+				assertThat(this.notes.calls).allSatisfy(ends -> assertThat(ends).hasValueLessThanOrEqualTo(1));
+			}
+		}
+	}
+
+	@Test
+	void aRangeIsReportedOnceWithItsOutcome() {
+		put(KEY, "value");
+		for (RangeScope scope : RangeScope.values()) {
+			this.notes.all.clear();
+			RangeCursor read = open(scope, KeyRange.all(), ALL);
+			readAll(read);
+			close(read);
+			close(read);
+			assertThat(this.notes.all).containsExactly("began " + scope, "ended COMPLETE");
+
+			this.notes.all.clear();
+			close(open(scope, KeyRange.all(), ALL));
+			assertThat(this.notes.all).containsExactly("began " + scope, "ended CANCELLED");
+		}
+	}
+
+	@Test
+	void aReadOfABrokenStoreFailsAndSaysSo() {
+		breakDown();
+
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> await(store().get(KEY, defaults(), this.notes)))
+			.matches(ex -> ex.acknowledged() < ex.required())
+			.matches(ex -> !ex.mayHaveHappened());
+		assertThat(this.notes.all).hasSize(2).endsWith("decided NOT_APPLIED");
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "PUT", "DELETE" })
+	void aWriteToABrokenStoreFailsAndSaysWhetherItMayHaveHappened(Operation operation) {
+		breakDown();
+
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> await(
+					(operation == Operation.PUT) ? store().put(KEY, defaults(), TYPE, value("value"), null, this.notes)
+							: store().delete(KEY, defaults(), this.notes)))
+			.matches(ex -> ex.acknowledged() < ex.required())
+			.satisfies(ex -> assertThat(this.notes.all).hasSize(2)
+				.endsWith(ex.mayHaveHappened() ? "decided UNKNOWN" : "decided NOT_APPLIED"));
+	}
+
+	@Test
+	void aRangeOfABrokenStoreFails() {
+		put(KEY, "value");
+		this.notes.all.clear();
+		breakDown();
+
+		withRange(KeyRange.all(), ALL, cursor -> assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> await(cursor.next())));
+		assertThat(this.notes.all).containsExactly("began CLUSTER", "ended FAILED");
+	}
+
+	private Replicas defaults() {
+		return store().policy().defaults();
+	}
+
+	private Replicas allReplicas() {
+		int nodes = store().policy().nodes();
+		return new Replicas(nodes, nodes);
+	}
+
+	private static Value value(String text) {
+		return Value.of(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	private static KeyRange range(String start, @Nullable String end) {
+		return KeyRange.of(start.getBytes(StandardCharsets.UTF_8),
+				(end != null) ? end.getBytes(StandardCharsets.UTF_8) : null);
+	}
+
+	private <T> @Nullable T await(Mono<T> operation) {
+		return Awaited.of(operation.subscribeOn(caller()));
+	}
+
+	private @Nullable Live get(Key key) {
+		return await(store().get(key, defaults(), OperationObserver.NONE));
+	}
+
+	private @Nullable Value valueOf(Key key) {
+		Live live = get(key);
+		return (live != null) ? live.value() : null;
+	}
+
+	private Version put(Key key, String text) {
+		return put(key, value(text), null);
+	}
+
+	private Version put(Key key, Value value, @Nullable Ttl ttl) {
+		return written(await(store().put(key, defaults(), TYPE, value, ttl, OperationObserver.NONE)));
+	}
+
+	private Version delete(Key key) {
+		return written(await(store().delete(key, defaults(), OperationObserver.NONE)));
+	}
+
+	private static Version written(@Nullable Version version) {
+		return (version != null) ? version : fail("no version");
+	}
+
+	private RangeCursor open(RangeScope scope, KeyRange range, long limit) {
+		RangeCursor cursor = await(Mono.fromSupplier(() -> store().range(scope, range, limit, this.notes)));
+		return (cursor != null) ? cursor : fail("no range");
+	}
+
+	private void close(RangeCursor cursor) {
+		await(Mono.fromRunnable(cursor::close));
+	}
+
+	private <T> T withRange(KeyRange range, long limit, Use<T> use) {
+		return withRange(RangeScope.CLUSTER, range, limit, use);
+	}
+
+	private <T> T withRange(RangeScope scope, KeyRange range, long limit, Use<T> use) {
+		RangeCursor cursor = open(scope, range, limit);
+		try {
+			return use.of(cursor);
+		}
+		finally {
+			close(cursor);
+		}
+	}
+
+	private Entries entriesOf(KeyRange range, long limit) {
+		return withRange(range, limit, this::readAll);
+	}
+
+	private List<Key> keysOf(KeyRange range) {
+		return entriesOf(range, ALL).keys();
+	}
+
+	private RangePiece next(RangeCursor cursor) {
+		RangePiece piece = await(cursor.next());
+		return (piece != null) ? piece : fail("no piece");
+	}
+
+	private Entries readAll(RangeCursor cursor) {
+		List<Item> entries = new ArrayList<>();
+		while (true) {
+			RangePiece piece = next(cursor);
+			entries.addAll(piece.entries());
+			if (piece.last()) {
+				return new Entries(entries, piece.next());
+			}
+			assertThat(piece.next()).as("only the last piece names a key").isNull();
+		}
+	}
+
+	/** Uses an open range. */
+	private interface Use<T> {
+
+		T of(RangeCursor cursor);
+
+	}
+
+	/** The entries of all pieces of a range, and the first key beyond its limit. */
+	private record Entries(List<Item> entries, @Nullable Key next) {
+
+		List<Key> keys() {
+			return this.entries.stream().map(Item::key).toList();
+		}
+
+	}
+
+	/** Notes the begin and the outcome of operations, and the ends of each call. */
+	private static final class Notes implements OperationObserver {
+
+		final List<String> all = new CopyOnWriteArrayList<>();
+
+		final List<AtomicInteger> calls = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void began(Replicas asked, Consistency consistency) {
+			this.all.add("began %d/%d %s".formatted(asked.ack(), asked.from(), consistency));
+		}
+
+		@Override
+		public void began(RangeScope scope) {
+			this.all.add("began " + scope);
+		}
+
+		@Override
+		public Call asked(String replica, Step step, boolean hedge) {
+			AtomicInteger ends = new AtomicInteger();
+			this.calls.add(ends);
+			return (_, _) -> ends.incrementAndGet();
+		}
+
+		@Override
+		public void decided(Outcome outcome) {
+			this.all.add("decided " + outcome);
+		}
+
+		@Override
+		public void ended(RangeOutcome outcome) {
+			this.all.add("ended " + outcome);
+		}
+
+	}
+
+}
