@@ -3,7 +3,7 @@ package io.kvorum.access;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Makes files of keys. */
+/** Makes keys files. */
 final class KeysFiles {
 
 	/** A secret of the right form. */
@@ -16,7 +16,7 @@ final class KeysFiles {
 		return HexFormat.of().formatHex(SecretHash.of(secret));
 	}
 
-	/** A key with this secret and these properties beside. */
+	/** A key with this secret and these further properties. */
 	static String key(String id, String secret, String more) {
 		return """
 				{"id":"%s","sha256":"%s",%s}""".formatted(id, hash(secret), more);

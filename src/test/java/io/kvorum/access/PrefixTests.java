@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What lies inside a prefix; by bytes, in hexadecimal. */
+/** The ranges inside a prefix; by bytes, in hexadecimal. */
 class PrefixTests {
 
 	private static byte[] bytes(String hex) {
