@@ -13,8 +13,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Logs, when a node is ready, that it requires keys. Warns if they cross a network in
- * plain text.
+ * Logs at the readiness of a node that requests need keys, and warns of a server to which
+ * they are sent in the clear.
  */
 final class AccessReport {
 
@@ -41,7 +41,7 @@ final class AccessReport {
 		}
 	}
 
-	/** Warns about the server with these properties. */
+	/** Warns of the server with these properties. */
 	private void warn(String server) {
 		Binder binder = Binder.get(this.environment);
 		boolean encrypted = Ssl.isEnabled(binder.bind(server + ".ssl", Ssl.class).orElse(null));
@@ -49,7 +49,7 @@ final class AccessReport {
 			.map(InetAddress::isLoopbackAddress)
 			.orElse(false);
 		if (!encrypted && !loopback) {
-			logger.warn("API keys cross the network in the clear, where whoever sees them can use them: set {}.ssl.*, "
+			logger.warn("API keys cross the network in the clear, where an eavesdropper can copy them: set {}.ssl.*, "
 					+ "or {}.address to a loopback address behind something that encrypts", server, server);
 		}
 	}

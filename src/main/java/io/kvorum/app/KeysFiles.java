@@ -16,7 +16,7 @@ final class KeysFiles {
 	}
 
 	/**
-	 * The content of a file, wherever a link leads; no more than one byte too many.
+	 * The content of a file, links followed; at most one byte beyond the limit.
 	 * @throws KeysFileException if it cannot be read
 	 */
 	static byte[] read(Path path) {

@@ -19,16 +19,16 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Looks now and then at what stands in the file of the API keys. At its content: a
- * mounted secret changes by a link to another directory, and no event of the file tells.
+ * Polls the content of the API keys file. File events do not suffice: a mounted secret
+ * changes by a link to another directory.
  * <p>
- * On a thread of its own, since a disk, or a network, may hang.
+ * Runs on a thread of its own, since a disk, or a network, may hang.
  */
 final class KeysWatch implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(KeysWatch.class);
 
-	/** Null where there is nothing to watch. */
+	/** Null if there is nothing to watch. */
 	private final @Nullable Path path;
 
 	private final Duration interval;
@@ -39,10 +39,10 @@ final class KeysWatch implements SmartLifecycle {
 
 	private final AccessEvents events;
 
-	/** The content that was found last, usable or not. */
+	/** The content found last, usable or not. */
 	private byte[] seen;
 
-	/** Why that cannot be used; null where it is in use. */
+	/** Why that cannot be used; null if it is in use. */
 	private @Nullable String trouble;
 
 	private @Nullable ScheduledExecutorService thread;
@@ -87,7 +87,7 @@ final class KeysWatch implements SmartLifecycle {
 		return this.thread != null;
 	}
 
-	/** Checks the file. Never throws: that would be the last check. */
+	/** Looks once. Never throws: the executor would not look again. */
 	void look(Path file) {
 		try {
 			byte[] content = KeysFiles.read(file);
@@ -100,7 +100,7 @@ final class KeysWatch implements SmartLifecycle {
 			keep(String.valueOf(ex.getMessage()), null);
 		}
 		catch (RuntimeException ex) {
-			keep("an error that nobody expected: " + ex.getClass().getName(), ex);
+			keep("an unexpected error: " + ex.getClass().getName(), ex);
 		}
 	}
 
@@ -112,9 +112,8 @@ final class KeysWatch implements SmartLifecycle {
 	}
 
 	/**
-	 * Tells once what is wrong, for as long as it is the same.
-	 * @param unexpected whose stack is told too; null where there is nothing to learn
-	 * from it
+	 * Logs once what is wrong, for as long as it is the same.
+	 * @param unexpected logged with its stack; null if the stack says nothing
 	 */
 	private void keep(String why, @Nullable RuntimeException unexpected) {
 		if (why.equals(this.trouble)) {

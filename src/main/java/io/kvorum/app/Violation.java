@@ -1,7 +1,7 @@
 package io.kvorum.app;
 
 /**
- * An error in one property.
+ * A property and the rule that it violates.
  *
  * @param name the name of the property
  * @param value the value as it was given
@@ -9,7 +9,7 @@ package io.kvorum.app;
  */
 record Violation(String name, String value, String rule) {
 
-	/** A placeholder for a value that must not be shown. */
+	/** Replaces a secret value. */
 	static final String HIDDEN = "(hidden)";
 
 	@Override

@@ -24,22 +24,22 @@ import org.springframework.util.unit.DataSize;
 import org.springframework.validation.FieldError;
 
 /**
- * Collects all violations in the properties of a node, where Spring stops at the first. A
- * value that cannot be converted is recorded and replaced by its default, so that the
- * others are checked too. Constraints and unknown names come after that.
+ * Collects all violations of the properties of a node, where Spring stops at the first. A
+ * value that cannot be converted is noted, and its default replaces it, so that the
+ * others are checked too. Then come the constraints, then the unknown names.
  * <p>
- * One object serves one binding. Properties of other prefixes pass unchanged.
+ * One object for each binding. Properties of others pass through unchanged.
  */
 final class ViolationCollector extends AbstractBindHandler {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kvorum");
 
-	/** Prefix of the secret: an unknown name below it may be a misspelt one. */
+	/** Parent of the secret: an unknown name in it may be that one misspelt. */
 	private static final ConfigurationPropertyName CLUSTER = PREFIX.append("cluster");
 
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
 
-	/** Reports the properties that no binding has used. */
+	/** Sees all that is bound, and in the end what is not. */
 	private final BindHandler unknown = new NoUnboundElementsBindHandler(BindHandler.DEFAULT,
 			new UnboundElementsSourceFilter());
 
@@ -116,7 +116,7 @@ final class ViolationCollector extends AbstractBindHandler {
 		catch (UnboundConfigurationPropertiesException ex) {
 			ex.getUnboundProperties()
 				.stream()
-				// Properties without a value, or with a wrong one, are unbound too.
+				// Known ones without a value, or with a wrong one, are not bound either.
 				.filter(property -> !this.known.contains(property.getName()))
 				.map(property -> new Violation(property.getName().toString(),
 						mayBeSecret(property.getName()) ? Violation.HIDDEN : String.valueOf(property.getValue()),
@@ -132,8 +132,8 @@ final class ViolationCollector extends AbstractBindHandler {
 	}
 
 	/**
-	 * The value as written: "5 m" instead of a Duration's "PT5M". The secret is never
-	 * shown.
+	 * A value as it was given: "5 m", where a Duration would say "PT5M". The secret is
+	 * never shown.
 	 */
 	private static String given(ConfigurationPropertyName name, BindContext context) {
 		return name.equals(SECRET) ? Violation.HIDDEN
