@@ -1,6 +1,6 @@
 package io.kvorum.access;
 
-/** What happens to keys, for those who count. Called by any thread. */
+/** An observer of denials and of changes of the keys. Called by any thread. */
 public interface AccessEvents {
 
 	/** Counts nothing. */

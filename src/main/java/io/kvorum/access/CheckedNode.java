@@ -4,6 +4,7 @@ import java.time.DateTimeException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import org.jspecify.annotations.Nullable;
@@ -72,10 +73,10 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 			.toList();
 	}
 
-	/** Parses a text; null and refused if this is another type or cannot be parsed. */
-	<T> @Nullable T parsed(Parser<T> parser, String rule) {
+	/** Parses a text; refuses what is none, or makes the parser return null or throw. */
+	<T> @Nullable T parsed(Function<String, @Nullable T> parser, String rule) {
 		try {
-			T value = this.node.isString() ? parser.parse(this.node.asString()) : null;
+			T value = this.node.isString() ? parser.apply(this.node.asString()) : null;
 			if (value != null) {
 				return value;
 			}
@@ -102,13 +103,6 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 		if (first != null) {
 			refuse("must not be that of " + first);
 		}
-	}
-
-	/** Parses a text; returns null or throws if it cannot. */
-	interface Parser<T> {
-
-		@Nullable T parse(String text);
-
 	}
 
 }

@@ -197,7 +197,7 @@ public final class KeysFile {
 		}
 		Set<R> rights = EnumSet.noneOf(type);
 		for (CheckedNode element : list.elements(named.size())) {
-			R right = element.parsed(named::get, "must be one of " + named.keySet());
+			R right = element.parsed(text -> named.get(text), "must be one of " + named.keySet());
 			if (right != null && !rights.add(right)) {
 				element.refuse("is there twice");
 			}

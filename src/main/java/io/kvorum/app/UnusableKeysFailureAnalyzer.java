@@ -9,7 +9,7 @@ final class UnusableKeysFailureAnalyzer extends AbstractFailureAnalyzer<Unusable
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, UnusableKeysException cause) {
 		return new FailureAnalysis(String.valueOf(cause.getMessage()),
-				"Correct the file; config/new-api-key writes an entry. Without kvorum.access.keys-file every request is admitted.",
+				"Correct the file; src/main/scripts/new-api-key writes an entry. Without kvorum.access.keys-file every request is admitted.",
 				cause);
 	}
 

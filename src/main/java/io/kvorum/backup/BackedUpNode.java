@@ -2,7 +2,7 @@ package io.kvorum.backup;
 
 import org.jspecify.annotations.Nullable;
 
-/** The facts about a node that a backup records. Called by the thread that makes it. */
+/** The facts that a backup needs of its node. Called by the backing-up thread. */
 public interface BackedUpNode {
 
 	Origin origin();
@@ -11,12 +11,12 @@ public interface BackedUpNode {
 	long identity();
 
 	/**
-	 * Why it may lack what it has acknowledged: a backup of that would be none; null
-	 * where it has everything.
+	 * The reason why the node may lack what it has acknowledged, so that it is not backed
+	 * up; null if it has everything.
 	 */
 	@Nullable String doubt();
 
-	/** Whether the node knows of no difference to any peer. */
+	/** Whether the node knows of no entry that it, or a peer, lacks. */
 	boolean isConverged();
 
 }

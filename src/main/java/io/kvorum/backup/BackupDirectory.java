@@ -27,13 +27,13 @@ import org.slf4j.LoggerFactory;
  * The directory of a node's backups.
  * <p>
  * A backup is a directory {@code <name>} with a {@code manifest.json} and the files of
- * the store in {@code store}. It comes to be, and ceases to be, by renaming from and to
+ * the store in {@code store}. It is published and removed by a rename from and to
  * {@code <name>.partial}: what has that name is no backup and is removed. Symbolic links
- * are never followed: the directory itself may be one, but one in it is no backup.
+ * in it are no backups and never followed; the directory itself may be one.
  */
 final class BackupDirectory {
 
-	/** The directory of a backup that contains the files of the store. */
+	/** The directory of the files of the store, in a backup. */
 	static final String STORE = "store";
 
 	private static final Logger logger = LoggerFactory.getLogger(BackupDirectory.class);
@@ -57,8 +57,8 @@ final class BackupDirectory {
 	}
 
 	/**
-	 * Keeps other processes out, until it is closed.
-	 * @throws BackupException if one is in
+	 * Locks the directory against other processes until the channel is closed.
+	 * @throws BackupException if another process has it
 	 */
 	FileChannel lock() throws IOException {
 		Files.createDirectories(this.path);
@@ -92,7 +92,7 @@ final class BackupDirectory {
 		}
 	}
 
-	/** Whether a file or directory has the name of a backup, complete or partial. */
+	/** Whether the name is taken, also by a backup that is being made or removed. */
 	boolean isTaken(BackupName name) {
 		return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS)
 				|| Files.exists(partial(name), LinkOption.NOFOLLOW_LINKS);
@@ -130,10 +130,7 @@ final class BackupDirectory {
 		}
 	}
 
-	/**
-	 * All children. A disk that fails in the middle is reported like one that fails at
-	 * the beginning.
-	 */
+	/** All elements; a disk that fails in the middle is an IOException too. */
 	static List<Path> allOf(DirectoryStream<Path> stream) throws IOException {
 		List<Path> all = new ArrayList<>();
 		try {
@@ -145,13 +142,13 @@ final class BackupDirectory {
 		return all;
 	}
 
-	/** Makes a backup of one that is complete and on the disk. */
+	/** Publishes a backup that is complete and synced. */
 	void publish(BackupName name) throws IOException {
 		Files.move(partial(name), of(name), StandardCopyOption.ATOMIC_MOVE);
 		sync(this.path);
 	}
 
-	/** Removes a backup, at once, and then its files. */
+	/** Removes a backup by one rename, then its files. */
 	void remove(BackupName name) throws IOException {
 		deleteTree(partial(name));
 		Files.move(of(name), partial(name), StandardCopyOption.ATOMIC_MOVE);
@@ -159,14 +156,13 @@ final class BackupDirectory {
 		deleteTree(partial(name));
 	}
 
-	/** Removes what crashes have left, with the directory locked. */
+	/** Removes what crashes have left. The directory must be locked. */
 	void removeLeftovers() throws IOException {
 		for (Path each : children()) {
 			String name = nameOf(each);
 			if (name.endsWith(BackupName.PARTIAL)
 					&& BackupName.isOne(name.substring(0, name.length() - BackupName.PARTIAL.length()))) {
-				logger.info("Removing {}: it is what an end in the middle of a backup, or of its removal, has left",
-						each);
+				logger.info("Removing {}, left by an interrupted backup or removal", each);
 				deleteTree(each);
 			}
 		}
@@ -176,7 +172,7 @@ final class BackupDirectory {
 		return String.valueOf(path.getFileName());
 	}
 
-	/** Makes the entries of a directory durable. */
+	/** Syncs a directory, so that a crash does not undo what was done in it. */
 	static void sync(Path directory) throws IOException {
 		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
 			channel.force(true);
@@ -184,8 +180,8 @@ final class BackupDirectory {
 	}
 
 	/**
-	 * Removes a file, a link, or a directory with all that is in it; nothing if it is not
-	 * there.
+	 * Removes a file, a link, or a directory with its content; does nothing if it does
+	 * not exist.
 	 */
 	static void deleteTree(Path root) throws IOException {
 		if (!Files.exists(root, LinkOption.NOFOLLOW_LINKS)) {

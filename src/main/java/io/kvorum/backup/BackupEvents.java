@@ -1,25 +1,25 @@
 package io.kvorum.backup;
 
-/** Observes the backups of a node, on the thread that makes them. */
+/** An observer of the backups of a node, called by the thread that works on them. */
 public interface BackupEvents {
 
-	/** Observes nothing. */
+	/** Ignores all events. */
 	BackupEvents NONE = new BackupEvents() {
 	};
 
-	/** There is a good backup that was made at this instant, with so many bytes. */
+	/** The newest good backup was made at this instant and has this size. */
 	default void found(long madeMillis, long bytes) {
 	}
 
-	/** There is no good backup, or not any more. */
+	/** There is no good backup, or none is left. */
 	default void foundNone() {
 	}
 
-	/** A backup was made, and how long that took. */
+	/** A backup was made in this time. */
 	default void made(long madeMillis, long bytes, long nanos) {
 	}
 
-	/** A backup that was asked for was not made. */
+	/** A requested backup was not made. */
 	default void failed() {
 	}
 

@@ -1,7 +1,7 @@
 package io.kvorum.backup;
 
 /**
- * A request about backups failed. The message is for an operator, and says what to do.
+ * A request to the backups failed. The message is for an operator and says what to do.
  */
 public final class BackupException extends RuntimeException {
 
@@ -23,7 +23,7 @@ public final class BackupException extends RuntimeException {
 		return this.kind;
 	}
 
-	/** The kind of failure. */
+	/** The kind of a failure. */
 	public enum Kind {
 
 		/** There can be no backup of this name: nothing was touched. */
@@ -35,7 +35,7 @@ public final class BackupException extends RuntimeException {
 		/** Another backup, check or removal is under way: nothing was touched. */
 		BUSY,
 
-		/** Something of this name is there: nothing was touched. */
+		/** The name is taken: nothing was touched. */
 		EXISTS,
 
 		/** No backup has this name: nothing was touched. */
@@ -47,10 +47,10 @@ public final class BackupException extends RuntimeException {
 		/** The disk of the backups has too little space. */
 		NO_SPACE,
 
-		/** The data there is not a usable backup. */
+		/** The backup cannot be used. */
 		DAMAGED,
 
-		/** The backup could not be made or removed; what is left is removed later. */
+		/** The backup could not be made or removed; its remains are removed later. */
 		FAILED
 
 	}

@@ -20,25 +20,24 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The description of a backup, in a file that is written last. It contains a checksum of
+ * The description of a backup, in the file that is written last. It has a checksum of
  * itself, so that damage to it is found too.
  *
- * @param format {@value #FORMAT}; backups of a later format are refused
- * @param made the instant in ISO 8601; every write acknowledged before it is in the
- * backup
- * @param version the version of Kvorum
- * @param identity the identity of the store, as in {@code /v0/status}
+ * @param format {@value #FORMAT}; backups of a later one are refused
+ * @param made time of the backup in ISO 8601; every write acknowledged before is in it
+ * @param version of Kvorum
+ * @param identity of the store, as {@code /v0/status} shows it
  * @param self the replica address of the node
- * @param nodes the replica addresses of its cluster
- * @param converged whether the node knew of no difference to any peer, just before
- * @param sequence the engine's number of the last write in the backup
+ * @param nodes replica addresses of its cluster
+ * @param converged whether the node knew of no difference to its peers, just before
+ * @param sequence the number that the engine gave the last write in it
  * @param files all files, sorted by name
- * @param checksum SHA-256 of everything before it
+ * @param checksum SHA-256 of everything before
  */
 public record BackupManifest(int format, String name, String made, String version, String identity, String self,
 		List<String> nodes, int factor, boolean converged, long sequence, List<BackedUpFile> files, String checksum) {
 
-	/** The format of backups that this version makes, and reads. */
+	/** The format of backups that this version writes and reads. */
 	public static final int FORMAT = 1;
 
 	static final String FILE = "manifest.json";
@@ -55,13 +54,13 @@ public record BackupManifest(int format, String name, String made, String versio
 		files = List.copyOf(files);
 	}
 
-	/** The same with the checksum that it is to have. */
+	/** A copy with its checksum. */
 	BackupManifest sealed() {
 		return new BackupManifest(this.format, this.name, this.made, this.version, this.identity, this.self, this.nodes,
 				this.factor, this.converged, this.sequence, this.files, expectedChecksum());
 	}
 
-	/** Over a text of its own, so that another way to write JSON changes nothing. */
+	/** The checksum of a text that is independent of the layout of the JSON. */
 	private String expectedChecksum() {
 		List<Object> lines = new ArrayList<>(List.of(this.format, this.name, this.made, this.version, this.identity,
 				this.self, this.factor, this.converged, this.sequence, this.nodes.size()));
@@ -71,7 +70,7 @@ public record BackupManifest(int format, String name, String made, String versio
 			.of(String.join("\n", lines.stream().map(Object::toString).toList()).getBytes(StandardCharsets.UTF_8));
 	}
 
-	/** The size of all files together. */
+	/** The size of all files in bytes. */
 	public long bytes() {
 		return this.files.stream().mapToLong(BackedUpFile::bytes).sum();
 	}
@@ -89,8 +88,8 @@ public record BackupManifest(int format, String name, String made, String versio
 	}
 
 	/**
-	 * Reads that of a backup.
-	 * @throws BackupException if it has none, or one that cannot be used
+	 * Reads the manifest of a backup.
+	 * @throws BackupException if there is none, or it cannot be used
 	 */
 	static BackupManifest read(Path backup) {
 		Path file = backup.resolve(FILE);

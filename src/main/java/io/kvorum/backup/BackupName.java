@@ -8,12 +8,12 @@ import java.util.regex.Pattern;
 import io.kvorum.backup.BackupException.Kind;
 
 /**
- * The name of a backup, which is that of its directory: nothing in it means anything to a
- * file system.
+ * The name of a backup and of its directory. No character in it has a meaning to a file
+ * system.
  */
 public record BackupName(String text) {
 
-	/** The suffix of an incomplete backup. Its dot makes it no valid name. */
+	/** The suffix of an incomplete backup. Its dot makes it no name. */
 	static final String PARTIAL = ".partial";
 
 	private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
@@ -23,7 +23,7 @@ public record BackupName(String text) {
 
 	/**
 	 * The name with these characters.
-	 * @throws BackupException if there can be no such name; does not tell it
+	 * @throws BackupException if it is no valid name; the message does not quote it
 	 */
 	public static BackupName of(String text) {
 		if (!isOne(text)) {
@@ -37,7 +37,7 @@ public record BackupName(String text) {
 		return FORM.matcher(text).matches();
 	}
 
-	/** The name for a point in time, in UTC. */
+	/** The name of a backup made at this instant, in UTC. */
 	static BackupName at(Instant instant) {
 		return new BackupName(BY_TIME.format(instant));
 	}

@@ -14,16 +14,16 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * The requests of an operator about the backups of a node. Threads of its own do the
- * work, one piece at a time. A piece continues when its caller goes away. Errors are
+ * Serves the requests of an operator to the backups of a node. Threads of its own do the
+ * work, one piece at a time, and finish it even if a request is cancelled. Errors are
  * {@link BackupException}s.
  */
 public final class BackupService {
 
-	/** Threads: one for work, one for lists, which do not wait for it. */
+	/** The number of threads: one for work, one for lists, which do not wait for it. */
 	public static final int THREADS = 2;
 
-	/** The most requests that wait for each of these threads. */
+	/** The most tasks that wait for each of these threads. */
 	public static final int QUEUE_LENGTH = 16;
 
 	private final @Nullable Backups backups;
@@ -33,9 +33,9 @@ public final class BackupService {
 	private final AtomicBoolean isWorking = new AtomicBoolean();
 
 	/**
-	 * Creates the service of a node.
-	 * @param settings null if no directory is set: every request is refused
-	 * @param scheduler has {@value #THREADS} threads; its owner disposes of it
+	 * The service of a node.
+	 * @param settings null if no directory is set: everything is refused
+	 * @param scheduler with {@value #THREADS} threads; disposed of by its owner
 	 */
 	public BackupService(@Nullable BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time,
 			BackupEvents events, Scheduler scheduler) {
@@ -46,8 +46,8 @@ public final class BackupService {
 	/**
 	 * A backup.
 	 *
-	 * @param manifest null where it cannot be read
-	 * @param problem why it cannot be used, as far as was looked; null where it can
+	 * @param manifest null if it cannot be read
+	 * @param problem why it cannot be used, as far as was checked; null if it can
 	 */
 	public record Described(BackupName name, @Nullable BackupManifest manifest, @Nullable String problem) {
 
@@ -62,12 +62,12 @@ public final class BackupService {
 		return this.backups != null;
 	}
 
-	/** Makes a backup; of a name after the time where that is null. */
+	/** Makes a backup, named after the time if the name is null. */
 	public Mono<BackupManifest> create(@Nullable BackupName name) {
 		return alone(() -> backups().create(name));
 	}
 
-	/** The manifests of all backups, the newest first. */
+	/** All backups, the newest first; reads their manifests only. */
 	public Mono<List<Described>> list() {
 		return work(() -> backups().list().stream().map(Described::of).toList(), () -> {
 		});
@@ -86,7 +86,7 @@ public final class BackupService {
 		});
 	}
 
-	/** Removes what an end in the middle has left, at the start of the node. */
+	/** Removes what a crash has left, at the start of the node. */
 	public Mono<Boolean> tidy() {
 		Backups configured = this.backups;
 		return (configured == null) ? Mono.empty() : alone(() -> {
@@ -121,8 +121,8 @@ public final class BackupService {
 	}
 
 	/**
-	 * Runs the work in a future, which no cancellation reaches.
-	 * @param whenRejected runs if the work does not begin
+	 * Runs work as a future, which no cancellation reaches.
+	 * @param whenRejected runs if the work cannot begin
 	 */
 	private <T> Mono<T> work(Supplier<T> work, Runnable whenRejected) {
 		return Mono.defer(() -> {

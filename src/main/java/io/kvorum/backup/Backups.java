@@ -24,17 +24,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The backups of a node. Used by one thread at a time, except {@link #list()}.
+ * The backups of a node. Used by one thread at a time, except for {@link #list()}.
  * <p>
- * A crash leaves either a whole backup or none. For that the steps have this order: copy
- * the store; open the copy and read every block; compute the checksum of each file while
- * it is synced; write the manifest; give the directory its name.
+ * A crash leaves a whole backup or none, by the order of the steps. The store is copied;
+ * the copy is opened and every block read; each file is synced and its checksum computed;
+ * the manifest is written; the directory gets its name.
  */
 final class Backups {
 
 	private static final Logger logger = LoggerFactory.getLogger(Backups.class);
 
-	/** The engine's own log, beside the data. */
+	/** The beginning of the names of the logs of the engine, which are no data. */
 	private static final String ENGINE_LOG = "LOG";
 
 	private final BackupSettings settings;
@@ -58,16 +58,13 @@ final class Backups {
 		this.events = events;
 	}
 
-	/**
-	 * A backup as a list of them has it: with what is wrong with its manifest, if
-	 * anything is.
-	 */
+	/** A backup in a list, with the problem of its manifest, if there is one. */
 	record Listed(BackupName name, @Nullable BackupManifest manifest, @Nullable String problem) {
 	}
 
 	/**
-	 * Makes a backup, and then removes the oldest that are too many.
-	 * @param wanted its name; null for one after the time
+	 * Makes a backup, then removes the oldest beyond the limit.
+	 * @param wanted its name; null to name it after the time
 	 */
 	BackupManifest create(@Nullable BackupName wanted) {
 		long startedNanos = this.time.nanos();
@@ -133,7 +130,7 @@ final class Backups {
 		}
 	}
 
-	/** Links take nothing by themselves; copies as much as the store. */
+	/** Links take no space; copies take as much as the store. */
 	private void requireSpace() throws IOException {
 		FileStore target = Files.getFileStore(this.settings.directory());
 		boolean isLinked = target.equals(Files.getFileStore(this.settings.store()));
@@ -161,7 +158,7 @@ final class Backups {
 		return BackupDirectory.childrenOf(store).stream().sorted().toList();
 	}
 
-	/** The files of a backup, once they are on disk. */
+	/** Syncs the files of a copy and describes them. */
 	private static List<BackedUpFile> filesOf(Path store, Checksums checksums) throws IOException {
 		List<BackedUpFile> files = new ArrayList<>();
 		for (Path file : filesIn(store)) {
@@ -188,9 +185,7 @@ final class Backups {
 		}
 	}
 
-	/**
-	 * Removes old backups after a new one was made, which stays whatever happens here.
-	 */
+	/** Removes old backups; a failure is only logged, since the new backup is there. */
 	private void tidyUp(BackupManifest made) {
 		try {
 			retain(made);
@@ -202,9 +197,9 @@ final class Backups {
 	}
 
 	/**
-	 * Removes the oldest good ones of this node that are too many. Never the one that was
-	 * just made, whatever the clock said before; nor the newest that is fit for a whole
-	 * cluster, since a peer may be away for longer than all the others were made in.
+	 * Removes the oldest good backups of this node beyond the limit. Keeps the new one,
+	 * even if the clock was ahead before. Keeps the newest converged one too: a peer may
+	 * be away for longer than all the others span.
 	 */
 	private void retain(BackupManifest made) {
 		List<BackupManifest> own = list().stream()
@@ -231,7 +226,7 @@ final class Backups {
 		}
 	}
 
-	/** All backups, the newest first; unusable ones at the end. */
+	/** All backups, the newest first; unusable ones last. */
 	List<Listed> list() {
 		try {
 			return this.directory.names()
@@ -304,14 +299,14 @@ final class Backups {
 		locked(() -> {
 			requireBackup(name);
 			this.directory.remove(name);
-			logger.info("Backup {} was removed, as was asked for", name);
+			logger.info("Backup {} was removed on request", name);
 			return name;
 		});
 		try {
 			tellNewest();
 		}
 		catch (BackupException ex) {
-			logger.warn("Which backup is the newest now is not known: {}", ex.getMessage());
+			logger.warn("The newest backup is not known: {}", ex.getMessage());
 		}
 	}
 
@@ -322,10 +317,7 @@ final class Backups {
 		}
 	}
 
-	/**
-	 * Removes at the start of a node what a crash has left, and reports the newest
-	 * backup.
-	 */
+	/** Removes what a crash has left and reports the newest backup. */
 	void tidy() {
 		try {
 			locked(() -> {
@@ -335,7 +327,7 @@ final class Backups {
 			tellNewest();
 		}
 		catch (BackupException ex) {
-			logger.warn("The directory of backups could not be looked at, backups will fail: {}", ex.getMessage());
+			logger.warn("The directory of backups could not be read, backups will fail: {}", ex.getMessage());
 		}
 	}
 

@@ -17,8 +17,8 @@ import io.kvorum.clock.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads files for their checksums, no faster than it may: SHA-256, which
- * {@code sha256sum} tells too. Links are not followed. Of one thread at a time.
+ * Reads files for their SHA-256, as {@code sha256sum} prints it, at a limited rate. Links
+ * are not followed. Used by one thread at a time.
  */
 final class Checksums {
 
@@ -30,7 +30,7 @@ final class Checksums {
 
 	private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
 
-	/** The instant at which the bytes read so far are within the rate. */
+	/** The earliest time at which the bytes read so far are allowed. */
 	private long dueNanos;
 
 	Checksums(TimeSource time, long bytesPerSecond) {
@@ -45,7 +45,7 @@ final class Checksums {
 
 	/**
 	 * The checksum of a file.
-	 * @param sync whether the file is to be on the disk then
+	 * @param sync whether to sync the file too
 	 */
 	String of(Path file, boolean sync) throws IOException {
 		try (FileChannel in = open(file)) {
@@ -57,7 +57,7 @@ final class Checksums {
 		}
 	}
 
-	/** Copies a file to one that is not there yet, onto the disk; its checksum. */
+	/** Copies a file to a new one, syncs that, and returns the checksum. */
 	String copy(Path from, Path to) throws IOException {
 		try (FileChannel in = open(from);
 				FileChannel out = FileChannel.open(to, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -84,8 +84,7 @@ final class Checksums {
 	}
 
 	/**
-	 * Returns when so much may have been read. Time in which nothing was read is not made
-	 * up for.
+	 * Waits until this many bytes may have been read. Idle time is not made up for.
 	 */
 	void pace(long bytes) {
 		long now = this.time.nanos();

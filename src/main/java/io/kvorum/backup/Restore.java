@@ -18,15 +18,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores a store from a backup, before the store is opened, on the thread that starts
+ * Restores a backup to an empty store before that is opened, on the thread that starts
  * the node.
  * <p>
- * The files are copied into a staging directory inside the directory of the store, which
- * may be a mount point and cannot be renamed. They are never linked, so nothing changes
- * the backup. Nothing else is touched until all files are there, match the manifest, and
- * have been made the store of another life. Then a file marks them as complete, and they
- * are moved to their places; {@code CURRENT}, without which there is no store, is last.
- * After a crash in the middle the next start begins again or continues.
+ * The files are copied to a staging directory inside the directory of the store, which
+ * may be a mount point and cannot be renamed. They are never linked, so that no write
+ * reaches the backup. The copy is compared with the manifest and adopted under a new
+ * identity. Nothing else is touched until then. Then {@code COMPLETE} is written, and the
+ * files are moved to their places, {@code CURRENT} last. After a crash the next start
+ * begins again, or finishes the moves.
  */
 public final class Restore {
 
@@ -34,16 +34,16 @@ public final class Restore {
 
 	private static final String STAGING = ".restore";
 
-	/** Marks the staging directory: all files beside this one are complete. */
+	/** A file in the staging directory: all files beside it are whole. */
 	private static final String COMPLETE = "COMPLETE";
 
-	/** Marks the directory of a store; contains the backup that it was restored from. */
+	/** A file in the directory of a store: names the backup it was restored from. */
 	private static final String MARK = "RESTORED";
 
-	/** The file without which RocksDB sees no store. */
+	/** The file of the engine without which there is no store. */
 	private static final String CURRENT = "CURRENT";
 
-	/** The directory at the root of a file system. */
+	/** A directory at the root of some file systems. */
 	private static final String LOST_AND_FOUND = "lost+found";
 
 	private final RestoreSettings settings;
@@ -62,7 +62,7 @@ public final class Restore {
 
 	/**
 	 * The restore of a node.
-	 * @param node which this one is: only its own backups are taken
+	 * @param node this node: only its own backups are restored
 	 */
 	public Restore(RestoreSettings settings, Origin node, Checkpoints checkpoints, Remembering remembering,
 			TimeSource time) {
@@ -75,7 +75,7 @@ public final class Restore {
 		this.staging = this.store.resolve(STAGING);
 	}
 
-	/** Says what a node that was restored remembers of what was recorded. */
+	/** Decides what a restored node keeps of the records in the backup. */
 	@FunctionalInterface
 	public interface Remembering {
 
@@ -84,7 +84,7 @@ public final class Restore {
 	}
 
 	/**
-	 * Returns when the store is what it is to be; mostly there is nothing to do.
+	 * Restores the store if a backup is set, or finishes what an earlier start has begun.
 	 * @throws StoreOpenException if it cannot be restored; nothing but the staging
 	 * directory was changed
 	 */
@@ -92,7 +92,7 @@ public final class Restore {
 		Path wanted = this.settings.from();
 		try {
 			if (Files.exists(this.staging.resolve(COMPLETE))) {
-				logger.info("The restore of {} had been begun and goes on", this.store);
+				logger.info("The restore of {} was interrupted and continues", this.store);
 				moveIntoPlace();
 			}
 			if (wanted != null) {
@@ -114,7 +114,7 @@ public final class Restore {
 		catch (IOException | CheckpointException ex) {
 			throw new StoreOpenException(
 					"The store %s could not be restored from %s: %s".formatted(this.store, wanted, ex),
-					"Start the node again when that is mended: the restore begins again.", ex);
+					"Correct that and start the node again: the restore begins again.", ex);
 		}
 	}
 
@@ -151,10 +151,7 @@ public final class Restore {
 			.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
 	}
 
-	/**
-	 * Continues with a store that was restored from this backup, whatever the backup
-	 * contains now.
-	 */
+	/** Accepts a store that was restored from there, whatever is there now. */
 	private void ignore(Path backup) throws IOException {
 		Path mark = this.store.resolve(MARK);
 		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
@@ -233,7 +230,7 @@ public final class Restore {
 		Files.writeString(file, text, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, StandardOpenOption.SYNC);
 	}
 
-	/** The engine syncs what it must; what is moved has to be there in any case. */
+	/** Syncs all files of the copy: the engine has synced only some of them. */
 	private static void syncAll(Path copy) throws IOException {
 		for (Path file : BackupDirectory.childrenOf(copy)) {
 			BackupDirectory.sync(file);
@@ -241,7 +238,7 @@ public final class Restore {
 		BackupDirectory.sync(copy);
 	}
 
-	/** Moves the files. Those that an earlier attempt moved are not there any more. */
+	/** Moves the staged files that an earlier start has not moved. */
 	private void moveIntoPlace() throws IOException {
 		Path copy = this.staging.resolve(BackupDirectory.STORE);
 		if (Files.exists(copy)) {

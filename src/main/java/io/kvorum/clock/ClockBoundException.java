@@ -1,8 +1,8 @@
 package io.kvorum.clock;
 
 /**
- * The clock has no version below its stored bound. Nothing has been written; there is one
- * when the bound has been extended.
+ * The clock has no version below its stored bound. Nothing has been written; a retry
+ * succeeds once the bound is extended.
  */
 public final class ClockBoundException extends RuntimeException {
 

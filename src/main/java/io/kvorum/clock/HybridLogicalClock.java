@@ -12,21 +12,20 @@ import org.jspecify.annotations.Nullable;
  * Gives versions that only ever grow: the hybrid logical clock of Kulkarni et al.,
  * "Logical Physical Clocks", 2014, with a bound on disk.
  * <p>
- * <b>A restart never goes back.</b> Every version lies at or below a <i>bound</i> that
- * was stored durably before. After a restart the clock continues above the stored bound,
+ * <b>Never back over a restart.</b> Every version lies at or below a <i>bound</i> that
+ * was stored durably before. After a restart the clock goes on above the stored bound,
  * wherever the machine's clock stands.
  * <p>
- * <b>Usually there is no wait.</b> The clock stores a bound {@value #AHEAD_MILLIS} ms
- * ahead, and the next one when half of that is used up. The machine's clock may pass the
- * bound: nothing was written for a while, the process was stopped, or the clock jumped.
- * Then {@link #next()} asks the caller to wait for {@link #extension()}, which takes one
- * sync. Rejected: staying at the bound meanwhile. The first write after an idle hour
- * would get a version of an hour ago.
+ * <b>No wait in the usual case.</b> The clock stores a bound {@value #AHEAD_MILLIS} ms
+ * ahead, and a new one when half of that is used up. The machine's clock passes the bound
+ * after an idle time, a stop of the process or a jump. Only then does {@link #next()} ask
+ * the caller to wait for {@link #extension()}: one sync. Rejected: staying at the bound
+ * meanwhile. The first write after an idle hour would have a version of an hour ago.
  * <p>
- * <b>Jumps.</b> When the machine's clock falls back, versions continue from the last one
- * by counting. With peers they do so up to {@value #MAX_LEAD_MILLIS} ms ahead of the
- * machine's clock and no further. Beyond that the peers refuse them, and only this node
- * would have the entries.
+ * <b>Jumps.</b> When the machine's clock falls back, versions go on from the last one by
+ * counting. In a cluster they go at most {@value #MAX_LEAD_MILLIS} ms ahead of the
+ * machine's clock: other nodes would refuse those beyond, and this node alone would have
+ * them.
  * <p>
  * Thread-safe.
  */
@@ -36,9 +35,9 @@ public final class HybridLogicalClock {
 	public static final long AHEAD_MILLIS = 2_000;
 
 	/**
-	 * The lead of a version over the machine's clock that a node with peers accepts, in
+	 * The greatest lead of a version over the machine's clock in a cluster, in
 	 * milliseconds. Beyond that one of the clocks is wrong, and following it would take
-	 * every key of the cluster into the future.
+	 * every key into the future.
 	 */
 	public static final long MAX_LEAD_MILLIS = 500;
 
@@ -53,7 +52,7 @@ public final class HybridLogicalClock {
 
 	private volatile @Nullable Refusal refusal;
 
-	/** The extension under way; guarded by this. */
+	/** The extension under way; null if there is none. Guarded by this. */
 	private @Nullable CompletableFuture<Long> extending;
 
 	public HybridLogicalClock(TimeSource time) {
@@ -61,11 +60,11 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Continues after a stop.
+	 * Continues above the stored bound.
 	 * @param node the identity of this node
-	 * @param storedBoundMillis the bound found on disk; 0 if the node is new
-	 * @param store stores bounds
-	 * @return completes when versions can be given; fails if the bound cannot be stored
+	 * @param storedBoundMillis the bound found on disk; 0 for a new node
+	 * @param store keeps the bounds
+	 * @return completes when versions can be given, fails if the bound cannot be stored
 	 */
 	public CompletionStage<?> start(long node, long storedBoundMillis, BoundStore store) {
 		this.last.set(Version.lastTimestampOf(storedBoundMillis));
@@ -74,19 +73,19 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * A version above all given before, however far ahead of the machine's clock: for a
+	 * A version above all given before, however far ahead of the machine's clock. For a
 	 * node without peers.
 	 * @throws ClockBoundException if there is none below the stored bound: nothing has
-	 * happened, and there will be one after {@link #extension()}
+	 * happened, and there is one after {@link #extension()}
 	 */
 	public Version next() {
 		return next(this.time.millis(), Long.MAX_VALUE);
 	}
 
 	/**
-	 * A version above all given before and above another one, which other nodes will
-	 * take.
-	 * @throws ClockLeadException if it would be too far ahead, or that one is
+	 * A version above {@code seen} and all given before, with a lead that other nodes
+	 * accept.
+	 * @throws ClockLeadException if {@code seen} or this version is too far ahead
 	 * @throws ClockBoundException as {@link #next()}
 	 */
 	public Version nextAfter(Version seen) {
@@ -121,8 +120,8 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Learns of a version that another node has given, so that those given from now on
-	 * are newer; one that is too far ahead is not followed.
+	 * Follows a version of another node, so that versions given from now on are newer.
+	 * Ignores one that is too far ahead.
 	 */
 	public void observe(Version seen) {
 		if (!isTooFarAhead(seen)) {
@@ -135,9 +134,9 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Whether a version lies too far ahead of the machine's clock. A version up to the
-	 * highest that this node has reached does not: a node whose clock is set back must
-	 * not refuse what it has given.
+	 * Whether a version lies too far ahead of the machine's clock. No version up to the
+	 * newest of this node does: a node whose clock is set back does not refuse its own
+	 * versions.
 	 */
 	public boolean isTooFarAhead(Version version) {
 		return isTooFarAhead(version, this.time.millis());
@@ -163,9 +162,9 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Stores a higher bound, or joins in where that is under way.
-	 * @return completes, on any thread, when it is stored; each caller's own, to cancel
-	 * as it likes
+	 * Stores a higher bound, or joins the extension under way.
+	 * @return completes, on any thread, when the bound is stored; each caller has its own
+	 * and may cancel it
 	 */
 	public synchronized CompletionStage<?> extension() {
 		if (this.extending != null) {
@@ -193,7 +192,7 @@ public final class HybridLogicalClock {
 			return this.bound.store.store(millis);
 		}
 		catch (RuntimeException ex) {
-			// Left to the caller it would leave an extension under way for ever.
+			// Thrown to the caller it would leave the extension under way for ever.
 			return CompletableFuture.failedStage(ex);
 		}
 	}
@@ -206,10 +205,10 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * The instant by which entries expire, in milliseconds since 1970: that of the newest
-	 * version given or followed, or of the machine's clock where that is later. So of two
-	 * nodes with clocks that differ, one that has seen a write of the other judges by the
-	 * same time. Never further ahead of the machine's clock than versions are followed.
+	 * The time by which entries expire, in milliseconds since 1970: that of the newest
+	 * version given or followed, or that of the machine's clock if it is later. A node
+	 * that has seen a write of another judges by the same time, although their clocks
+	 * differ. The lead over the machine's clock is at most {@link #MAX_LEAD_MILLIS}.
 	 */
 	public long expiryMillis() {
 		long nowMillis = this.time.millis();
@@ -217,8 +216,8 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * The instant that a version just given stands for, in the time of
-	 * {@link #expiryMillis()}: its own, but for a node without peers whose versions are
+	 * The instant of a version just given, in the time of {@link #expiryMillis()}. It
+	 * differs from that of the version only on a node without peers whose versions are
 	 * far ahead of its clock.
 	 */
 	public long expiryMillisOf(Version given) {
@@ -240,7 +239,9 @@ public final class HybridLogicalClock {
 		};
 	}
 
-	/** The lead of this node's versions over the machine's clock, in milliseconds. */
+	/**
+	 * The lead of the versions of this node over the machine's clock, in milliseconds.
+	 */
 	public long driftMillis() {
 		return Math.max(0, millis(this.last.get()) - this.time.millis());
 	}

@@ -1,6 +1,6 @@
 package io.kvorum.clock;
 
-/** The time of a node: the machine's clocks, or those of a test. */
+/** The source of time of a node: the machine's clocks, or those of a test. */
 public interface TimeSource {
 
 	/** The clocks of this machine. */

@@ -14,19 +14,19 @@ import io.kvorum.kv.Partitions;
  * Rendezvous hashing (Thaler and Ravishankar, 1998) over fixed partitions.
  * <p>
  * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. In each
- * partition every member has a weight, a hash of its address and the partition. The
- * members hold the keys of the partition in the order of their weights. A weight depends
- * on nothing else, so a member that leaves does not change the order of the others: only
- * its lists get another member, at their end.
+ * partition every member has a weight: a hash of its address and the partition. Members
+ * hold the keys of a partition in the order of their weights. A weight depends on nothing
+ * else. So a member that leaves changes no order among the others: only the lists it was
+ * in get another member, at their end.
  * <p>
- * The beginnings of the orders are computed once. Thread-safe.
+ * The first members of each order are computed once. Thread-safe.
  */
 public final class RendezvousPlacement implements Placement {
 
 	/** Changes when the same members would get another order. */
 	static final int SCHEME = 1;
 
-	/** Longer lists are asked for rarely and computed when they are. */
+	/** Limit of a row of the table. Longer lists are rare and computed on demand. */
 	static final int TABLE_WIDTH = 8;
 
 	private static final Hasher64 HASHER = Hashing.xxh3_64();
@@ -71,7 +71,7 @@ public final class RendezvousPlacement implements Placement {
 		return HASHER.hashBytesToLong(key.bytes());
 	}
 
-	/** Stands for a member in whatever topology. */
+	/** A hash that identifies a member in any topology. */
 	public static long hashOf(Member member) {
 		return HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8));
 	}
@@ -81,7 +81,7 @@ public final class RendezvousPlacement implements Placement {
 		return Partitions.ofHash(hashOf(key));
 	}
 
-	/** The members that are to hold an entry: the first ones of its partition. */
+	/** The number of members, the first ones of a partition, that hold an entry. */
 	public int copiesOf(Copies copies) {
 		return Math.min(copies.orDefault(this.factor), this.members.length);
 	}

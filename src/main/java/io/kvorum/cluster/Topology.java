@@ -11,8 +11,8 @@ import com.dynatrace.hash4j.hashing.Hashing;
 import io.kvorum.kv.Partitions;
 
 /**
- * The members of a cluster and how many of them hold a key by default. Two topologies of
- * the same addresses are the same, whatever order they were given in.
+ * The members of a cluster and how many of them hold a key by default. The order in which
+ * the addresses are given does not matter.
  */
 public final class Topology {
 
@@ -54,12 +54,12 @@ public final class Topology {
 		return new Topology(members, Math.min(factor, members.size()));
 	}
 
-	/** The topology of a node without others. */
+	/** The topology of a node without peers. */
 	public static Topology alone() {
 		return of(List.of(ALONE), 1);
 	}
 
-	/** All members, ordered by address. */
+	/** All members, by address. */
 	public List<Member> members() {
 		return this.members;
 	}

@@ -1,4 +1,4 @@
-/** The members of the cluster and the keys that each of them holds. Pure values. */
+/** The members of a cluster and the placement of keys on them. Pure values. */
 @NullMarked
 package io.kvorum.cluster;
 

@@ -3,19 +3,19 @@ package io.kvorum.kv;
 import java.util.stream.IntStream;
 
 /**
- * The number of replicas that hold an entry: a number that its write asked for, or the
- * default of the layout at the moment of the question.
+ * The number of replicas that are to hold an entry: the number that its write asked for,
+ * or the default of the cluster at the time of use.
  * <p>
- * There is one instance of each number. {@code ==} compares them, and none is allocated.
+ * Each number has one instance: {@code ==} compares them, and none is allocated.
  */
 public final class Copies {
 
-	/** The default number of the layout; 0 in bytes. */
+	/** The default of the cluster; the byte 0. */
 	public static final Copies DEFAULT;
 
 	private static final int BYTE_MASK = 0xff;
 
-	/** Indexed by number; the default comes first. */
+	/** Instances by number; 0 is the default. */
 	private static final Copies[] ALL = IntStream.rangeClosed(0, Entry.MAX_COPIES)
 		.mapToObj(Copies::new)
 		.toArray(Copies[]::new);
@@ -31,9 +31,8 @@ public final class Copies {
 	}
 
 	/**
-	 * A fixed number, whatever the layout is.
-	 * @throws IllegalArgumentException if the number is not 1 to
-	 * {@value Entry#MAX_COPIES}
+	 * This number, whatever the default is.
+	 * @throws IllegalArgumentException if it is not 1 to {@value Entry#MAX_COPIES}
 	 */
 	public static Copies of(int number) {
 		if (number < 1 || number > Entry.MAX_COPIES) {
@@ -44,16 +43,16 @@ public final class Copies {
 	}
 
 	/**
-	 * Reads a number that a release without a default stored. It may have been the
-	 * default of its time. Too few copies lose data and too many do not, so all numbers
-	 * up to the factor mean the default.
+	 * The meaning of a number that a release without a default has stored: it may be the
+	 * default of that time. Too few copies lose data and too many do not, so every number
+	 * up to the factor means the default.
 	 * @param factor the replicas of a key by default
 	 */
 	public static Copies ofNumberOrDefault(int number, int factor) {
 		return (number <= factor) ? DEFAULT : of(number);
 	}
 
-	/** Reads what {@link #toByte()} wrote. */
+	/** The copies of which {@link #toByte()} has made this byte. */
 	public static Copies ofByte(byte stored) {
 		return ALL[stored & BYTE_MASK];
 	}
@@ -63,7 +62,7 @@ public final class Copies {
 		return (byte) this.number;
 	}
 
-	/** The number of replicas, where the layout has so many by default. */
+	/** The number of replicas, given the default of the cluster. */
 	public int orDefault(int byDefault) {
 		return (this == DEFAULT) ? byDefault : this.number;
 	}

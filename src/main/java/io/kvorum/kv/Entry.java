@@ -1,10 +1,9 @@
 package io.kvorum.kv;
 
 /**
- * The entry of a key on a replica: a live value, or the tombstone of a deleted one.
+ * The record of a key on a replica: a live value or the tombstone of a deleted one.
  * <p>
- * {@code copies} is the number of replicas that hold it. Repair keeps that many, no more
- * and no fewer.
+ * Repair keeps {@code copies} of it, no more and no fewer.
  */
 public sealed interface Entry {
 
@@ -18,7 +17,7 @@ public sealed interface Entry {
 
 	Copies copies();
 
-	/** Whether a reader at this instant, in milliseconds since 1970, sees a value. */
+	/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 	boolean isVisibleAt(long millis);
 
 	/**
@@ -26,8 +25,8 @@ public sealed interface Entry {
 	 *
 	 * @param contentType ISO 8859-1, up to {@value Entry#MAX_CONTENT_TYPE_BYTES}
 	 * characters
-	 * @param expiresAtMillis the instant from which on the value is gone everywhere, in
-	 * milliseconds since 1970; {@link #NEVER} if there is none
+	 * @param expiresAtMillis the instant at which the value expires, in milliseconds
+	 * since 1970; {@link #NEVER} if it does not
 	 */
 	record Live(Version version, Copies copies, long expiresAtMillis, String contentType,
 			Value value) implements Entry {
@@ -42,7 +41,7 @@ public sealed interface Entry {
 			}
 		}
 
-		/** A value of which there are so many copies, whatever the layout is. */
+		/** A value with this number of copies, whatever the default is. */
 		public Live(Version version, int copies, long expiresAtMillis, String contentType, Value value) {
 			this(version, Copies.of(copies), expiresAtMillis, contentType, value);
 		}
@@ -61,7 +60,7 @@ public sealed interface Entry {
 	/** A delete, kept so that no older value comes back. */
 	record Tombstone(Version version, Copies copies) implements Entry {
 
-		/** A delete of which there are so many copies, whatever the layout is. */
+		/** A delete with this number of copies, whatever the default is. */
 		public Tombstone(Version version, int copies) {
 			this(version, Copies.of(copies));
 		}

@@ -5,7 +5,7 @@ import java.util.Arrays;
 /**
  * The key of an entry: 1 to {@value #MAX_LENGTH_BYTES} bytes, ordered as unsigned bytes.
  * <p>
- * Keys are data of the users: {@link #toString()} tells the length and never the bytes.
+ * Keys are user data: {@link #toString()} shows the length and never the bytes.
  */
 public final class Key implements Comparable<Key> {
 
@@ -34,7 +34,7 @@ public final class Key implements Comparable<Key> {
 		return new Key(bytes);
 	}
 
-	/** The bytes themselves, not a copy: not to be changed. */
+	/** The bytes themselves, not a copy; they must not be changed. */
 	public byte[] bytes() {
 		return this.bytes;
 	}

@@ -5,13 +5,13 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys from {@code start} on, which is in it, up to {@code end}, which is not.
+ * The keys from {@code start}, inclusive, to {@code end}, exclusive.
  * <p>
- * Its bounds are data of the users: {@link #toString()} does not tell them.
+ * Bounds are user data: {@link #toString()} does not show them.
  */
 public final class KeyRange {
 
-	/** The longest bound, in bytes: what comes right after the longest key. */
+	/** The longest bound, in bytes: the successor of a longest key. */
 	public static final int MAX_BOUND_BYTES = Key.MAX_LENGTH_BYTES + 1;
 
 	private final byte[] start;
@@ -24,9 +24,9 @@ public final class KeyRange {
 	}
 
 	/**
-	 * The keys from these bytes on, up to and without those; the arrays must not be
-	 * changed afterwards. Empty where the end comes first.
-	 * @param end null where there is none
+	 * The range between two bounds, whose arrays must not be changed afterwards. It is
+	 * empty if the end comes first.
+	 * @param end null if there is no upper bound
 	 * @throws IllegalArgumentException if a bound has more than {@value #MAX_BOUND_BYTES}
 	 * bytes
 	 */
@@ -37,17 +37,17 @@ public final class KeyRange {
 		return new KeyRange(start, end);
 	}
 
-	/** The range of all keys. */
+	/** All keys. */
 	public static KeyRange all() {
 		return new KeyRange(new byte[0], null);
 	}
 
-	/** The first key that may be in it, or a beginning of that; not to be changed. */
+	/** The lower bound, inclusive; it must not be changed. */
 	public byte[] start() {
 		return this.start;
 	}
 
-	/** The first key that is beyond it; null where there is none. Not to be changed. */
+	/** The upper bound, exclusive; null if there is none. It must not be changed. */
 	public byte @Nullable [] end() {
 		return this.end;
 	}
@@ -57,9 +57,9 @@ public final class KeyRange {
 				&& (this.end == null || Arrays.compareUnsigned(key.bytes(), this.end) < 0);
 	}
 
-	/** The rest of this range behind one of its keys. */
+	/** The rest of this range after one of its keys. */
 	public KeyRange after(byte[] key) {
-		// No key comes between one and that one with a zero behind it.
+		// No key lies between a key and that key with a zero appended.
 		return new KeyRange(Arrays.copyOf(key, key.length + 1), this.end);
 	}
 

@@ -4,29 +4,29 @@ import java.util.SortedSet;
 import java.util.stream.Collectors;
 
 /**
- * The partitions that keys are spread over, by the hash of a key, and the slices that
- * these make up. A partition has one order of members and is a leaf of the trees that
- * replicas compare; a slice is what they remember to have repaired.
+ * The partitions that keys are spread over by hash, and the slices that partitions make
+ * up. A partition has one order of members and is a leaf of the trees that replicas
+ * compare. A slice is the unit of remembered repairs.
  */
 public final class Partitions {
 
 	private static final int BITS = 18;
 
 	/**
-	 * The number of partitions, a power of two. It is so large that chance spreads them
-	 * evenly over members. All nodes must use the same.
+	 * The number of partitions: a power of two, so large that chance spreads them evenly
+	 * over members. Nodes must agree on it.
 	 */
 	public static final int COUNT = 1 << BITS;
 
 	private static final int SLICE_BITS = 6;
 
-	/** Partitions in a slice, one after the other. */
+	/** The number of consecutive partitions in a slice. */
 	public static final int IN_SLICE = 1 << SLICE_BITS;
 
 	/** The number of slices. */
 	public static final int SLICES = COUNT / IN_SLICE;
 
-	/** The most partitions that a text names. */
+	/** Limit of the partitions that a text names. */
 	private static final int MAX_NAMED = 10;
 
 	private Partitions() {
@@ -47,7 +47,7 @@ public final class Partitions {
 		return slice << SLICE_BITS;
 	}
 
-	/** Some of them for people: the first ones by name, and how many more there are. */
+	/** Describes partitions for people: the first ones, and the number of the rest. */
 	public static String describe(SortedSet<Integer> partitions) {
 		String first = partitions.stream()
 			.limit(MAX_NAMED)

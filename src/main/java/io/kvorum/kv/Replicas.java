@@ -1,12 +1,12 @@
 package io.kvorum.kv;
 
 /**
- * The number of replicas that an operation goes to, and the number that it waits for.
+ * The number of replicas that an operation asks and the number that it waits for.
  *
- * @param ack the replicas that must answer
+ * @param ack the replicas that must have answered
  * @param from the replicas that are asked
- * @param copies the replicas that hold what is written: {@code from} if the request names
- * it, else the default
+ * @param copies the replicas that are to hold the written entry: {@code from} if the
+ * request has it, else the default
  */
 public record Replicas(int ack, int from, Copies copies) {
 
@@ -14,7 +14,7 @@ public record Replicas(int ack, int from, Copies copies) {
 		require(ack, from);
 	}
 
-	/** The numbers that a request names. */
+	/** The numbers of a request. */
 	public Replicas(int ack, int from) {
 		this(ack, from, copiesOf(ack, from));
 	}
@@ -31,7 +31,7 @@ public record Replicas(int ack, int from, Copies copies) {
 		}
 	}
 
-	/** A majority of the replicas, which is the default of a request. */
+	/** The default of a request: a majority of the replicas. */
 	public static Replicas majorityOf(int from) {
 		return new Replicas(from / 2 + 1, from, Copies.DEFAULT);
 	}

@@ -5,7 +5,7 @@ import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The time that a value lives: 1 second to 10 years of 365 days. */
+/** The lifetime of a value: 1 second to 10 years of 365 days. */
 public record Ttl(Duration duration) {
 
 	public static final Duration MIN = Duration.ofSeconds(1);
@@ -23,7 +23,7 @@ public record Ttl(Duration duration) {
 	/**
 	 * Reads {@code 30s}, {@code 15m}, {@code 12h}, {@code 7d} or ISO 8601
 	 * ({@code PT30S}).
-	 * @throws IllegalArgumentException if it is none of these or out of bounds; the
+	 * @throws IllegalArgumentException if it has another form or is out of bounds; the
 	 * message says what is allowed
 	 */
 	public static Ttl parse(String text) {
@@ -50,7 +50,7 @@ public record Ttl(Duration duration) {
 		}
 	}
 
-	/** The instant at which a value written at {@code millis} is gone, saturated. */
+	/** The expiry of a value written at {@code millis}; both in ms since 1970. */
 	public long expiresAtMillis(long millis) {
 		return millis + this.duration.toMillis();
 	}

@@ -5,8 +5,8 @@ import java.util.Objects;
 
 /**
  * The bytes of a live entry: {@link #length()} bytes of {@link #array()} from
- * {@link #offset()} on. A slice, so that a value is served from the array it was read
- * into; the array must not be changed.
+ * {@link #offset()} on. It is a slice, so that it is served from the array it was read
+ * into. The array must not be changed.
  */
 public final class Value {
 
@@ -27,7 +27,7 @@ public final class Value {
 	}
 
 	/**
-	 * The bytes of {@code array} from {@code from} up to and without {@code to}.
+	 * The bytes of {@code array} from {@code from}, inclusive, to {@code to}, exclusive.
 	 * @throws IndexOutOfBoundsException if the array does not have them
 	 */
 	public static Value slice(byte[] array, int from, int to) {

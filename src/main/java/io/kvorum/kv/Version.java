@@ -13,7 +13,7 @@ import java.util.HexFormat;
  */
 public record Version(long timestamp, long node) implements Comparable<Version> {
 
-	/** The version of a key without an entry, older than all others. */
+	/** The version of an absent entry: older than all others. */
 	public static final Version ABSENT = new Version(0, 0);
 
 	private static final HexFormat HEX = HexFormat.of();
@@ -21,7 +21,7 @@ public record Version(long timestamp, long node) implements Comparable<Version> 
 	/** Bits of a timestamp that count within a millisecond. */
 	public static final int COUNTER_BITS = 16;
 
-	/** The greatest timestamp that {@code millis} can have. */
+	/** The greatest timestamp within a millisecond. */
 	public static long lastTimestampOf(long millis) {
 		return (millis << COUNTER_BITS) | ((1L << COUNTER_BITS) - 1);
 	}
@@ -31,7 +31,7 @@ public record Version(long timestamp, long node) implements Comparable<Version> 
 		return this.timestamp >>> COUNTER_BITS;
 	}
 
-	/** The version in ETags and JSON: opaque, and always of the same length. */
+	/** The form for clients, in ETag and elsewhere: opaque, always 32 digits. */
 	public String toHex() {
 		return HEX.toHexDigits(this.timestamp) + HEX.toHexDigits(this.node);
 	}

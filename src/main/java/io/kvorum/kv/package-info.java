@@ -1,4 +1,4 @@
-/** Keys, versions and entries: what the store is about. Pure values; the JDK only. */
+/** Keys, versions and entries: the vocabulary of the store. Pure values; the JDK only. */
 @NullMarked
 package io.kvorum.kv;
 

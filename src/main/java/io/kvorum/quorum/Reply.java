@@ -5,21 +5,18 @@ import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reply of a replica, or the reason why there is none. A failure is a reply like any
- * other and no error signal: it decides too.
+ * The answer of a replica, or what is known of a silent one. A failure is a reply like
+ * any other and no error signal: it decides too.
  */
 public sealed interface Reply {
 
-	/**
-	 * The outcome in one word, for meters and traces: {@code ok}, or the reason of the
-	 * failure.
-	 */
+	/** The outcome for meters and traces: {@code ok}, or the reason of a failure. */
 	default String outcome() {
 		return (this instanceof Failed failed) ? failed.reason().text() : "ok";
 	}
 
 	/**
-	 * The reply to a read: what the replica holds.
+	 * The answer to a read: what the replica holds.
 	 *
 	 * @param version {@link Version#ABSENT} if it holds nothing
 	 * @param entry null if it holds nothing, or was asked for the version only
@@ -36,33 +33,31 @@ public sealed interface Reply {
 			return NOTHING;
 		}
 
-		/** Whether the entry has to be asked for. */
+		/** Whether the replica holds an entry that this reply does not have. */
 		public boolean lacksEntry() {
 			return this.entry == null && !this.version.equals(Version.ABSENT);
 		}
 
 	}
 
-	/**
-	 * The reply to a store: the entry, or a newer one, is as durable there as promised.
-	 */
+	/** The answer to a store: the entry, or a newer one, is durable as promised. */
 	enum Acknowledged implements Reply {
 
 		INSTANCE
 
 	}
 
-	/** The reply to a scan or to another query. Its form is known to the two ends. */
+	/** The answer to a scan or another query. Its form is known to the caller. */
 	non-sealed interface Told extends Reply {
 
 	}
 
 	/**
-	 * The replica did not do what it was asked.
+	 * The replica did not do what it was asked to.
 	 *
-	 * @param detail what happened, for people; contains no keys and no values
+	 * @param detail what happened, for people; no keys, no values
 	 * @param mayHaveHappened whether a store may have happened nonetheless, or may yet
-	 * @param mayRetry whether the same request may succeed when it is repeated
+	 * @param mayRetry whether the same may succeed when tried again
 	 */
 	record Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry) implements Reply {
 
@@ -71,7 +66,7 @@ public sealed interface Reply {
 			return new Failed(reason, detail, false, true);
 		}
 
-		/** A failure after which it is unknown whether the store happened. */
+		/** It is unknown whether it was done. */
 		public static Failed unknown(Reason reason, String detail) {
 			return new Failed(reason, detail, true, true);
 		}
@@ -90,7 +85,7 @@ public sealed interface Reply {
 		/** Its disk is full. */
 		NO_SPACE(3, "no-space"),
 
-		/** The data on its disk cannot be read. */
+		/** What it holds cannot be read. */
 		UNREADABLE(4, "unreadable"),
 
 		/** Its disk did not take the write. */
@@ -117,9 +112,7 @@ public sealed interface Reply {
 		/** It does not have all that it once acknowledged, and is being rebuilt. */
 		REBUILDING(12, "rebuilding"),
 
-		/**
-		 * This node refuses it: TLS has not shown that it is the one that was dialled.
-		 */
+		/** This node refuses it: TLS has not proven that it is the dialled replica. */
 		UNTRUSTED(13, "untrusted");
 
 		private static final Reason[] BY_CODE = new Reason[values().length + 1];
@@ -139,12 +132,12 @@ public sealed interface Reply {
 			this.text = text;
 		}
 
-		/** The number in the replica protocol. */
+		/** The code in the replica protocol. */
 		public int code() {
 			return this.code;
 		}
 
-		/** The reason with this code; an internal error where there is none. */
+		/** The reason with this code; an internal error if there is none. */
 		public static Reason ofCode(long code) {
 			return (code > 0 && code < BY_CODE.length) ? BY_CODE[(int) code] : INTERNAL;
 		}

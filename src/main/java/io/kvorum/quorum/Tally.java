@@ -12,12 +12,11 @@ import io.kvorum.quorum.Reply.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of the replicas of a key so far, and whether they decide. A tally is
- * reached as soon as enough replicas have succeeded, and unreachable as soon as enough no
- * longer can. Immutable.
+ * The replies of the replicas of a key so far, and the decision: reached as soon as
+ * enough have succeeded, unreachable as soon as enough no longer can. Immutable.
  * <p>
- * Replicas are told apart by their position in the replica set. Each counts once,
- * whatever it says afterwards.
+ * A replica is identified by its position in the replica set. It counts once: later
+ * replies are ignored.
  */
 public final class Tally {
 
@@ -25,7 +24,7 @@ public final class Tally {
 
 	private final int required;
 
-	/** Indexed by position; null without a reply. Never changed. */
+	/** Replies by position; null if there is none yet. Never changed. */
 	private final @Nullable Reply[] replies;
 
 	private final int succeeded;
@@ -41,8 +40,8 @@ public final class Tally {
 
 	/**
 	 * A tally without replies.
-	 * @param required the replicas that must succeed
-	 * @param replicas the replicas that are asked
+	 * @param required number of replicas that must succeed
+	 * @param replicas number of all replicas
 	 */
 	public static Tally awaiting(int required, int replicas) {
 		if (required < 1 || required > replicas) {
@@ -51,7 +50,7 @@ public final class Tally {
 		return new Tally(required, new Reply[replicas], 0, 0);
 	}
 
-	/** This tally with one more reply. */
+	/** The tally with the reply of the replica at this position. */
 	public Tally add(int position, Reply reply) {
 		if (this.replies[position] != null) {
 			return this;
@@ -90,14 +89,14 @@ public final class Tally {
 		return this.replies.length;
 	}
 
-	/** The reply of the replica at a position; null if there is none yet. */
+	/** The reply of the replica at this position; null if there is none yet. */
 	public @Nullable Reply reply(int position) {
 		return this.replies[position];
 	}
 
 	/**
-	 * The newest of what the replicas hold, with its entry if one of them gave it;
-	 * nothing before the first reply.
+	 * The newest version that the replicas hold, with its entry if one of them gave it.
+	 * It is {@link Held#nothing()} without replies.
 	 */
 	public Held newest() {
 		Held newest = Held.nothing();
@@ -114,15 +113,15 @@ public final class Tally {
 		return order > 0 || (order == 0 && than.lacksEntry() && held.entry() != null);
 	}
 
-	/** Whether the required number of replicas holds this version or a newer one. */
+	/** Whether the required number of replicas hold this version, or a newer one. */
 	public boolean isHeldByEnough(Version version) {
 		return acknowledging(version, this.required, _ -> true).decision() == Decision.REACHED;
 	}
 
 	/**
-	 * The tally of a store of an entry that a read found. A replica that holds this
-	 * version or a newer one has acknowledged it. The others are to be asked, except
-	 * those that hold no copy.
+	 * The tally of a store that follows a read. Replicas that hold this version, or a
+	 * newer one, have acknowledged it. The others are still to be asked, but for those
+	 * that are to hold no copy: they have failed.
 	 * @param isCopy whether the replica at a position is to hold a copy
 	 */
 	public Tally acknowledging(Version version, int required, IntPredicate isCopy) {
@@ -138,12 +137,12 @@ public final class Tally {
 		return store;
 	}
 
-	/** Whether the replica at a position holds this version or a newer one. */
+	/** Whether the replica at this position holds this version, or a newer one. */
 	boolean holds(int position, Version version) {
 		return this.replies[position] instanceof Held held && held.version().compareTo(version) >= 0;
 	}
 
-	/** The positions of replicas that have said that they hold something older. */
+	/** The positions of the replicas that have replied with an older version. */
 	public List<Integer> behind(Version version) {
 		List<Integer> behind = new ArrayList<>();
 		for (int position = 0; position < this.replies.length; position++) {

@@ -1,4 +1,4 @@
-/** Quorum decisions: what has been answered so far, and what follows. Pure values. */
+/** Quorum decisions: the replies so far, and what follows. Pure values. */
 @NullMarked
 package io.kvorum.quorum;
 

@@ -107,7 +107,7 @@ public final class AntiEntropy {
 	 * has nothing of their key, which would collect them again
 	 */
 	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
-			RendezvousPlacement placement, RepairLog log, Predicate<Stub> isSettled, VotingRight votingRight,
+			RendezvousPlacement placement, RepairLog log, Predicate<EntryHeader> isSettled, VotingRight votingRight,
 			TimeSource time, Alarms alarms, RepairSettings settings, RepairEvents events) {
 		this.local = local;
 		this.replicas = List.copyOf(replicas);
@@ -147,7 +147,7 @@ public final class AntiEntropy {
 	}
 
 	private boolean mayRepair() {
-		return this.votingRight.doubt() == null && this.index.digests().isComplete();
+		return this.votingRight.withheldBecause() == null && this.index.digests().isComplete();
 	}
 
 	private Mono<Void> compareAll() {
@@ -219,9 +219,9 @@ public final class AntiEntropy {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
-				stub -> stub.version().millis() < staleBeforeMillis);
-		Map<Member, Set<Stub>> alone = new ConcurrentHashMap<>();
-		Set<Stub> unreadable = new HashSet<>();
+				header -> header.version().millis() < staleBeforeMillis);
+		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
+		Set<EntryHeader> unreadable = new HashSet<>();
 		Set<Integer> unlisted = new HashSet<>();
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
@@ -237,8 +237,8 @@ public final class AntiEntropy {
 	/**
 	 * The partitions in which this replica lacks one of these versions, or a newer one.
 	 */
-	private Mono<SortedSet<Integer>> lacking(Set<Stub> stubs) {
-		Map<Integer, List<Stub>> partitions = stubs.stream().collect(Collectors.groupingBy(this::partitionOf));
+	private Mono<SortedSet<Integer>> lacking(Set<EntryHeader> headers) {
+		Map<Integer, List<EntryHeader>> partitions = headers.stream().collect(Collectors.groupingBy(this::partitionOf));
 		return Flux.fromIterable(partitions.entrySet())
 			.filterWhen(partition -> this.index.headers(partition.getKey(), deadline())
 				.map(here -> !hasAll(here, partition.getValue())), 1)
@@ -261,8 +261,8 @@ public final class AntiEntropy {
 	}
 
 	/** Removes stale entries that none of the other replicas of their key knows. */
-	private Mono<Void> removeStale(Map<Member, Set<Stub>> alone) {
-		Set<Stub> candidates = new HashSet<>();
+	private Mono<Void> removeStale(Map<Member, Set<EntryHeader>> alone) {
+		Set<EntryHeader> candidates = new HashSet<>();
 		alone.values().forEach(candidates::addAll);
 		return Flux.fromIterable(candidates)
 			.filter(header -> holdersOf(header).stream()
@@ -458,12 +458,12 @@ public final class AntiEntropy {
 		}
 
 		private Mono<Void> repairGroup(List<Integer> slices) {
-			String doubt = AntiEntropy.this.votingRight.doubt();
+			String doubt = AntiEntropy.this.votingRight.withheldBecause();
 			if (doubt != null) {
 				return Mono.error(RepairFailedException.withheld(doubt));
 			}
 			return this.repair.repair(slices).doOnNext(result -> {
-				result.unreadable.forEach(stub -> this.unreadable.add(partitionOf(stub)));
+				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
 				this.unreadable.addAll(result.unlisted);
 				for (int slice : slices) {
 					if (!result.unsettled.contains(slice)) {

@@ -13,7 +13,7 @@ import io.kvorum.storage.EntryHeader;
 final class Difference {
 
 	/** The versions that only the queried store has. */
-	final List<Stub> theirs;
+	final List<EntryHeader> theirs;
 
 	/** The positions in the leaf of those items that the queried store lacks. */
 	final int[] lacking;
@@ -24,7 +24,7 @@ final class Difference {
 	}
 
 	/** The difference of a leaf that was received to the entries here. */
-	static Difference between(Leaf sent, List<Stub> here, KeyHash hash) {
+	static Difference between(Leaf sent, List<EntryHeader> here, KeyHash hash) {
 		Map<Long, Integer> positions = new HashMap<>();
 		for (int i = 0; i < sent.items.length; i++) {
 			positions.put(sent.items[i], i);

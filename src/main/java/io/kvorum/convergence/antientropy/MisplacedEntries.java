@@ -196,7 +196,7 @@ final class MisplacedEntries {
 		return this.local.read(header.key(), deadline()).flatMap(reply -> {
 			Entry entry = (reply instanceof Held held) ? held.entry() : null;
 			// An entry that was overwritten meanwhile is left to the next round.
-			return (entry != null && entry.version().equals(stub.version())) ? handOn(owners, stub, entry, isAsSeen)
+			return (entry != null && entry.version().equals(header.version())) ? handOn(owners, header, entry, isAsSeen)
 					: Mono.empty();
 		});
 	}
@@ -210,8 +210,8 @@ final class MisplacedEntries {
 				return taken;
 			}), 1)
 			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(stub)))
-					? this.index.remove(stub.key(), stub.version()) : Mono.just(false))
+			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
+					? this.index.remove(header.key(), header.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
 	}

@@ -118,7 +118,7 @@ final class PairRepair {
 		final Set<Integer> unsettled = new HashSet<>();
 
 		/** Entries that cannot be read, there or here, and were passed over. */
-		final Set<Stub> unreadable = new HashSet<>();
+		final Set<EntryHeader> unreadable = new HashSet<>();
 
 		/**
 		 * Partitions whose entries cannot be listed, there or here, and were passed over.
@@ -126,7 +126,7 @@ final class PairRepair {
 		final Set<Integer> unlisted = new HashSet<>();
 
 		/** Stale entries whose key the peer is to hold, and has no version of. */
-		final Set<Stub> alone = new HashSet<>();
+		final Set<EntryHeader> alone = new HashSet<>();
 
 		private void leave(EntryHeader header) {
 			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(header.key()))));

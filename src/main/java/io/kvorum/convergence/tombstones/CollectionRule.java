@@ -52,10 +52,10 @@ public final class CollectionRule {
 	}
 
 	/** Decides on a tombstone that is older than the grace time. */
-	Verdict of(Grave grave) {
-		Stub stub = grave.stub();
-		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(stub.key())));
-		if (this.log.repairedWithAll(slice) <= grave.sinceMillis()) {
+	Verdict of(TombstoneRecord tombstone) {
+		EntryHeader header = tombstone.header();
+		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
+		if (this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS
@@ -63,8 +63,8 @@ public final class CollectionRule {
 	}
 
 	/** Whether a replica with nothing of the key can do without this tombstone. */
-	public boolean isOldTombstone(Stub stub) {
-		return stub.tombstone() && stub.version().millis() < graceEndMillis();
+	public boolean isOldTombstone(EntryHeader header) {
+		return header.tombstone() && header.version().millis() < graceEndMillis();
 	}
 
 	/** A decision on a tombstone. */

@@ -45,7 +45,7 @@ public final class TombstoneCollector {
 	private final CollectionEvents events;
 
 	/** The tombstone behind which the next round begins; null for the oldest one. */
-	private @Nullable Grave next;
+	private @Nullable TombstoneRecord next;
 
 	public TombstoneCollector(PartitionIndex index, CollectionRule rule, TimeSource time, Alarms alarms,
 			Duration interval, CollectionEvents events) {
