@@ -11,9 +11,9 @@ import reactor.core.publisher.Mono;
  * long.
  * <p>
  * The delay is the 99th percentile of reads, at least 1 ms and at most {@code maxDelay}.
- * In the long run {@value #PERCENT} percent of the reads are hedged at most, so that a
- * cluster that is slow under load does not get more load. See Dean and Barroso, "The Tail
- * at Scale", 2013.
+ * In the long run it hedges at most {@value #PERCENT} percent of the reads, so that a
+ * cluster that is slow under load does not get more. See Dean and Barroso, "The Tail at
+ * Scale", 2013.
  */
 final class Hedging {
 

@@ -2,7 +2,7 @@ package io.kvorum.coordination;
 
 /**
  * Estimates a percentile of durations in one number. It goes up a step for a sample above
- * it and down a smaller step for one below, so that the steps balance at the percentile.
+ * it and down a smaller step for one below. The steps balance at the percentile.
  * <p>
  * This is the "frugal" estimator of Ma, Muthukrishnan and Sandler, "Frugal Streaming for
  * Estimating Quantiles", 2014, with steps in proportion to the estimate.

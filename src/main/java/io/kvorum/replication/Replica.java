@@ -59,7 +59,7 @@ public interface Replica {
 	/** Scans the first entries of a range; replies with {@link Listed} or a failure. */
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
-	/** Asks a query: {@link Answered}, where it does not fail. */
+	/** Asks a query; replies with {@link Answered} or a failure. */
 	Mono<Reply> ask(PeerQuery query, Deadline deadline);
 
 	/**
