@@ -98,10 +98,7 @@ class BackupConfiguration {
 				origin, storage.checkpoints(), remembering(properties), time);
 	}
 
-	/**
-	 * Rule for the record of a restored node's past. A node without peers keeps its own
-	 * record.
-	 */
+	/** Rule for a restored node's record; a node without peers keeps it. */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;

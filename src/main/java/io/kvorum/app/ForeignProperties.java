@@ -37,10 +37,7 @@ final class ForeignProperties {
 	/** Rules by the name of a property, or by the common prefix of several. */
 	private static final Map<ConfigurationPropertyName, Rule> RULES = new LinkedHashMap<>();
 
-	/**
-	 * Letters of the names of all rules. An environment variable does not distinguish
-	 * dots from dashes.
-	 */
+	/** Letters of all names: an environment variable has neither dots nor dashes. */
 	private static final Set<String> LETTERS = new HashSet<>();
 
 	static {

@@ -54,10 +54,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/** Divisor of gc-grace for the margin, where that is shorter. */
 	private static final int MARGIN_PART = 4;
 
-	/**
-	 * Limit of the age of hints and of absences: gc-grace minus a day, or minus a quarter
-	 * of itself if that is less.
-	 */
+	/** Limit of hints' age and of absences: gc-grace less a day or a quarter of it. */
 	Duration withinGrace() {
 		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
 		return this.gcGrace.minus((part.compareTo(MAX_MARGIN) < 0) ? part : MAX_MARGIN);

@@ -155,8 +155,7 @@ class NodeConfiguration {
 	}
 
 	/**
-	 * The port of the API. A management port keeps the plain one: nothing of the API may
-	 * be there, and it still tells that this node is not ready while the API drains.
+	 * Drains the API port; a management port still reports that the node is not ready.
 	 */
 	@Bean
 	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> apiPort(HttpPort plain, WireRoute entities, Drain drain) {

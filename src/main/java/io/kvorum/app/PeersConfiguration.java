@@ -68,10 +68,7 @@ class PeersConfiguration {
 	 */
 	private static final int MAX_ENTRY_BYTES = 64 << 20;
 
-	/**
-	 * Time that a starting node waits for its peers, in vain for one that is silent or
-	 * opens no streams to this node.
-	 */
+	/** Time that a starting node waits for peers that are silent or open no streams. */
 	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
 
 	/** Time limit of a peer's answer to a question of a repair. */
@@ -111,10 +108,7 @@ class PeersConfiguration {
 				events);
 	}
 
-	/**
-	 * The address to listen on: a loopback address as it is, all interfaces for any other
-	 * name.
-	 */
+	/** The address to listen on: a loopback address, or else all interfaces. */
 	private static InetSocketAddress listenAddress(ReplicaAddress address) {
 		return address.isLoopback() ? new InetSocketAddress(address.host(), address.port())
 				: new InetSocketAddress(address.port());
@@ -214,10 +208,7 @@ class PeersConfiguration {
 		}
 	}
 
-	/**
-	 * Whether this node has an address in a cluster. As for the properties, an empty one
-	 * counts as none.
-	 */
+	/** Whether this node has an address in a cluster; an empty one counts as none. */
 	static boolean hasPeers(ConditionContext context) {
 		return StringUtils.hasText(context.getEnvironment().getProperty("kvorum.cluster.self"));
 	}

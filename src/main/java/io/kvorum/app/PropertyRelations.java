@@ -76,10 +76,7 @@ final class PropertyRelations {
 		}
 	}
 
-	/**
-	 * Refuses a restore with accept-loss: the node would vote with old entries as if they
-	 * were new.
-	 */
+	/** Refuses a restore with accept-loss, which would let old entries vote. */
 	private void checkRestore(Backup backup, Cluster cluster) {
 		Path from = backup.restoreFrom();
 		if (from != null && cluster.acceptLoss()) {

@@ -109,10 +109,7 @@ final class ReplicaCertificate {
 				(ciphers != null) ? List.of(ciphers) : null);
 	}
 
-	/**
-	 * The message of the innermost cause, which names the error; the outer ones name the
-	 * attempt.
-	 */
+	/** The message of the innermost cause: the outer ones only name the attempt. */
 	private static String reason(Throwable error) {
 		Throwable cause = error;
 		while (cause.getCause() != null) {

@@ -48,10 +48,7 @@ final class StorageFailure {
 		}
 	}
 
-	/**
-	 * Halts the JVM after a while: a disk that fails may also hang, and block an orderly
-	 * end for ever.
-	 */
+	/** Halts the JVM after a while: a failing disk may block an orderly end for ever. */
 	private static void haltUnlessEnded(Thread exit) {
 		try {
 			exit.join(EXIT_TIMEOUT);

@@ -23,10 +23,7 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(StorageLifecycle.class);
 
-	/**
-	 * Time limit of closing the store. With the time for requests in flight it is less
-	 * than 10 s.
-	 */
+	/** Limit of closing the store; with the time for requests it is less than 10 s. */
 	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
 	private final RocksStorage storage;

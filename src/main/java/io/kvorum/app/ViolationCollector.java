@@ -131,10 +131,7 @@ final class ViolationCollector extends AbstractBindHandler {
 			.collect(Collectors.joining("."));
 	}
 
-	/**
-	 * A value as it was given: "5 m", where a Duration would say "PT5M". The secret is
-	 * never shown.
-	 */
+	/** The value as written, "5 m" instead of "PT5M". The secret is never shown. */
 	private static String given(ConfigurationPropertyName name, BindContext context) {
 		return name.equals(SECRET) ? Violation.HIDDEN
 				: context.getBinder().bind(name, Bindable.of(String.class)).orElse("");

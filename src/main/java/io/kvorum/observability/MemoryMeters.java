@@ -22,8 +22,7 @@ final class MemoryMeters implements MeterBinder {
 	private final Path status;
 
 	/**
-	 * Creates gauges.
-	 * @param status Linux's {@code /proc/self/status}
+	 * The status of the process is Linux's {@code /proc/self/status}.
 	 */
 	MemoryMeters(Path status) {
 		this.status = status;
@@ -42,9 +41,7 @@ final class MemoryMeters implements MeterBinder {
 			.register(registry);
 	}
 
-	/**
-	 * The resident memory. Blocks for microseconds; meters are not read on event loops.
-	 */
+	/** Blocks for microseconds; meters are not read on event loops. */
 	double residentBytes() {
 		try (Stream<String> lines = Files.lines(this.status)) {
 			return lines.filter(line -> line.startsWith(RESIDENT))

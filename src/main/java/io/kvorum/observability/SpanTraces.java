@@ -30,9 +30,7 @@ final class SpanTraces implements RequestTraces {
 		.map(HttpMethod::name)
 		.collect(Collectors.toUnmodifiableSet());
 
-	/**
-	 * Name of an unknown method in the semantic conventions: clients can send any word.
-	 */
+	/** Name of any unknown method in the semantic conventions. */
 	private static final String OTHER_METHOD = "_OTHER";
 
 	private static final String NAME_OF_OTHERS = "HTTP";

@@ -51,10 +51,7 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		return matches;
 	}
 
-	/**
-	 * Whether tracing is enabled. A value that is no boolean is reported later, with all
-	 * violations of properties.
-	 */
+	/** Whether tracing is enabled; a value that is no boolean is reported later. */
 	private static boolean isEnabled(Environment environment) {
 		try {
 			return environment.getProperty(ENABLED, Boolean.class, false);
@@ -64,10 +61,7 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		}
 	}
 
-	/**
-	 * Whether this is an auto-configuration for tracing. Its nested parts, which pass
-	 * here too, have other names.
-	 */
+	/** Whether this is one for tracing; nested parts of those have other names. */
 	private static boolean isAboutTracing(String name) {
 		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
 	}

@@ -12,7 +12,6 @@ sealed interface Frame permits OperationFrame, CallFrame, ReplyFrame {
 	/** Bytes of its fields, including the leading length. */
 	int headBytes();
 
-	/** Writes the fields. */
 	void writeHead(ByteBuf out);
 
 	/** The bytes after the fields. */

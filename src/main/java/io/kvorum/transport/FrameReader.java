@@ -23,10 +23,7 @@ final class FrameReader<F> {
 	/** The part of a frame that has arrived; null between frames. */
 	private @Nullable ByteBuf begun;
 
-	/**
-	 * Creates a reader.
-	 * @param parser reads the bytes after the length of a frame
-	 */
+	/** The parser reads the bytes after the length of a frame. */
 	FrameReader(int maxFrameBytes, Function<ByteBuf, F> parser) {
 		this.maxFrameBytes = maxFrameBytes;
 		this.parser = parser;

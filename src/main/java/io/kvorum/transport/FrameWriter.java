@@ -97,10 +97,7 @@ final class FrameWriter {
 		return this.takenBytes;
 	}
 
-	/**
-	 * Whether twice the limit waits: the other end takes nothing although no large frames
-	 * were added.
-	 */
+	/** Whether twice the limit waits because the other end takes nothing. */
 	boolean isOverfull() {
 		return this.waitingBytes > 2 * this.maxWaitingBytes;
 	}

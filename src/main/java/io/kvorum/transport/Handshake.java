@@ -126,10 +126,7 @@ final class Handshake {
 		return isEqual(proof(side, opening), String.valueOf(proof));
 	}
 
-	/**
-	 * Whether a challenge with a valid proof was issued here, has not expired, and is
-	 * proven for the first time.
-	 */
+	/** Whether a proven challenge is of this node, not expired and not used before. */
 	boolean accept(String challenge) {
 		if (!isOwn(challenge)) {
 			return false;

@@ -49,7 +49,6 @@ final class PeerCall {
 		return this.over;
 	}
 
-	/** Delivers the reply. */
 	void reply(Reply reply) {
 		this.over = true;
 		if (this.caller == null) {

@@ -16,9 +16,7 @@ final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
 
-	/**
-	 * Time after which another reason of the same kind is logged for the same absence.
-	 */
+	/** Time after which another reason of the same kind is logged. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
 	private final Member peer;
@@ -32,15 +30,10 @@ final class PeerState {
 
 	private final AtomicInteger open = new AtomicInteger();
 
-	/**
-	 * Attempts since the last open stream that were refused instead of met by silence.
-	 */
+	/** Attempts since the last open stream that did not fail by silence. */
 	private final AtomicInteger refusals = new AtomicInteger();
 
-	/**
-	 * Whether this node stops. It then ends its streams itself, which says nothing about
-	 * the peer.
-	 */
+	/** Whether this node stops, and so ends its streams itself. */
 	private volatile boolean stopping;
 
 	/** Whether a stream was ever open since this node started. */
@@ -55,10 +48,7 @@ final class PeerState {
 	/** Why no stream is open; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/**
-	 * Time of the last log line for each reason, since the peer was last there. Guarded
-	 * by this.
-	 */
+	/** Time of the last log line for each reason of this absence. Guarded by this. */
 	private final Map<Reason, Long> loggedNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {

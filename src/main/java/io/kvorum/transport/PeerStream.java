@@ -121,9 +121,7 @@ final class PeerStream {
 	/** Time at which the last bytes came from the peer. */
 	private long heardNanos;
 
-	/**
-	 * Time since which the peer has owed an answer; without meaning while it owes none.
-	 */
+	/** Time since which the peer has owed an answer, while it owes one. */
 	private long owedNanos;
 
 	private boolean sweeping;
@@ -378,10 +376,7 @@ final class PeerStream {
 		}).then();
 	}
 
-	/**
-	 * The protocol version of the response. A peer that names none speaks the oldest
-	 * version that was offered.
-	 */
+	/** The version of the response; without one the peer speaks the oldest offered. */
 	private static @Nullable ProtocolRange chosenBy(ClientResponse response) {
 		String version = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.VERSION_HEADER);
 		int oldest = ReplicaProtocol.VERSIONS.oldest();
@@ -438,8 +433,8 @@ final class PeerStream {
 	}
 
 	/**
-	 * The latency to count for a reply. A peer that is quick to refuse because of its
-	 * quarantine is asked last.
+	 * The latency to count: a peer that is in quarantine, and quick to say so, is asked
+	 * last.
 	 */
 	private static long cost(Reply reply, long nanos) {
 		return (reply instanceof Failed failed && failed.reason() == Reason.REBUILDING) ? REBUILDING_NANOS : nanos;
@@ -478,10 +473,7 @@ final class PeerStream {
 		finish(call, call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline"));
 	}
 
-	/**
-	 * Checks the connection for life. Runs periodically while the stream is open or being
-	 * opened.
-	 */
+	/** Checks periodically whether the peer is alive, from the first attempt on. */
 	private void watch() {
 		long now = this.time.nanos();
 		if (this.lane == Lane.LARGE && this.writer.isWaiting() && this.writer.takenBytes() != this.takenBytes) {

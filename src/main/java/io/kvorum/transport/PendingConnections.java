@@ -14,10 +14,7 @@ import io.netty.util.concurrent.ScheduledFuture;
  */
 final class PendingConnections {
 
-	/**
-	 * Limit of pending connections, enough for all peers of a large cluster at once; more
-	 * are closed.
-	 */
+	/** Limit, enough for all peers of a large cluster at once; more are closed. */
 	static final int MAX = 1024;
 
 	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(PendingConnections.class,

@@ -14,9 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 record ProtocolRange(int oldest, int newest) {
 
-	/**
-	 * Form of a version that is safe to log, as it comes from an unauthenticated client.
-	 */
+	/** Form of a version that is safe to log: it comes from any client. */
 	private static final Pattern A_VERSION = Pattern.compile("[1-9][0-9]{0,3}");
 
 	ProtocolRange {

@@ -78,7 +78,7 @@ final class RemoteReplica implements Replica {
 	}
 
 	/**
-	 * Scans over the stream of large entries: a page delays the calls behind it like one.
+	 * Scans over the stream of large entries, as a page is one to the calls behind it.
 	 */
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {

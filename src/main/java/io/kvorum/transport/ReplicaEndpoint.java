@@ -51,9 +51,7 @@ final class ReplicaEndpoint {
 	/** Time after which the same refusal is logged again. */
 	private static final Duration REMINDER = Duration.ofMinutes(1);
 
-	/**
-	 * Limit of the distinct refusals that are logged within that time.
-	 */
+	/** Limit of the refusals that are logged within that time. */
 	private static final int MAX_REMEMBERED = 256;
 
 	private final Topology topology;
@@ -225,10 +223,7 @@ final class ReplicaEndpoint {
 				header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse(""));
 	}
 
-	/**
-	 * Whether the certificate names the claimed host. TLS has already proven possession
-	 * of its key.
-	 */
+	/** Whether the certificate, whose key TLS has checked, names the claimed host. */
 	private boolean showsItsCertificate(ServerRequest request) {
 		SslInfo tls = request.exchange().getRequest().getSslInfo();
 		X509Certificate[] shown = (tls != null) ? tls.getPeerCertificates() : null;
@@ -249,10 +244,7 @@ final class ReplicaEndpoint {
 		return Optional.ofNullable(request.headers().firstHeader(name));
 	}
 
-	/**
-	 * Logs a refusal. A claimed address that is not of the cluster is not repeated in the
-	 * log.
-	 */
+	/** Logs a refusal, without a claimed address that is not of the cluster. */
 	private void log(ServerRequest request, Refusal refusal) {
 		String from = claimed(request).filter(_ -> refusal.why != Refused.CERTIFICATE)
 			.map(Member::address)
@@ -284,7 +276,6 @@ final class ReplicaEndpoint {
 		return this.loggedNanos.size() < MAX_REMEMBERED && this.loggedNanos.putIfAbsent(what, now) == null;
 	}
 
-	/** Accepts streams from now on. */
 	void begin() {
 		this.stopping = false;
 	}
@@ -311,7 +302,6 @@ final class ReplicaEndpoint {
 		return open.keySet();
 	}
 
-	/** Ends the streams that are still open. */
 	void end() {
 		this.streams.keySet().forEach(ReplicaStream::end);
 	}

@@ -132,10 +132,7 @@ final class ReplicaProtocol {
 		return line.substring(0, Math.min(line.length(), MAX_WORDS_LENGTH));
 	}
 
-	/**
-	 * Kind of stream. Large entries have a stream of their own so that they do not delay
-	 * small ones.
-	 */
+	/** Kind of stream: large entries have their own, so as not to delay small ones. */
 	enum Lane {
 
 		SMALL(1 << 20), LARGE(32 << 20);

@@ -34,16 +34,10 @@ final class ReplicaStream {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaStream.class);
 
-	/**
-	 * Number of silence timeouts after which a silent peer is gone; it pings several
-	 * times in each.
-	 */
+	/** Silence timeouts, each with several pings, after which a silent peer is gone. */
 	private static final int SILENCE_TIMEOUTS = 10;
 
-	/**
-	 * Operations under way, as a multiple of the peer's limit: it may have given up some
-	 * that still run here.
-	 */
+	/** Multiple of the peer's limit, as operations it has given up may still run. */
 	private static final int MAX_UNDER_WAY_FACTOR = 4;
 
 	private static final Failed TOO_MANY = Failed.notDone(Reason.OVERLOADED,
@@ -94,10 +88,7 @@ final class ReplicaStream {
 		this.heardNanos = time.nanos();
 	}
 
-	/**
-	 * Runs the operations that arrive and emits their replies; completes when the
-	 * operations end.
-	 */
+	/** Runs the operations that arrive and emits their replies, until they end. */
 	Flux<DataBuffer> exchange(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
 		// Not doOnNext: the operator that ignores the buffers would release them once
@@ -118,9 +109,7 @@ final class ReplicaStream {
 		return this.lane;
 	}
 
-	/**
-	 * Whether the peer has used the stream, if only for a ping. Called from any thread.
-	 */
+	/** Whether the peer has used the stream, if only for a ping. From any thread. */
 	boolean isOpen() {
 		return this.isOpen;
 	}
@@ -158,10 +147,7 @@ final class ReplicaStream {
 		}
 	}
 
-	/**
-	 * Shortens a reply for which there is no room. A failure keeps its reason and loses
-	 * its detail.
-	 */
+	/** Shortens a reply without room: a failure keeps its reason and loses its detail. */
 	private static Reply shorter(Reply reply) {
 		return (reply instanceof Failed failed)
 				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;
@@ -224,9 +210,7 @@ final class ReplicaStream {
 		this.disconnect.run();
 	}
 
-	/**
-	 * Ends the stream if the peer has been silent for too long. Called from any thread.
-	 */
+	/** Ends the stream if the peer was silent for too long. Called from any thread. */
 	void endIfSilent() {
 		Duration limit = this.settings.silenceTimeout().multipliedBy(SILENCE_TIMEOUTS);
 		if (this.time.nanos() - this.heardNanos > limit.toNanos()) {

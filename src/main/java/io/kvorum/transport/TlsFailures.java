@@ -67,10 +67,7 @@ final class TlsFailures extends ChannelInboundHandlerAdapter {
 		return null;
 	}
 
-	/**
-	 * The TLS refusal that caused an error; null if there is none. A peer that stops or
-	 * is silent has refused nothing.
-	 */
+	/** The TLS refusal that caused an error; null for a peer that stops or is silent. */
 	static @Nullable SSLException refusalIn(Throwable error) {
 		SSLException failure = in(error);
 		boolean isRefusal = failure instanceof NotSslRecordException

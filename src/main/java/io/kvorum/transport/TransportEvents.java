@@ -35,10 +35,7 @@ public interface TransportEvents {
 
 		/** This end has failed the TLS handshake. */
 		HANDSHAKE,
-		/**
-		 * The other end has ended TLS with an alert: it does not accept this node's
-		 * certificate.
-		 */
+		/** The other end has sent an alert: it rejects this node's certificate. */
 		ALERT,
 		/** The certificate does not name the host of the claimed node. */
 		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY, LANE
