@@ -3,11 +3,11 @@ package io.kvorum.replication;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.OperationObserver.Call;
 import io.kvorum.operation.OperationObserver.Step;
-import io.kvorum.operation.OperationObserver;
-import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Reason;
 import reactor.core.publisher.Mono;
 
 /** A call of a replica that is reported to the observer of its operation. */

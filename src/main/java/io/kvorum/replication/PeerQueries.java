@@ -1,9 +1,9 @@
 package io.kvorum.replication;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
-import io.kvorum.quorum.Reply;
 import reactor.core.publisher.Mono;
 
 /** Answers the queries of other nodes. */

@@ -4,8 +4,8 @@ import java.time.Duration;
 
 import io.kvorum.operation.OperationObserver.Call;
 import io.kvorum.operation.OperationObserver.Step;
-import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

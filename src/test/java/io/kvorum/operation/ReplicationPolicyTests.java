@@ -1,7 +1,5 @@
 package io.kvorum.operation;
 
-import java.time.Duration;
-
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Replicas;
 import io.kvorum.operation.ReplicationPolicy.Consistency;

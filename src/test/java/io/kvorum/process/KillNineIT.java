@@ -1,15 +1,15 @@
 package io.kvorum.process;
 
-import java.time.Duration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.kvorum.testing.Clients;
 import io.kvorum.testing.KvorumClient;

@@ -1,7 +1,6 @@
 package io.kvorum.process;
 
 import java.util.Arrays;
-import java.util.Map;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.KvorumClient;

@@ -14,8 +14,8 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 
 /** What is on a disk, and the digests of it, which are in memory. */

@@ -10,9 +10,9 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.OperationFailedException;
+import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
-import io.kvorum.testing.history.Operation;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 

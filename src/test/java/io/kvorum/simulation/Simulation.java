@@ -11,9 +11,9 @@ import io.kvorum.kv.Key;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
+import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
-import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Violation;
 import org.jspecify.annotations.Nullable;
 

@@ -7,10 +7,10 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
-import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 

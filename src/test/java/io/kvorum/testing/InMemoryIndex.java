@@ -16,8 +16,8 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -12,13 +12,13 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
-import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 

@@ -11,8 +11,8 @@ import io.kvorum.kv.Version;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.PeerQuery.Kind;
-import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.Page;
 
 /**
  * Writes and reads the queries by which replicas find their differences, and the answers.

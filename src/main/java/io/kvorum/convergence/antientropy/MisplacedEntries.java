@@ -20,9 +20,9 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Digests;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
-import io.kvorum.storage.EntryHeader;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 

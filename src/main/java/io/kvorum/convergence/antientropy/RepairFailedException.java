@@ -1,9 +1,9 @@
 package io.kvorum.convergence.antientropy;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
-import io.kvorum.quorum.Reply;
 
 /** A repair could not be finished. What is repaired stays so; the rest is tried again. */
 final class RepairFailedException extends RuntimeException {

@@ -7,8 +7,8 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
-import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 
 /**
  * Decides which tombstones can be collected. If one goes too early an older value comes

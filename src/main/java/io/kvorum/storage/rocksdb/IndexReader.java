@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.kv.Partitions;
-import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;

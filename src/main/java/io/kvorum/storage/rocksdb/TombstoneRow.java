@@ -5,8 +5,8 @@ import java.nio.ByteBuffer;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.TombstoneRecord;
 
 /**
  * The layout of the tombstones that may be removed one day: in the order of their

@@ -7,8 +7,8 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
-import io.kvorum.storage.Page;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.Test;
 
