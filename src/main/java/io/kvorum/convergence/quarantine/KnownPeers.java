@@ -106,7 +106,7 @@ final class KnownPeers {
 	 * @param startedMillis when this life began
 	 */
 	boolean sawEarlierLife(Member other, Introduction introduction, long startedMillis) {
-		return !peer(other).toldFirst || introduction.lastSeenMillis() < startedMillis;
+		return !peer(other).introducedFirst || introduction.lastSeenMillis() < startedMillis;
 	}
 
 	/**
@@ -146,12 +146,13 @@ final class KnownPeers {
 	 * @return whether the introduction is refused
 	 */
 	boolean refuse(Member other, Introduction introduction) {
+		Peer peer = peer(other);
 		Member twin = twinOf(other, introduction);
-		Member before = peer(other).replaceTwin(twin);
-		if (twin != null && !twin.equals(before)) {
+		if (twin != null && !twin.equals(peer.twin)) {
 			logger.error("{}. Stop the one that has the copy, and start it with an empty directory",
 					describeTwins(other, twin));
 		}
+		peer.twin = twin;
 		return twin != null;
 	}
 
@@ -213,7 +214,10 @@ final class KnownPeers {
 
 	}
 
-	/** Knowledge of one member since this node started. Written under its lock. */
+	/**
+	 * Knowledge of one member since this node started. Introductions come and go under
+	 * its lock.
+	 */
 	private static final class Peer {
 
 		private volatile @Nullable Introduction first;
@@ -222,7 +226,7 @@ final class KnownPeers {
 		private volatile @Nullable Introduction last;
 
 		/** Whether this node introduced itself in this life before the peer did. */
-		private volatile boolean toldFirst;
+		private volatile boolean introducedFirst;
 
 		/** Whether the peer is certain to know that this node has started. */
 		private volatile boolean knowsOfStart;
@@ -258,18 +262,12 @@ final class KnownPeers {
 		synchronized long seenAliveMillis(boolean tellsOfThisLife) {
 			Introduction said = (this.last != null) ? this.last : this.first;
 			if (said == null) {
-				this.toldFirst |= tellsOfThisLife;
+				this.introducedFirst |= tellsOfThisLife;
 				return 0;
 			}
 			// Never 0, which stands for nothing received.
 			long seen = Math.max(1, (this.seenBeforeMillis != null) ? this.seenBeforeMillis : said.aliveMillis());
 			return this.knowsOfStart ? seen : -seen;
-		}
-
-		synchronized @Nullable Member replaceTwin(@Nullable Member next) {
-			Member before = this.twin;
-			this.twin = next;
-			return before;
 		}
 
 		boolean hasIdentity(long identity) {
