@@ -197,7 +197,7 @@ class JoiningTests {
 	}
 
 	@Test
-	void whatWasMetInDoubtIsMetAgainOnceTheNodeIsBelieved() {
+	void aNodeInQuarantineWaitsForItsPeersAgainOnceItMayVote() {
 		this.node.quarantine = new QuarantineProgress("lost", "it has lost its disk", 64, 64);
 		assertThat(waitsFor()).containsOnlyKeys("membership");
 

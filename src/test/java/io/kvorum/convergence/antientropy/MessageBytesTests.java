@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What members of different versions tell each other of their replicas. */
+/** Bytes that members of different versions exchange about their replicas. */
 class MessageBytesTests {
 
 	private static final Key KEY = Generator.key("key");

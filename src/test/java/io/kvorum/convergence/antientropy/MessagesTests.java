@@ -96,7 +96,7 @@ class MessagesTests {
 		}
 	}
 
-	/** Where a key has two replicas by default. */
+	/** An answer of a node on which a key has two replicas by default. */
 	private static byte[] differences(List<Difference> differences) {
 		return Messages.differences(differences, copies -> copies.orDefault(2));
 	}

@@ -34,7 +34,7 @@ import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The last node of three hands on what has one copy. */
+/** The last node of three, which hands on entries with one copy. */
 class MisplacedEntriesTests {
 
 	private static final Topology TOPOLOGY = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
@@ -92,7 +92,7 @@ class MisplacedEntriesTests {
 		assertThat(stored(ORDER.getFirst())).isNull();
 	}
 
-	/** Another member may still have what it has overwritten. */
+	/** Another member may still have the entry that it has overwritten. */
 	@Test
 	void whatComesWhileTheRoundLooksStaysUntilAllHaveBeenComparedSince() {
 		store(entry(1, Copies.of(1)));
@@ -152,7 +152,7 @@ class MisplacedEntriesTests {
 		return this.stores.get(member.index());
 	}
 
-	/** Something may happen before it tells headers. */
+	/** An index in which something may happen before it lists entries. */
 	private final class Index extends ForwardedIndex {
 
 		Index(PartitionIndex index) {

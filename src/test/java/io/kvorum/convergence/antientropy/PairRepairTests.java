@@ -56,7 +56,7 @@ class PairRepairTests {
 	private static final RepairSettings SETTINGS = new RepairSettings(Duration.ofHours(1), 1, Long.MAX_VALUE,
 			Duration.ofSeconds(1), Duration.ofSeconds(1), Duration.ofSeconds(1));
 
-	/** In the order of partitions neither the first ones nor the last ones. */
+	/** Partitions in the middle of the order. */
 	private static final Set<Integer> DAMAGED = KEYS.stream()
 		.map(RendezvousPlacement::partitionOf)
 		.sorted()
@@ -131,7 +131,7 @@ class PairRepairTests {
 				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), RepairEvents.NONE);
 	}
 
-	/** Of the first node, with what the second one cannot read. */
+	/** The index of the first node, with entries that the second one cannot read. */
 	private AntiEntropy antiEntropy(Set<Integer> damagedHere, Set<Integer> damagedThere) {
 		return new AntiEntropy(replica(0, Set.of()),
 				List.of(replica(0, Set.of()), replica(1, damagedThere), replica(2, Set.of())),
@@ -159,7 +159,7 @@ class PairRepairTests {
 		return Now.of(this.stores.get(node).read(key));
 	}
 
-	/** Cannot tell the headers of some partitions. */
+	/** An index that cannot list the entries of some partitions. */
 	private static final class DamagedIndex extends ForwardedIndex {
 
 		private final Set<Integer> damaged;

@@ -58,7 +58,7 @@ class PlanTests {
 	}
 
 	@Test
-	void whatIsNewerHereIsGivenToWhoeverHasAnOlderOne() {
+	void aNewerEntryIsGivenToAMemberThatHasAnOlderOne() {
 		assertThat(plan(List.of(live(NEW, 3)), List.of(live(OLD, 3)), 0, 2))
 			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 3)), List.of()));
 		assertThat(plan(List.of(live(NEW, 2)), List.of(live(OLD, 3)), 0, 2))
@@ -78,14 +78,14 @@ class PlanTests {
 	}
 
 	@Test
-	void anOldTombstoneIsNotGivenToWhoHasNothingOfItsKey() {
-		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, EntryHeader::tombstone).size()).isZero();
-		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, EntryHeader::tombstone).size()).isZero();
+	void anOldTombstoneIsNotGivenToAReplicaWithoutTheKey() {
+		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, Stub::tombstone).size()).isZero();
+		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, Stub::tombstone).size()).isZero();
 	}
 
 	@Test
-	void anOldTombstoneIsGivenToWhoHasSomethingOlder() {
-		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, EntryHeader::tombstone).push())
+	void anOldTombstoneIsGivenToAMemberThatHasSomethingOlder() {
+		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, Stub::tombstone).push())
 			.containsExactly(tombstone(NEW, 3));
 		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, EntryHeader::tombstone).pull())
 			.containsExactly(tombstone(NEW, 3));

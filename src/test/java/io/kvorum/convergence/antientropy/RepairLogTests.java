@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What is remembered about repairs. */
+/** The memory of repairs. */
 class RepairLogTests {
 
 	private static final int SLICE = 5;

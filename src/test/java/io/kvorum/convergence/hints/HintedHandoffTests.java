@@ -31,7 +31,7 @@ import reactor.core.publisher.MonoSink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Node 0 of two, and what node 1 misses. */
+/** The hints of node 0 of two, for stores that node 1 misses. */
 class HintedHandoffTests {
 
 	private static final Duration WINDOW = Duration.ofMinutes(1);
@@ -66,7 +66,7 @@ class HintedHandoffTests {
 		this.running.dispose();
 	}
 
-	/** It is time for the next round, and for what waits for its pace. */
+	/** Lets the time pass until the next round, and for what waits for its pace. */
 	private void ring() {
 		for (int i = 0; i < 10; i++) {
 			List<MonoSink<Long>> set = List.copyOf(this.alarms);
@@ -188,7 +188,7 @@ class HintedHandoffTests {
 		assertThat(this.running.isDisposed()).as("handing over goes on until it is stopped").isFalse();
 	}
 
-	/** Says that it is closed, once it is. */
+	/** Fails as closed, once it is closed. */
 	private static final class ClosableHints extends InMemoryHints {
 
 		private boolean isClosed;

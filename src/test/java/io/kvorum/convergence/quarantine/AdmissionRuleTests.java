@@ -42,7 +42,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void nobodyIsAMemberOfANewClusterBeforeAllKnowThatItIsNew() {
+	void noNodeIsAMemberOfANewClusterBeforeAllKnowThatItIsNew() {
 		assertThat(decide(State.READY, 0, READY_ONE, NEW_ONE)).isEqualTo(State.READY);
 		assertThat(decide(State.READY, 0, READY_ONE)).isEqualTo(State.READY);
 		assertThat(decide(State.READY, 0, READY_ONE, READY_ONE)).isEqualTo(State.MEMBER);
@@ -56,7 +56,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void anEmptyDiskThatNobodyRemembersIsThatOfANewNodeWhereOthersAreMembers() {
+	void anEmptyDiskThatNoMemberRemembersIsThatOfANewcomer() {
 		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.NEWCOMER);
 		assertThat(ofNew(MEMBER_THAT_KNOWS_NOTHING, NEW_ONE)).isEqualTo(State.NEWCOMER);
 	}
@@ -73,14 +73,14 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whoHasToBeRebuiltStaysSoWhateverOthersSay() {
+	void aNodeToBeRebuiltStaysSoWhateverIntroductionsCome() {
 		for (State state : List.of(State.LOST_DISK, State.NEWCOMER, State.AWAY_TOO_LONG, State.STALE_DISK)) {
 			assertThat(decide(state, 0, MEMBER_THAT_KNOWS_NOTHING, MEMBER_THAT_KNOWS_THIS_DISK)).isEqualTo(state);
 		}
 	}
 
 	@Test
-	void nobodyOfARestoredClusterIsAMemberBeforeAllKnowThatAllWereRestored() {
+	void noNodeOfARestoredClusterIsAMemberBeforeAllKnowThatAllWereRestored() {
 		assertThat(decide(State.RESTORED, 0, RESTORED_ONE)).isEqualTo(State.RESTORED);
 		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, RESTORED_ONE)).isEqualTo(State.REUNITED);
 		assertThat(decide(State.RESTORED, 0, REUNITED_ONE, RESTORED_ONE)).isEqualTo(State.REUNITED);
@@ -91,7 +91,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whoIsRestoredAmongOthersThatWereNotHasAnOldDisk() {
+	void aNodeThatIsRestoredAloneHasAStaleDisk() {
 		assertThat(decide(State.RESTORED, 0, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.STALE_DISK);
 		assertThat(decide(State.RESTORED, 0, RESTORED_ONE, MEMBER_THAT_KNOWS_NOTHING)).isEqualTo(State.STALE_DISK);
 		for (State state : List.of(State.NEW, State.LOST_DISK, State.AWAY_TOO_LONG, State.STALE_DISK)) {
@@ -111,7 +111,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whoWasRestoredFromABackupThatIsTooOldIsRebuiltFromAllOthers() {
+	void aNodeWhoseBackupIsTooOldIsRebuiltFromAllOthers() {
 		assertThat(ofRestored(2_000, madeAt(3_000), madeAt(2_500))).isEqualTo(State.REUNITED);
 		assertThat(ofRestored(2_000, madeAt(3_001), madeAt(2_001))).isEqualTo(State.STALE_DISK);
 		assertThat(ofRestored(2_000, madeAt(3_001), said(State.REUNITED, 2_500, 0, 0))).isEqualTo(State.STALE_DISK);
@@ -122,7 +122,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whereSomebodyElseIsOldOrMissingTooNobodyIsRebuilt() {
+	void noNodeIsRebuiltIfAnotherOneIsTooOldOrMissingToo() {
 		Introduction old = new Introduction(1, 1, new Membership(State.STALE_DISK, 0), 2_500, 0, 0, 0);
 
 		assertThat(ofRestored(2_000, madeAt(4_000), madeAt(2_999))).isEqualTo(State.REUNITED);
@@ -140,7 +140,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whoComesIntoQuarantineOnceAllHaveSaidThatTheyWereRestoredIsNotWaitedFor() {
+	void aNodeInQuarantineIsNotWaitedForOnceAllKnowThatAllWereRestored() {
 		for (State state : List.of(State.NEWCOMER, State.LOST_DISK, State.AWAY_TOO_LONG, State.STALE_DISK)) {
 			assertThat(decide(State.REUNITED, 0, REUNITED_ONE, said(state, 0, 0, 0))).as("%s", state)
 				.isEqualTo(State.MEMBER);
@@ -152,7 +152,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void whoWasRestoredAloneSaysItselfThatItsDiskIsOldAndWhen() {
+	void theRecordsOfANodeThatIsRestoredAloneSayThatItsDiskIsStale() {
 		byte[] member = new Membership(State.MEMBER, 5).toBytes();
 		Map<String, byte[]> recorded = Map.of("membership", member, "disk of b", new byte[] { 1 }, "repaired b",
 				new byte[] { 2 });
@@ -168,7 +168,7 @@ class AdmissionRuleTests {
 	}
 
 	@Test
-	void aLongAbsenceCountsWhereSomebodyElseWasThere() {
+	void aLongAbsenceCountsIfAnotherNodeWasThere() {
 		AdmissionRule admission = new AdmissionRule(new Membership(State.MEMBER, 1), 7, 2_000, 2, MOST_AWAY);
 
 		assertThat(admission.mayHaveBeenAwayTooLong(3_000)).isFalse();

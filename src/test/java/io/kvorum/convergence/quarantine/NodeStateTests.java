@@ -76,16 +76,16 @@ class NodeStateTests {
 	}
 
 	@Test
-	void thatAPeerHasRestartedIsToldSinceItMayHaveLostWhatItKeptForOthers() {
+	void aRestartOfAPeerIsNoticedSinceItMayHaveLostItsHints() {
 		AtomicInteger restarts = new AtomicInteger();
 		this.nodeState.whenRestarted(restarts::incrementAndGet);
 		sayAlive(1, 0);
-		assertThat(restarts).as("its first word in this life").hasValue(0);
+		assertThat(restarts).as("its first introduction in this life").hasValue(0);
 		sayAlive(1, MADE_MILLIS);
 		sayAlive(2, 0);
-		assertThat(restarts).as("it goes on, and another one is met").hasValue(0);
+		assertThat(restarts).as("it goes on, and another one introduces itself").hasValue(0);
 		sayAlive(1, 0);
-		assertThat(restarts).as("it has forgotten what it was told").hasValue(1);
+		assertThat(restarts).as("it has forgotten what it received").hasValue(1);
 	}
 
 	/** A member says when it last saw this node alive. */
@@ -95,7 +95,7 @@ class NodeStateTests {
 	}
 
 	@Test
-	void thatWhatWasDeletedMayComeBackIsToldWhereNothingCanBeDoneAboutIt(CapturedOutput output) {
+	void aWarningSaysThatWhatWasDeletedMayComeBackIfNothingCanBeDone(CapturedOutput output) {
 		long newest = MADE_MILLIS + MOST_AWAY.toMillis() + 1;
 		say(1, State.RESTORED, newest);
 		say(2, State.NEWCOMER, newest);
@@ -106,7 +106,7 @@ class NodeStateTests {
 	}
 
 	@Test
-	void aNodeWhoseBackupIsTooOldIsInQuarantineAndNothingIsSaidToComeBack(CapturedOutput output) {
+	void aNodeWhoseBackupIsTooOldIsInQuarantineAndNothingComesBack(CapturedOutput output) {
 		othersSay(State.RESTORED, MADE_MILLIS + MOST_AWAY.toMillis() + 1);
 
 		assertThat(this.nodeState.state()).isEqualTo(State.STALE_DISK);
@@ -114,7 +114,7 @@ class NodeStateTests {
 			.doesNotContain("may come back");
 	}
 
-	/** Of a store that is not new; remembers what was recorded, in order. */
+	/** The records of a store that is not new, with their names in order. */
 	private static final class Noted extends InMemoryRecord {
 
 		private final List<String> names = new ArrayList<>();

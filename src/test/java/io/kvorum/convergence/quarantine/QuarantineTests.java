@@ -20,7 +20,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Of three nodes: which of them may vote, and when. */
+/** Three nodes: which of them may vote, and when. */
 @ExtendWith(OutputCaptureExtension.class)
 class QuarantineTests {
 
@@ -30,7 +30,7 @@ class QuarantineTests {
 
 	private static final Duration LONG = Duration.ofSeconds(20);
 
-	/** Of nodes that acknowledge what is not synced. */
+	/** The run of the system of nodes that do not sync before they acknowledge. */
 	private final SystemBoot os = new SystemBoot("one", true);
 
 	private final SystemBoot osAgain = new SystemBoot("another", true);
@@ -85,7 +85,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void aCopyOfADiskIsFoundOutByTheFirstWordOfAPeerHoweverLateThatComes() {
+	void aCopyOfADiskIsFoundByTheFirstIntroductionOfAPeerHoweverLate() {
 		this.nodes.nodes.forEach(node -> node.asMember().start());
 		this.nodes.pass(Duration.ofMinutes(3));
 		this.first.withDisk(1, 1, NOW);
@@ -94,7 +94,7 @@ class QuarantineTests {
 		this.third.pause();
 		this.first.start();
 		this.nodes.pass(LONG);
-		assertThat(this.first.mayVote()).as("nobody can tell").isTrue();
+		assertThat(this.first.mayVote()).as("no peer can object").isTrue();
 
 		this.second.resume();
 		this.nodes.pass(MOMENT);
@@ -103,7 +103,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void whatANodeWasToldInThisLifeSaysNothingOfAnEarlierOne() {
+	void anIntroductionThatRepeatsThisLifeSaysNothingOfAnEarlierOne() {
 		this.second.asMember().start();
 		this.third.asMember().start();
 		this.first.withDisk(1, 1, NOW - Duration.ofHours(1).toMillis()).start();
@@ -174,7 +174,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void whatANodeWasToldWithAClockThatWasSetBackSinceSaysNothingOfAnEarlierLife() {
+	void anIntroductionFromBeforeAClockWasSetBackSaysNothingOfAnEarlierLife() {
 		this.first.withDisk(1, 1, NOW - Duration.ofDays(1).toMillis()).start();
 		this.nodes.pass(LONG);
 		this.nodes.time.jump(Duration.ofHours(-1));
@@ -197,7 +197,7 @@ class QuarantineTests {
 		this.first.restartsOfPeers = 0;
 		this.second.loseMessages();
 		this.second.start();
-		// Asked by the first one, as soon as that comes to it.
+		// The first node introduces itself to it in the next round.
 		this.nodes.pass(Duration.ofSeconds(6).plusMillis(lossMillis));
 		assertThat(this.first.restartsOfPeers).isZero();
 		this.second.keepMessages();
@@ -210,7 +210,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void aPeerThatIsReachedAndReachesNobodyIsNotTakenForOneThatRestartsAgainAndAgain() {
+	void aPeerThatReachesNoNodeIsNotTakenForOneThatRestartsAgainAndAgain() {
 		startAll(SystemBoot.SYNCED);
 		this.second.loseQueries();
 		this.second.start();
@@ -223,7 +223,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void whatIsToldOfANodeBeingAliveIsOnItsDisk() {
+	void theInstantThatAnIntroductionTellsIsOnDisk() {
 		this.nodes.nodes.forEach(node -> node.asMember().start());
 		this.nodes.pass(LONG);
 		this.first.refuseRecords();
@@ -236,7 +236,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void aNodeThatCannotRememberAPeerGoesOnAndHasNotMetIt(CapturedOutput output) {
+	void aNodeThatCannotRememberTheDiskOfAPeerGoesOnAndDoesNotKnowIt(CapturedOutput output) {
 		this.first.asMember().remembering(this.third, 3, 1).start();
 		this.second.asMember().remembering(this.third, 3, 1).start();
 		this.nodes.pass(LONG);
@@ -245,7 +245,7 @@ class QuarantineTests {
 		this.first.start();
 		this.third.start();
 		this.nodes.pass(Duration.ofSeconds(1));
-		assertThat(this.first.mayVote()).as("it has not met the third one").isFalse();
+		assertThat(this.first.mayVote()).as("it does not know the third one").isFalse();
 
 		this.nodes.pass(LONG);
 		assertThat(this.first.mayVote()).isTrue();
@@ -285,7 +285,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void whatNobodyCanReadKeepsANodeInQuarantineUntilItIsThere() {
+	void anEntryThatNoNodeCanReadKeepsANodeInQuarantineUntilItIsThere() {
 		startAll(SystemBoot.SYNCED);
 		this.first.disk = new Disk(99);
 		this.first.unreadable = new TreeSet<>(List.of(5, 7));
@@ -302,7 +302,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void nodesWhoseMachinesEndedTogetherAreRebuiltFromOneAnotherAndNobodyIsAsked() {
+	void nodesWhoseMachinesEndedTogetherAreRebuiltFromOneAnotherWithoutAnOperator() {
 		startAll(this.os);
 		this.nodes.nodes.forEach(node -> node.start(this.osAgain));
 		assertThat(this.nodes.nodes).extracting(Node::state).containsOnly(State.UNSYNCED);
@@ -312,7 +312,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void whoHasLostItsDiskIsNotRebuiltFromWhatWasNotSynced() {
+	void aNodeThatHasLostItsDiskIsNotRebuiltFromOneThatIsUnsynced() {
 		startAll(this.os);
 		this.first.disk = new Disk(99);
 		this.first.start(this.osAgain);
@@ -373,7 +373,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void aNewNodeWhoseMachineEndsBeforeItHasMetAllOthersIsRebuilt() {
+	void aNewNodeWhoseMachineEndsBeforeItKnowsAllOthersIsRebuilt() {
 		this.first.start(this.os);
 		this.nodes.pass(MOMENT);
 		this.first.start(this.osAgain);
@@ -426,7 +426,7 @@ class QuarantineTests {
 		assertThat(this.first.hasLetGo).isFalse();
 	}
 
-	/** The first one, which has said nothing yet. */
+	/** Ends the machine of the first node, which has not introduced itself yet. */
 	private void endsBeforeItIsAMember(State state, long aliveMillis, @Nullable Membership others) {
 		this.first.withRecords(new Membership(state, 0), aliveMillis).pause();
 		this.first.start(this.os);
@@ -462,7 +462,7 @@ class QuarantineTests {
 	}
 
 	@Test
-	void oneThatWasAwayForLongAndWhoseMachineEndedHasAnOldDisk() {
+	void aNodeThatWasAwayForLongAndWhoseMachineEndedHasAStaleDisk() {
 		startAll(this.os);
 		this.first.stop();
 		this.nodes.time.pass(QuarantinedNodes.MOST_AWAY.multipliedBy(2));

@@ -38,7 +38,7 @@ final class QuarantinedNodes {
 
 	static final Duration MOST_AWAY = Duration.ofDays(9);
 
-	/** Of whatever waits here: shorter than all that a node waits for. */
+	/** A step of time: shorter than all that a node waits for. */
 	private static final Duration STEP = Duration.ofMillis(10);
 
 	private final Topology topology = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 3);
@@ -78,10 +78,10 @@ final class QuarantinedNodes {
 		/** The members from which it was rebuilt in this life. */
 		final List<Member> rebuiltFrom = new ArrayList<>();
 
-		/** Whether it did not keep what nobody else knows when it was rebuilt. */
+		/** Whether a rebuild removed entries that no other node knows. */
 		boolean hasLetGo;
 
-		/** The partitions with what the others cannot read. */
+		/** The partitions with entries that the others cannot read. */
 		SortedSet<Integer> unreadable = Collections.emptySortedSet();
 
 		boolean acceptsLoss;
@@ -92,7 +92,7 @@ final class QuarantinedNodes {
 
 		private boolean losesAnswers;
 
-		/** How often it found that a peer has restarted. */
+		/** The number of restarts of peers that it noticed. */
 		int restartsOfPeers;
 
 		/** Whether it might vote at any time in this life. */
@@ -103,7 +103,7 @@ final class QuarantinedNodes {
 			this.disk = new Disk(1 + member.index());
 		}
 
-		/** Gives it a disk with which it became a member then, and was alive last. */
+		/** Gives it the disk of a member, with these instants. */
 		Node withDisk(long identity, long admittedMillis, long aliveMillis) {
 			this.disk = new Disk(identity);
 			return withRecords(new Membership(State.MEMBER, admittedMillis), aliveMillis);
@@ -115,7 +115,7 @@ final class QuarantinedNodes {
 			return this;
 		}
 
-		/** A member since ever, that has just ended. */
+		/** Gives it the disk of a member that has just ended. */
 		Node asMember() {
 			return withDisk(1 + this.member.index(), 1, QuarantinedNodes.this.time.millis());
 		}
@@ -134,7 +134,7 @@ final class QuarantinedNodes {
 			return make(boot).run();
 		}
 
-		/** Starts it, but for what it asks others. */
+		/** Starts it, except that it does not introduce itself to others. */
 		Node make(SystemBoot boot) {
 			stop();
 			QuarantinedNodes nodes = QuarantinedNodes.this;
@@ -208,7 +208,7 @@ final class QuarantinedNodes {
 			this.disk.isFull = true;
 		}
 
-		/** Its disk has no space for what it is to remember of another one. */
+		/** Its disk has no space for a record of another node. */
 		void refuseRecordsOf(Node other) {
 			this.disk.refused = "disk of " + other.member.address();
 		}
@@ -222,7 +222,7 @@ final class QuarantinedNodes {
 			return nodeState().peers().introductionOf(other.member) != null;
 		}
 
-		/** When its disk was told last that it is alive. */
+		/** The last instant on its disk at which it was alive. */
 		long notedMillis() {
 			byte[] alive = this.disk.recorded(NodeState.ALIVE);
 			return (alive != null) ? ByteBuffer.wrap(alive).getLong() : 0;
@@ -233,7 +233,7 @@ final class QuarantinedNodes {
 		}
 
 		private void look() {
-			this.hasVoted |= this.nodeState != null && this.nodeState.withheldBecause() == null;
+			this.hasVoted |= this.nodeState != null && this.nodeState.mayVote();
 		}
 
 		NodeState nodeState() {
@@ -249,14 +249,14 @@ final class QuarantinedNodes {
 		}
 
 		boolean mayVote() {
-			return nodeState().withheldBecause() == null;
+			return nodeState().mayVote();
 		}
 
 		String withheldBecause() {
 			return String.valueOf(nodeState().withheldBecause());
 		}
 
-		/** What it says to another one. */
+		/** Its introduction to another node. */
 		Introduction introductionTo(Node other) {
 			return nodeState().introductionTo(other.member);
 		}

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-/** What nodes of different versions have on disk, and tell each other of themselves. */
+/** Bytes that nodes of different versions have on disk, and in introductions. */
 class RecordedBytesTests {
 
 	private static final Topology TOPOLOGY = Topology.of(List.of("http://a:1", "http://b:1"), 2);

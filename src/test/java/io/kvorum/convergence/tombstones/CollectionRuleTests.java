@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** When a tombstone may go, and what the record of repairs says of it. */
+/** The rule by which tombstones are collected, and the record of repairs. */
 class CollectionRuleTests {
 
 	private static final Duration GRACE = Duration.ofDays(10);
@@ -55,10 +55,10 @@ class CollectionRuleTests {
 		return log;
 	}
 
-	/** Of a delete with so many copies, that came here a second after it was written. */
-	private static TombstoneRecord tombstone(int copies) {
-		EntryHeader header = new EntryHeader(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
-		return new TombstoneRecord(header, 2_000);
+	/** The tombstone of a delete with so many copies, here a second after its write. */
+	private static Grave grave(int copies) {
+		Stub stub = new Stub(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
+		return new Grave(stub, 2_000);
 	}
 
 	@Test
