@@ -23,11 +23,6 @@ public interface StorageEngine {
 	 */
 	Mono<Entry> read(Key key, Deadline deadline);
 
-	/** Reads with no deadline but the engine's own. */
-	default Mono<Entry> read(Key key) {
-		return read(key, Deadline.NONE);
-	}
-
 	/**
 	 * Stores an entry unless a newer one, or the same, is there. Completes when that is
 	 * as durable as the engine's {@link Durability} says: also where the entry was
@@ -52,11 +47,6 @@ public interface StorageEngine {
 	 */
 	default @Nullable Overloaded refuseWrite(int valueBytes) {
 		return null;
-	}
-
-	/** Stores with no deadline but the engine's own. */
-	default Mono<StoreOutcome> store(Key key, Entry entry) {
-		return store(key, entry, Deadline.NONE);
 	}
 
 	/**

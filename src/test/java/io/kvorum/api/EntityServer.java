@@ -7,6 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
@@ -95,7 +96,7 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 	}
 
 	boolean holds(Key key) {
-		return Now.of(this.storage.stored.read(key)) != null;
+		return Now.of(this.storage.stored.read(key, Deadline.NONE)) != null;
 	}
 
 	@Override

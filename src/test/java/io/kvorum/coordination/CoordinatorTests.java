@@ -132,7 +132,7 @@ class CoordinatorTests {
 
 		assertThat(Now.of(this.coordinator.get(KEY, ONE, OperationObserver.NONE))).isNull();
 		assertThat(deleted.isNewerThan(put)).isTrue();
-		assertThat(Now.of(this.storage.read(KEY))).isEqualTo(new Tombstone(deleted, 1));
+		assertThat(Now.of(this.storage.read(KEY, Deadline.NONE))).isEqualTo(new Tombstone(deleted, 1));
 	}
 
 	@Test
@@ -213,7 +213,7 @@ class CoordinatorTests {
 
 		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> put("value"))
 			.matches(ex -> ex.kind() == Kind.NOT_ACCEPTED && !ex.mayHaveHappened() && ex.mayRetry());
-		assertThat(Now.of(this.storage.read(KEY))).isNull();
+		assertThat(Now.of(this.storage.read(KEY, Deadline.NONE))).isNull();
 	}
 
 	@Test

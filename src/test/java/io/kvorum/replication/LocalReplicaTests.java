@@ -64,7 +64,7 @@ class LocalReplicaTests {
 	}
 
 	private @Nullable Entry stored() {
-		return Now.of(this.storage.read(KEY));
+		return Now.of(this.storage.read(KEY, Deadline.NONE));
 	}
 
 	private Entry ahead(long millis) {

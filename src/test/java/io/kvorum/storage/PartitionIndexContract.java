@@ -87,7 +87,7 @@ public abstract class PartitionIndexContract {
 		assertThat(remove(KEY, OLD)).isFalse();
 		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, NEW, 3, true));
 		assertThat(remove(KEY, NEW)).isTrue();
-		assertThat(Awaited.of(engine().read(KEY))).isNull();
+		assertThat(Awaited.of(engine().read(KEY, Deadline.NONE))).isNull();
 		assertThat(headers(partitionOf(KEY))).isEmpty();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
 		assertThat(completeDigests(index()).of(partitionOf(KEY), 1)).isZero();
@@ -112,7 +112,7 @@ public abstract class PartitionIndexContract {
 
 		assertThat(remove(KEY, OLD)).isFalse();
 		assertThat(tombstones(null, ANY_TIME, 10)).isEmpty();
-		assertThat(Awaited.of(engine().read(KEY))).isEqualTo(newer);
+		assertThat(Awaited.of(engine().read(KEY, Deadline.NONE))).isEqualTo(newer);
 		assertThat(headers(partitionOf(KEY))).containsExactly(new EntryHeader(KEY, NEW, 1, false));
 	}
 
@@ -270,7 +270,7 @@ public abstract class PartitionIndexContract {
 	}
 
 	private @Nullable StoreOutcome store(Key key, Entry entry) {
-		return Awaited.of(engine().store(key, entry));
+		return Awaited.of(engine().store(key, entry, Deadline.NONE));
 	}
 
 	private boolean remove(Key key, Version version) {

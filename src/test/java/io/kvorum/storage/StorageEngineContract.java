@@ -150,7 +150,7 @@ public abstract class StorageEngineContract {
 
 	@Test
 	void nothingHappensBeforeSomeoneSubscribes() {
-		Mono<StoreOutcome> notYet = engine().store(KEY, Generator.live(OLD, "value"));
+		Mono<StoreOutcome> notYet = engine().store(KEY, Generator.live(OLD, "value"), Deadline.NONE);
 		assertThat(read(KEY)).isNull();
 
 		assertThat(Awaited.of(notYet)).isEqualTo(StoreOutcome.STORED);
@@ -186,7 +186,7 @@ public abstract class StorageEngineContract {
 			Collections.shuffle(mine, new Random(seed + thread));
 			List<CompletableFuture<StoreOutcome>> outcomes = new ArrayList<>();
 			for (Entry entry : mine) {
-				keys.forEach(key -> outcomes.add(engine().store(key, entry).toFuture()));
+				keys.forEach(key -> outcomes.add(engine().store(key, entry, Deadline.NONE).toFuture()));
 			}
 			CompletableFuture.allOf(outcomes.toArray(CompletableFuture[]::new)).join();
 			return outcomes.size();
@@ -204,7 +204,7 @@ public abstract class StorageEngineContract {
 			Entry entry = random.entry(random.version());
 			List<CompletableFuture<StoreOutcome>> outcomes = new ArrayList<>();
 			for (int i = 0; i < 5; i++) {
-				outcomes.add(engine().store(key, entry).toFuture());
+				outcomes.add(engine().store(key, entry, Deadline.NONE).toFuture());
 			}
 			assertThat(outcomes.stream().map(CompletableFuture::join).filter(StoreOutcome.STORED::equals)).hasSize(1);
 		}
@@ -383,11 +383,11 @@ public abstract class StorageEngineContract {
 	}
 
 	private @Nullable Entry read(Key key) {
-		return Awaited.of(engine().read(key));
+		return Awaited.of(engine().read(key, Deadline.NONE));
 	}
 
 	private @Nullable StoreOutcome store(Key key, Entry entry) {
-		return Awaited.of(engine().store(key, entry));
+		return Awaited.of(engine().store(key, entry, Deadline.NONE));
 	}
 
 	private void storeOnly(Key key, Entry entry) {

@@ -14,6 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.BiConsumer;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
@@ -765,7 +766,7 @@ class ReplicaTransportTests {
 		for (int i = 0; i < 100; i++) {
 			stored.put(random.key(), random.entry(random.version()));
 		}
-		stored.forEach((key, entry) -> Awaited.of(this.second.storage.store(key, entry)));
+		stored.forEach((key, entry) -> Awaited.of(this.second.storage.store(key, entry, Deadline.NONE)));
 		NavigableMap<Key, Entry> read = new TreeMap<>();
 		KeyRange rest = KeyRange.all();
 		while (true) {
@@ -787,7 +788,7 @@ class ReplicaTransportTests {
 	void theLongestPageCrossesTheNetwork() {
 		Replica remote = remote();
 		for (int i = 0; i < 100; i++) {
-			Awaited.of(this.second.storage.store(Generator.key("key %05d".formatted(i)), large(16_000)));
+			Awaited.of(this.second.storage.store(Generator.key("key %05d".formatted(i)), large(16_000), Deadline.NONE));
 		}
 		Page page = page(TransportNodes
 			.reply(remote.scan(KeyRange.all(), Page.Limit.of(Page.Limit.MAX_BYTES, 1_000), TransportNodes.soon())));

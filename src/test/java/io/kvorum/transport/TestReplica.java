@@ -50,9 +50,9 @@ final class TestReplica implements Replica {
 	Mono<Reply> fromMemory(Asked one) {
 		Entry entry = one.entry();
 		if (entry != null) {
-			return this.storage.store(one.key(), entry).map(_ -> Acknowledged.INSTANCE);
+			return this.storage.store(one.key(), entry, Deadline.NONE).map(_ -> Acknowledged.INSTANCE);
 		}
-		return this.storage.read(one.key())
+		return this.storage.read(one.key(), Deadline.NONE)
 			.<Reply>map(found -> (one.call() == Call.READ) ? Held.of(found) : new Held(found.version(), null))
 			.defaultIfEmpty(new Held(Version.ABSENT, null));
 	}

@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Entry;
@@ -130,7 +132,7 @@ final class Store implements AutoCloseable {
 		this.inFlight++;
 		Live entry = new Live(new Version(++this.lastVersion, 1), COPIES, Live.NEVER, "application/octet-stream",
 				value());
-		this.engine.store(key, entry).subscribe(this::stored, this::fail);
+		this.engine.store(key, entry, Deadline.NONE).subscribe(this::stored, this::fail);
 	}
 
 	/** A slice of random bytes, so that blocks of a table do not shrink. */
@@ -165,7 +167,7 @@ final class Store implements AutoCloseable {
 	/** Reads the value of a key; waits for it where memory does not have it. */
 	@Nullable Entry read(Key key) throws InterruptedException {
 		Answer answer = new Answer();
-		this.engine.read(key).subscribe(answer::is, answer::failed, answer::ended);
+		this.engine.read(key, Deadline.NONE).subscribe(answer::is, answer::failed, answer::ended);
 		while (!answer.ended) {
 			this.loop.runOne();
 		}

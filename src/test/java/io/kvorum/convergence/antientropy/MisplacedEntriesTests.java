@@ -141,11 +141,11 @@ class MisplacedEntriesTests {
 	}
 
 	private void store(Entry entry) {
-		assertThat(Now.of(storeOf(ORDER.getLast()).store(KEY, entry))).isNotNull();
+		assertThat(Now.of(storeOf(ORDER.getLast()).store(KEY, entry, Deadline.NONE))).isNotNull();
 	}
 
 	private @Nullable Entry stored(Member member) {
-		return Now.of(storeOf(member).read(KEY));
+		return Now.of(storeOf(member).read(KEY, Deadline.NONE));
 	}
 
 	private InMemoryStorage storeOf(Member member) {

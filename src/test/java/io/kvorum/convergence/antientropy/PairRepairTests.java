@@ -152,11 +152,12 @@ class PairRepairTests {
 	}
 
 	private void store(int node, Key key) {
-		assertThat(Now.of(this.stores.get(node).store(key, new Tombstone(new Version(1, 1), 3)))).isNotNull();
+		assertThat(Now.of(this.stores.get(node).store(key, new Tombstone(new Version(1, 1), 3), Deadline.NONE)))
+			.isNotNull();
 	}
 
 	private @Nullable Entry stored(int node, Key key) {
-		return Now.of(this.stores.get(node).read(key));
+		return Now.of(this.stores.get(node).read(key, Deadline.NONE));
 	}
 
 	/** An index that cannot list the entries of some partitions. */

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -93,7 +94,7 @@ class ClosedStoreTests {
 			store.engine.probe().subscribe();
 			store.callers.awaitHeld();
 			for (int i = 0; i < 2000; i++) {
-				queued.add(store.engine.store(Generator.key("key " + i), ENTRY).toFuture());
+				queued.add(store.engine.store(Generator.key("key " + i), ENTRY, Deadline.NONE).toFuture());
 			}
 			Thread closing = Thread.ofPlatform().start(store.engine::close);
 			while (closing.getState() != Thread.State.WAITING) {

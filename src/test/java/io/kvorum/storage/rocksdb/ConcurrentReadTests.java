@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -57,10 +58,11 @@ class ConcurrentReadTests {
 		return () -> {
 			try {
 				for (long round = 2; round < ROUNDS; round++) {
-					CompletableFuture<?> stored = store.engine.store(KEY, entry(round)).toFuture();
+					CompletableFuture<?> stored = store.engine.store(KEY, entry(round), Deadline.NONE).toFuture();
 					for (int i = 0; i < round % OTHERS; i++) {
 						Key other = Generator.key("other " + i);
-						store.engine.store(other, Generator.live(new Version(round, 1), "x".repeat(900))).subscribe();
+						store.engine.store(other, Generator.live(new Version(round, 1), "x".repeat(900)), Deadline.NONE)
+							.subscribe();
 					}
 					stored.join();
 					seen(round);
@@ -78,7 +80,10 @@ class ConcurrentReadTests {
 			long count = 0;
 			for (; !this.done.get(); count++) {
 				long before = this.newestSeen.get();
-				long read = store.engine.read(KEY).map(found -> found.version().timestamp()).toFuture().join();
+				long read = store.engine.read(KEY, Deadline.NONE)
+					.map(found -> found.version().timestamp())
+					.toFuture()
+					.join();
 				assertThat(read).isGreaterThanOrEqualTo(before);
 				seen(read);
 			}

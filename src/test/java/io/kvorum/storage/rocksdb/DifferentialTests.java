@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -47,12 +48,12 @@ class DifferentialTests {
 	private void step(Generator random, TestStore store, InMemoryStorage model, String where) {
 		Key key = random.oneOf(this.keys);
 		if (random.chance(40)) {
-			assertThat(store.read(key)).as(where).isEqualTo(Awaited.of(model.read(key)));
+			assertThat(store.read(key)).as(where).isEqualTo(Awaited.of(model.read(key, Deadline.NONE)));
 			return;
 		}
 		Version version = random.closeVersion();
 		Entry entry = this.entries.computeIfAbsent(key.hashCode() + "/" + version, _ -> random.entry(version));
-		assertThat(store.store(key, entry)).as(where).isEqualTo(Awaited.of(model.store(key, entry)));
+		assertThat(store.store(key, entry)).as(where).isEqualTo(Awaited.of(model.store(key, entry, Deadline.NONE)));
 	}
 
 }

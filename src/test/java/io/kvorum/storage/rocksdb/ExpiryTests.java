@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -161,7 +162,7 @@ class ExpiryTests {
 		store.callers.hold();
 		store.engine.probe().subscribe();
 		store.callers.awaitHeld();
-		store.engine.store(KEY, newer).subscribe();
+		store.engine.store(KEY, newer, Deadline.NONE).subscribe();
 		int queued = queued(store);
 		CompletableFuture<?> collection = CompletableFuture.runAsync(store.engine::collectExpired);
 		while (queued(store) == queued) {
@@ -180,12 +181,16 @@ class ExpiryTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			List<CompletableFuture<?>> stores = new ArrayList<>();
 			for (int i = 0; i < 1700; i++) {
-				stores.add(store.engine
-					.store(Generator.key("due " + i), Generator.live(new Version(1, 1), "value", SOON + i % 7))
-					.toFuture());
-				stores.add(store.engine
-					.store(Generator.key("not due " + i), Generator.live(new Version(1, 1), "value", SOON + 10_000))
-					.toFuture());
+				stores.add(
+						store.engine
+							.store(Generator.key("due " + i), Generator.live(new Version(1, 1), "value", SOON + i % 7),
+									Deadline.NONE)
+							.toFuture());
+				stores.add(
+						store.engine
+							.store(Generator.key("not due " + i),
+									Generator.live(new Version(1, 1), "value", SOON + 10_000), Deadline.NONE)
+							.toFuture());
 			}
 			CompletableFuture.allOf(stores.toArray(CompletableFuture[]::new)).join();
 			store.time.pass(A_SECOND.multipliedBy(2));

@@ -207,7 +207,7 @@ class IndexTests {
 				else {
 					long timestamp = (there != null) ? there.version().timestamp() + 1 : 5L << 16;
 					Entry entry = random.entry(new Version(timestamp, 1));
-					queued.add(store.engine.store(key, entry).toFuture());
+					queued.add(store.engine.store(key, entry, Deadline.NONE).toFuture());
 					model.put(key, entry);
 				}
 			}

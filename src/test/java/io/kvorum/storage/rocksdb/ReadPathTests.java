@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -128,7 +129,7 @@ class ReadPathTests {
 			});
 			await(taken);
 			// The one thread is taken, and the one place in the queue by this.
-			CompletableFuture<@Nullable Entry> queued = store.engine.read(KEY).toFuture();
+			CompletableFuture<@Nullable Entry> queued = store.engine.read(KEY, Deadline.NONE).toFuture();
 
 			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> store.read(KEY))
 				.withMessage("kvorum.storage.read-queue-length of 1 is reached");
@@ -150,7 +151,7 @@ class ReadPathTests {
 		CountDownLatch busy = new CountDownLatch(1);
 		try (TestStore store = new TestStore(TestSettings.withReadQueue(this.directory, 2))) {
 			store.reads.schedule(() -> await(busy));
-			CompletableFuture<@Nullable Entry> waiting = store.engine.read(KEY).toFuture();
+			CompletableFuture<@Nullable Entry> waiting = store.engine.read(KEY, Deadline.NONE).toFuture();
 			store.store(KEY, written);
 			store.engine.rows().put(KEY, EntryFormat.encode(KEY, applied));
 
@@ -168,7 +169,7 @@ class ReadPathTests {
 	}
 
 	private static String threadOfRead(TestStore store) {
-		String thread = Awaited.of(store.engine.read(KEY).map(_ -> Thread.currentThread().getName()));
+		String thread = Awaited.of(store.engine.read(KEY, Deadline.NONE).map(_ -> Thread.currentThread().getName()));
 		return String.valueOf(thread);
 	}
 

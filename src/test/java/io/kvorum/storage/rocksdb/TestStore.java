@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
@@ -65,11 +66,11 @@ final class TestStore implements AutoCloseable {
 	}
 
 	@Nullable Entry read(Key key) {
-		return Awaited.of(this.engine.read(key));
+		return Awaited.of(this.engine.read(key, Deadline.NONE));
 	}
 
 	@Nullable StoreOutcome store(Key key, Entry entry) {
-		return Awaited.of(this.engine.store(key, entry));
+		return Awaited.of(this.engine.store(key, entry, Deadline.NONE));
 	}
 
 	/** Returns when all that was stored before is in the digests. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -201,7 +202,9 @@ class WriteQueueTests {
 	void aCallerThatGivesUpLeavesTheWriteToBeDone() {
 		try (TestStore store = TestStore.on(this.directory)) {
 			keepCommitterBusy(store);
-			store.engine.store(Generator.key("key"), Generator.live(new Version(1, 1), "value")).subscribe().dispose();
+			store.engine.store(Generator.key("key"), Generator.live(new Version(1, 1), "value"), Deadline.NONE)
+				.subscribe()
+				.dispose();
 			CompletableFuture<@Nullable StoreOutcome> next = submit(store, "next", "value");
 			store.callers.release();
 			next.join();
@@ -218,11 +221,12 @@ class WriteQueueTests {
 	}
 
 	private static CompletableFuture<@Nullable StoreOutcome> submit(TestStore store, String key, String value) {
-		return store.engine.store(Generator.key(key), Generator.live(new Version(1, 1), value)).toFuture();
+		return store.engine.store(Generator.key(key), Generator.live(new Version(1, 1), value), Deadline.NONE)
+			.toFuture();
 	}
 
 	private static CompletableFuture<@Nullable StoreOutcome> submit(TestStore store, Key key, Version version) {
-		return store.engine.store(key, Generator.live(version, "value")).toFuture();
+		return store.engine.store(key, Generator.live(version, "value"), Deadline.NONE).toFuture();
 	}
 
 	private static void assertRefused(CompletableFuture<@Nullable StoreOutcome> write, String message) {
