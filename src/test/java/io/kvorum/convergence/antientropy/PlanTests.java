@@ -79,13 +79,13 @@ class PlanTests {
 
 	@Test
 	void anOldTombstoneIsNotGivenToAReplicaWithoutTheKey() {
-		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, Stub::tombstone).size()).isZero();
-		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, Stub::tombstone).size()).isZero();
+		assertThat(plan(List.of(tombstone(OLD, 3)), List.of(), 0, 1, EntryHeader::tombstone).size()).isZero();
+		assertThat(plan(List.of(), List.of(tombstone(OLD, 3)), 0, 1, EntryHeader::tombstone).size()).isZero();
 	}
 
 	@Test
 	void anOldTombstoneIsGivenToAMemberThatHasSomethingOlder() {
-		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, Stub::tombstone).push())
+		assertThat(plan(List.of(tombstone(NEW, 3)), List.of(live(OLD, 3)), 0, 1, EntryHeader::tombstone).push())
 			.containsExactly(tombstone(NEW, 3));
 		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, EntryHeader::tombstone).pull())
 			.containsExactly(tombstone(NEW, 3));

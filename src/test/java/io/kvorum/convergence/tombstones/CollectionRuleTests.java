@@ -56,9 +56,9 @@ class CollectionRuleTests {
 	}
 
 	/** The tombstone of a delete with so many copies, here a second after its write. */
-	private static Grave grave(int copies) {
-		Stub stub = new Stub(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
-		return new Grave(stub, 2_000);
+	private static TombstoneRecord tombstone(int copies) {
+		EntryHeader header = new EntryHeader(KEY, new Version(1_000 << Version.COUNTER_BITS, 1), copies, true);
+		return new TombstoneRecord(header, 2_000);
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Coordinators;
@@ -61,7 +62,8 @@ class CoordinatorOnRocksTests extends KeyValueStoreContract {
 	}
 
 	private void submit(String key) {
-		var _ = this.store.engine.store(Generator.key(key), Generator.live(new Version(1, 1), "value")).toFuture();
+		var _ = this.store.engine.store(Generator.key(key), Generator.live(new Version(1, 1), "value"), Deadline.NONE)
+			.toFuture();
 	}
 
 	@Override
