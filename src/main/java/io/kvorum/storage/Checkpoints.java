@@ -6,30 +6,32 @@ import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Copies of a store as it is at one moment, and what becomes of them. All of it blocks,
- * for as long as the disk takes; failures are {@link CheckpointException}s.
+ * Copies of a store as of one moment. All methods block for as long as the disk takes;
+ * failures are {@link CheckpointException}s.
  */
 public interface Checkpoints {
 
 	/**
-	 * Copies the open store into a directory that does not exist yet. Every write that
-	 * was acknowledged before is in it, whatever the {@link Durability}; of those that
-	 * are under way, each is in it whole or not at all. Table files are linked where the
-	 * directory is on the file system of the store, else they are copied.
+	 * Copies the open store into a directory that does not exist yet. The copy has every
+	 * write that was acknowledged before, whatever the {@link Durability}. A write under
+	 * way is in it as a whole or not at all. Table files are linked if the directory is
+	 * on the file system of the store, else copied.
 	 */
 	void checkpoint(Path directory);
 
 	/**
-	 * Opens a copy, changes nothing in it, and reads all of its blocks.
-	 * @param pace given the bytes of a table before it is read; returns when it may be
+	 * Verifies a copy: opens it read-only and reads all of its blocks.
+	 * @param pace called with the bytes of a table before the table is read; blocks to
+	 * slow down
 	 * @return the number of its last write
 	 */
 	long verify(Path directory, LongConsumer pace);
 
 	/**
-	 * Makes a copy the store of another life: with an identity of its own, so that none
-	 * of its versions is one that the first life has given since, and with other records.
-	 * @param records given what is recorded in it, tells what is to be
+	 * Turns a copy into the store of a restored node. It gets an identity of its own, so
+	 * that none of its versions equals one that the original has given since, and other
+	 * records.
+	 * @param records maps the records in the copy to those that it gets
 	 */
 	void adopt(Path directory, UnaryOperator<Map<String, byte[]>> records);
 

@@ -1,6 +1,6 @@
 package io.kvorum.storage;
 
-/** Bytes that should be an entry are not. */
+/** Stored or received bytes are not the entry that they should be. */
 public final class DamagedEntryException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

@@ -13,35 +13,32 @@ import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A digest of each partition of a store: of the keys and versions in it, nothing else.
- * Stores with the same digest hold the same versions of the same keys, but for a chance
- * of one in 2^64.
+ * A digest of each partition of a store, over keys and versions only. Stores with equal
+ * digests hold the same versions of the same keys, except with a probability of one in
+ * 2^64.
  * <p>
- * Entries are told apart by how many copies they have, since two replicas share only
- * those that have enough of them. A digest is the sum, by exclusive or, of a number for
- * each entry: an entry that comes or goes changes it without a look at the others, in any
- * order. Rejected: a tree kept on disk, which costs each write a few more.
+ * Entries are counted by their number of copies, since two replicas share only those with
+ * enough copies. A digest is the exclusive or of a number for each entry. So adding or
+ * removing an entry takes no look at the others, in any order. Rejected: a tree kept on
+ * disk, which costs each write a few more.
  * <p>
- * Takes 2 MB for each number of copies that occurs, where all slices have entries.
- * Thread-safe; one that reads while others write sees each entry whole or not at all.
+ * Takes 2 MB for each number of copies that occurs, if all slices have entries.
+ * Thread-safe; a reader sees each concurrent change as a whole or not at all.
  */
 public final class Digests {
 
 	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
 
-	/**
-	 * Indexed by copies. Each element holds for each slice its partitions, null if they
-	 * have no entries.
-	 */
+	/** By number of copies, for each slice its partitions; null without entries. */
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
 
-	/** The partitions whose entries are not all known. */
+	/** The numbers of partitions whose entries are not all known. */
 	private final Map<Integer, Long> unknown = new ConcurrentHashMap<>();
 
 	private final int factor;
 
-	/** The most copies that an entry has. */
+	/** The largest number of copies of any entry. */
 	private volatile int highest;
 
 	private volatile boolean complete;
@@ -54,7 +51,10 @@ public final class Digests {
 		this.factor = factor;
 	}
 
-	/** Whether it contains all that is stored. A store that was opened is read first. */
+	/**
+	 * Whether all stored entries are in the digests: after an opening they are read
+	 * first.
+	 */
 	public boolean isComplete() {
 		return this.complete;
 	}
@@ -64,7 +64,7 @@ public final class Digests {
 	}
 
 	/**
-	 * Adds an entry, or removes it if it is there.
+	 * Adds an entry, or removes it if it is in.
 	 * @param keyHash the hash of its key
 	 */
 	public void toggle(long keyHash, Version version, Copies copies) {
@@ -93,9 +93,9 @@ public final class Digests {
 	}
 
 	/**
-	 * Makes the digest of a partition differ from that of every other store, because not
+	 * Makes the digest of a partition differ from that of every other store, since not
 	 * all of its entries are known.
-	 * @param number a number of this store and partition alone
+	 * @param number unique to this store and partition
 	 */
 	public void unknown(int partition, long number) {
 		sliceFor(1, Partitions.sliceOf(partition));
@@ -114,7 +114,7 @@ public final class Digests {
 	}
 
 	/**
-	 * The digest of the entries of a partition that have at least so many copies; 0 where
+	 * The digest of a partition's entries that have at least this number of copies; 0 if
 	 * there are none.
 	 */
 	public long of(int partition, int minCopies) {
@@ -143,7 +143,7 @@ public final class Digests {
 		return false;
 	}
 
-	/** The number that stands for a version of a key, on every node. */
+	/** The number of a version of a key in a digest, the same on every node. */
 	public static long itemOf(long keyHash, Version version) {
 		return mix(keyHash + mix(version.timestamp() + mix(version.node())));
 	}

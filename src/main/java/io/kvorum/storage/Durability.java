@@ -1,14 +1,14 @@
 package io.kvorum.storage;
 
-/** The place that an acknowledged write has reached. */
+/** The loss that an acknowledged write survives. */
 public enum Durability {
 
-	/** The disk: it survives a loss of power. */
+	/** Written to the disk: survives a loss of power. */
 	FSYNC,
 
 	/**
-	 * The operating system: it survives the end of the process, and a loss of power only
-	 * where the system has written it by then.
+	 * Written to the operating system: survives the end of the process. It survives a
+	 * loss of power only if the system has written it by then.
 	 */
 	OS
 

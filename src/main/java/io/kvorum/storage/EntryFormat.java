@@ -16,22 +16,22 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 
 /**
- * How an entry is laid out in bytes, format {@value #FORMAT}; numbers are big-endian.
+ * The layout of an entry in bytes, format {@value #FORMAT}; numbers are big-endian.
  *
  * <pre>
  *  0      1         9      17      21      22       23 ...
  *  format timestamp node   crc32c  flags   copies   [expiry 8]  [length 1, content type]  value
  * </pre>
  *
- * A tombstone ends after its copies; these are as {@link Copies} has them. The version
- * comes first, so that the first {@value #VERSION_END} bytes tell which of two entries is
- * newer. The checksum (CRC-32C) is over the key and everything but itself: a damaged
- * entry, or the entry of another key, is an error and never a wrong value, wherever
- * between two nodes' memories it was damaged.
+ * A tombstone ends after its copies, which are a byte of {@link Copies}. The version
+ * comes first, so the first {@value #VERSION_END} bytes tell which of two entries is
+ * newer. The checksum (CRC-32C) is over the key and everything but itself. So a damaged
+ * entry, or the entry of another key, is an error and never a wrong value, wherever it
+ * was damaged on the way between two nodes.
  * <p>
- * <b>Format 1</b> differs in its copies only: always a number, since there was no
- * default. Stores keep such entries until they are written again. Peers that speak
- * version 4 of the replica protocol send them and take nothing else.
+ * <b>Format 1</b> differs only in its copies, which are always a number, since there was
+ * no default. Stores keep such entries until they are written again. Nodes that speak
+ * version 4 of the replica protocol send and take only format 1.
  */
 public final class EntryFormat {
 
@@ -65,7 +65,7 @@ public final class EntryFormat {
 
 	private static final int EXPIRES = 2;
 
-	/** The content type most values have is not spelt out. */
+	/** The content type of most values, which is encoded as the empty string. */
 	private static final String DEFAULT_TYPE = "application/octet-stream";
 
 	private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -75,7 +75,7 @@ public final class EntryFormat {
 	private EntryFormat() {
 	}
 
-	/** The bytes of an entry of this key. */
+	/** Encodes an entry of this key. */
 	public static byte[] encode(Key key, Entry entry) {
 		byte[] bytes = switch (entry) {
 			case Live live -> encode(live);
@@ -89,7 +89,7 @@ public final class EntryFormat {
 		return bytes;
 	}
 
-	/** Puts the checksum in. */
+	/** Writes the checksum into the bytes. */
 	static void seal(Key key, byte[] bytes) {
 		byte[] keyBytes = key.bytes();
 		seal(keyBytes, 0, keyBytes.length, bytes, 0, bytes.length);
@@ -122,23 +122,23 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * The entry that these bytes hold for this key. Its value is a slice of them.
-	 * @throws DamagedEntryException if they are no whole, undamaged entry of this key
+	 * Decodes the entry of this key. Its value is a slice of the bytes.
+	 * @throws DamagedEntryException if the bytes are not a whole, undamaged entry of this
+	 * key
 	 */
 	public static Entry decode(Key key, byte[] bytes) {
 		return decode(key, bytes, 0, bytes.length);
 	}
 
-	/** The entry that the bytes from {@code from} up to {@code to} hold. */
+	/** Decodes the bytes from {@code from} up to {@code to}. */
 	static Entry decode(Key key, byte[] bytes, int from, int to) {
 		check(key.bytes(), 0, key.bytes().length, bytes, from, to, false);
 		return decodeChecked(bytes, from, to);
 	}
 
 	/**
-	 * Looks whether bytes are a whole, undamaged entry of a key.
-	 * @param large whether it is only the beginning of one, which has no checksum of its
-	 * own
+	 * Checks that bytes are a whole, undamaged entry of a key.
+	 * @param large whether they are only the beginning of an entry, which has no checksum
 	 * @throws DamagedEntryException if they are not
 	 */
 	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large) {
@@ -154,11 +154,11 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * An entry in this format, of one that may be in format 1.
+	 * Converts an entry that may be in format 1 to this format.
 	 * @param bytes not changed
-	 * @param factor the replicas of a key by default where it was written, see
+	 * @param factor the replicas of a key by default on the node that wrote it, see
 	 * {@link Copies#ofNumberOrDefault}
-	 * @return the same bytes where they are in this format, or in none
+	 * @return the same bytes, unless they are in format 1
 	 * @throws DamagedEntryException if they are no undamaged entry of this key, in format
 	 * 1
 	 */
@@ -172,7 +172,7 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * An entry in format 1, of one in this format: with the number of its copies.
+	 * Converts an entry in this format to format 1, with the number of its copies.
 	 * @param bytes not changed
 	 * @param factor the replicas of a key by default
 	 * @throws DamagedEntryException if they are no undamaged entry of this key
@@ -186,8 +186,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Converts in place, like {@link #fromFormat1}; an entry of another format stays as
-	 * it is.
+	 * Converts in place as {@link #fromFormat1} does. Leaves an entry that is not in
+	 * format 1 as it is.
 	 */
 	static void convertFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large,
 			int factor) {
@@ -199,7 +199,7 @@ public final class EntryFormat {
 		}
 	}
 
-	/** Converts an entry that was checked in place, like {@link #toFormat1}. */
+	/** Converts a checked entry in place as {@link #toFormat1} does. */
 	static void convertToFormat1(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, int factor) {
 		bytes[from + COPIES] = (byte) copies(bytes, from).orDefault(factor);
 		bytes[from] = FORMAT_1;
@@ -210,13 +210,13 @@ public final class EntryFormat {
 		return to - from >= COPIES_END && bytes[from] == FORMAT_1;
 	}
 
-	/** The entry in these bytes, which have been looked at. */
+	/** Decodes bytes that have been checked. */
 	static Entry decodeChecked(byte[] bytes, int from, int to) {
 		try {
 			return decodeFields(bytes, from, to);
 		}
 		catch (IllegalArgumentException | IndexOutOfBoundsException ex) {
-			// The bytes are what was written: this is a bug of the writer, and no value.
+			// The checksum matches, so the writer has a bug.
 			throw new DamagedEntryException("it makes no sense: " + ex.getMessage());
 		}
 	}
@@ -255,7 +255,7 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Compares the versions of two entries by their first bytes, without a check.
+	 * Compares the versions of the entries that begin at two offsets, without any check.
 	 * Versions are laid out to be compared as bytes.
 	 */
 	static int compareVersions(byte[] one, int from, byte[] other, int otherFrom) {
@@ -264,9 +264,9 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Whether a reader at this instant, in milliseconds since 1970, sees the value of the
-	 * entry that begins there. Reads no more than {@value #EXPIRY_END} bytes and checks
-	 * nothing.
+	 * Whether a reader at this instant, in milliseconds since 1970, gets a value from the
+	 * entry that begins at {@code from}. Reads at most {@value #EXPIRY_END} bytes,
+	 * without a check.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
 		return switch (bytes[from + FLAGS]) {
@@ -276,7 +276,10 @@ public final class EntryFormat {
 		};
 	}
 
-	/** The {@link Live#expiresAtMillis()} of the entry that begins there. */
+	/**
+	 * The expiry of the entry that begins at {@code from}, as in
+	 * {@link Live#expiresAtMillis()}.
+	 */
 	static long expiresAtMillis(byte[] bytes, int from) {
 		return (bytes[from + FLAGS] == EXPIRES) ? (long) LONG.get(bytes, from + FIXED) : Live.NEVER;
 	}
@@ -303,8 +306,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Whether the entry that begins with the first {@code length} of these bytes is a
-	 * tombstone, without a check of the rest.
+	 * Whether the entry is a tombstone that begins with the first {@code length} of these
+	 * bytes, without a check of the rest.
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static boolean isTombstone(byte[] bytes, int length) {
@@ -312,7 +315,7 @@ public final class EntryFormat {
 		return isTombstoneAt(bytes, 0);
 	}
 
-	/** Whether the entry that begins there is a tombstone, without a check. */
+	/** Whether the entry that begins there is a tombstone, without any check. */
 	static boolean isTombstoneAt(byte[] bytes, int from) {
 		return bytes[from + FLAGS] == TOMBSTONE;
 	}
@@ -323,7 +326,7 @@ public final class EntryFormat {
 		}
 	}
 
-	/** Heads of both formats are alike but for the copies. */
+	/** Checks the head of an entry in either format; heads differ only in the copies. */
 	private static void requireHead(byte[] bytes, int length, int needed, String what) {
 		if (length < needed || (bytes[0] != FORMAT && bytes[0] != FORMAT_1)) {
 			throw new DamagedEntryException(

@@ -5,14 +5,17 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 
 /**
- * The part of a stored entry that is known without reading it.
+ * The header of a stored entry, known without reading the entry.
  *
- * @param copies the number of replicas that hold it
- * @param tombstone whether it is a tombstone
+ * @param copies its number of replicas
+ * @param tombstone whether the entry is one
  */
 public record EntryHeader(Key key, Version version, Copies copies, boolean tombstone) {
 
-	/** The header of an entry that has so many copies, whatever the layout is. */
+	/**
+	 * Creates the header of an entry with a fixed number of copies, whatever the layout
+	 * is.
+	 */
 	public EntryHeader(Key key, Version version, int copies, boolean tombstone) {
 		this(key, version, Copies.of(copies), tombstone);
 	}

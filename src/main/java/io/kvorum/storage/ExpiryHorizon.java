@@ -7,33 +7,33 @@ import java.util.Deque;
 import io.kvorum.clock.TimeSource;
 
 /**
- * The instant up to which what has expired may be removed for good: the least that the
- * wall clock has shown within a margin of elapsed time, which does not jump.
+ * The instant up to which expired entries may be removed for good: the least that the
+ * wall clock has shown within a margin of elapsed time. Elapsed time does not jump.
  * <p>
- * What has expired is invisible at once. Its removal is another matter: it leaves a
- * tombstone of the same version, which no comparison of replicas tells from the value. A
- * wall clock that is ahead for less than the margin, however far, removes nothing early.
+ * An expired entry is invisible at once. Its removal leaves a tombstone of the same
+ * version, which no comparison of replicas can tell from the value. A wall clock that is
+ * ahead for less than the margin, however far, removes nothing early.
  * <p>
  * Used by one thread.
  */
 public final class ExpiryHorizon {
 
 	/**
-	 * The time that an entry stays on disk after it has expired. More costs only space.
+	 * The time for which an expired entry stays on disk. A longer one costs only space.
 	 */
 	public static final Duration MARGIN = Duration.ofHours(1);
 
-	/** The instant before everything that expires: nothing may be removed yet. */
+	/** The horizon before which nothing expires, so nothing may be removed yet. */
 	public static final long NOTHING = 0;
 
-	/** Readings are kept for this part of the margin each, so that they are few. */
+	/** The parts of the margin, each with one reading, so that readings are few. */
 	private static final int PARTS = 64;
 
 	private final TimeSource time;
 
 	private final long marginNanos;
 
-	/** The oldest first. */
+	/** The readings, the oldest first. */
 	private final Deque<Reading> readings = new ArrayDeque<>();
 
 	public ExpiryHorizon(TimeSource time, Duration margin) {
@@ -42,9 +42,9 @@ public final class ExpiryHorizon {
 	}
 
 	/**
-	 * Reads the clocks. To be called every now and then, from a start on.
-	 * @return milliseconds since 1970; {@link #NOTHING} where the first call was less
-	 * than the margin ago
+	 * Reads the clocks. Call it regularly from the start on.
+	 * @return milliseconds since 1970; {@link #NOTHING} if the first call was less than
+	 * the margin ago
 	 */
 	public long millis() {
 		long nanos = this.time.nanos();
@@ -70,7 +70,7 @@ public final class ExpiryHorizon {
 		}
 	}
 
-	/** The least that the wall clock has shown from an instant on. */
+	/** The least time that the wall clock has shown from an instant on. */
 	private record Reading(long nanos, long leastMillis) {
 	}
 

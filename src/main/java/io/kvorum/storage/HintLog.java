@@ -9,8 +9,8 @@ import io.kvorum.kv.Key;
 import reactor.core.publisher.Mono;
 
 /**
- * Keeps hints over restarts. Nodes are told apart by numbers that their address gives
- * them. There is one hint for each node and key, that of the newest version.
+ * The durable hints of a node. A node has a number derived from its address. There is one
+ * hint for each node and key, with the newest version.
  * <p>
  * Errors are {@link StorageException}s; results arrive as those of a
  * {@link StorageEngine}.
@@ -18,38 +18,39 @@ import reactor.core.publisher.Mono;
 public interface HintLog {
 
 	/**
-	 * Stores a hint and replaces an older one of the same key. It is durable with the
-	 * next sync, which it does not request: hints are no promise.
-	 * @return false if a newer hint, or the same, was there
+	 * Adds a hint, in place of an older one of the same key. Durable with the next sync,
+	 * which it does not request: hints are best effort.
+	 * @return false if a newer or the same version was there
 	 */
 	Mono<Boolean> add(long target, Key key, Entry entry);
 
 	/**
 	 * The oldest hints for a node, in the order of their versions.
-	 * @param maxBytes no hint begins behind so many bytes of entries; at least one
-	 * @param maxItems how many at most
+	 * @param maxBytes the bytes of entries after which no further hint begins; at least
+	 * one hint is returned
+	 * @param maxItems the most hints
 	 */
 	Mono<List<Hint>> oldest(long target, int maxBytes, int maxItems, Deadline deadline);
 
-	/** Removes a hint, unless a newer one has taken its place. */
+	/** Removes a hint, unless a newer one has replaced it. */
 	Mono<Void> remove(Hint hint);
 
 	/** Removes all hints for a node. */
 	Mono<Void> removeAll(long target);
 
-	/** The hints that wait for a node. Reads nothing from disk. */
+	/** The hints that wait for a node. Costs no read. */
 	Waiting waiting(long target);
 
-	/** The nodes for which something waits. */
+	/** The nodes that have hints waiting. */
 	Set<Long> targets();
 
 	/**
-	 * The hints that wait for a node.
+	 * A summary of the hints that wait for a node.
 	 *
 	 * @param hints their number
-	 * @param bytes the size of their entries
-	 * @param oldestMillis a lower bound for the versions of all of them, in milliseconds
-	 * since 1970; {@link Long#MAX_VALUE} if there are none
+	 * @param bytes the bytes of their entries
+	 * @param oldestMillis the instant that none of their versions is older than, in
+	 * milliseconds since 1970; {@link Long#MAX_VALUE} without hints
 	 */
 	record Waiting(long hints, long bytes, long oldestMillis) {
 

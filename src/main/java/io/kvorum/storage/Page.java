@@ -12,34 +12,34 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 
 /**
- * A part of what a replica holds in a range: entries in the order of their keys,
- * tombstones and expired ones included, in one array. It leaves the disk, crosses the
- * network and is merged with others as that array. Only what is sent to a client becomes
- * an {@link Entry}. Numbers are big-endian.
+ * A part of a replica's entries in a range, in one array and in the order of their keys,
+ * tombstones and expired ones included. It leaves the disk, crosses the network and is
+ * merged with others as that array. Only what a client gets becomes an {@link Entry}.
+ * Numbers are big-endian.
  *
  * <pre>
  *  0          2            6
- *  key bytes  entry bytes  key  entry, as {@link EntryFormat} has it
+ *  key bytes  entry bytes  key  entry, in {@link EntryFormat}
  * </pre>
  *
- * An entry that is longer than the limit is <b>large</b>. The page has only its first
- * {@value EntryFormat#EXPIRY_END} bytes, the number of its bytes is negative, and it is
- * read by itself. So the size of a page does not depend on the size of the values.
+ * An entry that is longer than the limit is <b>large</b>. A page has only its first
+ * {@value EntryFormat#EXPIRY_END} bytes, and its length as a negative number; it has to
+ * be read by itself. So the size of a page is bounded, however large the values are.
  */
 public final class Page {
 
 	private static final int ITEM_HEAD = Short.BYTES + Integer.BYTES;
 
-	/** The most bytes of an item without its entry. */
+	/** The largest part of an item before its entry. */
 	private static final int MAX_HEAD_BYTES = ITEM_HEAD + Key.MAX_LENGTH_BYTES;
 
-	/** The memory that a page of few items begins with, per item. */
+	/** The memory that a page of few items begins with, for each item. */
 	private static final int USUAL_ITEM_BYTES = 256;
 
-	/** Beyond it memory grows by what is needed only. */
+	/** The size beyond which memory grows only by what is needed. */
 	private static final int MAX_GROWTH = 2 * Limit.MAX_BYTES;
 
-	/** The most that the memory of a page is longer than the page, but for one entry. */
+	/** The most by which the memory of a page exceeds the page, except for one entry. */
 	public static final int SLACK_BYTES = MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES;
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
@@ -52,7 +52,7 @@ public final class Page {
 
 	private final boolean last;
 
-	/** The position of the key of its last item. */
+	/** The offset of the key of its last item. */
 	private final int lastKeyFrom;
 
 	private final int lastKeyTo;
@@ -69,9 +69,8 @@ public final class Page {
 	}
 
 	/**
-	 * The page that a replica sent by version 4 of the protocol, with entries in format
-	 * 1.
-	 * @param bytes not used afterwards
+	 * Takes a page of version 4 of the replica protocol, with entries in format 1.
+	 * @param bytes must not be used afterwards
 	 * @param factor as in {@link EntryFormat#fromFormat1}
 	 * @throws IllegalArgumentException as {@link #of}
 	 * @throws DamagedEntryException as {@link #of}
@@ -91,8 +90,9 @@ public final class Page {
 	}
 
 	/**
-	 * The page that another replica has sent.
-	 * @throws IllegalArgumentException if these bytes are none, or its keys do not ascend
+	 * Takes a page that another replica has sent.
+	 * @throws IllegalArgumentException if the bytes are not a page, or its keys do not
+	 * ascend
 	 * @throws DamagedEntryException if an entry is not as it was written
 	 */
 	public static Page of(byte[] bytes, boolean last) {
@@ -127,12 +127,12 @@ public final class Page {
 		return (int) INT.get(bytes, at + Short.BYTES);
 	}
 
-	/** The bytes of an entry that a page contains. */
+	/** The bytes of an entry that a page has. */
 	private static int kept(int entryLength) {
 		return (entryLength < 0) ? EntryFormat.EXPIRY_END : entryLength;
 	}
 
-	/** Whether the range has nothing behind this page. */
+	/** Whether the range has no entries after this page. */
 	public boolean isLast() {
 		return this.last;
 	}
@@ -142,14 +142,13 @@ public final class Page {
 		return this.length;
 	}
 
-	/** Its items, to be sent; perhaps the array itself. */
+	/** The items for sending; may be the array itself. */
 	public byte[] toBytes() {
 		return (this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length);
 	}
 
 	/**
-	 * Its items, to be sent by version 4 of the replica protocol: with entries in format
-	 * 1.
+	 * The items for version 4 of the replica protocol, with entries in format 1.
 	 * @param factor the replicas of a key by default
 	 * @return a copy
 	 */
@@ -163,7 +162,7 @@ public final class Page {
 		return items;
 	}
 
-	/** Whether all of its keys are in a range. */
+	/** Whether all keys are in a range. */
 	public boolean isWithin(KeyRange range) {
 		if (this.length == 0) {
 			return true;
@@ -175,7 +174,7 @@ public final class Page {
 					|| Arrays.compareUnsigned(this.bytes, this.lastKeyFrom, this.lastKeyTo, end, 0, end.length) < 0);
 	}
 
-	/** The rest of a range behind this page, which is not empty. */
+	/** The rest of a range after this page, which must not be empty. */
 	public KeyRange behind(KeyRange range) {
 		return range.after(Arrays.copyOfRange(this.bytes, this.lastKeyFrom, this.lastKeyTo));
 	}
@@ -191,16 +190,16 @@ public final class Page {
 	}
 
 	/**
-	 * The limits of a page. No item begins behind {@code bytes}, and there are at most
-	 * {@code items}. Entries longer than {@code entryBytes} are large; they are passed
-	 * over up to {@value #PASSED_OVER} times the bytes of the page.
+	 * The limits of a page: the bytes after which no further item begins, and the most
+	 * items. Entries longer than {@code entryBytes} are large. A page passes over large
+	 * ones up to {@value #PASSED_OVER} times its bytes.
 	 */
 	public record Limit(int bytes, int items, int entryBytes) {
 
-		/** The longest page, but for its last item. */
+		/** The longest page, except for its last item. */
 		public static final int MAX_BYTES = 1 << 20;
 
-		/** Entries with more bytes than this are large, usually. */
+		/** The usual bound beyond which entries are large. */
 		public static final int USUAL_ENTRY_BYTES = 16 << 10;
 
 		private static final int PASSED_OVER = 16;
@@ -212,12 +211,12 @@ public final class Page {
 			}
 		}
 
-		/** The limits of a page of a range. */
+		/** The limit of a page of a range. */
 		public static Limit of(int bytes, int items) {
 			return new Limit(bytes, items, USUAL_ENTRY_BYTES);
 		}
 
-		/** The limits for one entry, however long it is. */
+		/** The limit for a page with one entry, of any length. */
 		public static Limit ofWhole() {
 			return new Limit(1, 1, Integer.MAX_VALUE);
 		}
@@ -228,7 +227,7 @@ public final class Page {
 
 	}
 
-	/** A place in a page: an item, or before the first one. */
+	/** A position in a page: at an item, or before the first one. */
 	public final class Cursor {
 
 		private int keyFrom;
@@ -255,18 +254,18 @@ public final class Page {
 			return true;
 		}
 
-		/** Compares the keys of two items, like {@link Key#compareTo}. */
+		/** Compares keys, as {@link Key#compareTo} does. */
 		public int compareKeys(Cursor other) {
 			return Arrays.compareUnsigned(Page.this.bytes, this.keyFrom, this.keyTo, other.page().bytes, other.keyFrom,
 					other.keyTo);
 		}
 
-		/** Compares the versions of two items, like {@link Version#compareTo}. */
+		/** Compares versions, as {@link Version#compareTo} does. */
 		public int compareVersions(Cursor other) {
 			return EntryFormat.compareVersions(Page.this.bytes, this.keyTo, other.page().bytes, other.keyTo);
 		}
 
-		/** A copy. */
+		/** A copy of the key. */
 		public byte[] keyBytes() {
 			return Arrays.copyOfRange(Page.this.bytes, this.keyFrom, this.keyTo);
 		}
@@ -275,7 +274,7 @@ public final class Page {
 			return EntryFormat.version(Page.this.bytes, this.keyTo);
 		}
 
-		/** The number of replicas that hold the entry. */
+		/** The number of replicas of the entry. */
 		public Copies copies() {
 			return EntryFormat.copies(Page.this.bytes, this.keyTo);
 		}
@@ -284,7 +283,7 @@ public final class Page {
 			return EntryFormat.isTombstoneAt(Page.this.bytes, this.keyTo);
 		}
 
-		/** Whether a reader at this instant, in milliseconds since 1970, sees a value. */
+		/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 		public boolean isVisibleAt(long millis) {
 			return EntryFormat.isVisibleAt(Page.this.bytes, this.keyTo, millis);
 		}
@@ -299,9 +298,7 @@ public final class Page {
 			return Math.abs(this.entryLength);
 		}
 
-		/**
-		 * The instant from which on a reader sees no value, in milliseconds since 1970.
-		 */
+		/** The instant from which a reader gets no value, in milliseconds since 1970. */
 		public long expiresAtMillis() {
 			return EntryFormat.expiresAtMillis(Page.this.bytes, this.keyTo);
 		}
@@ -317,7 +314,7 @@ public final class Page {
 
 	}
 
-	/** Makes a page, item by item. */
+	/** Builds a page item by item. */
 	public static final class Builder {
 
 		private final Limit limit;
@@ -343,8 +340,7 @@ public final class Page {
 
 		/**
 		 * A builder without items, for stored entries.
-		 * @param factor for entries in format 1, as {@link EntryFormat#fromFormat1} has
-		 * it
+		 * @param factor for entries in format 1, as in {@link EntryFormat#fromFormat1}
 		 */
 		public Builder(Limit limit, int factor) {
 			this.limit = limit;
@@ -353,7 +349,7 @@ public final class Page {
 			this.bytes = new byte[usual + MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES];
 		}
 
-		/** Whether no more items fit. */
+		/** Whether a limit is reached. */
 		public boolean isFull() {
 			return this.limit.isReached(this.length, this.items, this.passed);
 		}
@@ -363,8 +359,8 @@ public final class Page {
 		}
 
 		/**
-		 * The array for a key, from {@link #offset()} on, and its entry right behind, or
-		 * the beginning of the entry. Called before {@link #add(int, int)}.
+		 * The array for the next item. Write the key from {@link #offset()} on, and after
+		 * it the entry or its beginning, before {@link #add(int, int)}.
 		 * @param entryBytes the room that the entry needs
 		 */
 		public byte[] room(int entryBytes) {
@@ -375,12 +371,12 @@ public final class Page {
 			return this.bytes;
 		}
 
-		/** The position in {@link #room(int)} to write from. */
+		/** The offset of the next key in {@link #room(int)}. */
 		public int offset() {
 			return this.length + ITEM_HEAD;
 		}
 
-		/** Whether only the beginning of an entry of this length is wanted. */
+		/** Whether the page takes only the beginning of an entry of this length. */
 		public boolean isLarge(int entryLength) {
 			return entryLength > this.limit.entryBytes();
 		}
@@ -388,7 +384,8 @@ public final class Page {
 		/**
 		 * Adds the item that was written.
 		 * @param entryLength the length of the whole entry, even if it is large
-		 * @throws DamagedEntryException if it is no entry of the key; it is left out
+		 * @throws DamagedEntryException if the bytes are no entry of the key, which is
+		 * then left out
 		 */
 		public void add(int keyLength, int entryLength) {
 			boolean large = isLarge(entryLength);
@@ -406,7 +403,7 @@ public final class Page {
 			this.items++;
 		}
 
-		/** Takes in an entry. */
+		/** Adds an entry. */
 		public void add(Key key, Entry entry) {
 			byte[] encoded = EntryFormat.encode(key, entry);
 			byte[] to = room(encoded.length);
@@ -417,7 +414,7 @@ public final class Page {
 
 		/**
 		 * The page so far.
-		 * @param last whether the range has nothing behind it
+		 * @param last whether the range has no entries after it
 		 */
 		public Page build(boolean last) {
 			return new Page(this.bytes, this.length, this.lastKeyFrom, this.lastKeyTo, last);

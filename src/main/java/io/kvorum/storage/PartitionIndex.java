@@ -11,66 +11,66 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The entries of a store by partition, known without reading them. Replicas find out by
- * it where they differ, and collectors find what to remove.
+ * The index of a store by partition, which knows entries without reading them. Replicas
+ * use it to find their differences and what to remove.
  * <p>
- * Errors are {@link StorageException}s; results arrive like those of a
+ * Errors are {@link StorageException}s; results arrive as those of a
  * {@link StorageEngine}.
  */
 public interface PartitionIndex {
 
-	/** Kept up to date with each entry that is stored or removed. */
+	/** The digests, updated with each entry that is stored or removed. */
 	Digests digests();
 
 	/**
-	 * Works out something of all {@link #digests()}, which takes milliseconds: where
-	 * other long reads are done, not on the calling thread.
+	 * Computes a value from all {@link #digests()}, which takes milliseconds, on the
+	 * thread of long reads.
 	 */
 	default <T> Mono<T> ofDigests(Function<Digests, T> work, Deadline deadline) {
 		return Mono.fromSupplier(() -> work.apply(digests()));
 	}
 
-	/** The damage to the index, and what to do about it; null if none is known. */
+	/** The damage of the index and what to do about it; null if none is known. */
 	default @Nullable String damage() {
 		return null;
 	}
 
-	/** The hash that partitions and {@link #digests()} go by. */
+	/** The hash that partitions and {@link #digests()} are based on. */
 	KeyHash keyHash();
 
 	/**
-	 * The entries of each of these partitions, in the order of their keys; of the first
-	 * ones only where these have enough.
-	 * @param enough no partition begins behind so many entries
+	 * The headers of these partitions' entries, in the order of their keys. Covers only
+	 * the first partitions if these have enough.
+	 * @param enough the number of headers after which no further partition begins
 	 */
 	Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline);
 
-	/** The entries of a partition, in the order of their keys. */
+	/** The headers of a partition's entries, in the order of their keys. */
 	default Mono<List<EntryHeader>> headers(int partition, Deadline deadline) {
 		return headers(List.of(partition), 1, deadline).map(List::getFirst);
 	}
 
 	/**
-	 * The entries of these keys, as far as they fit into a page and are there.
-	 * @param keys in their order, each once
-	 * @return a page; the last one where it has all that there is of these keys
+	 * The stored entries of these keys, as far as they fit into a page.
+	 * @param keys in ascending order, each once
+	 * @return a page; the last one if it has all stored entries of these keys
 	 */
 	Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * Removes an entry for good, where the key still has this version: no tombstone stays
+	 * Removes an entry for good, if the key still has this version. No tombstone stays
 	 * behind.
 	 * @return whether it was there
 	 */
 	Mono<Boolean> remove(Key key, Version version);
 
 	/**
-	 * Tombstones in the order of their versions, of deletes and of what has expired. One
-	 * that has been overwritten meanwhile may be among them; trying to remove it makes an
-	 * end of that.
-	 * @param after the last one that was seen; null to begin
-	 * @param beforeMillis those with a version of this instant or later are left out
-	 * @param limit how many at most
+	 * Tombstones of deletes and of expired entries, in the order of their versions. May
+	 * include one that has been overwritten; trying to remove it drops it from the index.
+	 * @param after the last one of the previous call; null to begin
+	 * @param beforeMillis the instant before which versions have to be, in milliseconds
+	 * since 1970
+	 * @param limit the most tombstones
 	 */
 	Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
 			Deadline deadline);

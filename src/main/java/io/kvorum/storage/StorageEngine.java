@@ -9,73 +9,71 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The store of one replica: the newest entry of each key that it was given.
+ * The entries of one replica: the newest that it was given for each key.
  * <p>
- * Errors are {@link StorageException}s. Results arrive on the thread that subscribed if
- * the answer is in memory, else on the {@link CallerThreads caller's} executor.
- * Cancellation gives up the result, not the work: a store that has begun continues.
+ * Errors are {@link StorageException}s. Results from memory arrive on the thread that
+ * subscribed, others on the {@link CallerThreads caller's} executor. Cancelling drops the
+ * result, not the work: a store that has begun goes on.
  */
 public interface StorageEngine {
 
 	/**
-	 * The entry stored under the key, tombstones and expired ones too; empty where there
-	 * is none.
+	 * The stored entry of the key, even a tombstone or an expired one; empty without an
+	 * entry.
 	 */
 	Mono<Entry> read(Key key, Deadline deadline);
 
 	/**
-	 * Stores an entry unless a newer one, or the same, is there. Completes when that is
-	 * as durable as the engine's {@link Durability} says: also where the entry was
-	 * superseded, the one that superseded it is durable. Not begun after the deadline;
-	 * what had begun before may be stored later.
+	 * Stores an entry, unless a newer one or the same is there. Completes when the entry,
+	 * or the one that superseded it, is as durable as the engine's {@link Durability}.
+	 * Not begun after the deadline; once begun, it may complete later.
 	 */
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
 
 	/**
 	 * Whether {@link #store} has room for a write now. Asked before the value is read, so
-	 * that a write without room costs next to nothing. Reserves nothing.
-	 * @param valueBytes the length of the value
+	 * that a refused write costs next to nothing. Reserves nothing.
+	 * @param valueBytes the length of its value, in bytes
 	 */
 	default boolean hasRoomFor(int valueBytes) {
 		return true;
 	}
 
 	/**
-	 * Refuses a write for which {@link #store} has no room, and counts it as one of its
-	 * refusals; null if there is room.
-	 * @param valueBytes the length of the value
+	 * Counts a refusal if {@link #store} has no room for a write now, and returns the
+	 * limit; null if there is room.
+	 * @param valueBytes the length of its value, in bytes
 	 */
 	default @Nullable Overloaded refuseWrite(int valueBytes) {
 		return null;
 	}
 
 	/**
-	 * Reads the first entries of a range, in the order of their keys: at least one, if
-	 * there is any. Nothing stays open between two pages, so a reader that asks for no
-	 * more leaves nothing behind. What is written meanwhile may be in a later page or
-	 * not. If an entry cannot be read, the entries before it are a page, and not the last
-	 * one.
+	 * The first entries of a range, in the order of their keys: at least one, if there is
+	 * any. Keeps nothing open between pages, so a caller may stop at any page. Later
+	 * pages may have entries written meanwhile. If an entry cannot be read, the page ends
+	 * before it and is not the last one.
 	 */
 	Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * The time since when the disk has not answered a read, in nanoseconds; 0 if no
-	 * answer is due.
+	 * The time since the disk last answered a read, in nanoseconds; 0 if it owes no
+	 * answer.
 	 */
 	default long silentNanos() {
 		return 0;
 	}
 
-	/** Writes and syncs something small: completes where the disk takes writes. */
+	/** Writes and syncs a small value: completes if the disk takes writes. */
 	Mono<Void> probe();
 
-	/** The result of storing an entry. */
+	/** The outcome of a store. */
 	enum StoreOutcome {
 
-		/** It is the newest. */
+		/** The entry is the newest. */
 		STORED,
 
-		/** A newer one, or the same, was there. */
+		/** A newer entry, or the same one, was there. */
 		SUPERSEDED
 
 	}

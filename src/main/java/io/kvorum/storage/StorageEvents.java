@@ -1,15 +1,13 @@
 package io.kvorum.storage;
 
-/** Observes a storage engine. Called by any thread. */
+/** Events of a storage engine, for metrics. Called by any thread. */
 public interface StorageEvents {
 
-	/** Observes nothing. */
+	/** Ignores all events. */
 	StorageEvents NONE = new StorageEvents() {
 	};
 
-	/**
-	 * A read was answered from what was written or read lately, on the calling thread.
-	 */
+	/** A read was answered by the row cache, on the calling thread. */
 	default void readFromRowCache() {
 	}
 
@@ -17,28 +15,31 @@ public interface StorageEvents {
 	default void readFromMemory() {
 	}
 
-	/** A read went to the storage scheduler and took so long, waiting included. */
+	/**
+	 * A read went to the storage scheduler.
+	 * @param nanos its time, waiting included
+	 */
 	default void readFromDisk(long nanos) {
 	}
 
 	/**
 	 * A batch was written.
-	 * @param writes how many writes were in it
-	 * @param waitedNanos how long the first of them had waited for it
-	 * @param writeNanos how long writing took, the sync included
+	 * @param writes the writes in it
+	 * @param waitedNanos the time that the first of them had waited
+	 * @param writeNanos the time of writing, the sync included
 	 */
 	default void batchWritten(int writes, long waitedNanos, long writeNanos) {
 	}
 
-	/** A request met a limit and was not taken. */
+	/** A request reached a limit and was refused. */
 	default void overloaded() {
 	}
 
-	/** Something stored could not be read. */
+	/** A stored row could not be read. */
 	default void unreadable() {
 	}
 
-	/** Writes are refused or failed for want of space. */
+	/** A write was refused or failed for want of space. */
 	default void outOfSpace() {
 	}
 

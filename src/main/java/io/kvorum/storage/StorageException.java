@@ -5,10 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Storage could not do what it was asked to. Two questions matter to a caller, and every
- * kind answers both: {@link #mayHaveBeenStored()} and {@link #mayRetry()}.
+ * Failure of a storage operation. Every kind answers the two questions of a caller:
+ * {@link #mayHaveBeenStored()} and {@link #mayRetry()}.
  * <p>
- * Without stack traces: the expected ones are thrown by the thousand.
+ * Without stack traces: expected failures are thrown by the thousand.
  */
 public abstract sealed class StorageException extends RuntimeException {
 
@@ -18,12 +18,12 @@ public abstract sealed class StorageException extends RuntimeException {
 		super(message, cause, false, false);
 	}
 
-	/** Whether the write may have happened, or may still be found. */
+	/** Whether the write may have happened, or may yet happen. */
 	public boolean mayHaveBeenStored() {
 		return false;
 	}
 
-	/** Whether the same request may succeed when it is repeated on this node. */
+	/** Whether the operation may succeed if tried again on this node. */
 	public boolean mayRetry() {
 		return true;
 	}
@@ -50,7 +50,7 @@ public abstract sealed class StorageException extends RuntimeException {
 
 	}
 
-	/** The disk is full. Reads go on; writes do by themselves when there is space. */
+	/** The disk is full. Reads go on; writes resume by themselves when there is space. */
 	public static final class NoSpace extends StorageException {
 
 		private static final long serialVersionUID = 1L;
@@ -62,13 +62,13 @@ public abstract sealed class StorageException extends RuntimeException {
 			this.tried = tried;
 		}
 
-		/** Refused before anything was written. */
+		/** A write refused before anything was written. */
 		public static NoSpace refused(long freeBytes, long minFreeBytes) {
 			return new NoSpace("%d bytes are free on the disk, writes need kvorum.storage.min-free-space of %d"
 				.formatted(freeBytes, minFreeBytes), false, null);
 		}
 
-		/** The disk is still full: found by a probe, before anything was written. */
+		/** A write refused because a probe found the disk still full. */
 		public static NoSpace refused(Throwable cause) {
 			return new NoSpace("the disk is full", false, cause);
 		}
@@ -85,7 +85,7 @@ public abstract sealed class StorageException extends RuntimeException {
 
 	}
 
-	/** The data under the key is damaged, or the disk fails to read it. */
+	/** The stored entry cannot be read: it is damaged, or the disk fails. */
 	public static final class Unreadable extends StorageException {
 
 		private static final long serialVersionUID = 1L;
@@ -129,8 +129,8 @@ public abstract sealed class StorageException extends RuntimeException {
 	}
 
 	/**
-	 * The disk did not take the write, which may be found later nonetheless. The store
-	 * takes no more writes; the node has to be restarted.
+	 * The disk failed a write, which may still be found later. The store takes no more
+	 * writes; the node has to be restarted.
 	 */
 	public static final class WriteFailed extends StorageException {
 

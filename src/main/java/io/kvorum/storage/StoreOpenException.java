@@ -1,6 +1,6 @@
 package io.kvorum.storage;
 
-/** A store could not be opened. Nothing in its directory has been changed. */
+/** A store cannot be opened. Nothing in its directory has been changed. */
 public final class StoreOpenException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
@@ -17,7 +17,7 @@ public final class StoreOpenException extends RuntimeException {
 		this.action = action;
 	}
 
-	/** Instructions for an operator, in sentences. */
+	/** The advice for an operator, in sentences. */
 	public String action() {
 		return this.action;
 	}

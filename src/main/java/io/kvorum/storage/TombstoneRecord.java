@@ -1,9 +1,9 @@
 package io.kvorum.storage;
 
 /**
- * A tombstone, and the instant at which it was stored here.
+ * A tombstone, and when this node has got it.
  *
- * @param sinceMillis by the clock of this node, in milliseconds since 1970
+ * @param sinceMillis the arrival by this node's clock, in milliseconds since 1970
  */
 public record TombstoneRecord(EntryHeader header, long sinceMillis) {
 }

@@ -1,4 +1,4 @@
-/** The storage port: what one replica can keep and find, and how that can fail. */
+/** The storage port: the operations of one replica's store, and their failures. */
 @NullMarked
 package io.kvorum.storage;
 

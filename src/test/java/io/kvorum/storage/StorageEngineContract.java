@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Value;

@@ -19,12 +19,12 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
 /**
- * The writes that go to disk together, and the state of the database after them. Used by
- * the committer's thread only.
+ * The writes that go to disk together, and what the database will hold after them. Used
+ * by the committer's thread only.
  * <p>
- * An entry, its row of the index and the row of a tombstone are written together or not
- * at all, so they never differ. The state in memory follows by {@link #applyTo} when the
- * batch has been written.
+ * An entry, its index row and its tombstone row are written together or not at all, so
+ * they never differ. {@link #applyTo} updates what is derived in memory, after the batch
+ * is written.
  */
 final class Batch implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class Batch implements AutoCloseable {
 	private final WriteBatch writes = new WriteBatch();
 
 	/** The keys that this batch has read or changed. */
-	private final Map<Key, Change> changes = new HashMap<>();
+	private final Map<Key, KeyState> states = new HashMap<>();
 
 	private final HintBatch hints;
 
@@ -57,32 +57,32 @@ final class Batch implements AutoCloseable {
 	}
 
 	/**
-	 * The version of a key as this batch will leave it; {@link Version#ABSENT} where
-	 * there is no entry. Reads no more than the head of the entry, and once.
+	 * The version of a key as this batch will leave it; {@link Version#ABSENT} if there
+	 * is no entry. Reads only the head of the entry, and only once.
 	 */
 	Version versionOf(IndexedKey key) throws RocksDBException {
-		return changeOf(key).version;
+		return stateOf(key).version;
 	}
 
-	private Change changeOf(IndexedKey key) throws RocksDBException {
-		Change change = this.changes.get(key.key());
+	private KeyState stateOf(IndexedKey key) throws RocksDBException {
+		KeyState change = this.states.get(key.key());
 		if (change == null) {
 			change = stored(key);
-			this.changes.put(key.key(), change);
+			this.states.put(key.key(), change);
 		}
 		return change;
 	}
 
-	private Change stored(IndexedKey key) throws RocksDBException {
+	private KeyState stored(IndexedKey key) throws RocksDBException {
 		byte[] row = this.rows.get(key.key());
 		if (row != null) {
-			return new Change(key.hash(), EntryFormat.versionOf(row, row.length), copiesOf(row, row.length));
+			return new KeyState(key.hash(), EntryFormat.versionOf(row, row.length), copiesOf(row, row.length));
 		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
-		return (length == RocksDB.NOT_FOUND) ? new Change(key.hash(), Version.ABSENT, Copies.DEFAULT)
-				: new Change(key.hash(), EntryFormat.versionOf(this.head, length), copiesOf(this.head, length));
+		return (length == RocksDB.NOT_FOUND) ? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT)
+				: new KeyState(key.hash(), EntryFormat.versionOf(this.head, length), copiesOf(this.head, length));
 	}
 
 	private Copies copiesOf(byte[] head, int length) {
@@ -90,7 +90,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
-		Change change = changeOf(key);
+		KeyState change = stateOf(key);
 		this.writes.put(this.database.entries, key.bytes(), entry.bytes());
 		this.writes.put(this.database.index, key.row(), entry.indexValue());
 		if (entry.isTombstone()) {
@@ -105,74 +105,88 @@ final class Batch implements AutoCloseable {
 		change.to(entry.version(), entry.copies(), entry.bytes());
 	}
 
-	void delete(IndexedKey key) throws RocksDBException {
-		Change change = changeOf(key);
+	/**
+	 * Removes an entry for good, if it still has this version, and in any case the row of
+	 * a tombstone of that version.
+	 * @return whether the entry was there
+	 */
+	boolean remove(IndexedKey key, Version version) throws RocksDBException {
+		boolean isThere = version.equals(versionOf(key)) && !version.equals(Version.ABSENT);
+		if (isThere) {
+			delete(key);
+		}
+		this.writes.delete(this.database.tombstones, TombstoneRow.key(version, key.bytes()));
+		return isThere;
+	}
+
+	/**
+	 * Removes an expired entry, unless it has been overwritten since.
+	 * @param leavesTombstone whether a tombstone of the same version stays. It keeps a
+	 * replica that missed the entry from bringing back an older one.
+	 * @return whether the entry was there
+	 */
+	boolean collect(Expiry expiry, IndexedKey key, boolean leavesTombstone) throws RocksDBException {
+		KeyState there = stateOf(key);
+		boolean isThere = expiry.version().equals(there.version);
+		if (isThere && leavesTombstone) {
+			put(key, EncodedEntry.of(key.key(), new Tombstone(there.version, there.copies)));
+		}
+		else if (isThere) {
+			delete(key);
+		}
+		this.writes.delete(this.database.expiries, expiry.toKey());
+		return isThere;
+	}
+
+	private void delete(IndexedKey key) throws RocksDBException {
+		KeyState change = stateOf(key);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
 		change.to(Version.ABSENT, Copies.DEFAULT, null);
 	}
 
-	/** Replaces the entry that is there by a tombstone of the same version. */
-	void bury(IndexedKey key) throws RocksDBException {
-		Change there = changeOf(key);
-		put(key, EncodedEntry.of(key.key(), new Tombstone(there.version, there.copies)));
-	}
-
-	void delete(Expiry expiry) throws RocksDBException {
-		this.writes.delete(this.database.expiries, expiry.toKey());
-	}
-
-	/** Forgets that there was a tombstone of this version, if there was. */
-	void deleteTombstone(IndexedKey key, Version version) throws RocksDBException {
-		this.writes.delete(this.database.tombstones, TombstoneRow.key(version, key.bytes()));
-	}
-
-	/** The part that is about hints. */
+	/** The changes to hints. */
 	HintBatch hints() {
 		return this.hints;
 	}
 
+	/**
+	 * Writes a small fact about the node. The batch is synced whatever the durability.
+	 */
 	void putMeta(byte[] name, byte[] value) throws RocksDBException {
 		this.writes.put(this.database.meta, name, value);
-	}
-
-	/** Asks for a sync whatever the durability. */
-	void requireSync() {
 		this.synced = true;
 	}
 
-	/** Runs a task on this thread once the batch is written, if it is. */
+	/** Registers a task for the committer's thread, run once the batch is written. */
 	void whenWritten(Runnable task) {
 		this.whenWritten.add(task);
 	}
 
-	/** Whether there is nothing to be written. */
 	boolean isEmpty() {
 		return this.writes.count() == 0;
 	}
 
-	/** Writes it all at once. */
+	/** Writes the batch atomically. */
 	void write(boolean sync) throws RocksDBException {
 		this.database.db.write((sync || this.synced) ? this.database.synced : this.database.unsynced, this.writes);
 	}
 
-	/** Brings up to date what is kept in memory, after it was written. */
+	/** Updates what is kept in memory, after the batch is written. */
 	void applyTo(Derived derived) {
-		this.changes.forEach((key, change) -> change.applyTo(derived.digests(), key, this.rows));
+		this.states.forEach((key, change) -> change.applyTo(derived.digests(), key, this.rows));
 		this.hints.applyTo(derived.hints());
 		this.whenWritten.forEach(Runnable::run);
 	}
 
-	/**
-	 * The batch may or may not be written, so the state in memory says nothing any more.
-	 */
+	/** Drops the cached rows of the batch: it is unknown whether they were written. */
 	void failed() {
-		this.changes.keySet().forEach(this.rows::remove);
+		this.states.keySet().forEach(this.rows::remove);
 	}
 
 	void clear() {
 		this.writes.clear();
-		this.changes.clear();
+		this.states.clear();
 		this.hints.clear();
 		this.whenWritten.clear();
 		this.synced = false;
@@ -184,7 +198,7 @@ final class Batch implements AutoCloseable {
 	}
 
 	/** The state of a key before this batch and after it. */
-	private static final class Change {
+	private static final class KeyState {
 
 		private final long keyHash;
 
@@ -200,7 +214,7 @@ final class Batch implements AutoCloseable {
 
 		private byte @Nullable [] row;
 
-		Change(long keyHash, Version version, Copies copies) {
+		KeyState(long keyHash, Version version, Copies copies) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
 			this.copiesBefore = copies;
@@ -209,8 +223,8 @@ final class Batch implements AutoCloseable {
 		}
 
 		/**
-		 * Changes the state of the key.
-		 * @param row the new row, in {@link EntryFormat}; null if there is none any more
+		 * Records what the batch does to the key.
+		 * @param row in {@link EntryFormat}; null if the entry is removed
 		 */
 		void to(Version version, Copies copies, byte @Nullable [] row) {
 			this.version = version;

@@ -1,32 +1,33 @@
 package io.kvorum.storage.rocksdb;
 
 import io.kvorum.kv.Key;
-import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * A change of the store. It decides what to write when the committer adds it to a batch.
+ * A change of the store, made by a {@link Write}.
  *
- * @param <T> the result once the batch is written
+ * @param <T> the result
  */
+@FunctionalInterface
 interface Change<T> {
 
-	/** Puts what is to be written into the batch; returns the result. */
+	/**
+	 * Decides by what is stored what to write, and puts that into the batch.
+	 * @return the result once the batch is written
+	 */
 	@Nullable T addTo(Batch batch) throws RocksDBException;
 
-	/** The bytes that it keeps in memory while it waits. */
-	default int bytes() {
+	/**
+	 * The bytes of the key and the entry that the change adds; 0 where it adds none. A
+	 * change that adds none is made on a full disk too.
+	 */
+	default int addedBytes() {
 		return 0;
 	}
 
-	/** Whether it is refused while the disk has too little space. */
-	default boolean needsSpace() {
-		return false;
-	}
-
-	/** Stores an entry if it is newer than the one that is there. */
+	/** Stores an entry if it is newer than the stored one. */
 	record Store(IndexedKey key, EncodedEntry entry) implements Change<StoreOutcome> {
 
 		@Override
@@ -39,80 +40,13 @@ interface Change<T> {
 		}
 
 		@Override
-		public int bytes() {
+		public int addedBytes() {
 			return this.key.bytes().length + this.entry.bytes().length;
 		}
 
-		@Override
-		public boolean needsSpace() {
-			return true;
-		}
-
 	}
 
-	/**
-	 * Removes an entry that has expired, unless it was overwritten since. Returns whether
-	 * it did.
-	 *
-	 * @param buried whether a tombstone of the same version takes its place. Beside other
-	 * replicas it does: one that missed the entry may hold an older one, which would come
-	 * back.
-	 */
-	record Collect(Expiry expiry, IndexedKey key, boolean buried) implements Change<Boolean> {
-
-		@Override
-		public Boolean addTo(Batch batch) throws RocksDBException {
-			boolean collected = this.expiry.version().equals(batch.versionOf(this.key));
-			if (collected && this.buried) {
-				batch.bury(this.key);
-			}
-			else if (collected) {
-				batch.delete(this.key);
-			}
-			batch.delete(this.expiry);
-			return collected;
-		}
-
-	}
-
-	/**
-	 * Removes an entry for good, unless it was overwritten, and in any case the row of a
-	 * tombstone of that version. Returns whether it removed the entry.
-	 */
-	record Remove(IndexedKey key, Version version) implements Change<Boolean> {
-
-		@Override
-		public Boolean addTo(Batch batch) throws RocksDBException {
-			// An absent entry has the version ABSENT, and is not removed.
-			boolean removed = this.version.equals(batch.versionOf(this.key)) && !this.version.equals(Version.ABSENT);
-			if (removed) {
-				batch.delete(this.key);
-			}
-			batch.deleteTombstone(this.key, this.version);
-			return removed;
-		}
-
-	}
-
-	/**
-	 * Writes a small fact about the node, synced whatever the durability.
-	 *
-	 * @param whenWritten runs on the committer's thread, in the order of writes
-	 */
-	@SuppressWarnings("ArrayRecordComponent") // never compared
-	record PutMeta(byte[] name, byte[] value, Runnable whenWritten) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) throws RocksDBException {
-			batch.putMeta(this.name, this.value);
-			batch.requireSync();
-			batch.whenWritten(this.whenWritten);
-			return null;
-		}
-
-	}
-
-	/** Keeps a hint, unless a newer one waits. Returns whether it did. */
+	/** Keeps a hint, unless a newer one waits. */
 	record AddHint(long target, Key key, EncodedEntry entry) implements Change<Boolean> {
 
 		@Override
@@ -121,35 +55,8 @@ interface Change<T> {
 		}
 
 		@Override
-		public int bytes() {
+		public int addedBytes() {
 			return this.key.bytes().length + this.entry.bytes().length;
-		}
-
-		@Override
-		public boolean needsSpace() {
-			return true;
-		}
-
-	}
-
-	/** Removes a hint, unless a newer one waits. */
-	record RemoveHint(long target, Key key, Version version) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) throws RocksDBException {
-			batch.hints().remove(this.target, this.key, this.version);
-			return null;
-		}
-
-	}
-
-	/** Removes all hints for a node. */
-	record RemoveHints(long target) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) throws RocksDBException {
-			batch.hints().removeAll(this.target);
-			return null;
 		}
 
 	}

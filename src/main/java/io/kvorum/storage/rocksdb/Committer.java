@@ -34,35 +34,34 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes: group commit.
  * <p>
- * Callers put writes into a bounded queue. The thread takes all that have gathered, asks
- * each what to write given the present state, writes the batch, syncs it, and completes
- * the callers. While a sync runs the next batch gathers, so the disk is asked as often as
- * it can answer, whatever the load. There is no other writer, so "store if newer" needs
- * no locks, and all waiting writes share a sync. For the same reason only this thread
- * knows whether a row that a read found is still the newest, and may be cached.
+ * Callers put writes into a bounded queue. The thread takes all queued writes, lets each
+ * decide by what is stored what to write, writes and syncs the batch, and completes the
+ * callers. During a sync the next batch gathers. So the disk gets as many syncs as it can
+ * take, at any load. With a single writer, "store if newer" needs no locks, and all
+ * writes of a batch share a sync. Only this thread knows whether a row that a read has
+ * found is still the newest and may be cached.
  * <p>
- * <b>Failures.</b> Data that cannot be read fails only its own write. A full disk fails
- * the batch; later writes are refused until a probe succeeds. Any other error of the disk
- * is final, because RocksDB cannot say what has reached the disk. The committer then
- * takes nothing more and reports the failure, so that the process ends. If the reason is
- * a table that a compaction found damaged, the {@link DamageMarker} lets the next start
- * avoid it.
+ * <b>Failures.</b> A write whose stored entry cannot be read fails alone. A full disk
+ * fails the batch; later writes are refused before they are tried, until a probe
+ * succeeds. Any other disk error is final, since RocksDB cannot say what has reached the
+ * disk. The committer then takes no more writes and calls {@code whenFailed}. If a
+ * compaction found a damaged table, the {@link DamageMarker} lets the next start avoid
+ * it.
  * <p>
- * <b>A disk that hangs</b> holds up the thread. {@link #tellOverdue()}, called regularly
- * by another thread, completes the callers: a waiting write will not be tried, a write
- * that has begun is unknown. So a write needs no timer of its own.
+ * <b>A disk that hangs</b> blocks the thread. Another thread calls {@link #failOverdue()}
+ * periodically, which fails the overdue writes: queued ones will not be tried, begun ones
+ * may be stored. So a write needs no timer of its own.
  */
 final class Committer implements AutoCloseable {
 
 	private static final Logger logger = LoggerFactory.getLogger(Committer.class);
 
-	/** The most writes in a batch. */
 	private static final int MAX_BATCH_WRITES = 1024;
 
-	/** A batch takes no more writes when it has this many bytes. */
+	/** A batch of this size takes no more writes. */
 	private static final long MAX_BATCH_BYTES = 4 << 20;
 
-	/** The value of the probe that is written when the disk was full. */
+	/** The row that probes a disk that was full. */
 	private static final byte[] PROBE = "probe".getBytes(StandardCharsets.US_ASCII);
 
 	private final Database database;
@@ -79,9 +78,9 @@ final class Committer implements AutoCloseable {
 
 	private final DamageMarker damage;
 
-	private final Space space;
+	private final FreeSpace space;
 
-	/** Made once: under overload they are given by the thousand, and say the same. */
+	/** Created once: under overload thousands are thrown, all alike. */
 	private final Overloaded tooMany;
 
 	private final Overloaded tooLarge;
@@ -102,15 +101,15 @@ final class Committer implements AutoCloseable {
 
 	private volatile @Nullable Unavailable refusal;
 
-	/** The writes that have been taken and not completed. */
+	/** Writes taken from the queue whose callers have no result yet. */
 	private volatile List<Write<?>> taken = List.of();
 
-	/** Whether the last write met a full disk. Set by the committer's thread only. */
+	/** Whether the last write found the disk full. Set by the committer's thread only. */
 	private volatile boolean full;
 
 	/**
-	 * Whether the disk hung at the last check for overdue writes. Used by the thread of
-	 * that check.
+	 * Whether the disk hung at the last check. Used by the thread that calls
+	 * {@link #failOverdue()}.
 	 */
 	private boolean hangs;
 
@@ -123,7 +122,7 @@ final class Committer implements AutoCloseable {
 		this.events = events;
 		this.whenFailed = whenFailed;
 		this.damage = new DamageMarker(settings.path());
-		this.space = new Space(settings.path(), settings.minFreeBytes(), time);
+		this.space = new FreeSpace(settings.path(), settings.minFreeBytes(), time);
 		this.tooMany = new Overloaded("kvorum.storage.write-queue-length", settings.writeQueueLength());
 		this.tooLarge = new Overloaded("kvorum.storage.write-queue-size", settings.writeQueueBytes());
 		this.thread.setDaemon(true);
@@ -134,9 +133,9 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Takes a write.
-	 * @throws StorageException if a limit is reached or the store is closed: it was not
-	 * taken
+	 * Queues a write.
+	 * @throws StorageException if a limit is reached or the store is closed: the write is
+	 * not queued
 	 */
 	void submit(Write<?> write) {
 		Unavailable refused = this.refusal;
@@ -162,9 +161,9 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Caches a row that a read found in the database, if it is not too long and still the
-	 * newest when its turn comes.
-	 * @param asOf the {@link RowCache#now()} before the database was asked
+	 * Caches a row that a read has found in the database, if it is short enough, and
+	 * still the newest when the committer takes it.
+	 * @param asOf the value of {@link RowCache#now()} before the read
 	 */
 	void keep(Key key, byte[] row, long asOf) {
 		if (this.derived.rows().hasRoomFor(key, row) && this.fills.offer(key, row, asOf)) {
@@ -172,9 +171,7 @@ final class Committer implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * The limit that a write with so many bytes would meet now; null where it has room.
-	 */
+	/** The limit that a write of this size would reach now; null if there is room. */
 	@Nullable Overloaded limitFor(int bytes) {
 		if (this.queuedWrites.get() >= this.settings.writeQueueLength()) {
 			return this.tooMany;
@@ -218,7 +215,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * The age of the oldest write, in nanoseconds; 0 if there is none. Called by any
+	 * The age of the oldest unfinished write, in nanoseconds; 0 if there is none. By any
 	 * thread.
 	 */
 	long oldestNanos() {
@@ -256,17 +253,15 @@ final class Committer implements AutoCloseable {
 		refuseQueued();
 	}
 
-	/**
-	 * Waits until there is something to do; false when nothing is and nothing will be.
-	 */
+	/** Waits for work; false if the committer is closing and there is none. */
 	private boolean awaitWork() {
 		while (!hasWork()) {
 			if (this.closing) {
 				return false;
 			}
 			this.parked.set(true);
-			// Announce first, look second: a caller that adds a write adds first and
-			// looks second.
+			// Set before the check: callers add before they read it, so no wake-up is
+			// lost.
 			if (!hasWork() && !this.closing) {
 				LockSupport.park(this);
 			}
@@ -346,10 +341,10 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Fails writes whose time is over while the disk hangs, and tells the log. By one
-	 * thread, whichever it is.
+	 * Fails overdue writes while the disk hangs, and logs when it hangs and when it
+	 * answers again. By one thread at a time.
 	 */
-	void tellOverdue() {
+	void failOverdue() {
 		long now = this.time.nanos();
 		for (Write<?> write : this.taken) {
 			if (write.isOverdue(now, this.settings.writeTimeout())) {
@@ -376,7 +371,7 @@ final class Committer implements AutoCloseable {
 		this.hangs = now;
 	}
 
-	/** Why writes that need space are refused; null where there is some. */
+	/** The reason for refusing writes that need space; null if there is space. */
 	private @Nullable NoSpace noSpace() {
 		NoSpace low = this.space.refusal();
 		if (low != null || !this.full) {
@@ -415,12 +410,12 @@ final class Committer implements AutoCloseable {
 			this.whenFailed.accept(cause);
 		}
 		catch (RuntimeException ex) {
-			// The callers are completed nonetheless.
+			// The queued writes still have to be completed.
 			logger.error("The store has failed, and telling so failed too", ex);
 		}
 	}
 
-	/** Hands results over: one task for each executor that waits for some. */
+	/** Completes writes, by one task for each executor that waits for some. */
 	private static void handBack(List<Write<?>> writes) {
 		IdentityHashMap<Executor, List<Write<?>>> byCaller = new IdentityHashMap<>();
 		for (Write<?> write : writes) {
@@ -434,7 +429,7 @@ final class Committer implements AutoCloseable {
 			caller.execute(() -> writes.forEach(Committer::complete));
 		}
 		catch (RejectedExecutionException ex) {
-			// Its event loop is shutting down; no other thread will complete it.
+			// Its event loop is shutting down, so complete them here.
 			writes.forEach(Committer::complete);
 		}
 	}
@@ -444,15 +439,12 @@ final class Committer implements AutoCloseable {
 			write.complete();
 		}
 		catch (RuntimeException | Error ex) {
-			// It is the caller's; the others in the batch wait for theirs.
+			// The error is the caller's; the rest of the batch still needs its results.
 			logger.error("A caller failed when it was told the result of a write", ex);
 		}
 	}
 
-	/**
-	 * Fails the writes that no batch will take. Called by any thread: each write is
-	 * polled once.
-	 */
+	/** Fails all queued writes. By any thread: each write is polled once. */
 	private void refuseQueued() {
 		Unavailable refused = this.refusal;
 		for (Write<?> write = poll(); write != null && refused != null; write = poll()) {

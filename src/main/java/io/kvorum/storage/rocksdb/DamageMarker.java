@@ -8,11 +8,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Remembers, in a file beside the data, that a compaction has met a damaged table.
- * RocksDB takes no more writes after that, and a compaction would meet it again after
- * every start. With the mark the store is opened without compactions: the entries in the
- * damaged block are errors, all others are served and written, until an operator restores
- * the data and removes the file.
+ * A file beside the data which records that a compaction found a damaged table.
+ * <p>
+ * RocksDB then takes no more writes, and a compaction would find the table again after
+ * every start. With the mark, the store is opened without compactions. Entries in the
+ * damaged block answer errors; all others are served and written. That lasts until an
+ * operator restores the data and removes the file.
  */
 final class DamageMarker {
 
@@ -30,7 +31,7 @@ final class DamageMarker {
 		return Files.exists(this.file);
 	}
 
-	/** Sets the mark; where that fails, the next start meets the damage again. */
+	/** Sets the mark. If that fails, the next start meets the damage again. */
 	void set(String what) {
 		try {
 			Files.writeString(this.file, what + System.lineSeparator());
@@ -40,7 +41,7 @@ final class DamageMarker {
 		}
 	}
 
-	/** Tells an operator what it means. */
+	/** Logs what the mark means and what to do. */
 	void warn() {
 		logger.warn("The data is damaged: {} says where. Entries in damaged blocks answer errors, the others are "
 				+ "served; compactions are off, so the data grows. Restore the data from a backup, or remove the "

@@ -12,6 +12,7 @@ import java.util.Properties;
 import java.util.Set;
 
 import io.kvorum.storage.StoreOpenException;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
 import org.rocksdb.BloomFilter;
 import org.rocksdb.Cache;
@@ -28,6 +29,7 @@ import org.rocksdb.ReadOptions;
 import org.rocksdb.ReadTier;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.Slice;
 import org.rocksdb.Statistics;
 import org.rocksdb.StatsLevel;
 import org.rocksdb.WALRecoveryMode;
@@ -35,42 +37,41 @@ import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
 
 /**
- * An open database with every native handle that belongs to it. Closing frees them in the
- * right order. A caller must be sure that it is open, see {@link StoreGate}.
+ * An open database with all its native handles; closing frees them in the right order.
+ * Callers must be sure that it is open, see {@link StoreGate}.
  */
 final class Database implements AutoCloseable {
 
 	/**
-	 * The least size of a shard of the cache. Each shard has its own lock, and there are
-	 * at most 2^6. Memtables are charged to shards at random in pieces of 256 KB, and a
-	 * block as large as a shard is never kept. RocksDB's own choice, from 512 KB on, is
-	 * too small for a small cache.
+	 * The least size of a cache shard. Each shard has its own lock; there are at most
+	 * 2^6. RocksDB charges memtables to random shards in pieces of 256 KB, and never
+	 * keeps a block as large as a shard. Its own shards, from 512 KB on, are too small
+	 * for a small cache.
 	 */
 	private static final long MIN_SHARD_BYTES = 4 << 20;
 
 	private static final int MAX_SHARD_BITS = 6;
 
 	/**
-	 * The part of the cache that indexes and filters may fill before data pushes them
-	 * out.
+	 * The part of the cache that indexes and filters may fill before data evicts them.
 	 */
 	private static final double FOR_INDEXES_AND_FILTERS = 0.5;
 
 	private static final int BLOOM_BITS_PER_KEY = 10;
 
-	/** RocksDB's own log: files kept, and the size of each. */
+	/** The number of files of RocksDB's own log; each has {@link #INFO_LOG_BYTES}. */
 	private static final int INFO_LOG_FILES = 3;
 
 	private static final long INFO_LOG_BYTES = 4 << 20;
 
 	/**
 	 * All columns, in the order of their numbers. The last one is empty: a release that
-	 * does not know {@link StoreFormat} opens no store with an unknown column.
+	 * does not know {@link StoreFormat} refuses a store with an unknown column.
 	 */
 	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
 			"hints", "store-format");
 
-	/** The columns whose rows are never read one by one. */
+	/** The columns that are only iterated, never read by key. */
 	private static final Set<String> WALKED = Set.of("index", "tombstones");
 
 	private final Deque<AutoCloseable> handles = new ArrayDeque<>();
@@ -78,12 +79,12 @@ final class Database implements AutoCloseable {
 	/** Key → entry. */
 	final ColumnFamilyHandle entries;
 
-	/** Expiries without a value; one for each entry that expires, or did. */
+	/** An {@link Expiry} for each entry that expires, or did; without values. */
 	final ColumnFamilyHandle expiries;
 
 	/**
-	 * The facts about each entry, by partition; see {@link IndexRow}. Replaced by
-	 * {@link #clearIndex()}.
+	 * Headers of all entries, by partition; see {@link IndexRow}. {@link #clearIndex()}
+	 * replaces it.
 	 */
 	ColumnFamilyHandle index;
 
@@ -92,13 +93,12 @@ final class Database implements AutoCloseable {
 	/** Tombstones by version; see {@link TombstoneRow}. */
 	final ColumnFamilyHandle tombstones;
 
-	/** The writes that other nodes have not acknowledged; see {@link HintRow}. */
+	/** Entries that other nodes have not acknowledged; see {@link HintRow}. */
 	final ColumnFamilyHandle hints;
 
-	/** The facts that the node remembers about itself. */
+	/** Facts about the node; see {@link NodeFacts}. */
 	final ColumnFamilyHandle meta;
 
-	/** The format of all rows. */
 	final StoreFormat format;
 
 	final RocksDB db;
@@ -107,24 +107,24 @@ final class Database implements AutoCloseable {
 
 	final Cache cache;
 
-	/** Reads that do not leave memory. */
+	/** Options of reads from memory only. */
 	final ReadOptions fromMemory;
 
-	/** Reads from wherever it is. */
+	/** Options of reads from memory or disk. */
 	final ReadOptions fromAnywhere;
 
-	/** Reads of many entries that should not push others out of the cache. */
+	/** Options of reads of many entries, which leave the block cache as it is. */
 	final ReadOptions scan;
 
 	final WriteOptions synced;
 
 	final WriteOptions unsynced;
 
-	/** Whether it was opened without compactions because a table is damaged. */
+	/** Whether it is open without compactions, since a table is damaged. */
 	final boolean damaged;
 
 	/**
-	 * Opens the database of a directory, which is made where it is missing.
+	 * Opens the database of a directory, which is created if it is missing.
 	 * @throws StoreOpenException if that cannot be done
 	 */
 	static Database open(RocksSettings settings) {
@@ -190,8 +190,8 @@ final class Database implements AutoCloseable {
 		DBOptions options = own(DBOptions.getDBOptionsFromProps(notInJava()));
 		return options.setCreateIfMissing(true)
 			.setCreateMissingColumnFamilies(true)
-			// The default, point in time, drops every write behind a damaged one in
-			// silence.
+			// The default, point in time, silently drops every write behind a damaged
+			// one.
 			.setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
 			.setParanoidChecks(true)
 			.setMaxOpenFiles(settings.maxOpenFiles())
@@ -207,11 +207,10 @@ final class Database implements AutoCloseable {
 			.setMaxLogFileSize(INFO_LOG_BYTES);
 	}
 
-	/** Options that only the native side knows. */
+	/** Options that RocksDB's Java API lacks. */
 	static Properties notInJava() {
 		Properties properties = new Properties();
-		// A synced log that has gone missing stops the start instead of shortening
-		// history.
+		// A missing synced log fails the start instead of losing writes.
 		properties.setProperty("track_and_verify_wals_in_manifest", "true");
 		return properties;
 	}
@@ -222,16 +221,15 @@ final class Database implements AutoCloseable {
 			.setMemtableWholeKeyFiltering(true);
 	}
 
-	/**
-	 * The options of columns whose rows are never read one by one: filters are of no use.
-	 */
+	/** Options of columns that are only iterated: filters would be of no use. */
 	private ColumnFamilyOptions walkedColumns(RocksSettings settings) {
 		return columns(settings, table());
 	}
 
 	/**
-	 * Splits indexes and filters into parts of a block's size. The whole ones of a large
-	 * table have more than a megabyte, which is read for each key if they are not cached.
+	 * Tables with partitioned indexes and filters, in parts of a block's size.
+	 * Unpartitioned, those of a large table take more than a megabyte, which every
+	 * uncached lookup reads.
 	 */
 	private BlockBasedTableConfig table() {
 		return new BlockBasedTableConfig().setBlockCache(this.cache)
@@ -257,15 +255,24 @@ final class Database implements AutoCloseable {
 	}
 
 	/**
-	 * Drops the index with its tables, which need not be readable, and makes an empty
-	 * one. If the process ends in between, the next start makes it. To be called before
-	 * the index is used.
+	 * Drops the index with its tables, which need not be readable, and creates an empty
+	 * one. If the process ends in between, the next start creates it. Call it before the
+	 * index is used.
 	 */
 	void clearIndex() throws RocksDBException {
 		this.db.dropColumnFamily(this.index);
-		// Its tables go with the last handle.
+		// RocksDB deletes its tables with the last handle.
 		this.index.close();
 		this.index = own(this.db.createColumnFamily(column("index", this.walked)));
+	}
+
+	/**
+	 * Options of a scan up to a bound, exclusive; null for none. The caller closes them,
+	 * before the bound.
+	 */
+	ReadOptions scanTo(@Nullable Slice upper) {
+		ReadOptions options = new ReadOptions(this.scan);
+		return (upper != null) ? options.setIterateUpperBound(upper) : options;
 	}
 
 	private <T extends AutoCloseable> T own(T handle) {
@@ -274,8 +281,8 @@ final class Database implements AutoCloseable {
 	}
 
 	/**
-	 * Writes memtables to tables, so that the next start finds no log to replay: closing
-	 * alone leaves that to the next start.
+	 * Writes memtables to tables. Closing alone does not, so the next start would replay
+	 * the log.
 	 */
 	void flush() throws RocksDBException {
 		try (FlushOptions waiting = new FlushOptions()) {
@@ -284,7 +291,7 @@ final class Database implements AutoCloseable {
 		}
 	}
 
-	/** Frees everything, last opened first. */
+	/** Frees all handles, the last opened first. */
 	@Override
 	public void close() {
 		for (AutoCloseable handle : this.handles) {

@@ -3,9 +3,9 @@ package io.kvorum.storage.rocksdb;
 import io.kvorum.storage.Digests;
 
 /**
- * The state in memory that is derived from the store. Changed by the committer's thread
- * only: after a batch has been written and before its callers are completed. Rows that
- * reads found are added between batches.
+ * State in memory that is derived from what is stored. Only the committer's thread
+ * changes it: after a batch is written and before its callers get their results. Between
+ * batches it also adds rows that reads have found.
  */
 record Derived(Digests digests, HintCounts hints, RowCache rows) {
 }

@@ -23,17 +23,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings what is stored into the digests of a store that was opened, while it is used.
+ * Adds all stored entries to the digests of a store that was opened, while the store is
+ * in use.
  * <p>
- * It reads the store as it was before the first write, by an iterator that was made then;
- * the committer sees to all that is written since. Both only toggle, so that their order
- * does not matter and neither knows of the other. Rejected: a snapshot, which iterators
- * could be made of again; when it is released, RocksDB rewrites all tables that it could
- * not clear of old versions meanwhile, those of other columns too, after every start.
+ * It reads the store as it was before the first write, by an iterator created then; the
+ * committer adds later writes. Both only toggle entries, so their order does not matter.
+ * Rejected: a snapshot, from which new iterators could be created. When a snapshot is
+ * released, RocksDB rewrites all tables that it could not clear of old versions
+ * meanwhile. That would follow every start, for all columns.
  * <p>
- * Partitions with damaged rows of the index are read from the entries, all of which are
- * looked at for that. If entries are damaged too, the content of such a partition is
- * unknown: its digest equals that of no other store.
+ * Partitions with damaged index rows are read from the entries, by a scan of all of them.
+ * If entries are damaged too, the content of such a partition is unknown: its digest then
+ * equals that of no other store.
  */
 final class DigestBuild implements AutoCloseable {
 
@@ -60,23 +61,22 @@ final class DigestBuild implements AutoCloseable {
 
 	private final TimeSource time;
 
-	/** The partition that is being read: a round goes on where the one before failed. */
+	/** The partition being read; after a failure the next round continues there. */
 	private int partition;
 
-	/** The headers that were read of a partition. */
+	/** The headers read of that partition. */
 	private final List<EntryHeader> read = new ArrayList<>();
 
-	/** Partitions with damaged rows. */
 	private final BitSet damaged = new BitSet();
 
-	/** The entry that was looked at last. */
+	/** The key of the last entry that was read. */
 	private byte[] lastEntry = {};
 
 	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
 	private long added;
 
-	/** Prepares a build from what is stored now, before the committer starts. */
+	/** A build over what is stored now. Create it before the committer starts. */
 	DigestBuild(Database database, KeyHash hashes, Digests digests, long identity, IndexDamage damage,
 			TimeSource time) {
 		this.rows = database.db.newIterator(database.index, database.scan);
@@ -104,7 +104,7 @@ final class DigestBuild implements AutoCloseable {
 		}
 	}
 
-	/** Whether all readable rows have been added. */
+	/** Adds the entries of all readable partitions; false if it was interrupted. */
 	private boolean addRows() throws RocksDBException {
 		this.read.clear();
 		this.rows.seek(IndexRow.bound(this.partition));
@@ -131,7 +131,7 @@ final class DigestBuild implements AutoCloseable {
 		this.read.add(header);
 	}
 
-	/** Adds what was read of the partition, wholly, and begins another one. */
+	/** Adds all entries of the partition that was read, and begins another one. */
 	private void begin(int next) {
 		this.read.forEach(header -> add(this.hashes.of(header.key()), header.version(), header.copies()));
 		this.read.clear();
@@ -143,7 +143,10 @@ final class DigestBuild implements AutoCloseable {
 		this.added++;
 	}
 
-	/** Whether there was damage, and not the end. The next partition may be readable. */
+	/**
+	 * Skips a damaged partition; false at the end of the rows. The next partition may be
+	 * readable.
+	 */
 	private boolean passOverDamage() throws RocksDBException {
 		try {
 			// An iterator that meets damage just ends.
@@ -163,7 +166,7 @@ final class DigestBuild implements AutoCloseable {
 		}
 	}
 
-	/** Whether the entries of the damaged partitions have been added. */
+	/** Adds the entries of partitions with damaged rows; false if it was interrupted. */
 	private boolean addEntriesOfDamaged() throws RocksDBException {
 		if (this.damaged.isEmpty()) {
 			return true;
@@ -218,7 +221,7 @@ final class DigestBuild implements AutoCloseable {
 	}
 
 	/**
-	 * Lets go of the tables it reads; again does nothing. Not while it runs elsewhere.
+	 * Releases the tables that it reads; idempotent. Must not be called while it runs.
 	 */
 	@Override
 	public void close() {

@@ -9,8 +9,8 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
 
 /**
- * An entry as it goes to disk: made by the caller of a write, so that the committer's
- * thread need not.
+ * An entry encoded for the disk, by the caller of a write, to spare the committer's
+ * thread.
  */
 final class EncodedEntry {
 
@@ -52,7 +52,7 @@ final class EncodedEntry {
 		return this.entry instanceof Tombstone;
 	}
 
-	/** Its {@link Live#expiresAtMillis()}; a tombstone never expires. */
+	/** The instant of {@link Live#expiresAtMillis()}; a tombstone never expires. */
 	long expiresAtMillis() {
 		return (this.entry instanceof Live live) ? live.expiresAtMillis() : Live.NEVER;
 	}

@@ -25,8 +25,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads single entries: memory first, on the calling thread, and only where that cannot
- * tell from disk. What was written or read lately is in the {@link RowCache}.
+ * Reads single entries: from memory on the calling thread, else from disk on the storage
+ * scheduler. The {@link RowCache} holds rows that were written or read lately.
  */
 final class EntryReads {
 
@@ -54,13 +54,13 @@ final class EntryReads {
 		this.events = events;
 	}
 
-	/** The time since when the disk has not answered, in nanoseconds. */
+	/** The time since the disk last answered, in nanoseconds; 0 if it owes no answer. */
 	long silentNanos() {
 		return this.silence.nanos(this.time.nanos());
 	}
 
 	Mono<Entry> read(Key key, Deadline deadline) {
-		OpenStore opened = this.gate.storeOrNull();
+		OpenStore opened = this.gate.openedOrNull();
 		byte[] row = (opened != null) ? opened.derived().rows().get(key) : null;
 		if (row != null) {
 			this.events.readFromRowCache();
@@ -75,7 +75,7 @@ final class EntryReads {
 		}
 		Entry entry;
 		try {
-			OpenStore opened = this.gate.store();
+			OpenStore opened = this.gate.opened();
 			entry = look(key, opened, opened.database().fromMemory);
 		}
 		catch (RocksDBException ex) {
@@ -92,9 +92,9 @@ final class EntryReads {
 	}
 
 	/**
-	 * Reads the database, which has a batch a moment before the row cache has it. A row
-	 * that has come into the cache meanwhile is what other readers see, even if the
-	 * database is ahead of it. Answering it keeps a later read from going back.
+	 * Looks into the database, which has a batch shortly before the row cache has it. A
+	 * row that has come into the cache meanwhile wins, even if the database is ahead of
+	 * it. Otherwise a read that follows this one could return an older entry.
 	 */
 	private static @Nullable Entry look(Key key, OpenStore opened, ReadOptions from)
 			throws RocksDBException, DamagedEntryException {
@@ -139,7 +139,7 @@ final class EntryReads {
 		this.silence.asked(this.time.nanos());
 		Entry entry;
 		try {
-			OpenStore opened = this.gate.store();
+			OpenStore opened = this.gate.opened();
 			entry = look(key, opened, opened.database().fromAnywhere);
 		}
 		catch (RocksDBException | DamagedEntryException ex) {

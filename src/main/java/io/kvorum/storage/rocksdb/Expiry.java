@@ -6,9 +6,9 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 
 /**
- * The expiry of an entry of a key, in this version, at an instant. It is stored as a key
- * without a value, in the order instant, key, version. The version keeps two versions of
- * a key apart that expire at the same instant, so that one can be dropped.
+ * The expiry of a version of an entry. Stored as a key without a value, ordered by
+ * instant: instant, key, version. Two versions of a key that expire at the same instant
+ * have an expiry each, so removing one keeps the other.
  */
 record Expiry(long atMillis, Key key, Version version) {
 
@@ -31,7 +31,7 @@ record Expiry(long atMillis, Key key, Version version) {
 		return new Expiry(atMillis, Key.of(key), new Version(buffer.getLong(), buffer.getLong()));
 	}
 
-	/** The keys of all that expire before this instant are below this one. */
+	/** The bound below which are the keys of all expiries before this instant. */
 	static byte[] before(long millis) {
 		return ByteBuffer.allocate(Long.BYTES).putLong(millis).array();
 	}

@@ -16,13 +16,13 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Removes entries that expired long ago. It walks the expiries in the order of their
- * instants, up to the horizon, so that it reads what is due and nothing else; each goes
- * through the committer, which lets entries alone that were written again.
+ * Removes entries that expired long ago. It iterates the expiries in the order of their
+ * instants, up to the horizon, so it reads only what is due. The committer removes each
+ * entry, unless it was overwritten.
  */
 final class ExpiryCollector {
 
-	/** Expiries read at a time, so that an iterator does not pin old files for long. */
+	/** The expiries read by one iterator, so that it does not pin old files for long. */
 	private static final int PAGE = 500;
 
 	private final Database database;
@@ -41,7 +41,9 @@ final class ExpiryCollector {
 		this.events = events;
 	}
 
-	/** Removes all that is due. Blocks; ends early where the thread is interrupted. */
+	/**
+	 * Removes all entries that are due. Blocks; ends early if the thread is interrupted.
+	 */
 	void collect() {
 		byte[] end = Expiry.before(this.horizon.millis() + 1);
 		byte[] next = {};
@@ -55,7 +57,7 @@ final class ExpiryCollector {
 	private List<Expiry> page(byte[] start, byte[] end) {
 		List<Expiry> due = new ArrayList<>();
 		try (Slice upper = new Slice(end);
-				ReadOptions options = new ReadOptions(this.database.scan).setIterateUpperBound(upper);
+				ReadOptions options = this.database.scanTo(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.expiries, options)) {
 			for (iterator.seek(start); iterator.isValid() && due.size() < PAGE; iterator.next()) {
 				due.add(Expiry.of(iterator.key()));
@@ -73,8 +75,7 @@ final class ExpiryCollector {
 	private int removeAll(List<Expiry> due) {
 		Mono<Long> removed = Flux.fromIterable(due)
 			.flatMap(expiry -> this.remove.apply(expiry)
-				// One that is damaged stays and is met again; it must not keep the
-				// others.
+				// A damaged entry stays; it must not keep the others.
 				.onErrorReturn(StorageException.Unreadable.class, false), PAGE)
 			.filter(Boolean::booleanValue)
 			.count();

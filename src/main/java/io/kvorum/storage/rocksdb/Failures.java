@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
 
-/** The meaning of RocksDB's errors. */
+/** Maps errors of RocksDB to those of the storage port. */
 final class Failures {
 
 	/** The advice for a store that a newer version has written. */
@@ -20,7 +20,7 @@ final class Failures {
 	private Failures() {
 	}
 
-	/** Whether the answer is not in memory, but may be on disk. */
+	/** Whether the answer is not in memory but may be on disk. */
 	static boolean isNotInMemory(RocksDBException ex) {
 		return code(ex) == Status.Code.Incomplete;
 	}
@@ -30,7 +30,7 @@ final class Failures {
 		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
 	}
 
-	/** Whether the data on disk differs from what was written. */
+	/** Whether the data on disk is not what was written. */
 	static boolean isDamage(RocksDBException ex) {
 		return code(ex) == Status.Code.Corruption;
 	}
@@ -63,14 +63,14 @@ final class Failures {
 	}
 
 	/**
-	 * Whether another process, or this one, holds the lock. RocksDB has only these words
-	 * for it, and no code.
+	 * Whether the lock is held, by another process or by this one. RocksDB has no code
+	 * for that, so it goes by the message.
 	 */
 	private static boolean isLocked(String message) {
 		return message.startsWith("While lock file") || message.startsWith("lock hold by current process");
 	}
 
-	/** It keeps something that this version does not know. */
+	/** Whether the store has columns that this version does not know. */
 	private static boolean isOfAnotherVersion(String message) {
 		return message.contains("Column families not opened");
 	}

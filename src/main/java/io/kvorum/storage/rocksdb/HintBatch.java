@@ -18,9 +18,9 @@ final class HintBatch {
 
 	private final WriteBatch writes;
 
-	private final Map<Place, Change> changes = new HashMap<>();
+	private final Map<Place, HintState> states = new HashMap<>();
 
-	/** The nodes whose hints this batch has removed, but for later changes. */
+	/** The nodes whose hints this batch has removed; later changes still apply. */
 	private final Set<Long> emptied = new HashSet<>();
 
 	private final byte[] waiting = new byte[HintRow.WAITING_BYTES];
@@ -30,9 +30,12 @@ final class HintBatch {
 		this.writes = writes;
 	}
 
-	/** Whether it is newer than the waiting hint of its key, and replaces it. */
+	/**
+	 * Adds a hint in place of an older one for the same key; false if the waiting one is
+	 * as new or newer.
+	 */
 	boolean add(long target, Key key, Version version, byte[] entry) throws RocksDBException {
-		Change change = changeOf(target, key);
+		HintState change = stateOf(target, key);
 		if (!version.isNewerThan(change.version)) {
 			return false;
 		}
@@ -46,7 +49,7 @@ final class HintBatch {
 	}
 
 	void remove(long target, Key key, Version version) throws RocksDBException {
-		Change change = changeOf(target, key);
+		HintState change = stateOf(target, key);
 		if (version.equals(change.version)) {
 			this.writes.delete(this.database.hints, HintRow.data(target, version, key.bytes()));
 			this.writes.delete(this.database.hints, HintRow.key(target, key.bytes()));
@@ -57,50 +60,50 @@ final class HintBatch {
 	void removeAll(long target) throws RocksDBException {
 		this.writes.deleteRange(this.database.hints, HintRow.dataStart(target), HintRow.dataEnd(target));
 		this.writes.deleteRange(this.database.hints, HintRow.keysStart(target), HintRow.keysEnd(target));
-		this.changes.keySet().removeIf(place -> place.target == target);
+		this.states.keySet().removeIf(place -> place.target == target);
 		this.emptied.add(target);
 	}
 
-	private Change changeOf(long target, Key key) throws RocksDBException {
+	private HintState stateOf(long target, Key key) throws RocksDBException {
 		Place place = new Place(target, key);
-		Change change = this.changes.get(place);
+		HintState change = this.states.get(place);
 		if (change == null) {
-			change = this.emptied.contains(target) ? new Change(Version.ABSENT, 0) : stored(place);
-			this.changes.put(place, change);
+			change = this.emptied.contains(target) ? new HintState(Version.ABSENT, 0) : stored(place);
+			this.states.put(place, change);
 		}
 		return change;
 	}
 
-	private Change stored(Place place) throws RocksDBException {
+	private HintState stored(Place place) throws RocksDBException {
 		byte[] row = HintRow.key(place.target, place.key.bytes());
 		int length = this.database.db.get(this.database.hints, this.database.fromAnywhere, row, 0, row.length,
 				this.waiting, 0, this.waiting.length);
-		return (length == RocksDB.NOT_FOUND) ? new Change(Version.ABSENT, 0)
-				: new Change(HintRow.waitingVersion(this.waiting), HintRow.waitingLength(this.waiting));
+		return (length == RocksDB.NOT_FOUND) ? new HintState(Version.ABSENT, 0)
+				: new HintState(HintRow.waitingVersion(this.waiting), HintRow.waitingLength(this.waiting));
 	}
 
 	void applyTo(HintCounts counts) {
-		if (this.changes.isEmpty() && this.emptied.isEmpty()) {
+		if (this.states.isEmpty() && this.emptied.isEmpty()) {
 			return;
 		}
 		this.emptied.forEach(counts::emptied);
-		// Additions first: no reader must see that nothing waits while something does.
-		this.changes.forEach((place, change) -> change.addTo(counts, place.target));
-		this.changes.forEach((place, change) -> change.removeFrom(counts, place.target));
+		// Additions first: a reader must not see that nothing waits while something does.
+		this.states.forEach((place, change) -> change.addTo(counts, place.target));
+		this.states.forEach((place, change) -> change.removeFrom(counts, place.target));
 		counts.settle(this.database);
 	}
 
 	void clear() {
-		this.changes.clear();
+		this.states.clear();
 		this.emptied.clear();
 	}
 
-	/** There is one hint for each. */
+	/** The identity of a hint. */
 	private record Place(long target, Key key) {
 	}
 
-	/** The waiting hint of a key before this batch and after it. */
-	private static final class Change {
+	/** The hint of a key before this batch and after it. */
+	private static final class HintState {
 
 		private final Version versionBefore;
 
@@ -110,7 +113,7 @@ final class HintBatch {
 
 		private int length;
 
-		Change(Version version, int length) {
+		HintState(Version version, int length) {
 			this.versionBefore = version;
 			this.lengthBefore = length;
 			this.version = version;

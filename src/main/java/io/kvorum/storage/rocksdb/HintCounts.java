@@ -17,11 +17,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The number of hints that wait for each node. Read when the store is opened, changed by
- * the committer's thread, and read by any.
+ * the committer's thread, read by any thread.
  * <p>
- * The lower bound of the versions of a node's hints moves forward when the hint with that
- * version is removed. The search for the next one starts there, so that removed hints are
- * never walked over again.
+ * A node's count has a lower bound of the versions of its hints. When the hint with that
+ * version is removed, the next one is searched from there on, so removed rows are never
+ * scanned twice.
  */
 final class HintCounts {
 
@@ -29,14 +29,15 @@ final class HintCounts {
 
 	private final Map<Long, Count> counts = new ConcurrentHashMap<>();
 
-	/** Nodes whose oldest hint has gone. */
+	/** The nodes whose oldest hint was removed. */
 	private final Set<Long> unsettled = new HashSet<>();
 
 	private HintCounts() {
 	}
 
 	/**
-	 * Counts what is stored. Hints that cannot be read are dropped: they are no promise.
+	 * Counts the stored hints. If some cannot be read, all are dropped: hints are best
+	 * effort, and anti-entropy repairs what they would.
 	 */
 	static HintCounts read(Database database) throws RocksDBException {
 		try {
@@ -89,7 +90,7 @@ final class HintCounts {
 		this.counts.remove(target);
 	}
 
-	/** Looks for the oldest hints that there are now, where others have gone. */
+	/** Finds the oldest remaining hints of nodes whose oldest hint was removed. */
 	void settle(Database database) {
 		for (long target : this.unsettled) {
 			Count count = this.counts.get(target);
@@ -106,8 +107,8 @@ final class HintCounts {
 				ReadOptions options = new ReadOptions(database.fromAnywhere).setIterateUpperBound(upper);
 				RocksIterator iterator = database.db.newIterator(database.hints, options)) {
 			iterator.seek(HintRow.dataFrom(target, from));
-			// If it cannot be read, the previous value is still a bound; the reader of
-			// the hints gets the error.
+			// If it cannot be read, the old bound still holds; readers of the hints get
+			// the error.
 			return iterator.isValid() ? HintRow.version(iterator.key()) : null;
 		}
 	}
@@ -117,7 +118,7 @@ final class HintCounts {
 		return (count != null) ? new Waiting(count.hints, count.bytes, count.oldest.millis()) : Waiting.NONE;
 	}
 
-	/** None of the hints for a node is older; null where there are none. */
+	/** A version that none of the node's hints is older than; null if there are none. */
 	@Nullable Version oldest(long target) {
 		Count count = this.counts.get(target);
 		return (count != null) ? count.oldest : null;
@@ -129,7 +130,7 @@ final class HintCounts {
 
 	private record Count(long hints, long bytes, Version oldest) {
 
-		/** Any hint is older. */
+		/** The bound that any hint is older than. */
 		static final Count NONE = new Count(0, 0, new Version(-1, -1));
 
 	}

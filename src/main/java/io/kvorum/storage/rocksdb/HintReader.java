@@ -21,14 +21,14 @@ final class HintReader {
 	}
 
 	/**
-	 * The oldest hints for a node. If a hint cannot be read, the hints before it are the
-	 * result.
-	 * @param from a version that none is older than
+	 * The oldest hints for a node, up to the first one that cannot be read. Fails only if
+	 * that is the first of all.
+	 * @param from a version that none of them is older than
 	 */
 	List<Hint> oldest(long target, Version from, int maxBytes, int maxItems) throws RocksDBException {
 		List<Hint> hints = new ArrayList<>();
 		try (Slice upper = new Slice(HintRow.dataEnd(target));
-				ReadOptions options = new ReadOptions(this.database.scan).setIterateUpperBound(upper);
+				ReadOptions options = this.database.scanTo(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.hints, options)) {
 			iterator.seek(HintRow.dataFrom(target, from));
 			for (int bytes = 0; iterator.isValid() && bytes < maxBytes && hints.size() < maxItems; iterator.next()) {

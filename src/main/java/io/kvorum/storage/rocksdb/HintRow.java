@@ -8,8 +8,8 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Hint;
 
 /**
- * The layout of hints: the hints for a node in the order of their versions, and beside
- * them the waiting version of each key, so that there is one hint for each key.
+ * The layout of hints: the hints for a node in the order of their versions, and for each
+ * key the version that waits, so that a key has one hint.
  *
  * <pre>
  *  'd', target 8, timestamp 8, node 8, key  →  entry
@@ -32,12 +32,12 @@ final class HintRow {
 	private HintRow() {
 	}
 
-	/** The key of the row with a hint's entry. */
+	/** The row of a hint's entry. */
 	static byte[] data(long target, Version version, byte[] key) {
 		return fromVersion(target, version, key);
 	}
 
-	/** The entries of all hints for a node with this version, or a newer one, follow. */
+	/** The first possible row of a node's hints with this version or a newer one. */
 	static byte[] dataFrom(long target, Version version) {
 		return fromVersion(target, version, new byte[0]);
 	}
@@ -52,27 +52,27 @@ final class HintRow {
 			.array();
 	}
 
-	/** The entries of all hints for a node are from here on. */
+	/** The inclusive start of the rows of a node's hints. */
 	static byte[] dataStart(long target) {
 		return prefix(DATA, target);
 	}
 
-	/** And before this. */
+	/** The exclusive end of the rows of a node's hints. */
 	static byte[] dataEnd(long target) {
 		return end(DATA, target);
 	}
 
-	/** The key of the row with the waiting version of a key. */
+	/** The row with the version that waits of a key. */
 	static byte[] key(long target, byte[] key) {
 		return ByteBuffer.allocate(PREFIX_BYTES + key.length).put(KEY).putLong(target).put(key).array();
 	}
 
-	/** The beginning of the rows of all keys with hints, by node. */
+	/** The start of the rows of all keys, by node. */
 	static byte[] keys() {
 		return new byte[] { KEY };
 	}
 
-	/** The end of all rows. */
+	/** The exclusive end of all rows. */
 	static byte[] end() {
 		return new byte[] { KEY + 1 };
 	}
@@ -90,7 +90,7 @@ final class HintRow {
 	}
 
 	private static byte[] end(byte kind, long target) {
-		// Behind the last node there is the next kind.
+		// The next kind follows the last node.
 		return (target == -1L) ? new byte[] { (byte) (kind + 1) } : prefix(kind, target + 1);
 	}
 
@@ -107,7 +107,7 @@ final class HintRow {
 
 	/**
 	 * The hint in a row.
-	 * @param factor as in {@link EntryFormat#fromFormat1}
+	 * @param factor as {@link EntryFormat#fromFormat1} has it
 	 */
 	static Hint hint(byte[] row, byte[] entry, int factor) {
 		byte[] bytes = new byte[row.length - DATA_FIXED_BYTES];

@@ -18,9 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Builds the index of a store before anything is written, if there is none, if this
- * release does not read it, or if its rows are damaged. A record marks its completion: if
- * the process ends before that, the next start builds it again.
+ * Builds the index of a store before anything is written. It does so if the store is
+ * older than the index, if the index has another format, or if its rows are damaged. A
+ * record at the end says that the index is complete: if the process ends before, the next
+ * start builds it again.
  */
 final class IndexBuilder {
 
@@ -28,13 +29,12 @@ final class IndexBuilder {
 
 	static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
 
-	/** The record of a complete index. Its rows tell which of two formats they have. */
+	/** The record of a complete index. Its rows tell which of two forms they have. */
 	private static final byte[] FORMAT = { 1 };
 
-	/** Recorded of an index with damaged rows; other releases make it again, too. */
+	/** The record of an index with damaged rows; other releases rebuild it too. */
 	static final byte[] DAMAGED = { 0 };
 
-	/** Rows written at a time. */
 	private static final int BATCH_ROWS = 1000;
 
 	private final Database database;
@@ -85,7 +85,7 @@ final class IndexBuilder {
 
 	/**
 	 * Whether all entries can be read. If not, the rest of the damaged index knows more
-	 * than an index made of the readable entries.
+	 * than a new one would.
 	 */
 	private boolean areEntriesReadable() throws RocksDBException {
 		try (RocksIterator iterator = this.database.db.newIterator(this.database.entries, this.database.scan)) {
@@ -121,7 +121,7 @@ final class IndexBuilder {
 		}
 	}
 
-	/** Adds a row by the head of the entry alone, like the committer. */
+	/** Adds the row of an entry by its head alone, as the committer does. */
 	private void add(RocksIterator iterator, WriteBatch rows) throws RocksDBException {
 		Key key = Key.of(iterator.key());
 		int length = Math.min(iterator.value(this.head), this.head.length);

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damaged rows of the index. They are derived from the entries, so no data is lost with
- * them: the damage is recorded, and the {@link IndexBuilder} makes the index again at the
- * next start. Thread-safe.
+ * Damage of index rows. They are derived from the entries, so no data is lost. The damage
+ * is recorded, and the {@link IndexBuilder} rebuilds the index at the next start.
+ * Thread-safe.
  */
 final class IndexDamage {
 
@@ -27,7 +27,7 @@ final class IndexDamage {
 
 	private final StorageEvents events;
 
-	/** Makes the next start build the index again. */
+	/** Records that the next start has to rebuild the index. */
 	private final Runnable record;
 
 	private final AtomicReference<@Nullable String> found = new AtomicReference<>();
@@ -37,14 +37,14 @@ final class IndexDamage {
 		this.record = record;
 	}
 
-	/** A row could not be read; ignored unless that is damage. */
+	/** Takes an error of reading a row; ignores it unless that is damage. */
 	void met(RocksDBException ex) {
 		if (Failures.isDamage(ex) && tell(UNTIL_RESTART, ex)) {
 			this.record.run();
 		}
 	}
 
-	/** It was recorded, and the index cannot be made again. */
+	/** Takes damage of entries, which keeps the index from being rebuilt. */
 	void stays(RocksDBException ex) {
 		tell(STAYS, ex);
 	}
@@ -58,7 +58,7 @@ final class IndexDamage {
 		return isNew;
 	}
 
-	/** For an operator; null where none was found. */
+	/** The damage and what to do, for an operator; null if none was found. */
 	@Nullable String found() {
 		return this.found.get();
 	}

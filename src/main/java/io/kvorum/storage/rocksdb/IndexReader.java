@@ -8,13 +8,12 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
-import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
-/** Reads what is known of entries without reading them. Blocks. */
+/** Reads entry headers and tombstones from the index. Blocks. */
 final class IndexReader {
 
 	private final Database database;
@@ -24,7 +23,7 @@ final class IndexReader {
 	}
 
 	/**
-	 * Reads headers, see
+	 * The headers of
 	 * {@link io.kvorum.storage.PartitionIndex#headers(List, int, Deadline)}.
 	 */
 	List<List<EntryHeader>> headers(List<Integer> partitions, int enough) throws RocksDBException {
@@ -33,7 +32,7 @@ final class IndexReader {
 		int last = partitions.stream().mapToInt(Integer::intValue).max().orElse(0);
 		byte @Nullable [] end = (last < Partitions.COUNT - 1) ? IndexRow.bound(last + 1) : null;
 		try (Slice upper = (end != null) ? new Slice(end) : null;
-				ReadOptions options = options(upper);
+				ReadOptions options = this.database.scanTo(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.index, options)) {
 			for (int partition : partitions) {
 				List<EntryHeader> headers = headers(partition, iterator);
@@ -61,46 +60,31 @@ final class IndexReader {
 		return headers;
 	}
 
-	/** Reads tombstones, see {@link io.kvorum.storage.PartitionIndex#tombstones}. */
+	/** The tombstones of {@link io.kvorum.storage.PartitionIndex#tombstones}. */
 	List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit)
 			throws RocksDBException {
 		byte[] start = (after != null)
 				? behind(TombstoneRow.key(after.header().version(), after.header().key().bytes())) : new byte[0];
 		byte[] end = TombstoneRow.before(beforeMillis);
-		return (Arrays.compareUnsigned(start, end) < 0)
-				? read(this.database.tombstones, start, end, limit, TombstoneRow::tombstone) : List.of();
-	}
-
-	/** The row that comes next after this one. */
-	private static byte[] behind(byte[] row) {
-		return Arrays.copyOf(row, row.length + 1);
-	}
-
-	private <T> List<T> read(ColumnFamilyHandle column, byte[] start, byte @Nullable [] end, int limit, Row<T> row)
-			throws RocksDBException {
-		List<T> read = new ArrayList<>();
-		try (Slice upper = (end != null) ? new Slice(end) : null;
-				ReadOptions options = options(upper);
-				RocksIterator iterator = this.database.db.newIterator(column, options)) {
-			for (iterator.seek(start); iterator.isValid() && read.size() < limit; iterator.next()) {
-				read.add(row.of(iterator.key(), iterator.value()));
+		List<TombstoneRecord> tombstones = new ArrayList<>();
+		if (Arrays.compareUnsigned(start, end) >= 0) {
+			return tombstones;
+		}
+		try (Slice upper = new Slice(end);
+				ReadOptions options = this.database.scanTo(upper);
+				RocksIterator iterator = this.database.db.newIterator(this.database.tombstones, options)) {
+			for (iterator.seek(start); iterator.isValid() && tombstones.size() < limit; iterator.next()) {
+				tombstones.add(TombstoneRow.tombstone(iterator.key(), iterator.value()));
 			}
 			// An iterator that meets damage just ends.
 			iterator.status();
 		}
-		return read;
+		return tombstones;
 	}
 
-	private ReadOptions options(@Nullable Slice upper) {
-		ReadOptions options = new ReadOptions(this.database.scan);
-		return (upper != null) ? options.setIterateUpperBound(upper) : options;
-	}
-
-	/** Decodes a row. */
-	private interface Row<T> {
-
-		T of(byte[] key, byte[] value);
-
+	/** The least row that is greater than this one. */
+	private static byte[] behind(byte[] row) {
+		return Arrays.copyOf(row, row.length + 1);
 	}
 
 }

@@ -12,16 +12,16 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * The layout of the index: the facts about each entry, in the order of partitions and
- * then of keys. Numbers are big-endian.
+ * The layout of the index: the header of each entry, in the order of partitions and then
+ * of keys. Numbers are big-endian.
  *
  * <pre>
  *  key    partition 4, key
  *  value  timestamp 8, node 8, copies 1, kind 1
  * </pre>
  *
- * The kind of a live entry is 2 and that of a tombstone 3. It is 0 and 1 in rows of store
- * format 1, whose copies are always a number.
+ * The kind of a live entry is 2, that of a tombstone 3. In rows of store format 1 they
+ * are 0 and 1, and the copies are always a number.
  */
 final class IndexRow {
 
@@ -35,7 +35,7 @@ final class IndexRow {
 
 	private static final byte TOMBSTONE = 1;
 
-	/** Set where the copies are as {@link Copies} has them. */
+	/** The bit that says that the copies are in the form of {@link Copies}. */
 	private static final byte FORMAT_2 = 2;
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
@@ -52,7 +52,10 @@ final class IndexRow {
 		return row;
 	}
 
-	/** The rows of a partition are from its bound on, up to that of the next. */
+	/**
+	 * The inclusive start of a partition's rows; the exclusive end of those of the
+	 * partition before.
+	 */
 	static byte[] bound(int partition) {
 		return ByteBuffer.allocate(Integer.BYTES).putInt(partition).array();
 	}
@@ -80,14 +83,13 @@ final class IndexRow {
 
 	/**
 	 * The copies in a value.
-	 * @param factor as in {@link Copies#ofNumberOrDefault}
+	 * @param factor see {@link Copies#ofNumberOrDefault}
 	 */
 	static Copies copies(byte[] value, int factor) {
 		boolean isFormat1 = (value[KIND] & FORMAT_2) == 0;
 		return isFormat1 ? Copies.ofNumberOrDefault(value[COPIES] & 0xff, factor) : Copies.ofByte(value[COPIES]);
 	}
 
-	/** The header in a row. */
 	static EntryHeader header(byte[] row, byte[] value, int factor) {
 		return new EntryHeader(keyOf(row), version(value), copies(value, factor), (value[KIND] & TOMBSTONE) != 0);
 	}

@@ -5,8 +5,8 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
 
 /**
- * A key with its hash and its row of the index: made by the caller of a write, so that
- * the committer's thread neither hashes nor copies.
+ * A key with its hash and its index row, computed by the caller of a write, to spare the
+ * committer's thread.
  */
 final class IndexedKey {
 

@@ -19,8 +19,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads of many rows, always on a scheduler of their own, so that a read of one entry
- * never waits behind them.
+ * Reads many rows, always on a scheduler of their own, so that a read of one entry never
+ * waits behind them.
  */
 final class LongReads {
 
@@ -30,7 +30,7 @@ final class LongReads {
 
 	private final Scheduler scheduler;
 
-	/** The error if the scheduler's queue is full. */
+	/** The error when the scheduler's queue is full. */
 	private final Supplier<Overloaded> full;
 
 	private final CallerThreads callers;
@@ -67,7 +67,7 @@ final class LongReads {
 			throw StoreGate.notOpen();
 		}
 		try {
-			return reading.from(this.gate.store());
+			return reading.from(this.gate.opened());
 		}
 		catch (RocksDBException | DamagedEntryException ex) {
 			this.events.unreadable();
@@ -78,7 +78,7 @@ final class LongReads {
 		}
 	}
 
-	/** Blocks. */
+	/** Reads from an open store. Blocks. */
 	interface Reading<T> {
 
 		T from(OpenStore opened) throws RocksDBException;

@@ -10,9 +10,9 @@ import org.rocksdb.NativeLibraryLoader;
 import org.rocksdb.RocksDB;
 
 /**
- * Loads RocksDB's native library, and leaves no copy of it behind. RocksDB itself unpacks
- * 17 MB into the temporary directory at every start. It deletes them at an orderly end
- * only, so each {@code kill -9} leaves them there.
+ * Loads RocksDB's native library without leaving a copy behind. By default RocksDB
+ * unpacks 17 MB into the temporary directory at every start and deletes them only at an
+ * orderly exit. Each {@code kill -9} leaves them there.
  */
 final class NativeLibrary {
 
@@ -22,8 +22,8 @@ final class NativeLibrary {
 	}
 
 	/**
-	 * Returns when it is loaded.
-	 * @throws StoreOpenException if it could not be unpacked or loaded
+	 * Loads the library, once for each process.
+	 * @throws StoreOpenException if the library cannot be unpacked or loaded
 	 */
 	static synchronized void load() {
 		if (!loaded) {
@@ -48,8 +48,8 @@ final class NativeLibrary {
 	}
 
 	/**
-	 * A library that is loaded needs its file no more. Where a system thinks otherwise it
-	 * stays until the process ends.
+	 * Deletes the file of the loaded library, which needs it no more. On a system that
+	 * refuses, the file stays until the process ends.
 	 */
 	private static void delete(Path directory) {
 		try (Stream<Path> files = Files.list(directory)) {

@@ -11,10 +11,10 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
 /**
- * The facts that a node remembers about itself, as they were when the store was opened.
+ * Facts that a node stores about itself, as of the opening of the store.
  *
- * @param isNew whether the store was empty then
- * @param records by name; a later record is added when it is on disk
+ * @param isNew whether the store had no entries then
+ * @param records by name; later ones are added when they are on disk
  */
 record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String, byte[]> records) {
 
@@ -26,7 +26,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 
 	private static final String RECORD = "record:";
 
-	/** Reads them; a new store is given an identity. */
+	/** Reads the facts, and gives a new store an identity. */
 	static NodeFacts read(Database database, LongSupplier identities) throws RocksDBException {
 		long identity = readLong(database, IDENTITY);
 		if (identity == 0) {
@@ -44,7 +44,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 			return !iterator.isValid();
 		}
 		catch (RocksDBException _) {
-			// Whatever it is, it is something; its reader gets the error.
+			// A damaged store is not empty; readers of the entries get the error.
 			return false;
 		}
 	}
@@ -73,7 +73,7 @@ record NodeFacts(long identity, boolean isNew, long clockBoundMillis, Map<String
 		return row.length >= prefix.length && Arrays.mismatch(row, 0, prefix.length, prefix, 0, prefix.length) < 0;
 	}
 
-	/** The key of the row of a record. */
+	/** The row of a record. */
 	static byte[] rowOf(String name) {
 		return bytes(RECORD + name);
 	}

@@ -1,6 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
-/** The parts that exist while a store is open. */
+/** The parts of an open store. */
 record OpenStore(Database database, NodeFacts facts, IndexDamage damage, Derived derived, Committer committer,
-		ExpiryCollector collector, DigestBuild build, Chores chores) {
+		ExpiryCollector collector, DigestBuild build, BackgroundTasks tasks) {
 }

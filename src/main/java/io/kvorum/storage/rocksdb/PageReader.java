@@ -6,7 +6,6 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Page;
-import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -14,14 +13,14 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
 /**
- * Reads a page of a range with an iterator that lives for that page only. It pins neither
- * old files nor memtables while a client reads slowly, and no one has to return it.
- * Rejected: an iterator for the whole range, opened again now and then. It saves a seek
- * for each page and costs leases, timeouts and their leaks.
+ * Reads pages of ranges, each with an iterator of its own. So it pins neither old files
+ * nor memtables for as long as a client takes to read, and no caller has to release it.
+ * Rejected: an iterator for the whole range, reopened now and then. It saves a seek for
+ * each page and costs leases, timeouts and their leaks.
  * <p>
- * Its blocks do not stay in the block cache, which is for reads of single entries.
- * RocksDB reads blocks ahead, 8 KB at first and then twice as much each time. A fixed
- * amount would be read from every level for every page.
+ * Pages leave the block cache to reads of single entries. RocksDB reads ahead by itself,
+ * 8 KB first and then twice as much each time. A fixed amount would be read from every
+ * level for every page.
  */
 final class PageReader {
 
@@ -40,7 +39,7 @@ final class PageReader {
 		Page.Builder page = new Page.Builder(limit, this.database.format.factor());
 		byte[] end = range.end();
 		try (Slice upper = (end != null) ? new Slice(end) : null;
-				ReadOptions options = options(upper);
+				ReadOptions options = this.database.scanTo(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.entries, options)) {
 			iterator.seek(range.start());
 			return page.build(fill(page, iterator));
@@ -49,13 +48,13 @@ final class PageReader {
 			if (page.isEmpty()) {
 				throw ex;
 			}
-			// The reader of the next page meets it again.
+			// The reader of the next page gets the error.
 			return page.build(false);
 		}
 	}
 
 	/**
-	 * Reads the entries of these keys that are there. Blocks.
+	 * Reads the stored entries of these keys. Blocks.
 	 * @throws RocksDBException if the first of them cannot be read
 	 * @throws DamagedEntryException if the first of them is damaged
 	 */
@@ -72,7 +71,7 @@ final class PageReader {
 		}
 	}
 
-	/** Whether all remaining entries are in the page. */
+	/** Fills the page; false if keys remain. */
 	private boolean fill(Page.Builder page, List<Key> keys) throws RocksDBException {
 		for (Key key : keys) {
 			if (page.isFull()) {
@@ -83,7 +82,7 @@ final class PageReader {
 			int entryAt = page.offset() + bytes.length;
 			int entryLength = get(bytes, room, entryAt);
 			while (entryLength > room.length - entryAt && !page.isLarge(entryLength)) {
-				// It may have grown once more when it is read again.
+				// The entry may have grown when it is read again.
 				room = page.room(entryLength);
 				entryLength = get(bytes, room, entryAt);
 			}
@@ -95,18 +94,16 @@ final class PageReader {
 		return true;
 	}
 
-	/** The length of the whole entry, also where there is no room for it. */
+	/**
+	 * Reads an entry into the room and returns its whole length, which may exceed the
+	 * room.
+	 */
 	private int get(byte[] key, byte[] room, int entryAt) throws RocksDBException {
 		return this.database.db.get(this.database.entries, this.database.scan, key, 0, key.length, room, entryAt,
 				room.length - entryAt);
 	}
 
-	private ReadOptions options(@Nullable Slice upper) {
-		ReadOptions options = new ReadOptions(this.database.scan);
-		return (upper != null) ? options.setIterateUpperBound(upper) : options;
-	}
-
-	/** Whether the range has nothing behind the page. */
+	/** Fills the page; false if entries of the range remain. */
 	private static boolean fill(Page.Builder page, RocksIterator iterator) throws RocksDBException {
 		for (; iterator.isValid(); iterator.next()) {
 			if (page.isFull()) {

@@ -26,13 +26,16 @@ import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBatch;
 
 /**
- * Copies a store by RocksDB's checkpoint. A checkpoint writes the memtables to tables
- * first, so writes that only the operating system had are then on disk. It includes what
- * has come into the log meanwhile.
+ * Copies of a store by RocksDB's checkpoints. A checkpoint first writes the memtables to
+ * tables, so writes that only the operating system has are on disk too. It also takes
+ * what has entered the log meanwhile.
  */
 final class RocksCheckpoints implements Checkpoints {
 
-	/** Left to itself RocksDB holds all tables open, with their indexes in memory. */
+	/**
+	 * The limit of open tables. By default RocksDB opens all, with their indexes in
+	 * memory.
+	 */
 	private static final int MAX_OPEN_FILES = 64;
 
 	private final StoreGate gate;
@@ -52,7 +55,7 @@ final class RocksCheckpoints implements Checkpoints {
 		if (!this.gate.enter()) {
 			throw StoreGate.notOpen();
 		}
-		try (Checkpoint checkpoint = Checkpoint.create(this.gate.store().database().db)) {
+		try (Checkpoint checkpoint = Checkpoint.create(this.gate.opened().database().db)) {
 			checkpoint.createCheckpoint(directory.toString());
 		}
 		catch (RocksDBException ex) {
@@ -85,9 +88,9 @@ final class RocksCheckpoints implements Checkpoints {
 	}
 
 	/**
-	 * Reads one table after the other, like {@code verifyChecksum()} of a database, which
-	 * cannot be slowed down. A rate limiter counts only reads whose options name a
-	 * priority, and Java can set neither.
+	 * Verifies tables one by one. {@code verifyChecksum()} of a database does the same
+	 * but cannot be slowed down. A rate limiter counts only reads whose options name a
+	 * priority, and the Java API offers neither.
 	 */
 	private static void readTables(List<LiveFileMetaData> tables, LongConsumer pace) throws RocksDBException {
 		try (Options options = new Options().setTableFormatConfig(new BlockBasedTableConfig().setNoBlockCache(true))) {
@@ -102,8 +105,9 @@ final class RocksCheckpoints implements Checkpoints {
 	}
 
 	/**
-	 * Options that Java does not have. RocksDB ends the process if it opens a store
-	 * read-only that tracks its logs and is not told so.
+	 * Options for opening a copy read-only, with those that the Java API lacks. RocksDB
+	 * aborts the process if it opens a store that tracks its logs read-only without that
+	 * option.
 	 */
 	private static DBOptions readOnly() {
 		return DBOptions.getDBOptionsFromProps(Database.notInJava())
@@ -113,7 +117,7 @@ final class RocksCheckpoints implements Checkpoints {
 			.setInfoLogLevel(InfoLogLevel.FATAL_LEVEL);
 	}
 
-	/** The columns that exist; a store of an older version has fewer. */
+	/** The columns that exist: older versions had fewer. */
 	private static List<ColumnFamilyDescriptor> descriptors(Path directory, ColumnFamilyOptions columns)
 			throws RocksDBException {
 		try (Options options = new Options()) {

@@ -13,7 +13,7 @@ import org.rocksdb.HistogramType;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.TickerType;
 
-/** The statistics of RocksDB, and of the queue before it. */
+/** The measures of RocksDB and of the write queue before it. */
 final class RocksMeasures {
 
 	private static final double NANOS_PER_SECOND = 1e9;
@@ -123,7 +123,7 @@ final class RocksMeasures {
 				return Double.NaN;
 			}
 			try {
-				return reader.applyAsDouble(this.gate.store());
+				return reader.applyAsDouble(this.gate.opened());
 			}
 			catch (StorageException.Unavailable _) {
 				return Double.NaN;

@@ -6,30 +6,31 @@ import java.time.Duration;
 import io.kvorum.storage.Durability;
 
 /**
- * The settings of a store, with all limits of the engine.
+ * Settings of a store, with all limits of the engine.
  *
  * @param path the directory
- * @param durability the place that an acknowledged write has reached
+ * @param durability what an acknowledged write survives
  * @param cacheBytes memory of the block cache; memtables, indexes and filters are charged
  * to it
  * @param memtableBytes memory of all memtables, part of {@code cacheBytes}
- * @param rowCacheBytes heap memory of rows that were written or read lately; 0 disables
- * it
+ * @param rowCacheBytes memory of the rows that were written or read lately, in the heap;
+ * 0 keeps none
  * @param maxOpenFiles table files held open
  * @param minFreeBytes writes are refused while the disk has less than this free
  * @param readThreads threads for reads that memory cannot answer
  * @param readQueueLength reads that may wait for each of these threads
  * @param rangeQueueLength pages of ranges that may wait for each of their threads
  * @param writeQueueLength writes that may wait for the committer
- * @param writeQueueBytes the bytes of these writes
+ * @param writeQueueBytes the bytes of the writes that may wait
  * @param writeQueueTime a write that has waited longer is refused
  * @param readTimeout a read that the disk has not answered by then fails
- * @param writeTimeout a write that the disk has not taken by then fails, unknown
- * @param collectInterval the interval between collections of expired entries
- * @param expiryMargin the time between the expiry of an entry and its collection
- * @param leavesTombstones whether an expired entry leaves a tombstone, as it does beside
+ * @param writeTimeout a write that the disk has not taken by then fails; it may still be
+ * stored
+ * @param collectInterval how often expired entries are collected
+ * @param expiryMargin how long an entry has to have expired before it is collected
+ * @param leavesTombstones whether an expired entry leaves a tombstone: true if there are
  * other replicas
- * @param factor the replicas of a key by default, as configured; a cluster of fewer nodes
+ * @param factor the replicas of a key by default, as configured: a cluster of fewer nodes
  * has one on each
  */
 public record RocksSettings(Path path, Durability durability, long cacheBytes, long memtableBytes, long rowCacheBytes,
@@ -37,7 +38,7 @@ public record RocksSettings(Path path, Durability durability, long cacheBytes, l
 		int writeQueueLength, long writeQueueBytes, Duration writeQueueTime, Duration readTimeout,
 		Duration writeTimeout, Duration collectInterval, Duration expiryMargin, boolean leavesTombstones, int factor) {
 
-	/** The same for another directory. */
+	/** The same settings for another directory. */
 	RocksSettings on(Path other) {
 		return new RocksSettings(other, this.durability, this.cacheBytes, this.memtableBytes, this.rowCacheBytes,
 				this.maxOpenFiles, this.minFreeBytes, this.readThreads, this.readQueueLength, this.rangeQueueLength,

@@ -2,13 +2,13 @@ package io.kvorum.storage.rocksdb;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -39,18 +39,19 @@ import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /**
  * The storage engine on RocksDB.
  * <p>
  * <b>Reads</b> look into memory on the calling thread, which may be an event loop: the
- * {@link RowCache}, the memtables and the block cache answer within microseconds. Only
- * where they cannot tell does a read go to the storage scheduler. Rejected:
- * {@code keyMayExist}, which is faster where memory cannot tell, but calls any error
+ * {@link RowCache}, the memtables and the block cache answer within microseconds. Only if
+ * memory cannot answer does a read go to the storage scheduler. Rejected:
+ * {@code keyMayExist}. It is faster when memory cannot answer, but reports any error as
  * "absent".
  * <p>
- * <b>Pages of ranges</b> are read on threads of their own, so that a read of one entry
- * never waits behind them; so is what repair asks for.
+ * <b>Pages of ranges</b> and reads for repair have threads of their own, so a read of one
+ * entry never waits behind them.
  * <p>
  * <b>Writes</b> go to the {@link Committer}.
  */
@@ -58,7 +59,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
 
-	/** The interval between checks whether the disk hangs. */
+	/** The interval of checks whether the disk hangs. */
 	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
 
 	private final RocksSettings settings;
@@ -84,27 +85,26 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	private final LongReads repairs;
 
 	/**
-	 * Loads the native library, which takes a few tenths of a second; for an application
-	 * to do while it starts. Opening a store does it in any case, and tells where it
-	 * fails.
+	 * Loads the native library, which takes a few tenths of a second, while the
+	 * application starts. {@link #open()} does it in any case, and reports a failure.
 	 */
 	public static void preload() {
 		try {
 			NativeLibrary.load();
 		}
 		catch (StoreOpenException _) {
-			// To be met again, and told, by open().
+			// open() meets it again and reports it.
 		}
 	}
 
 	/**
-	 * Creates an engine that is not open.
-	 * @param hashes the hash that partitions go by: the same at every open
-	 * @param identities gives the identity of a new store, at random
-	 * @param schedulers the schedulers of reads; bounded, and disposed of by their owner
-	 * @param whenFailed called once, on the committer's thread, when the store has failed
-	 * and takes no more writes. The process should end then: opening the store again
-	 * finds out what is on disk.
+	 * Creates an engine that is not open yet.
+	 * @param hashes the hash that assigns keys to partitions; always the same for a store
+	 * @param identities random identities for new stores
+	 * @param schedulers of reads; bounded, and disposed of by their owner
+	 * @param whenFailed called once, by the committer's thread, when the store has failed
+	 * and takes no more writes. The process should then end: only opening the store again
+	 * shows what is on disk.
 	 */
 	public RocksStorage(RocksSettings settings, TimeSource time, KeyHash hashes, LongSupplier identities,
 			RocksSchedulers schedulers, CallerThreads callers, StorageEvents events, Consumer<Throwable> whenFailed) {
@@ -124,8 +124,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * Opens the store, or makes a new one.
-	 * @throws StoreOpenException if that cannot be done; its message is for an operator
+	 * Opens the store, or creates a new one.
+	 * @throws StoreOpenException if that fails; its message is for an operator
 	 */
 	public synchronized void open() {
 		Database database = Database.open(this.settings);
@@ -134,10 +134,10 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 			this.gate.prepare(opened);
 			opened.committer().start();
 			this.gate.open();
-			Chores chores = opened.chores();
-			chores.every(OVERDUE_INTERVAL, "overdue writes", opened.committer()::tellOverdue);
-			chores.every(this.settings.collectInterval(), "expired entries", opened.collector()::collect);
-			chores.once("digests", opened.build()::run);
+			BackgroundTasks tasks = opened.tasks();
+			tasks.every(OVERDUE_INTERVAL, "overdue writes", opened.committer()::failOverdue);
+			tasks.every(this.settings.collectInterval(), "expired entries", opened.collector()::collect);
+			tasks.once("digests", opened.build()::run);
 		}
 		catch (RocksDBException ex) {
 			database.close();
@@ -160,17 +160,17 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),
 						this.events),
 				new DigestBuild(database, this.hashes, derived.digests(), facts.identity(), damage, this.time),
-				new Chores());
+				new BackgroundTasks());
 	}
 
 	private void recordIndexDamage() {
-		var _ = writeMeta(IndexBuilder.RECORD, IndexBuilder.DAMAGED, _ -> {
-		}).toFuture().whenComplete((_, error) -> {
-			if (error != null) {
-				logger.warn("Damage of the index could not be recorded, the next start finds it again: {}",
-						error.getMessage());
-			}
-		});
+		var _ = writeVoid(batch -> batch.putMeta(IndexBuilder.RECORD, IndexBuilder.DAMAGED)).toFuture()
+			.whenComplete((_, error) -> {
+				if (error != null) {
+					logger.warn("Damage of the index could not be recorded, the next start finds it again: {}",
+							error.getMessage());
+				}
+			});
 	}
 
 	@Override
@@ -185,8 +185,9 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
-		return write(_ -> new Change.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry)), deadline,
-				this.callers::current);
+		return Mono
+			.create(sink -> submit(new Change.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry)),
+					deadline, sink));
 	}
 
 	@Override
@@ -204,7 +205,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	private @Nullable Overloaded limitFor(int valueBytes) {
-		OpenStore opened = this.gate.storeOrNull();
+		OpenStore opened = this.gate.openedOrNull();
 		return (opened != null) ? opened.committer().limitFor(valueBytes) : null;
 	}
 
@@ -215,17 +216,12 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Void> probe() {
-		return writeMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis()), _ -> {
-		});
-	}
-
-	private Mono<Void> writeMeta(byte[] name, byte[] value, Consumer<NodeFacts> whenWritten) {
-		return write(opened -> new Change.PutMeta(name, value, () -> whenWritten.accept(opened.facts())));
+		return writeVoid(batch -> batch.putMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis())));
 	}
 
 	@Override
 	public Digests digests() {
-		return this.gate.store().derived().digests();
+		return this.gate.opened().derived().digests();
 	}
 
 	@Override
@@ -253,7 +249,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public @Nullable String damage() {
-		OpenStore opened = this.gate.storeOrNull();
+		OpenStore opened = this.gate.openedOrNull();
 		return (opened != null) ? opened.damage().found() : null;
 	}
 
@@ -264,7 +260,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Boolean> remove(Key key, Version version) {
-		return write(_ -> new Change.Remove(IndexedKey.of(key, this.hashes), version));
+		IndexedKey indexed = IndexedKey.of(key, this.hashes);
+		return Mono.create(sink -> submit(batch -> batch.remove(indexed, version), Deadline.NONE, sink));
 	}
 
 	@Override
@@ -276,7 +273,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Boolean> add(long target, Key key, Entry entry) {
-		return write(_ -> new Change.AddHint(target, key, EncodedEntry.of(key, entry)));
+		return Mono
+			.create(sink -> submit(new Change.AddHint(target, key, EncodedEntry.of(key, entry)), Deadline.NONE, sink));
 	}
 
 	@Override
@@ -290,106 +288,113 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<Void> remove(Hint hint) {
-		return write(_ -> new Change.RemoveHint(hint.target(), hint.key(), hint.entry().version()));
+		return writeVoid(batch -> batch.hints().remove(hint.target(), hint.key(), hint.entry().version()));
 	}
 
 	@Override
 	public Mono<Void> removeAll(long target) {
-		return write(_ -> new Change.RemoveHints(target));
+		return writeVoid(batch -> batch.hints().removeAll(target));
 	}
 
 	@Override
 	public Waiting waiting(long target) {
-		return this.gate.store().derived().hints().waiting(target);
+		return this.gate.opened().derived().hints().waiting(target);
 	}
 
 	@Override
 	public Set<Long> targets() {
-		return this.gate.store().derived().hints().targets();
-	}
-
-	private Mono<Boolean> collect(Expiry expiry) {
-		return write(_ -> new Change.Collect(expiry, IndexedKey.of(expiry.key(), this.hashes),
-				this.settings.leavesTombstones()), Deadline.NONE, () -> Runnable::run);
-	}
-
-	private <T> Mono<T> write(Function<OpenStore, Change<T>> change) {
-		return write(change, Deadline.NONE, this.callers::current);
+		return this.gate.opened().derived().hints().targets();
 	}
 
 	/**
-	 * Gives a change to the committer.
-	 * @param change makes it, on the thread that subscribes
-	 * @param caller the executor on which the result arrives
+	 * Removes an expired entry; the committer hands the result over on its own thread.
 	 */
-	private <T> Mono<T> write(Function<OpenStore, Change<T>> change, Deadline deadline, Supplier<Executor> caller) {
-		return Mono.create(sink -> {
-			OpenStore opened = this.gate.storeOrNull();
-			if (opened == null) {
-				sink.error(StoreGate.notOpen());
-				return;
-			}
-			try {
-				opened.committer()
-					.submit(new Write<>(change.apply(opened), sink, caller.get(), this.time.nanos(), deadline));
-			}
-			catch (StorageException ex) {
-				sink.error(ex);
-			}
-		});
+	private Mono<Boolean> collect(Expiry expiry) {
+		IndexedKey key = IndexedKey.of(expiry.key(), this.hashes);
+		boolean buried = this.settings.leavesTombstones();
+		return Mono
+			.create(sink -> submit(batch -> batch.collect(expiry, key, buried), Deadline.NONE, sink, Runnable::run));
+	}
+
+	private Mono<Void> writeVoid(VoidChange change) {
+		return Mono.create(sink -> submit(batch -> {
+			change.addTo(batch);
+			return null;
+		}, Deadline.NONE, sink));
+	}
+
+	private <T> void submit(Change<T> change, Deadline deadline, MonoSink<T> sink) {
+		submit(change, deadline, sink, this.callers.current());
+	}
+
+	private <T> void submit(Change<T> change, Deadline deadline, MonoSink<T> sink, Executor caller) {
+		OpenStore opened = this.gate.openedOrNull();
+		if (opened == null) {
+			sink.error(StoreGate.notOpen());
+			return;
+		}
+		try {
+			opened.committer().submit(new Write<>(change, sink, caller, this.time.nanos(), deadline));
+		}
+		catch (StorageException ex) {
+			sink.error(ex);
+		}
 	}
 
 	@Override
 	public long identity() {
-		return this.gate.store().facts().identity();
+		return this.gate.opened().facts().identity();
 	}
 
 	@Override
 	public boolean isNew() {
-		return this.gate.store().facts().isNew();
+		return this.gate.opened().facts().isNew();
 	}
 
 	@Override
 	public long clockBoundMillis() {
-		return this.gate.store().facts().clockBoundMillis();
+		return this.gate.opened().facts().clockBoundMillis();
 	}
 
 	@Override
 	public CompletionStage<?> storeClockBound(long millis) {
-		return writeMeta(NodeFacts.CLOCK_BOUND, NodeFacts.bytes(millis), _ -> {
-		}).toFuture();
+		return writeVoid(batch -> batch.putMeta(NodeFacts.CLOCK_BOUND, NodeFacts.bytes(millis))).toFuture();
 	}
 
 	@Override
 	public byte @Nullable [] recorded(String name) {
-		return this.gate.store().facts().records().get(name);
+		return this.gate.opened().facts().records().get(name);
 	}
 
 	@Override
 	public Mono<Void> record(String name, byte[] value) {
-		return writeMeta(NodeFacts.rowOf(name), value, facts -> facts.records().put(name, value));
+		return Mono.defer(() -> {
+			Map<String, byte[]> records = this.gate.opened().facts().records();
+			return writeVoid(batch -> {
+				batch.putMeta(NodeFacts.rowOf(name), value);
+				batch.whenWritten(() -> records.put(name, value));
+			});
+		});
 	}
 
-	/** Copies of this store, and of others that are not open. */
+	/** Checkpoints of this store, and of copies that are not open. */
 	public Checkpoints checkpoints() {
 		return new RocksCheckpoints(this.gate, this.settings, this.identities);
 	}
 
-	/** Collects what has expired by now; for tests, beside the schedule. */
+	/** Collects what has expired by now, outside of the schedule; for tests. */
 	void collectExpired() {
-		this.gate.store().collector().collect();
+		this.gate.opened().collector().collect();
 	}
 
-	/**
-	 * The rows that were written or read lately. Tests write into it like the committer.
-	 */
+	/** The cache of rows; for tests, which write into it in place of the committer. */
 	RowCache rows() {
-		return this.gate.store().derived().rows();
+		return this.gate.opened().derived().rows();
 	}
 
-	/** Whether writes are refused, or have just failed, because the disk is full. */
+	/** Whether writes are refused, or the last one failed, because the disk is full. */
 	boolean isOutOfSpace() {
-		OpenStore now = this.gate.storeOrNull();
+		OpenStore now = this.gate.openedOrNull();
 		return now != null && now.committer().isOutOfSpace();
 	}
 
@@ -399,13 +404,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * Closes the store: finishes the writes that are queued, waits for reads that are
-	 * inside, writes memtables to tables.
+	 * Closes the store: finishes the queued writes, waits for running reads, and writes
+	 * memtables to tables.
 	 */
 	public synchronized void close() {
-		OpenStore now = this.gate.storeOrNull();
+		OpenStore now = this.gate.openedOrNull();
 		if (now != null) {
-			now.chores().close();
+			now.tasks().close();
 			this.gate.shut();
 			now.committer().close();
 			this.gate.close();
@@ -428,6 +433,13 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	@Override
 	public String toString() {
 		return "RocksStorage[" + this.settings.path() + "]";
+	}
+
+	/** A {@link Change} without a result. */
+	private interface VoidChange {
+
+		void addTo(Batch batch) throws RocksDBException;
+
 	}
 
 }

@@ -10,32 +10,33 @@ import io.kvorum.kv.Key;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rows that were written or read lately. A read finds them without a call into RocksDB,
- * whose memtable holds each of them as often as it was written. A row in this cache is
- * the newest of its key.
+ * A cache of rows that were written or read lately, which saves reads a call into
+ * RocksDB. RocksDB's memtable holds each row as often as it was written; a row in this
+ * cache is the newest.
  * <p>
  * The cache is a lossy index over a circular log, as in MICA (Lim and others, "MICA: A
  * Holistic Approach to Fast In-Memory Key-Value Storage", NSDI 2014). Rows are appended
- * to one array, and from its end again at its beginning, over the oldest. The index has
- * two places for each key; a new row takes that of the older one. So the cache takes the
- * same memory from the first row to the last, and makes no work for the garbage
- * collector.
+ * to one array, and at its end again from its beginning, over the oldest. The index has
+ * two places for each key; a new key takes that of the older row. So the cache takes
+ * constant memory and makes no work for the garbage collector.
  * <p>
  * One thread writes, any thread reads. A reader copies a row, and then checks whether the
- * writer has come near it meanwhile.
+ * writer has overwritten it meanwhile.
  */
 final class RowCache {
 
-	/** The longest row that is kept, in bytes: more would push out too many others. */
+	/**
+	 * The longest row that is kept, in bytes; a longer one would evict too many others.
+	 */
 	private static final int MAX_ROW_BYTES = 16 << 10;
 
 	/** The part of the memory that one row may take. */
 	private static final int MAX_ROW_PART = 64;
 
-	/** The expected bytes of a row, for the size of the index. */
+	/** The expected size of a row in bytes, which sizes the index. */
 	private static final int USUAL_ROW_BYTES = 128;
 
-	/** The places of the index for a key, one behind the other. */
+	/** The places of the index for each key, next to each other. */
 	private static final int WAYS = 2;
 
 	/** The position of a row that is not there. */
@@ -43,7 +44,7 @@ final class RowCache {
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.nativeOrder());
 
-	/** The head of each row: the length of its key, and its own. */
+	/** The head of each row: the lengths of its key and of the row. */
 	private static final int HEAD_BYTES = 2 * Integer.BYTES;
 
 	/** Spreads the hashes of keys that differ in little (Fibonacci hashing). */
@@ -54,7 +55,7 @@ final class RowCache {
 	private final int maxRowBytes;
 
 	/**
-	 * The positions of rows, which grow for ever. Modulo its length they are positions in
+	 * The positions of rows, which grow for ever; modulo its length they are offsets in
 	 * the log.
 	 */
 	private final AtomicLongArray index;
@@ -62,20 +63,20 @@ final class RowCache {
 	private final int shift;
 
 	/**
-	 * For the places of each key, the end behind what was last put there or removed. A
-	 * row that many reads have found at once is filled in once. Used by the writer.
+	 * For the places of each key, the end after the last put or removal. It keeps reads
+	 * that found the same row at once from filling it in twice. Used by the writer.
 	 */
 	private final long[] changed;
 
 	/**
-	 * The end of what has been written, or is just being written. What is further back
-	 * than the length of the log has been overwritten, or is just being. It is a clock
-	 * too: whatever is put or removed moves it, after the database has it.
+	 * The end of what is written, the row being written included. Whatever is further
+	 * back than the length of the log is overwritten, or about to be. It is also a clock:
+	 * each put or removal moves it, after the database has the change.
 	 */
 	private volatile long end;
 
 	/**
-	 * An empty one.
+	 * An empty cache.
 	 * @param bytes the memory for rows; 0 keeps none
 	 */
 	RowCache(int bytes) {
@@ -89,7 +90,7 @@ final class RowCache {
 		this.index = new AtomicLongArray(nowhere);
 	}
 
-	/** The newest row of the key; null where it is not here. By any thread. */
+	/** The newest row of the key; null if it is not cached. By any thread. */
 	byte @Nullable [] get(Key key) {
 		int place = placeOf(key);
 		byte[] row = copy(this.index.getAcquire(place), key);
@@ -107,7 +108,7 @@ final class RowCache {
 		int at = at(position);
 		int keyLength = (int) INT.get(this.log, at);
 		int rowLength = (int) INT.get(this.log, at + Integer.BYTES);
-		// Only then are these lengths, and not bytes of another row.
+		// Otherwise these may be bytes of another row, and no lengths.
 		if (!isThere(position) || !isKey(key, at + HEAD_BYTES, keyLength)) {
 			return null;
 		}
@@ -116,7 +117,7 @@ final class RowCache {
 		return isThere(position) ? row : null;
 	}
 
-	/** Whether all bytes read there until now belong to that row. */
+	/** Whether all that was read at this position until now belongs to its row. */
 	private boolean isThere(long position) {
 		VarHandle.loadLoadFence();
 		return this.end - position <= this.log.length;
@@ -131,7 +132,7 @@ final class RowCache {
 		return length == bytes.length && Arrays.equals(bytes, 0, length, this.log, from, from + length);
 	}
 
-	/** Whether a row is short enough to be kept. Called by any thread. */
+	/** Whether a row is short enough to be kept. By any thread. */
 	boolean hasRoomFor(Key key, byte[] row) {
 		return length(key, row) <= this.maxRowBytes;
 	}
@@ -141,17 +142,17 @@ final class RowCache {
 	}
 
 	/**
-	 * The position to pass to {@link #fill} with a row that the database is asked for
-	 * from now on. Called by any thread.
+	 * The instant to pass to {@link #fill} with a row read from the database after this
+	 * call. By any thread.
 	 */
 	long now() {
 		return this.end;
 	}
 
 	/**
-	 * Keeps a row that a read found in the database, unless its key may have been written
-	 * since. A read that asked after it saw the end behind a write got that write.
-	 * @param asOf the {@link #now()} before the database was asked
+	 * Caches a row that a read has found in the database, unless its key may have been
+	 * written since. A reader that sees the end after a write reads that write.
+	 * @param asOf the value of {@link #now()} before the read
 	 */
 	void fill(Key key, byte[] row, long asOf) {
 		if (this.changed[placeOf(key) / WAYS] <= asOf) {
@@ -159,7 +160,9 @@ final class RowCache {
 		}
 	}
 
-	/** Keeps a row, if it is not too long, and replaces any other of the key. */
+	/**
+	 * Caches a row in place of any other of the key; one that is too long is not cached.
+	 */
 	void put(Key key, byte[] row) {
 		if (!hasRoomFor(key, row)) {
 			remove(key);
@@ -177,7 +180,7 @@ final class RowCache {
 		this.index.setRelease(place, position);
 	}
 
-	/** The place that the key has, else that of the older of the two rows. */
+	/** The place that holds the key, else that of the older of the two rows. */
 	private int placeFor(Key key) {
 		int place = placeOf(key);
 		if (isAt(place, key)) {
@@ -189,9 +192,7 @@ final class RowCache {
 		return (this.index.getPlain(place) <= this.index.getPlain(place + 1)) ? place : place + 1;
 	}
 
-	/**
-	 * Whether the key is at a place. Called by the writer, so nothing changes meanwhile.
-	 */
+	/** Whether a place holds the key. Only for the writer, which nothing overtakes. */
 	private boolean isAt(int place, Key key) {
 		long position = this.index.getPlain(place);
 		if (!isThere(position)) {
@@ -201,7 +202,10 @@ final class RowCache {
 		return isKey(key, at + HEAD_BYTES, (int) INT.get(this.log, at));
 	}
 
-	/** Tells readers what is about to be overwritten; where a row of this length goes. */
+	/**
+	 * Moves the end, so that readers see what is about to be overwritten; returns the
+	 * position for a row of this length.
+	 */
 	private long reserve(int length) {
 		long position = this.end;
 		int left = this.log.length - at(position);
@@ -214,7 +218,7 @@ final class RowCache {
 		return position;
 	}
 
-	/** Forgets the row of a key. */
+	/** Removes the row of a key. */
 	void remove(Key key) {
 		int place = placeOf(key);
 		for (int way = 0; way < WAYS; way++) {
@@ -222,7 +226,7 @@ final class RowCache {
 				this.index.setRelease(place + way, NOWHERE);
 			}
 		}
-		// Later than all that was read until now.
+		// After all reads until now.
 		long next = this.end + 1;
 		this.end = next;
 		this.changed[place / WAYS] = next;

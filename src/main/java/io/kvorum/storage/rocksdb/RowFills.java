@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.kvorum.kv.Key;
 
 /**
- * Rows that reads have found in the database, on their way to the {@link RowCache}. Only
- * the committer knows which of them are still the newest; it takes them before a batch,
- * or when so many have come that they are worth waking it.
+ * Rows that reads have found in the database, queued for the {@link RowCache}. Only the
+ * committer knows which of them are still the newest. It takes them before each batch, or
+ * when enough have come to wake it.
  */
 final class RowFills {
 
-	/** The number of rows that are worth waking the committer. */
+	/** The number of rows that wakes the committer. */
 	static final int ENOUGH = 64;
 
-	/** About the most that wait, while the committer waits for the disk. */
+	/** The most rows that wait, roughly, while the committer waits for the disk. */
 	private static final int MAX = 2 * ENOUGH;
 
 	private final Queue<Fill> queue = new ConcurrentLinkedQueue<>();
@@ -24,8 +24,8 @@ final class RowFills {
 	private final AtomicInteger queued = new AtomicInteger();
 
 	/**
-	 * Takes a row, or drops it if too many wait. Called by any thread.
-	 * @param asOf the {@link RowCache#now()} before the database was asked
+	 * Queues a row, or drops it if too many wait. By any thread.
+	 * @param asOf the value of {@link RowCache#now()} before the read
 	 * @return whether there are enough now
 	 */
 	boolean offer(Key key, byte[] row, long asOf) {
@@ -40,14 +40,16 @@ final class RowFills {
 		return this.queued.get() >= ENOUGH;
 	}
 
-	/** Fills the cache with what waits. By the committer's thread, between batches. */
+	/**
+	 * Moves the queued rows into the cache. By the committer's thread, between batches.
+	 */
 	void drainTo(RowCache rows) {
 		int taken = this.queued.get();
 		if (taken == 0) {
 			return;
 		}
 		for (int i = 0; i < taken; i++) {
-			// It is there: added first, counted second.
+			// A row is added before it is counted, so it is there.
 			Fill fill = this.queue.remove();
 			rows.fill(fill.key, fill.row, fill.asOf);
 		}

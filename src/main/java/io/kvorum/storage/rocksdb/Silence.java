@@ -3,8 +3,8 @@ package io.kvorum.storage.rocksdb;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The time for which a question has had no answer. Thread-safe; in a race it is a little
- * too long or too short.
+ * The time for which the disk has not answered. Thread-safe; in a race it is slightly too
+ * long or too short.
  */
 final class Silence {
 
@@ -24,8 +24,8 @@ final class Silence {
 	}
 
 	/**
-	 * The time since the last answer, or since the first question; 0 if no question is
-	 * open.
+	 * The nanoseconds since the last answer, or since the first open question; 0 if none
+	 * is open.
 	 */
 	long nanos(long now) {
 		return (this.owed.get() > 0) ? Math.max(0, now - this.sinceNanos) : 0;

@@ -9,41 +9,41 @@ import org.rocksdb.RocksDBException;
 
 /**
  * The format of all rows of a store, in every column: one number, kept in {@code meta}
- * and read before anything else. Rows by themselves tell at most which of the formats up
- * to this one they have.
+ * and read before anything else. A row itself only says which of the known formats it is
+ * in.
  *
  * <pre>
  *  1  no number in meta; copies are always a number
  *  2  copies are a number or the default, in entries, hints, the index and tombstones
  * </pre>
  *
- * A store of an older format becomes one of this format at once, in one write, whatever
- * its size. Its rows stay as they are until they are written again, and are read by what
- * is recorded then. Rejected: rewriting them at the start, which takes hours and twice
- * the space.
+ * A store of an older format gets this format by one write, whatever its size. Its rows
+ * stay as they are until they are written again, and are read by the recorded factor.
+ * Rejected: rewriting them at the start, which takes hours and twice the space.
  *
- * @param factor the replicas of a key by default when the store got this format; the
- * numbers in rows of format 1 are read by it
+ * @param factor the replicas of a key by default when the store got this format. Numbers
+ * in rows of format 1 are read by it.
  */
 record StoreFormat(int factor) {
 
-	/** The format that this release reads and writes. */
+	/** The format that this release writes. */
 	static final int CURRENT = 2;
 
 	/**
-	 * The key of the row in {@code meta}. Its value is the number, and in format 2 the
+	 * The key of the row in {@code meta}. Its value is the format and, in format 2, the
 	 * factor.
 	 */
 	static final byte[] ROW = "store-format".getBytes(StandardCharsets.US_ASCII);
 
 	/**
-	 * The format of a store, which becomes the current one.
-	 * @throws StoreOpenException if this release does not know it; nothing is changed
+	 * Reads the format of a store, and makes it the current one.
+	 * @throws StoreOpenException if this release does not know the format; nothing is
+	 * changed
 	 */
 	static StoreFormat of(Database database, RocksSettings settings) throws RocksDBException {
 		byte[] value = database.db.get(database.meta, ROW);
 		if (value == null) {
-			// A new store gets the same, though it has no rows of format 1.
+			// New stores and those of format 1 alike.
 			StoreFormat current = new StoreFormat(settings.factor());
 			database.db.put(database.meta, database.synced, ROW, current.toBytes());
 			return current;

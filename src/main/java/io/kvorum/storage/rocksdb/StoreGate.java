@@ -8,43 +8,46 @@ import io.kvorum.storage.StorageException.Unavailable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way into a store, which is closed while the store is not open: a native call after
+ * The gate of a store, which keeps calls out of a closed database: a native call after
  * close() ends the JVM.
  * <p>
- * A reader enters before a call and leaves after it, on the same thread. Closing refuses
- * newcomers and waits for those inside. The count of those inside is spread over stripes
- * by thread, so that reading threads do not contend for it. Rejected: a read lock, whose
- * one word all of them would write.
+ * A caller enters before and leaves after its call, on the same thread. Closing refuses
+ * new callers and waits for those inside. The count of those inside is striped by thread,
+ * so that threads that only read do not contend for it. Rejected: a read lock, a single
+ * word that all of them would write.
  */
 final class StoreGate {
 
 	private static final int STRIPES = 16;
 
-	/** Longs in a cache line, twice: processors fetch them in pairs. */
+	/** The longs in two cache lines, since processors fetch pairs. */
 	private static final int SPACING = 16;
 
 	private final AtomicLongArray inside = new AtomicLongArray(STRIPES * SPACING);
 
-	private volatile @Nullable OpenStore store;
-
 	private volatile boolean open;
 
-	/** Lets writes in, which wait for their committer. */
-	void prepare(OpenStore store) {
-		this.store = store;
+	private volatile @Nullable OpenStore store;
+
+	/** Admits writes, which wait for their committer. */
+	void prepare(OpenStore opened) {
+		this.store = opened;
 	}
 
-	/** Lets reads in too. */
+	/** Admits reads too. */
 	void open() {
 		this.open = true;
 	}
 
-	/** Whether the caller may read; if so, it must {@link #leave()}. */
+	/**
+	 * Enters; false if the gate is closed. A caller that has entered must
+	 * {@link #leave()}.
+	 */
 	boolean enter() {
 		int stripe = stripe();
 		this.inside.getAndIncrement(stripe);
-		// Count first, look second: either this thread sees that the gate is closed, or
-		// the closing thread sees this one.
+		// Counted before the check: either this thread sees that the gate is closed, or
+		// the closing thread sees the count.
 		if (this.open) {
 			return true;
 		}
@@ -56,12 +59,12 @@ final class StoreGate {
 		this.inside.getAndDecrement(stripe());
 	}
 
-	/** Keeps newcomers out; callers inside go on. */
+	/** Refuses writes; reads go on until {@link #close()}. */
 	void shut() {
 		this.store = null;
 	}
 
-	/** Returns when no caller is inside and none can enter. */
+	/** Refuses reads, and returns when none is inside. */
 	void close() {
 		this.open = false;
 		for (int stripe = 0; stripe < STRIPES; stripe++) {
@@ -71,12 +74,12 @@ final class StoreGate {
 		}
 	}
 
-	/** The store; null while it is not open. */
-	@Nullable OpenStore storeOrNull() {
+	/** Null while the store is not open. */
+	@Nullable OpenStore openedOrNull() {
 		return this.store;
 	}
 
-	OpenStore store() {
+	OpenStore opened() {
 		OpenStore now = this.store;
 		if (now == null) {
 			throw notOpen();

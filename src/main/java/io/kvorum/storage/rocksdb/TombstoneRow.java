@@ -9,25 +9,23 @@ import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.TombstoneRecord;
 
 /**
- * The layout of the tombstones that may be removed one day: in the order of their
- * versions, so that the old ones are found without reading the others. A row whose entry
- * is overwritten stays until it is removed, so the overwriting write need not care.
+ * The layout of tombstones that may be removed one day: in the order of their versions,
+ * so that old ones are found without reading the others. A row whose entry is overwritten
+ * stays until it is collected, so overwriting a tombstone needs no extra delete.
  *
  * <pre>
  *  key    timestamp 8, node 8, key
- *  value  copies 1, since when it is here 8 (milliseconds since 1970)
+ *  value  copies 1, arrival on this node 8 (milliseconds since 1970)
  * </pre>
  *
  * The copies in this row are not used. In rows of store format 1 they are a number, and
- * are read as such.
+ * are read as one.
  */
 final class TombstoneRow {
 
 	private static final int FIXED_BYTES = 2 * Long.BYTES;
 
-	/**
-	 * The greatest physical part of a version; a later instant is behind all versions.
-	 */
+	/** The largest physical part of a version; later instants are behind all versions. */
 	private static final long MAX_MILLIS = (1L << (Long.SIZE - Version.COUNTER_BITS)) - 1;
 
 	private TombstoneRow() {
@@ -41,7 +39,7 @@ final class TombstoneRow {
 			.array();
 	}
 
-	/** The rows of all versions before this instant are below this one. */
+	/** The exclusive upper bound of the rows of all versions before this instant. */
 	static byte[] before(long millis) {
 		return ByteBuffer.allocate(Long.BYTES)
 			.putLong(Math.clamp(millis, 0, MAX_MILLIS) << Version.COUNTER_BITS)

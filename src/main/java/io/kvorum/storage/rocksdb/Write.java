@@ -3,7 +3,7 @@ package io.kvorum.storage.rocksdb;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
@@ -13,32 +13,27 @@ import org.rocksdb.RocksDBException;
 import reactor.core.publisher.MonoSink;
 
 /**
- * A change that waits for the committer, and its caller. The caller is completed on its
- * own executor after the batch with the change has been written.
+ * A change that waits for the committer, and the caller that waits for its result. The
+ * caller gets the result on its own executor, after the batch is written.
  *
  * @param <T> the result
  */
 final class Write<T> {
 
-	/** The approximate bytes of a write in the queue beside its change. */
+	/** The memory of a queued write beside its key and entry, in bytes, roughly. */
 	static final int OVERHEAD_BYTES = 200;
-
-	@SuppressWarnings("rawtypes")
-	private static final AtomicReferenceFieldUpdater<Write, State> STATE = AtomicReferenceFieldUpdater
-		.newUpdater(Write.class, State.class, "state");
-
-	final Executor caller;
-
-	final long queuedNanos;
 
 	private final Change<T> change;
 
 	private final MonoSink<T> sink;
 
-	private final long deadlineNanos;
+	final Executor caller;
 
-	@SuppressWarnings("UnusedVariable") // read by STATE
-	private volatile State state = State.QUEUED;
+	final long queuedNanos;
+
+	final long deadlineNanos;
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.QUEUED);
 
 	private @Nullable T result;
 
@@ -52,44 +47,50 @@ final class Write<T> {
 		this.deadlineNanos = deadline.atNanos();
 	}
 
-	/** Whether its caller has stopped waiting, or it has waited for this long. */
+	/**
+	 * Whether its caller's deadline has passed, or it has waited for longer than the
+	 * limit.
+	 */
 	boolean isOverdue(long now, Duration limit) {
 		return now - this.queuedNanos > limit.toNanos() || now - this.deadlineNanos > 0;
 	}
 
-	/** The memory that this write takes while it waits, in bytes. */
+	/** The memory of this write in the queue, in bytes. */
 	int weight() {
-		return OVERHEAD_BYTES + this.change.bytes();
+		return OVERHEAD_BYTES + this.change.addedBytes();
 	}
 
+	/** Whether it is refused while the disk has too little space. */
 	boolean needsSpace() {
-		return this.change.needsSpace();
+		return this.change.addedBytes() > 0;
 	}
 
 	void addTo(Batch batch) throws RocksDBException {
 		this.result = this.change.addTo(batch);
 	}
 
-	/** The failure that {@link #complete()} reports instead of the result. */
+	/** Makes {@link #complete()} report this failure instead of the result. */
 	void fail(StorageException failure) {
 		this.failure = failure;
 	}
 
-	/** Fails with the batch what has not failed by itself. */
+	/** Fails with the batch, unless it has failed by itself. */
 	void failUnlessFailed(StorageException failure) {
 		if (this.failure == null) {
 			this.failure = failure;
 		}
 	}
 
-	/** Whether to try it; false if its caller was told that it was not tried. */
+	/**
+	 * Begins the write; false if its caller has already been told that it was not tried.
+	 */
 	boolean begin() {
-		return STATE.compareAndSet(this, State.QUEUED, State.BEGUN);
+		return this.state.compareAndSet(State.QUEUED, State.BEGUN);
 	}
 
-	/** Completes the caller, unless that was completed before. */
+	/** Completes the caller, unless it has timed out. */
 	void complete() {
-		if (STATE.getAndSet(this, State.COMPLETED) == State.COMPLETED) {
+		if (this.state.getAndSet(State.TOLD) == State.TOLD) {
 			return;
 		}
 		if (this.failure != null) {
@@ -101,21 +102,20 @@ final class Write<T> {
 	}
 
 	/**
-	 * Reports to the caller that it took too long, on the caller's executor. Called by
-	 * any thread.
-	 * @param waiting the failure of a waiting write, which will not be tried
-	 * @param begun the failure of a write that has begun
+	 * Fails the caller with a timeout, on its executor. By any thread.
+	 * @param waiting the failure if the write is still queued: it will not be tried
+	 * @param begun the failure if the write has begun
 	 */
 	void timeOut(Supplier<StorageException> waiting, Supplier<StorageException> begun) {
-		if (STATE.compareAndSet(this, State.QUEUED, State.COMPLETED)) {
-			report(waiting.get());
+		if (this.state.compareAndSet(State.QUEUED, State.TOLD)) {
+			tell(waiting.get());
 		}
-		else if (STATE.compareAndSet(this, State.BEGUN, State.COMPLETED)) {
-			report(begun.get());
+		else if (this.state.compareAndSet(State.BEGUN, State.TOLD)) {
+			tell(begun.get());
 		}
 	}
 
-	private void report(StorageException late) {
+	private void tell(StorageException late) {
 		try {
 			this.caller.execute(() -> this.sink.error(late));
 		}
@@ -127,7 +127,7 @@ final class Write<T> {
 
 	private enum State {
 
-		QUEUED, BEGUN, COMPLETED
+		QUEUED, BEGUN, TOLD
 
 	}
 

@@ -31,13 +31,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.reactivestreams.Subscription;
 import org.rocksdb.RocksDBException;
-import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Mono;
-
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -126,11 +124,11 @@ class CommitterTests {
 		committer().start();
 		begun.await();
 		try {
-			committer().tellOverdue();
+			committer().failOverdue();
 			assertThat(output).doesNotContain("hangs");
 			this.time.pass(LONG);
-			committer().tellOverdue();
-			committer().tellOverdue();
+			committer().failOverdue();
+			committer().failOverdue();
 			assertThat(output).containsOnlyOnce("The disk hangs").doesNotContain("answers again");
 		}
 		finally {
@@ -138,10 +136,10 @@ class CommitterTests {
 		}
 		assertThat(stored).failsWithin(DEADLINE);
 		Poll.until(() -> "the disk answers again", DEADLINE, () -> {
-			committer().tellOverdue();
+			committer().failOverdue();
 			return output.getAll().contains("The disk answers again");
 		});
-		committer().tellOverdue();
+		committer().failOverdue();
 
 		assertThat(output).containsOnlyOnce("The disk hangs").containsOnlyOnce("The disk answers again");
 	}
@@ -181,8 +179,9 @@ class CommitterTests {
 	@Test
 	void aCallerThatThrowsKeepsNoResultFromTheOthersAndDoesNotEndTheCommitter() {
 		CompletableFuture<?> before = store("a", INLINE);
-		Mono.<Void>create(sink -> committer().submit(new Write<>(new Nothing(), sink, INLINE, 0, Deadline.NONE)))
-			.subscribe(new ThrowingCaller());
+		var _ = this.<Void>mono(_ -> null, INLINE).doOnSuccess(_ -> {
+			throw Exceptions.bubble(new IllegalStateException("the caller is in trouble"));
+		}).subscribe();
 		CompletableFuture<?> after = store("b", INLINE);
 		committer().start();
 
@@ -270,7 +269,21 @@ class CommitterTests {
 	@Test
 	void aWriteThatIsTakenJustWhenTheCommitterEndsIsAnswered() {
 		committer().start();
-		CompletableFuture<?> write = submit(new Late(committer()), INLINE);
+		CompletableFuture<?> write = mono(new Change<Void>() {
+
+			@Override
+			public @Nullable Void addTo(Batch batch) {
+				return null;
+			}
+
+			@Override
+			public int addedBytes() {
+				// Called after the committer was found open.
+				committer().close();
+				return 0;
+			}
+
+		}, INLINE).toFuture();
 
 		assertFails(write, Unavailable.class);
 		assertThat(committer().queuedWrites()).isZero();
@@ -297,89 +310,35 @@ class CommitterTests {
 	private CompletableFuture<? extends @Nullable Object> store(String name, Executor caller) {
 		var key = Generator.key(name);
 		Live entry = Generator.live(new Version(1, 1), "value");
-		return submit(new Change.Store(IndexedKey.of(key, Key::hashCode), EncodedEntry.of(key, entry)), caller);
+		return mono(new Change.Store(IndexedKey.of(key, Key::hashCode), EncodedEntry.of(key, entry)), caller)
+			.toFuture();
 	}
 
 	private CompletableFuture<? extends @Nullable Object> meta() {
-		return submit(new Change.PutMeta(new byte[] { 1 }, new byte[] { 1 }, () -> {
-		}), INLINE);
+		return this.<Void>mono(batch -> {
+			batch.putMeta(new byte[] { 1 }, new byte[] { 1 });
+			return null;
+		}, INLINE).toFuture();
 	}
 
+	/** A write that fails before it is in the batch. */
 	private CompletableFuture<? extends @Nullable Object> submit(Exception failure) {
-		return submit(new Failing(failure), INLINE);
+		return this.<Void>mono(_ -> {
+			if (failure instanceof RocksDBException ex) {
+				throw ex;
+			}
+			throw new IllegalStateException(failure);
+		}, INLINE).toFuture();
 	}
 
-	private <T> CompletableFuture<@Nullable T> submit(Change<T> change, Executor caller) {
-		return Mono.<T>create(sink -> committer().submit(new Write<>(change, sink, caller, 0, Deadline.NONE)))
-			.toFuture();
+	private <T> Mono<T> mono(Change<T> change, Executor caller) {
+		return Mono.create(sink -> committer().submit(new Write<>(change, sink, caller, 0, Deadline.NONE)));
 	}
 
 	/** Of a committer that has ended, so that nothing is left to wait for. */
 	private static void assertFails(CompletableFuture<?> write, Class<? extends Throwable> with) {
 		assertThat(write).isCompletedExceptionally();
 		assertThat(write.exceptionNow()).isInstanceOf(with);
-	}
-
-	/** A write that fails before it is in the batch. */
-	private record Failing(Exception failure) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) throws RocksDBException {
-			if (this.failure instanceof RocksDBException ex) {
-				throw ex;
-			}
-			throw new IllegalStateException(this.failure);
-		}
-
-	}
-
-	/** A change that writes nothing. */
-	private record Nothing() implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) {
-			return null;
-		}
-
-	}
-
-	/** A change whose caller closes the committer after it found it open. */
-	private record Late(Committer committer) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) {
-			return null;
-		}
-
-		@Override
-		public int bytes() {
-			this.committer.close();
-			return 0;
-		}
-
-	}
-
-	/** A caller that throws when its write is complete. */
-	private static final class ThrowingCaller implements CoreSubscriber<Void> {
-
-		@Override
-		public void onSubscribe(Subscription subscription) {
-			subscription.request(1);
-		}
-
-		@Override
-		public void onNext(Void result) {
-		}
-
-		@Override
-		public void onError(Throwable error) {
-		}
-
-		@Override
-		public void onComplete() {
-			throw new IllegalStateException("the caller is in trouble");
-		}
-
 	}
 
 	/** Counts the tasks it is given. */

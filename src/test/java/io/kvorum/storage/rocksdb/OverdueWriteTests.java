@@ -16,13 +16,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** What the caller of a write is told when the disk hangs. */
 class OverdueWriteTests {
 
-	private static final byte[] BYTES = {};
-
 	private final AtomicReference<Write<?>> created = new AtomicReference<>();
 
 	private final CompletableFuture<@Nullable Void> told = Mono
-		.<Void>create(sink -> this.created.set(new Write<>(new Change.PutMeta(BYTES, BYTES, () -> {
-		}), sink, Runnable::run, 0, Deadline.NONE)))
+		.<Void>create(sink -> this.created.set(new Write<>(_ -> null, sink, Runnable::run, 0, Deadline.NONE)))
 		.toFuture();
 
 	@Test

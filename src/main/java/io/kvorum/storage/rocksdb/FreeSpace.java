@@ -8,10 +8,10 @@ import io.kvorum.storage.StorageException.NoSpace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether the disk has space for writes, checked at most once in {@value #LOOK_MILLIS}
- * ms. Used by the committer's thread, {@link #isLow()} by any.
+ * The check for free disk space, done at most once in {@value #LOOK_MILLIS} ms. Used by
+ * the committer's thread; {@link #isLow()} by any thread.
  */
-final class Space {
+final class FreeSpace {
 
 	private static final long LOOK_MILLIS = 500;
 
@@ -25,14 +25,14 @@ final class Space {
 
 	private volatile @Nullable NoSpace refusal;
 
-	Space(Path path, long minFreeBytes, TimeSource time) {
+	FreeSpace(Path path, long minFreeBytes, TimeSource time) {
 		this.path = path;
 		this.minFreeBytes = minFreeBytes;
 		this.time = time;
 		this.lookedNanos = time.nanos() - TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS);
 	}
 
-	/** Why writes are to be refused now; null if they are not. */
+	/** The reason for refusing writes now; null if there is space. */
 	@Nullable NoSpace refusal() {
 		long now = this.time.nanos();
 		if (now - this.lookedNanos >= TimeUnit.MILLISECONDS.toNanos(LOOK_MILLIS)) {

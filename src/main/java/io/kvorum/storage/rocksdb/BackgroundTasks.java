@@ -9,43 +9,43 @@ import io.kvorum.storage.StorageException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The periodic work of a store, on threads of its own. */
-final class Chores implements AutoCloseable {
+/** Periodic and background tasks of a store, on threads of their own. */
+final class BackgroundTasks implements AutoCloseable {
 
-	private static final Logger logger = LoggerFactory.getLogger(Chores.class);
+	private static final Logger logger = LoggerFactory.getLogger(BackgroundTasks.class);
 
-	/** Two for what is long, one for what must not wait for it. */
+	/** Two for long tasks, one for a task that must not wait for them. */
 	private static final int THREADS = 3;
 
-	/** The pause after a failure of a chore that has to succeed once. */
+	/** The delay before a task that is to succeed once is tried again. */
 	private static final Duration RETRY_INTERVAL = Duration.ofSeconds(10);
 
 	private final ScheduledExecutorService executor = Executors.newScheduledThreadPool(THREADS,
 			Thread.ofPlatform().name("kvorum-chores-", 0).daemon().factory());
 
-	void every(Duration interval, String what, Runnable chore) {
+	void every(Duration interval, String what, Runnable task) {
 		var _ = this.executor.scheduleWithFixedDelay(() -> {
-			var _ = runOrSayWhy(what, chore);
+			var _ = runOrSayWhy(what, task);
 		}, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Runs a chore at once, and again until it succeeds. */
-	void once(String what, Runnable chore) {
-		once(what, chore, Duration.ZERO);
+	/** Runs a task at once, and again until it succeeds. */
+	void once(String what, Runnable task) {
+		once(what, task, Duration.ZERO);
 	}
 
-	private void once(String what, Runnable chore, Duration delay) {
+	private void once(String what, Runnable task, Duration delay) {
 		var _ = this.executor.schedule(() -> {
-			if (!runOrSayWhy(what, chore) && !this.executor.isShutdown()) {
-				once(what, chore, RETRY_INTERVAL);
+			if (!runOrSayWhy(what, task) && !this.executor.isShutdown()) {
+				once(what, task, RETRY_INTERVAL);
 			}
 		}, delay.toNanos(), TimeUnit.NANOSECONDS);
 	}
 
-	/** Whether the chore succeeded; logs the reason if not. */
-	private static boolean runOrSayWhy(String what, Runnable chore) {
+	/** Runs a task and logs its failure; false if it failed. */
+	private static boolean runOrSayWhy(String what, Runnable task) {
 		try {
-			chore.run();
+			task.run();
 			return true;
 		}
 		catch (StorageException ex) {
@@ -57,7 +57,7 @@ final class Chores implements AutoCloseable {
 		return false;
 	}
 
-	/** Interrupts the rounds that run, waits for them, and starts no other. */
+	/** Interrupts the running tasks, waits for them, and starts no other. */
 	@Override
 	public void close() {
 		var _ = this.executor.shutdownNow();
