@@ -132,7 +132,10 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		});
 	}
 
-	/** Places it before all others; {@link EntityMapping} leads elsewhere. */
+	/**
+	 * Before all other mappings. {@link EntityMapping} has the same order, and takes only
+	 * paths that this one lets through.
+	 */
 	@Override
 	public int getOrder() {
 		return Ordered.HIGHEST_PRECEDENCE;

@@ -65,7 +65,7 @@ public class ApiConfiguration {
 		return traces.getIfAvailable(() -> RequestTraces.NONE);
 	}
 
-	/** The short way of entities; none where the application has filters. */
+	/** The short way to entities; none if the application has filters. */
 	@Bean
 	WireRoute entityRoute(EntityHandler entities, ObjectProvider<WebFilter> filters) {
 		List<WebFilter> all = filters.orderedStream().toList();

@@ -15,8 +15,8 @@ import reactor.core.publisher.Mono;
 final class BodyReader {
 
 	/**
-	 * The first piece of memory for a body. It grows as bytes arrive, so that a client
-	 * that announces much and sends nothing holds nothing.
+	 * The first piece of memory for a body. It grows as bytes arrive, so a client that
+	 * announces much and sends nothing holds only this.
 	 */
 	private static final int FIRST_BYTES = 16 << 10;
 
@@ -88,8 +88,8 @@ final class BodyReader {
 		}
 
 		/**
-		 * Reads the whole body. Fails as {@link BodyReader#begin} does, and with the
-		 * body.
+		 * Reads the whole body. Fails if the body is too long, if there is no memory for
+		 * it, or if it does not arrive whole.
 		 */
 		Mono<Value> value() {
 			return this.request.readBody(this::add, this::toValue);

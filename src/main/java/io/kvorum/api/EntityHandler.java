@@ -34,11 +34,12 @@ import org.springframework.web.server.WebHandler;
 /**
  * Serves {@code /v0/entity}: one value in, one value out. This is the hot path: it uses
  * no annotations and no codecs. It changes threads only if memory does not have the
- * answer. It copies a value once on its way in and never on its way out.
+ * answer. A value of up to 16 KB with a declared length is copied once on its way in;
+ * longer ones again as their memory grows. On the way out only the encoder copies, and
+ * only short values.
  */
 final class EntityHandler implements WebHandler {
 
-	/** The path of this handler. */
 	static final String PATH = "/v0/entity";
 
 	private static final Logger logger = LoggerFactory.getLogger(EntityHandler.class);
@@ -139,9 +140,7 @@ final class EntityHandler implements WebHandler {
 		};
 	}
 
-	/**
-	 * Parses a request, and checks the right of the caller to the stored form of the key.
-	 */
+	/** Parses a request, and checks the right of the caller to the decoded key. */
 	private EntityRequest parse(HttpExchange exchange, ApiKey caller, Right right) {
 		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.store.policy());
 		caller.require(right, request.key());
@@ -200,7 +199,8 @@ final class EntityHandler implements WebHandler {
 		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
 		int declared = this.bodies.declaredBytes(exchange);
-		// A connection ends after a body of unknown length that was not read.
+		// A body of unknown length is read first: the connection ends if such a body is
+		// not read.
 		OperationFailedException refused = (declared != BodyReader.UNDECLARED)
 				? refuse(Operation.PUT, request, declared) : null;
 		if (refused != null) {

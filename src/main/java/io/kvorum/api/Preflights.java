@@ -7,9 +7,9 @@ import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
 
 /**
- * CORS preflights. WebFlux finds a handler for them but never calls it, which would turn
- * the refusal of any other request into an empty 200. So they are answered during handler
- * mapping.
+ * CORS preflights. WebFlux finds a handler for a preflight but never calls it. A
+ * preflight would get an empty 200 even if any other request to that path is refused. So
+ * preflights are answered during handler mapping.
  */
 final class Preflights {
 

@@ -1,6 +1,6 @@
 package io.kvorum.api;
 
-/** A request that is answered with a problem. Nothing was done. */
+/** Signals that a request is answered with a problem. Nothing was done. */
 final class ProblemException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

@@ -39,7 +39,6 @@ import org.springframework.web.util.pattern.PathPatternParser;
  */
 final class RangeHandler implements WebHandler {
 
-	/** The path of this handler. */
 	static final String PATH = "/v0/entities";
 
 	private static final PathPattern PATTERN = PathPatternParser.defaultInstance.parse(PATH);
@@ -150,7 +149,7 @@ final class RangeHandler implements WebHandler {
 		if (response.isCommitted()) {
 			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
 			gateOf(exchange.getRequest()).breakOff();
-			// The end of the connection ends this.
+			// The end of the connection cancels this.
 			return Mono.never();
 		}
 		response.getHeaders().remove(HttpHeaders.CONTENT_TYPE);

@@ -6,13 +6,13 @@ import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
 
 /**
- * Checks the headers that change what a request means: they are honoured or refused,
- * never ignored. A header that is absent costs one look into a hash table.
+ * Checks the headers that change what a request means: they are honoured or refused. Only
+ * those that RFC 9110 allows a server to ignore are ignored. A header that is absent
+ * costs one look into a hash table.
  * <p>
- * RFC 9110 allows a server to ignore some, and this one ignores {@code Range} and
- * {@code If-Range} (section 14.2), and {@code If-Modified-Since} (section 13.1.3). A GET
- * then answers in full. Dates have whole seconds, so that a 304 by date could hide the
- * second of two writes.
+ * Ignored are {@code Range} and {@code If-Range} (section 14.2), and {@code
+ * If-Modified-Since} (section 13.1.3). A GET then answers in full. Dates have whole
+ * seconds, so a 304 by date could hide the second of two writes.
  */
 final class RequestHeaders {
 

@@ -21,7 +21,10 @@ final class ServerTiming implements OperationObserver {
 	/** The header of the answer. */
 	static final AsciiString HEADER = AsciiString.cached("Server-Timing");
 
-	/** The most calls of replicas that are reported; those of a range have no limit. */
+	/**
+	 * The most calls of replicas that are reported: the operation on a range may make any
+	 * number.
+	 */
 	static final int MAX_CALLS = 16;
 
 	private static final String YES = "1";

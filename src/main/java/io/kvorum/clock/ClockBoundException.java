@@ -1,8 +1,8 @@
 package io.kvorum.clock;
 
 /**
- * The clock has no version below its stored bound. Nothing has been written; a retry
- * succeeds once the bound is extended.
+ * Reports that the clock has no version left up to its stored bound. Nothing has been
+ * written; a retry succeeds once the bound is extended.
  */
 public final class ClockBoundException extends RuntimeException {
 

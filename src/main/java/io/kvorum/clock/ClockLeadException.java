@@ -1,8 +1,8 @@
 package io.kvorum.clock;
 
 /**
- * A version would lie too far ahead of this node's clock: one of the clocks is wrong, or
- * was. Nothing has happened.
+ * Reports that a version would lie too far ahead of this node's clock: one of the clocks
+ * is wrong, or was. Nothing has happened.
  */
 public final class ClockLeadException extends RuntimeException {
 

@@ -75,7 +75,7 @@ public final class HybridLogicalClock {
 	/**
 	 * A version above all given before, however far ahead of the machine's clock. For a
 	 * node without peers.
-	 * @throws ClockBoundException if there is none below the stored bound: nothing has
+	 * @throws ClockBoundException if there is none up to the stored bound: nothing has
 	 * happened, and there is one after {@link #extension()}
 	 */
 	public Version next() {
@@ -134,9 +134,9 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * Whether a version lies too far ahead of the machine's clock. No version up to the
-	 * newest of this node does: a node whose clock is set back does not refuse its own
-	 * versions.
+	 * Whether a version lies too far ahead of the machine's clock, and above all that
+	 * this node has given or followed. So a node whose clock is set back does not refuse
+	 * its own versions.
 	 */
 	public boolean isTooFarAhead(Version version) {
 		return isTooFarAhead(version, this.time.millis());

@@ -133,9 +133,9 @@ public final class RendezvousPlacement implements Placement {
 	}
 
 	/**
-	 * Selects the members of the lowest ranks, in order. A rank is the weight and below
-	 * it the index: of equal weights the lower index comes first, which is the lower
-	 * address.
+	 * Selects the first members of a partition, in order: those with the lowest weights.
+	 * Of equal weights the lower index comes first, which is the lower address. Each
+	 * element holds a weight and, in its lowest bits, the index.
 	 */
 	private void select(int partition, long[] first) {
 		Arrays.fill(first, Long.MAX_VALUE);
@@ -151,7 +151,9 @@ public final class RendezvousPlacement implements Placement {
 		}
 	}
 
-	/** The bits of the hash that leave room for an index and no sign. */
+	/**
+	 * The upper bits of the hash: the others are left for the index and a sign bit of 0.
+	 */
 	private static long weight(long seed, int partition) {
 		return HASHER.hashLongLongToLong(seed, partition) >>> (INDEX_BITS + 1);
 	}

@@ -15,11 +15,14 @@ public interface CoordinationEvents {
 	default void decided(Operation operation, Consistency consistency, Outcome outcome) {
 	}
 
-	/** A read asked one more replica, because those that it asked first take long. */
+	/**
+	 * A round of reads asked one more replica, because those that it asked first take
+	 * long.
+	 */
 	default void hedged() {
 	}
 
-	/** A read needed a hedge, but the budget for hedges is used up. */
+	/** A round of reads needed a hedge, but the budget for hedges is used up. */
 	default void notHedged() {
 	}
 

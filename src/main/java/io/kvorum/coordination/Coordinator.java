@@ -41,15 +41,17 @@ import reactor.core.publisher.Mono;
  * <p>
  * <b>Linearizable</b> operations are the multi-writer register of Attiya, Bar-Noy and
  * Dolev ("Sharing Memory Robustly in Message-Passing Systems", 1995; with several writers
- * Lynch and Shvartsman, 1997). A write asks a majority for the version they hold, takes
- * one above the newest, and stores to all replicas. It is acknowledged when enough of
- * them have it on disk. A read asks enough replicas. If they do not agree, it first
- * stores the newest entry on enough of them, so that no later read goes back. Each of
- * these steps is needed: the tests in {@code io.kvorum.simulation} leave one out and find
- * histories that are not linearizable.
+ * Lynch and Shvartsman, 1997). A write asks a majority for their versions, takes one
+ * above the newest, and stores to all replicas. It is acknowledged when enough of them
+ * have it on disk. A read asks enough replicas. If they do not agree, it first stores the
+ * newest entry on enough of them, so that no later read goes back. Each of these steps is
+ * needed: the tests in {@code io.kvorum.simulation} leave one out and find histories that
+ * are not linearizable.
  * <p>
- * <b>Eventual</b> operations are one round: a version from this node's clock, as many
- * acknowledgements as asked for, and repair in the background.
+ * <b>Eventual</b> operations skip the round for versions and the write-back. A write
+ * takes a version from this node's clock and waits for as many acknowledgements as asked
+ * for. A read waits for as many replies. It repairs in the background, and asks again
+ * only if it got the newest version without its entry.
  * <p>
  * A write has one version: a store is never repeated with a new one.
  * <p>
@@ -133,7 +135,10 @@ public final class Coordinator implements KeyValueStore {
 				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), observer);
 	}
 
-	/** Counts from the version, which all replicas compare, and not from a clock. */
+	/**
+	 * Returns the expiry. It counts from the version and not from the clock at the time
+	 * of the call.
+	 */
 	private long expiresAt(Version version, @Nullable Ttl ttl) {
 		return (ttl != null) ? ttl.expiresAtMillis(this.clock.expiryMillisOf(version)) : Live.NEVER;
 	}
@@ -154,13 +159,13 @@ public final class Coordinator implements KeyValueStore {
 	}
 
 	/**
-	 * Refuses a write if this node's own replica has no room for it and the other
-	 * replicas do not suffice.
+	 * Refuses a write if this node's own replica has no room for it and exactly its
+	 * acknowledgement would be missing.
 	 * <p>
-	 * If the others suffice, the write is tried: a node with a hanging disk accepts
-	 * writes as long as its peers do. If they do not, the refusal is certain only before
-	 * they are asked. Once they have stored the entry, a refusal of this node's replica
-	 * leaves the outcome unknown.
+	 * If the other replicas suffice, the write is tried: a node with a hanging disk
+	 * accepts writes as long as its peers do. If they do not, the refusal is certain only
+	 * before they are asked. Once they have stored the entry, a refusal of this node's
+	 * replica leaves the outcome unknown.
 	 */
 	@Override
 	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,

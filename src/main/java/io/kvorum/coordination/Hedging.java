@@ -7,21 +7,21 @@ import io.kvorum.replication.Alarms;
 import reactor.core.publisher.Mono;
 
 /**
- * Decides when a read asks one more replica than it needs, because those it asked take
- * long.
+ * Decides when a round of reads asks one more replica than it needs, because those it
+ * asked take long. The version round of a write is one too.
  * <p>
- * The delay is the 99th percentile of reads, at least 1 ms and at most {@code maxDelay}.
- * In the long run it hedges at most {@value #PERCENT} percent of the reads, so that a
- * cluster that is slow under load does not get more. See Dean and Barroso, "The Tail at
- * Scale", 2013.
+ * The delay is the 99th percentile of the rounds of reads on keys, at least 1 ms and at
+ * most {@code maxDelay}. In the long run it sends at most {@value #PERCENT} hedges per
+ * 100 alarms: a cluster that is slow under load does not get more. See Dean and Barroso,
+ * "The Tail at Scale", 2013.
  */
 final class Hedging {
 
-	/** The percentage of reads that may be hedged. */
+	/** The hedges that 100 alarms add to the budget. */
 	private static final int PERCENT = 5;
 
 	/**
-	 * The most hedges in a row: as many reads may be under way to a node when it stops.
+	 * The most hedges in a row: so many reads may be waiting for a node when it stops.
 	 */
 	private static final int MAX_BUDGET = 2_000;
 
@@ -45,7 +45,10 @@ final class Hedging {
 		this.latency = new Percentile(99, maxDelay.toNanos());
 	}
 
-	/** Completes when a read that begins now has taken long. */
+	/**
+	 * Completes when a round that begins now has taken long. Each call adds to the
+	 * budget.
+	 */
 	Mono<Long> alarm() {
 		if (this.budget.get() < 100L * MAX_BUDGET) {
 			this.budget.addAndGet(PERCENT);

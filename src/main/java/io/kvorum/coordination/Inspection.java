@@ -60,8 +60,9 @@ public final class Inspection {
 	}
 
 	/**
-	 * The place of a key.
+	 * The nodes of a key.
 	 *
+	 * @param partition the partition of the key
 	 * @param holdings the holdings of all nodes, in the order of the key
 	 */
 	public record Whereabouts(int partition, List<Holding> holdings) {
@@ -85,7 +86,9 @@ public final class Inspection {
 
 	}
 
-	/** The kind of entry that a node holds. */
+	/**
+	 * The state of a key on a node: the kind of entry that it holds, none, or no answer.
+	 */
 	public enum State {
 
 		LIVE, EXPIRED, TOMBSTONE, ABSENT, FAILED

@@ -38,8 +38,8 @@ final class KeyRead extends KeyOperation {
 	}
 
 	/**
-	 * Reads the entry of the first replica and the versions of the others. These are
-	 * usually the same, so that a value crosses the network at most once.
+	 * Reads the entry from the first replica and only the version from the others. The
+	 * versions usually agree, so a value crosses the network at most once.
 	 */
 	private Mono<Reply> readOrVersion(int position) {
 		return (position == 0) ? read(position) : this.set.at(position).readVersion(this.key, this.deadline);
@@ -49,7 +49,10 @@ final class KeyRead extends KeyOperation {
 		return this.set.at(position).read(this.key, this.deadline);
 	}
 
-	/** Asks all replicas for entries if only the version of the newest one is known. */
+	/**
+	 * Reads once more, with entries from every replica asked, if only the version of the
+	 * newest entry is known.
+	 */
 	private Mono<Held> withEntry(Tally tally) {
 		return tally.newest().lacksEntry() ? ask(this::read).flatMap(this::complete) : complete(tally);
 	}
@@ -79,7 +82,10 @@ final class KeyRead extends KeyOperation {
 		}
 	}
 
-	/** Records no replica that misses this store: the write itself has done so. */
+	/**
+	 * Stores without a {@link Round.Witness}: the write itself has recorded the replicas
+	 * that missed it.
+	 */
 	private Mono<Tally> writeBack(Tally holding, Entry entry) {
 		this.node.events.wroteBack();
 		return Round

@@ -49,8 +49,9 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	/**
-	 * Skips the round for versions on a single node, which has issued all versions
-	 * itself.
+	 * Skips the round for versions for an eventual write and on a single node. On a
+	 * single node {@link LocalReplica} refuses the store if another node's version is
+	 * newer.
 	 */
 	private Mono<Version> version() {
 		return (this.node.isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
@@ -74,14 +75,17 @@ final class KeyWrite extends KeyOperation {
 		}
 		catch (ClockBoundException _) {
 			return Mono.fromCompletionStage(this.node.clock::extension)
-				// The first caller completes it, on its own thread.
+				// The bound is stored on any thread; the write goes on, on the caller's.
 				.publishOn(Schedulers.fromExecutor(this.node.callers.current()))
 				.then(Mono.fromSupplier(() -> nextOrThrow(seen)))
 				.onErrorMap(this::notBegun);
 		}
 	}
 
-	/** Accepts any version on a single node, however far ahead of its clock. */
+	/**
+	 * Gives the version: on a single node however far ahead of its clock, in a cluster up
+	 * to the limit.
+	 */
 	private Version nextOrThrow(Version seen) {
 		return this.node.isAlone() ? this.node.clock.next() : this.node.clock.nextAfter(seen);
 	}
@@ -113,11 +117,11 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	/**
-	 * Reports the replicas that failed to store the entry, once the write may happen. A
-	 * write that did not happen must not be repeated by a hint.
+	 * Reports the replicas that failed to store the entry, if the write may have
+	 * happened. A write that did not happen must not be repeated by a hint.
 	 * <p>
-	 * A refusal by a clock is reported too: the entry is on another replica, and without
-	 * the report the replicas would take each other for equal.
+	 * A refusal by a clock is reported too: other replicas may have the entry, and
+	 * without the report all replicas would be taken for equal.
 	 */
 	private final class Missed implements Round.Witness {
 

@@ -1,8 +1,9 @@
 package io.kvorum.coordination;
 
 /**
- * Estimates a percentile of durations in one number. It goes up a step for a sample above
- * it and down a smaller step for one below. The steps balance at the percentile.
+ * Estimates a percentile of durations with a single number. A sample above the estimate
+ * raises it by a step, one below lowers it by a smaller step. The steps balance at the
+ * percentile.
  * <p>
  * This is the "frugal" estimator of Ma, Muthukrishnan and Sandler, "Frugal Streaming for
  * Estimating Quantiles", 2014, with steps in proportion to the estimate.
@@ -12,7 +13,8 @@ package io.kvorum.coordination;
 final class Percentile {
 
 	/**
-	 * The smaller step is one of this many parts of the estimate, times the rarer side.
+	 * The divisor of the estimate in a step. A step up is the quotient times {@code
+	 * percent}, a step down the quotient times {@code 100 - percent}.
 	 */
 	private static final int PARTS = 2_000;
 

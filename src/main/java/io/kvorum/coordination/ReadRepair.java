@@ -20,8 +20,9 @@ import reactor.util.concurrent.Queues;
 /**
  * Repairs the replicas that an eventual read found behind, in the background.
  * <p>
- * Few repairs run at a time. If more than {@value #MAX_WAITING} wait, further ones are
- * dropped: a later read finds the same difference again.
+ * At most {@value #MAX_AT_ONCE} repairs run at a time. If more than {@value #MAX_WAITING}
+ * wait, or the values of all take more than {@value #MAX_WAITING_BYTES} bytes, further
+ * ones are dropped. A later read finds the same difference again.
  */
 public final class ReadRepair {
 
@@ -66,7 +67,10 @@ public final class ReadRepair {
 			.doFinally(_ -> this.waitingBytes.addAndGet(-repair.bytes));
 	}
 
-	/** Stores an entry later on a replica that holds an older one. */
+	/**
+	 * Submits the repair of a replica that holds an older entry, or drops it if too much
+	 * is waiting.
+	 */
 	void submit(Replica replica, Key key, Entry entry) {
 		int bytes = (entry instanceof Live live) ? live.value().length() : 0;
 		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES && submit(new Repair(replica, key, entry, bytes))) {

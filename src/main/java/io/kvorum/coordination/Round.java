@@ -17,7 +17,7 @@ import reactor.util.context.Context;
 
 /**
  * One round of an operation: asks replicas and counts their replies. It ends when the
- * tally is decided and never waits for the slowest.
+ * tally is decided. Later replies do not count.
  * <p>
  * It subscribes to the replicas itself. Reactor's merging operators took a fifth of the
  * CPU that the coordinator spends on a replicated write.
@@ -167,8 +167,8 @@ abstract class Round {
 		}
 
 		/**
-		 * Asks this node's replica, which is the first, last: it begins its work when the
-		 * requests to the others are on their way.
+		 * Asks the first replica last. It is usually this node's, and begins its work
+		 * when the requests to the others are on their way.
 		 */
 		void begin() {
 			for (int position = this.start.replicas() - 1; position >= 0; position--) {

@@ -52,7 +52,7 @@ public final class Copies {
 		return (number <= factor) ? DEFAULT : of(number);
 	}
 
-	/** The copies of which {@link #toByte()} has made this byte. */
+	/** The copies that {@link #toByte()} turned into this byte. */
 	public static Copies ofByte(byte stored) {
 		return ALL[stored & BYTE_MASK];
 	}

@@ -3,7 +3,7 @@ package io.kvorum.kv;
 /**
  * The record of a key on a replica: a live value or the tombstone of a deleted one.
  * <p>
- * Repair keeps {@code copies} of it, no more and no fewer.
+ * Anti-entropy keeps it on as many replicas as {@link #copies()} says.
  */
 public sealed interface Entry {
 

@@ -26,7 +26,7 @@ public final class Partitions {
 	/** The number of slices. */
 	public static final int SLICES = COUNT / IN_SLICE;
 
-	/** Limit of the partitions that a text names. */
+	/** The most partitions that {@link #describe} names. */
 	private static final int MAX_NAMED = 10;
 
 	private Partitions() {

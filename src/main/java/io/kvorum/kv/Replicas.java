@@ -1,10 +1,11 @@
 package io.kvorum.kv;
 
 /**
- * The number of replicas that an operation asks and the number that it waits for.
+ * The number of replicas that an operation may ask and the number that it waits for.
  *
- * @param ack the replicas that must have answered
- * @param from the replicas that are asked
+ * @param ack the replicas that must succeed
+ * @param from the first replicas of the key: a write asks all of them, a read as many as
+ * it needs
  * @param copies the replicas that are to hold the written entry: {@code from} if the
  * request has it, else the default
  */

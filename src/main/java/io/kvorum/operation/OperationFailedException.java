@@ -82,12 +82,12 @@ public final class OperationFailedException extends RuntimeException {
 		/** The disks have no space for the write. */
 		NO_SPACE,
 
-		/** Too few replicas answered in time. */
+		/** Too few replicas succeeded in time. */
 		NOT_ENOUGH_REPLICAS
 
 	}
 
-	/** The result of the operation on one replica. */
+	/** The failure of one replica, or that it had not replied yet. */
 	public record ReplicaFailure(String node, String reason, boolean mayHaveHappened, boolean mayRetry) {
 	}
 

@@ -5,8 +5,8 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Observes one operation. Called by any thread. Calls of replicas for which the answer
- * did not wait may end after the operation.
+ * Observes one operation. Called by any thread. A call of a replica may end after the
+ * operation, if the answer did not wait for it.
  */
 public interface OperationObserver {
 
@@ -79,7 +79,7 @@ public interface OperationObserver {
 
 	}
 
-	/** The requests that a round sends to its replicas. */
+	/** The kinds of requests to replicas. */
 	enum Step {
 
 		/** Reads versions, before a write. */

@@ -21,7 +21,10 @@ public record ReplicationPolicy(int nodes, int factor) {
 		return Math.min(entry.copies().orDefault(this.factor), this.nodes);
 	}
 
-	/** The consistency of an operation with these replicas. */
+	/**
+	 * The consistency of an operation: linearizable if a majority of the default number
+	 * of replicas is asked for, else eventual.
+	 */
 	public Consistency consistencyOf(Replicas replicas) {
 		return (replicas.from() == defaults().from() && replicas.isMajority()) ? Consistency.LINEARIZABLE
 				: Consistency.EVENTUAL;
@@ -30,7 +33,10 @@ public record ReplicationPolicy(int nodes, int factor) {
 	/** The consistency of an operation on a key. */
 	public enum Consistency {
 
-		/** Operations appear to happen one after the other, whatever the clocks do. */
+		/**
+		 * Operations on a key appear to happen one at a time, each between its request
+		 * and its answer, whatever the clocks do.
+		 */
 		LINEARIZABLE,
 
 		/** The operation promises what its {@code ack/from} says, and no more. */

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answer of a replica, or what is known of a silent one. A failure is a reply like
- * any other and no error signal: it decides too.
+ * any other and no error signal: it counts in the decision.
  */
 public sealed interface Reply {
 

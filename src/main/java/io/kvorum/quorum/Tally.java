@@ -96,7 +96,8 @@ public final class Tally {
 
 	/**
 	 * The newest version that the replicas hold, with its entry if one of them gave it.
-	 * It is {@link Held#nothing()} without replies.
+	 * It is {@link Held#nothing()} if none of them has replied with an entry or a
+	 * version.
 	 */
 	public Held newest() {
 		Held newest = Held.nothing();

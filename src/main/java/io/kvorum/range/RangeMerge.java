@@ -98,8 +98,8 @@ final class RangeMerge {
 	}
 
 	/**
-	 * The part of the range that a feed should show next; null if it has shown all, or
-	 * enough for now. For a feed that does not take part, the whole rest.
+	 * The part of the range that a feed should show next. It is null if the feed has
+	 * shown all, or enough for now. If the feed does not take part, it is the whole rest.
 	 */
 	@Nullable KeyRange wanted(int feed) {
 		Feed it = this.feeds[feed];
@@ -136,8 +136,9 @@ final class RangeMerge {
 	}
 
 	/**
-	 * Goes back to before the last merged key, once. All feeds that take part must show
-	 * again what they hold from there on; replies to earlier calls are of no use.
+	 * Goes back to before the last merged key; not twice in a row. All feeds that take
+	 * part must show again what they hold from there on. Pages asked for earlier must not
+	 * be added.
 	 */
 	void rewind() {
 		this.merged = this.mergedBefore;

@@ -41,13 +41,13 @@ import reactor.core.publisher.MonoSink;
 
 /**
  * An open range: asks replicas for pages, merges them, and returns the result piece by
- * piece, on demand. It reads ahead one page of each replica, so a client that stops
+ * piece, on demand. It reads ahead at most one page of each replica: a client that stops
  * reading stops the scan.
  * <p>
- * It goes on without a replica that fails while enough are left, and asks that one again
- * after a second. If too few are left, it asks again at once. So a range of an hour
- * outlives nodes that restart one after the other, and a damaged block on each of two of
- * them.
+ * If a replica fails, the range goes on while enough are left, and asks that one again
+ * after a second. If too few are left, it at once asks again those that failed at an
+ * earlier key. So a range of an hour outlives nodes that restart one after the other, and
+ * damaged blocks at different keys.
  * <p>
  * Large values are not in the pages. The newest version of one is read by itself when it
  * is its turn, from a replica that has shown it. If that fails, the replica is left out
@@ -105,7 +105,10 @@ public final class RangeRead implements RangeCursor {
 	/** The position of the merge when the replica was lost. */
 	private final long[] lostAt;
 
-	/** Whether the next page of a replica could not be read before it was needed. */
+	/**
+	 * Whether reading ahead failed: the next page of a replica is asked for again when it
+	 * is needed.
+	 */
 	private final boolean[] hasFailedAhead;
 
 	/** The most items of the next page of a replica. */
@@ -216,7 +219,10 @@ public final class RangeRead implements RangeCursor {
 		}
 	}
 
-	/** Returns what was merged before it fails. */
+	/**
+	 * Returns what was merged and fails at the next piece. Fails at once if there is
+	 * nothing, or a large value is awaited.
+	 */
 	private void endBroken() {
 		if (this.large == null && !this.entries.isEmpty()) {
 			emit(false);
@@ -492,8 +498,8 @@ public final class RangeRead implements RangeCursor {
 		}
 
 		/**
-		 * Returns the entry of now: it may have been replaced or deleted since it was
-		 * shown.
+		 * Adds the entry that the replica holds now: it may have been replaced or deleted
+		 * since it was shown.
 		 */
 		@Override
 		void received(Page page) {

@@ -16,7 +16,7 @@ import io.kvorum.storage.Page;
  */
 public record RangeSettings(int maxConcurrent, long maxBytes, int pageBytes, long maxValueBytes, Duration pageTimeout) {
 
-	/** The pieces of the answer that are on their way to the client. */
+	/** The number of pieces of the answer that are on their way to the client. */
 	private static final int PIECES = 2;
 
 	/**

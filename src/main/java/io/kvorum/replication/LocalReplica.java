@@ -141,10 +141,11 @@ public final class LocalReplica implements Replica {
 	}
 
 	/**
-	 * Replies to a store that met a newer entry, where no round compares versions first.
+	 * Replies to a store that met a newer entry on a node without peers, since no round
+	 * has compared versions.
 	 * <p>
-	 * If the newer one is of this node, two of its writes have overtaken each other: this
-	 * one has been overwritten. If it is of another node, it lies ahead of this node's
+	 * If the newer entry is of this node, two of its writes have overtaken each other and
+	 * this one is overwritten. If it is of another node, it lies ahead of this node's
 	 * clock, and no read would see the write.
 	 */
 	private Mono<Reply> superseded(Key key, Entry entry, Deadline deadline) {
@@ -226,8 +227,8 @@ public final class LocalReplica implements Replica {
 	}
 
 	/**
-	 * Returns 0 unless its disk owes an answer, and the largest time before {@link #AWAY}
-	 * while it may not vote.
+	 * Returns 0 unless its disk owes an answer. While the voting right is withheld,
+	 * returns the largest time before {@link #AWAY}.
 	 */
 	@Override
 	public long expectedNanos() {

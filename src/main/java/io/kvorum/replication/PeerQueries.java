@@ -13,7 +13,7 @@ public interface PeerQueries {
 	/** The answers of a node without peers. */
 	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no questions"));
 
-	/** Replies {@link Answered}, or why there is no answer; no error signals. */
+	/** Replies with {@link Answered} or a failure; there are no error signals. */
 	Mono<Reply> answer(PeerQuery query, Deadline deadline);
 
 }

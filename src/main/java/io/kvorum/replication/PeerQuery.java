@@ -3,9 +3,9 @@ package io.kvorum.replication;
 import java.nio.ByteBuffer;
 
 /**
- * A query of one node to another, beside reading and storing: its kind, and a body that
- * only those know that ask and answer this kind. On the wire the body follows the code of
- * the kind, which takes one byte.
+ * A query of one node to another, other than a read or a store. It has a kind and a body,
+ * whose form depends on the kind. On the wire the body follows the code of the kind,
+ * which takes one byte.
  */
 public final class PeerQuery {
 
@@ -62,7 +62,7 @@ public final class PeerQuery {
 		/** What each of the two nodes is, for quarantine. */
 		INTRODUCTION(1),
 
-		/** The digests of all slices, for anti-entropy as all that follow. */
+		/** The digests of all slices. This kind and those below are for anti-entropy. */
 		SLICES(2),
 
 		/** The digests of the partitions in some slices. */

@@ -32,8 +32,8 @@ public interface Replica {
 	/**
 	 * Stores an entry unless there is a newer one. Once subscribed to, the store is
 	 * carried out even if it is cancelled.
-	 * @param repair whether the entry was found on another replica; its version is then
-	 * not compared with this replica's clock
+	 * @param repair whether the entry was found on another replica; neither its expiry
+	 * nor its version is then compared with the clock
 	 */
 	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
 
@@ -63,13 +63,14 @@ public interface Replica {
 	Mono<Reply> ask(PeerQuery query, Deadline deadline);
 
 	/**
-	 * The expected time of a read, in nanoseconds; the replicas of a key are asked in its
-	 * order. 0 for the replica of this node, unless its disk is slow to answer or the
-	 * node may not vote; {@link #AWAY} for a replica that is known not to answer.
+	 * The expected time of a read, in nanoseconds. The replicas of a key are asked in the
+	 * order of this time. It is 0 for the replica of this node, unless its disk is slow
+	 * to answer or its voting right is withheld. It is {@link #AWAY} for a replica that
+	 * is known not to answer.
 	 */
 	long expectedNanos();
 
-	/** Whether it is not known to be away. */
+	/** Whether the replica may answer: it is not known to be away. */
 	default boolean isThere() {
 		return expectedNanos() != AWAY;
 	}

@@ -6,9 +6,9 @@ import io.kvorum.cluster.Member;
 import io.kvorum.quorum.Tally;
 
 /**
- * The replicas of a key in the order in which one operation asks them: by the expected
- * time of their reply, so that this node's is usually the first. The position in this
- * order stands for the replica in a {@link Tally}.
+ * The replicas of a key, or of a range, in the order in which one operation asks them. It
+ * is the order of the expected times of their replies, so this node's is usually the
+ * first. The position in this order stands for the replica in a {@link Tally}.
  */
 public final class ReplicaSet {
 

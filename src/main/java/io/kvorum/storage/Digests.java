@@ -17,13 +17,14 @@ import org.jspecify.annotations.Nullable;
  * digests hold the same versions of the same keys, except with a probability of one in
  * 2^64.
  * <p>
- * Entries are counted by their number of copies, since two replicas share only those with
- * enough copies. A digest is the exclusive or of a number for each entry. So adding or
- * removing an entry takes no look at the others, in any order. Rejected: a tree kept on
- * disk, which costs each write a few more.
+ * Entries are grouped by their number of copies, since two replicas share only entries
+ * with enough copies. A digest is the exclusive or of one number for each entry. So
+ * entries are added and removed in any order, without a look at the others. Rejected: a
+ * tree kept on disk, which costs each write a few more writes.
  * <p>
  * Takes 2 MB for each number of copies that occurs, if all slices have entries.
- * Thread-safe; a reader sees each concurrent change as a whole or not at all.
+ * Thread-safe: a reader sees each {@link #toggle} as a whole or not at all. An overwrite
+ * is two of them, so a reader may see it half done.
  */
 public final class Digests {
 
@@ -52,8 +53,8 @@ public final class Digests {
 	}
 
 	/**
-	 * Whether all stored entries are in the digests: after an opening they are read
-	 * first.
+	 * Whether all entries that were stored before the opening are in the digests. They
+	 * are read after it.
 	 */
 	public boolean isComplete() {
 		return this.complete;
@@ -102,7 +103,10 @@ public final class Digests {
 		this.unknown.put(partition, number);
 	}
 
-	/** Whether a slice has had entries. */
+	/**
+	 * Whether a slice has had entries, or has a partition that is
+	 * {@link #unknown(int, long)}.
+	 */
 	public boolean hasEntries(int slice) {
 		for (int copies = 1; copies <= this.highest; copies++) {
 			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
@@ -148,7 +152,10 @@ public final class Digests {
 		return mix(keyHash + mix(version.timestamp() + mix(version.node())));
 	}
 
-	/** Stafford's variant 13 of the finalizer of MurmurHash3. */
+	/**
+	 * One step of SplitMix64: adds the golden ratio, then applies Stafford's variant 13
+	 * of the finalizer of MurmurHash3.
+	 */
 	public static long mix(long number) {
 		long z = number + 0x9E3779B97F4A7C15L;
 		z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;

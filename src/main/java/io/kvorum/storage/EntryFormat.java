@@ -138,7 +138,8 @@ public final class EntryFormat {
 
 	/**
 	 * Checks that bytes are a whole, undamaged entry of a key.
-	 * @param large whether they are only the beginning of an entry, which has no checksum
+	 * @param large whether they are only the beginning of an entry; its checksum is then
+	 * not checked
 	 * @throws DamagedEntryException if they are not
 	 */
 	static void check(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to, boolean large) {
@@ -159,8 +160,8 @@ public final class EntryFormat {
 	 * @param factor the replicas of a key by default on the node that wrote it, see
 	 * {@link Copies#ofNumberOrDefault}
 	 * @return the same bytes, unless they are in format 1
-	 * @throws DamagedEntryException if they are no undamaged entry of this key, in format
-	 * 1
+	 * @throws DamagedEntryException if they are in format 1, but not an undamaged entry
+	 * of this key
 	 */
 	public static byte[] fromFormat1(Key key, byte[] bytes, int factor) {
 		if (!isFormat1(bytes, 0, bytes.length)) {
@@ -175,7 +176,7 @@ public final class EntryFormat {
 	 * Converts an entry in this format to format 1, with the number of its copies.
 	 * @param bytes not changed
 	 * @param factor the replicas of a key by default
-	 * @throws DamagedEntryException if they are no undamaged entry of this key
+	 * @throws DamagedEntryException if they are not an undamaged entry of this key
 	 */
 	public static byte[] toFormat1(Key key, byte[] bytes, int factor) {
 		byte[] keyBytes = key.bytes();
@@ -306,8 +307,8 @@ public final class EntryFormat {
 	}
 
 	/**
-	 * Whether the entry is a tombstone that begins with the first {@code length} of these
-	 * bytes, without a check of the rest.
+	 * Whether the entry that begins with the first {@code length} of these bytes is a
+	 * tombstone, without a check of the rest.
 	 * @throws DamagedEntryException if they begin no entry of a known format
 	 */
 	public static boolean isTombstone(byte[] bytes, int length) {

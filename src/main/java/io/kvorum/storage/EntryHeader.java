@@ -13,7 +13,7 @@ import io.kvorum.kv.Version;
 public record EntryHeader(Key key, Version version, Copies copies, boolean tombstone) {
 
 	/**
-	 * Creates the header of an entry with a fixed number of copies, whatever the layout
+	 * Creates the header of an entry with a fixed number of copies, whatever the default
 	 * is.
 	 */
 	public EntryHeader(Key key, Version version, int copies, boolean tombstone) {

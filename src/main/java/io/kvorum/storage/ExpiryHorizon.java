@@ -7,19 +7,21 @@ import java.util.Deque;
 import io.kvorum.clock.TimeSource;
 
 /**
- * The instant up to which expired entries may be removed for good: the least that the
- * wall clock has shown within a margin of elapsed time. Elapsed time does not jump.
+ * The instant up to which expired entries may be removed for good. It is the least that
+ * the wall clock has shown within a margin of elapsed time. Elapsed time does not jump.
  * <p>
- * An expired entry is invisible at once. Its removal leaves a tombstone of the same
- * version, which no comparison of replicas can tell from the value. A wall clock that is
- * ahead for less than the margin, however far, removes nothing early.
+ * An expired entry is invisible at once. With other replicas, its removal leaves a
+ * tombstone of the same version. No comparison of replicas can tell that tombstone from
+ * the value. A wall clock that is ahead for less than the margin, however far, removes
+ * nothing early.
  * <p>
  * Used by one thread.
  */
 public final class ExpiryHorizon {
 
 	/**
-	 * The time for which an expired entry stays on disk. A longer one costs only space.
+	 * The least time for which an expired entry stays on disk. A longer one costs only
+	 * space.
 	 */
 	public static final Duration MARGIN = Duration.ofHours(1);
 

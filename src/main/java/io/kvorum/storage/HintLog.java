@@ -18,8 +18,8 @@ import reactor.core.publisher.Mono;
 public interface HintLog {
 
 	/**
-	 * Adds a hint, in place of an older one of the same key. Durable with the next sync,
-	 * which it does not request: hints are best effort.
+	 * Adds a hint, which replaces an older one for the same node and key. Completes when
+	 * the hint is as durable as the engine's {@link Durability}.
 	 * @return false if a newer or the same version was there
 	 */
 	Mono<Boolean> add(long target, Key key, Entry entry);
@@ -27,7 +27,7 @@ public interface HintLog {
 	/**
 	 * The oldest hints for a node, in the order of their versions.
 	 * @param maxBytes the bytes of entries after which no further hint begins; at least
-	 * one hint is returned
+	 * one hint is returned if any waits
 	 * @param maxItems the most hints
 	 */
 	Mono<List<Hint>> oldest(long target, int maxBytes, int maxItems, Deadline deadline);

@@ -9,8 +9,8 @@ import reactor.core.publisher.Mono;
 public interface NodeRecord {
 
 	/**
-	 * The random identity that this store got when it was created. A different one means
-	 * another disk, or an emptied one.
+	 * The random identity that this store got when it was created or restored from a
+	 * copy. A different one means another disk, an emptied one, or a restored copy.
 	 */
 	long identity();
 
@@ -33,8 +33,8 @@ public interface NodeRecord {
 	byte @Nullable [] recorded(String name);
 
 	/**
-	 * Records a small value under a name, in place of the previous one. Completes when it
-	 * is on disk, whatever the {@link Durability}.
+	 * Records a small value under a name, and replaces the previous one. Completes when
+	 * it is on disk, whatever the {@link Durability}.
 	 * @param value must not be changed afterwards
 	 */
 	Mono<Void> record(String name, byte[] value);

@@ -174,7 +174,7 @@ public final class Page {
 					|| Arrays.compareUnsigned(this.bytes, this.lastKeyFrom, this.lastKeyTo, end, 0, end.length) < 0);
 	}
 
-	/** The rest of a range after this page, which must not be empty. */
+	/** The rest of a range after this page. The page must not be empty. */
 	public KeyRange behind(KeyRange range) {
 		return range.after(Arrays.copyOfRange(this.bytes, this.lastKeyFrom, this.lastKeyTo));
 	}
@@ -191,12 +191,12 @@ public final class Page {
 
 	/**
 	 * The limits of a page: the bytes after which no further item begins, and the most
-	 * items. Entries longer than {@code entryBytes} are large. A page passes over large
-	 * ones up to {@value #PASSED_OVER} times its bytes.
+	 * items. Entries longer than {@code entryBytes} are large. A page also ends when its
+	 * large entries, at whole length, make up {@value #PASSED_OVER} times its bytes.
 	 */
 	public record Limit(int bytes, int items, int entryBytes) {
 
-		/** The longest page, except for its last item. */
+		/** The largest limit of bytes; a page exceeds it by at most its last item. */
 		public static final int MAX_BYTES = 1 << 20;
 
 		/** The usual bound beyond which entries are large. */

@@ -23,8 +23,9 @@ public interface PartitionIndex {
 	Digests digests();
 
 	/**
-	 * Computes a value from all {@link #digests()}, which takes milliseconds, on the
-	 * thread of long reads.
+	 * Computes a value from all {@link #digests()}, which takes milliseconds. An engine
+	 * does it on a thread for reads of many rows; by default the subscribing thread does
+	 * it.
 	 */
 	default <T> Mono<T> ofDigests(Function<Digests, T> work, Deadline deadline) {
 		return Mono.fromSupplier(() -> work.apply(digests()));

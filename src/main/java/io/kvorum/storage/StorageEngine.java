@@ -11,9 +11,9 @@ import reactor.core.publisher.Mono;
 /**
  * The entries of one replica: the newest that it was given for each key.
  * <p>
- * Errors are {@link StorageException}s. Results from memory arrive on the thread that
- * subscribed, others on the {@link CallerThreads caller's} executor. Cancelling drops the
- * result, not the work: a store that has begun goes on.
+ * Errors are {@link StorageException}s. Results from memory and refusals arrive on the
+ * thread that subscribed, others on the {@link CallerThreads caller's} executor.
+ * Cancellation drops the result, not a store: even a queued one goes on.
  */
 public interface StorageEngine {
 
@@ -25,14 +25,14 @@ public interface StorageEngine {
 
 	/**
 	 * Stores an entry, unless a newer one or the same is there. Completes when the entry,
-	 * or the one that superseded it, is as durable as the engine's {@link Durability}.
-	 * Not begun after the deadline; once begun, it may complete later.
+	 * or the one that superseded it, is as durable as the engine's {@link Durability}. A
+	 * store does not begin after the deadline, but may complete after it.
 	 */
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
 
 	/**
-	 * Whether {@link #store} has room for a write now. Asked before the value is read, so
-	 * that a refused write costs next to nothing. Reserves nothing.
+	 * Whether {@link #store} has room for a write now. A caller asks before it reads the
+	 * value, so a refused write costs next to nothing. The answer reserves nothing.
 	 * @param valueBytes the length of its value, in bytes
 	 */
 	default boolean hasRoomFor(int valueBytes) {
@@ -52,13 +52,13 @@ public interface StorageEngine {
 	 * The first entries of a range, in the order of their keys: at least one, if there is
 	 * any. Keeps nothing open between pages, so a caller may stop at any page. Later
 	 * pages may have entries written meanwhile. If an entry cannot be read, the page ends
-	 * before it and is not the last one.
+	 * before it and is not the last one; if that is the first, the scan fails.
 	 */
 	Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/**
-	 * The time since the disk last answered a read, in nanoseconds; 0 if it owes no
-	 * answer.
+	 * The time for which reads of entries have waited without any answer of the disk, in
+	 * nanoseconds; 0 if none waits.
 	 */
 	default long silentNanos() {
 		return 0;

@@ -16,7 +16,7 @@ public interface StorageEvents {
 	}
 
 	/**
-	 * A read went to the storage scheduler.
+	 * A read was answered by the storage scheduler.
 	 * @param nanos its time, waiting included
 	 */
 	default void readFromDisk(long nanos) {
@@ -24,9 +24,9 @@ public interface StorageEvents {
 
 	/**
 	 * A batch was written.
-	 * @param writes the writes in it
+	 * @param writes the writes in it, superseded ones included
 	 * @param waitedNanos the time that the first of them had waited
-	 * @param writeNanos the time of writing, the sync included
+	 * @param writeNanos the time of looking up what is stored, of writing and of the sync
 	 */
 	default void batchWritten(int writes, long waitedNanos, long writeNanos) {
 	}
@@ -39,7 +39,7 @@ public interface StorageEvents {
 	default void unreadable() {
 	}
 
-	/** A write was refused or failed for want of space. */
+	/** A write was refused for want of space, or a batch failed for it. */
 	default void outOfSpace() {
 	}
 

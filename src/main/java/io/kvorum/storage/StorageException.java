@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Failure of a storage operation. Every kind answers the two questions of a caller:
  * {@link #mayHaveBeenStored()} and {@link #mayRetry()}.
  * <p>
- * Without stack traces: expected failures are thrown by the thousand.
+ * Has no stack trace: expected failures are thrown by the thousand.
  */
 public abstract sealed class StorageException extends RuntimeException {
 
@@ -28,7 +28,7 @@ public abstract sealed class StorageException extends RuntimeException {
 		return true;
 	}
 
-	/** A queue is full: nothing was done. */
+	/** A queue is full, or the write has waited too long in it: nothing was done. */
 	public static final class Overloaded extends StorageException {
 
 		private static final long serialVersionUID = 1L;
@@ -50,7 +50,10 @@ public abstract sealed class StorageException extends RuntimeException {
 
 	}
 
-	/** The disk is full. Reads go on; writes resume by themselves when there is space. */
+	/**
+	 * The disk is full, or nearly. Reads go on; writes resume by themselves when there is
+	 * space.
+	 */
 	public static final class NoSpace extends StorageException {
 
 		private static final long serialVersionUID = 1L;
@@ -101,7 +104,7 @@ public abstract sealed class StorageException extends RuntimeException {
 
 	}
 
-	/** The disk has not answered a read in time. */
+	/** The read has not been answered in time, by the disk or by the queue before it. */
 	public static final class ReadTimedOut extends StorageException {
 
 		private static final long serialVersionUID = 1L;

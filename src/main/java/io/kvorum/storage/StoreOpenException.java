@@ -1,6 +1,6 @@
 package io.kvorum.storage;
 
-/** A store cannot be opened. Nothing in its directory has been changed. */
+/** Failure to open a store, with advice for an operator. */
 public final class StoreOpenException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

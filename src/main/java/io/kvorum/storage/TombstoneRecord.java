@@ -1,7 +1,7 @@
 package io.kvorum.storage;
 
 /**
- * A tombstone, and when this node has got it.
+ * A tombstone, and the time at which this node got it.
  *
  * @param sinceMillis the arrival by this node's clock, in milliseconds since 1970
  */

@@ -6,8 +6,8 @@ import io.kvorum.clock.TimeSource;
 import io.netty.buffer.ByteBuf;
 
 /**
- * An operation on its way to a peer. Its time is what remains when it leaves. An
- * operation that was answered while it waited is not sent.
+ * Operation on its way to a peer. Its time limit is what remains until the deadline when
+ * it leaves. An operation that was answered while it waited is not sent.
  */
 final class CallFrame implements Frame {
 

@@ -20,7 +20,8 @@ import reactor.core.publisher.FluxSink.OverflowStrategy;
  * loop leave together at its end. While the network takes nothing, frames gather for the
  * next buffers.
  * <p>
- * Used on one event loop only. A sender first checks for room.
+ * Used on one event loop only. The writer refuses nothing: a sender checks for room
+ * before it sends a long frame.
  */
 final class FrameWriter {
 

@@ -112,7 +112,10 @@ final class Handshake {
 		return HEX.formatHex(Arrays.copyOf(hmac(this.own, side.name() + HEX.formatHex(stamp)), TAG_BYTES));
 	}
 
-	/** This node's proof. Called only if {@link #isNeeded()}. */
+	/**
+	 * The proof of one side: to send it, or to compare it with the other node's. Called
+	 * only if {@link #isNeeded()}.
+	 */
 	String proof(Side side, Opening opening) {
 		SecretKeySpec key = this.secret;
 		if (key == null) {
@@ -126,15 +129,18 @@ final class Handshake {
 		return isEqual(proof(side, opening), String.valueOf(proof));
 	}
 
-	/** Whether a proven challenge is of this node, not expired and not used before. */
+	/**
+	 * Whether a challenge is of this node, not expired and not used before. Marks it as
+	 * used.
+	 */
 	boolean accept(String challenge) {
 		if (!isOwn(challenge)) {
 			return false;
 		}
 		long given = givenNanos(challenge);
 		boolean isFirst = this.proven.putIfAbsent(challenge, given) == null;
-		// In this order: a challenge that another loop has just removed has expired by
-		// now.
+		// The clock is read last: if another loop has just removed this challenge, it has
+		// expired by now.
 		long now = this.time.nanos();
 		this.proven.values().removeIf(known -> now - known > LIFETIME.toNanos());
 		return isFirst && now - given <= LIFETIME.toNanos();

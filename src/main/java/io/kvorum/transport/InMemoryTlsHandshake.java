@@ -57,7 +57,7 @@ final class InMemoryTlsHandshake {
 		return this.engine.getHandshakeStatus() != HandshakeStatus.NOT_HANDSHAKING;
 	}
 
-	/** Makes one step; whether any bytes were read or written. */
+	/** Makes one step; returns whether any bytes were read or written. */
 	private boolean step(InMemoryTlsHandshake other) throws SSLException {
 		int bytes = receive();
 		SSLEngineResult sent = null;

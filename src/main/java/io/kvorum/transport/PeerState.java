@@ -11,7 +11,10 @@ import io.kvorum.quorum.Reply.Reason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Whether a peer is there, that is, has an open stream. Changes are logged. */
+/**
+ * State of the streams to a peer. The peer is away without an open stream and fully there
+ * with all of them. Changes are logged.
+ */
 final class PeerState {
 
 	private static final Logger logger = LoggerFactory.getLogger(PeerState.class);
@@ -30,7 +33,9 @@ final class PeerState {
 
 	private final AtomicInteger open = new AtomicInteger();
 
-	/** Attempts since the last open stream that did not fail by silence. */
+	/**
+	 * Failed attempts since a stream was last open, without those that failed by silence.
+	 */
 	private final AtomicInteger refusals = new AtomicInteger();
 
 	/** Whether this node stops, and so ends its streams itself. */
@@ -48,7 +53,10 @@ final class PeerState {
 	/** Why no stream is open; empty before the first attempt. */
 	private volatile String reason = "";
 
-	/** Time of the last log line for each reason of this absence. Guarded by this. */
+	/**
+	 * Time of the last log line for each kind of reason for this absence. Guarded by
+	 * this.
+	 */
 	private final Map<Reason, Long> loggedNanos = new EnumMap<>(Reason.class);
 
 	PeerState(Member peer, int streams, TimeSource time, TransportEvents events) {

@@ -6,7 +6,7 @@ package io.kvorum.transport;
  * @param address its replica address
  * @param streams number of open streams; 0 if it is away
  * @param wanted number of streams when all are open
- * @param reason for its absence
+ * @param reason why no stream is open; empty if one is
  * @param everOpen whether a stream to it was ever open since this node started
  * @param refused whether it has refused a stream since the last one was open, or this
  * node has refused it

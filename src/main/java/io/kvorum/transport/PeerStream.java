@@ -41,13 +41,14 @@ import reactor.core.scheduler.Schedulers;
  * Stream of operations to a peer and of their replies: one HTTP request that does not
  * end. The stream is opened again when it has ended.
  * <p>
- * <b>One event loop.</b> A stream runs on the event loop of the connections whose
- * requests it serves. It needs no locks and no change of threads, and the calls of one
- * turn of the loop leave in one buffer.
+ * <b>One event loop.</b> A stream for small entries runs on the event loop of the
+ * connections whose requests it serves. Its calls need no locks and no change of threads.
+ * The calls of one turn of the loop leave in one buffer. The stream for large entries
+ * serves all loops.
  * <p>
- * <b>Every operation is answered by its deadline</b>: by the peer, by the sweep for
- * overdue calls, or by the end of the stream. The end of the stream leaves the outcome of
- * a store unknown.
+ * <b>Every operation is answered</b>: by the peer, by the sweep for overdue calls, or by
+ * the end of the stream. The sweep comes at most one {@link #SWEEP_INTERVAL} after the
+ * deadline. The end of the stream leaves the outcome of a store unknown.
  * <p>
  * <b>A suspended peer</b> still accepts connections and data in its kernel. A stream is
  * therefore open only after the peer's hello, and is pinged when it is quiet. It is given
@@ -89,7 +90,10 @@ final class PeerStream {
 
 	private final PeerState state;
 
-	/** Takes the reads whose entries are too large for this lane; null on that one. */
+	/**
+	 * Stream that takes the reads whose entries are too large for this one; null on the
+	 * stream for large entries.
+	 */
 	private final @Nullable PeerStream large;
 
 	private final InFlight inFlight;
@@ -118,7 +122,10 @@ final class PeerStream {
 	/** Whether the stream was given up because the peer was silent. */
 	private boolean silent;
 
-	/** Time at which the last bytes came from the peer. */
+	/**
+	 * Time of the peer's last sign of life: bytes from it, or bytes of a large entry that
+	 * it took. At first the start of the attempt.
+	 */
 	private long heardNanos;
 
 	/** Time since which the peer has owed an answer, while it owes one. */
@@ -269,7 +276,6 @@ final class PeerStream {
 		});
 	}
 
-	/** Whether this is a stream to the node with this address. */
 	boolean isTo(String address) {
 		return this.peer.address().equals(address);
 	}
@@ -376,7 +382,10 @@ final class PeerStream {
 		}).then();
 	}
 
-	/** The version of the response; without one the peer speaks the oldest offered. */
+	/**
+	 * The version that the peer has chosen; the oldest offered if it names none, null if
+	 * it names none that is valid.
+	 */
 	private static @Nullable ProtocolRange chosenBy(ClientResponse response) {
 		String version = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.VERSION_HEADER);
 		int oldest = ReplicaProtocol.VERSIONS.oldest();
@@ -396,7 +405,7 @@ final class PeerStream {
 		if (this.absence != null && !this.leaving) {
 			this.absence = null;
 			this.woken = Sinks.empty();
-			// The peer waits for proof that its hello has arrived.
+			// The peer counts the stream as open once it hears from this node.
 			ping(this.heardNanos);
 			this.state.opened();
 		}
@@ -473,7 +482,10 @@ final class PeerStream {
 		finish(call, call.lost(Reason.TIMEOUT, this.peer.address() + " has not answered within the deadline"));
 	}
 
-	/** Checks periodically whether the peer is alive, from the first attempt on. */
+	/**
+	 * Checks whether the peer is alive. Runs from the connect timeout after the start of
+	 * an attempt until its stream ends, several times per silence timeout.
+	 */
 	private void watch() {
 		long now = this.time.nanos();
 		if (this.lane == Lane.LARGE && this.writer.isWaiting() && this.writer.takenBytes() != this.takenBytes) {

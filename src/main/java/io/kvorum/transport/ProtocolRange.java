@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The versions of the replica protocol that a node speaks. Two nodes use the newest
  * version that both know (decision 33).
  *
- * @param oldest its first version
- * @param newest its last version, at least that
+ * @param oldest the first version, 1 or more
+ * @param newest the last version, not below {@code oldest}
  */
 record ProtocolRange(int oldest, int newest) {
 

@@ -20,8 +20,9 @@ import io.kvorum.transport.TransportEvents.Call;
 import reactor.core.publisher.Mono;
 
 /**
- * The replica of another node. Calls use the stream of the calling event loop. Large
- * entries and other threads use a stream that all share.
+ * Replica of another node. A call uses the stream of its event loop if that is open, and
+ * any other open one if not. Large entries, scans, questions and callers outside the
+ * event loops use one stream that all share.
  */
 final class RemoteReplica implements Replica {
 
@@ -31,7 +32,7 @@ final class RemoteReplica implements Replica {
 
 	private final PeerStream large;
 
-	/** All streams, searched by each operation while the peer is away. */
+	/** All streams; searched if the caller's own one is not open. */
 	private final PeerStream[] streams;
 
 	private final CallerThreads callers;
@@ -78,7 +79,8 @@ final class RemoteReplica implements Replica {
 	}
 
 	/**
-	 * Scans over the stream of large entries, as a page is one to the calls behind it.
+	 * Scans over the stream of large entries: on another one a page would delay small
+	 * entries.
 	 */
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {

@@ -40,9 +40,9 @@ import reactor.netty.Connection;
 
 /**
  * The replica port: other nodes reach this node's replica here. A stream is accepted only
- * from a node with the same secret, protocol and topology. With TLS its certificate must
- * name the host of that node. The reason for a refusal goes to the other node and to the
- * log.
+ * from a node with the same secret, the same topology and a protocol version in common.
+ * With TLS its certificate must name the host of that node. The reason for a refusal goes
+ * to the other node and, unless this node is stopping, to the log.
  */
 final class ReplicaEndpoint {
 
@@ -204,7 +204,10 @@ final class ReplicaEndpoint {
 		return Stream.of(Lane.values()).filter(lane -> lane.name().equals(name)).findFirst();
 	}
 
-	/** Whether the request proves the secret. A proof is accepted once. */
+	/**
+	 * Whether the request proves the secret with a challenge of this node that is neither
+	 * expired nor used.
+	 */
 	private boolean knowsSecret(ServerRequest request) {
 		if (!this.handshake.isNeeded()) {
 			return true;

@@ -102,7 +102,7 @@ final class ReplicaProtocol {
 
 	static final byte ANSWERED = 25;
 
-	/** Scheme in the name of each node, with TLS and without. */
+	/** Scheme in the address of each node, with TLS and without. */
 	private static final String SCHEME = "http://";
 
 	/** Longest text of the other end that is passed on, in characters. */
@@ -121,7 +121,6 @@ final class ReplicaProtocol {
 		return address.substring(SCHEME.length(), address.lastIndexOf(':'));
 	}
 
-	/** The URL of a path on a node. */
 	static String url(Member member, boolean isSecure, String path) {
 		return (isSecure ? "https://" + member.address().substring(SCHEME.length()) : member.address()) + path;
 	}

@@ -34,7 +34,10 @@ final class ReplicaStream {
 
 	private static final Logger logger = LoggerFactory.getLogger(ReplicaStream.class);
 
-	/** Silence timeouts, each with several pings, after which a silent peer is gone. */
+	/**
+	 * Number of silence timeouts after which the stream of a silent peer is ended; a peer
+	 * pings several times in each.
+	 */
 	private static final int SILENCE_TIMEOUTS = 10;
 
 	/** Multiple of the peer's limit, as operations it has given up may still run. */
@@ -88,7 +91,9 @@ final class ReplicaStream {
 		this.heardNanos = time.nanos();
 	}
 
-	/** Runs the operations that arrive and emits their replies, until they end. */
+	/**
+	 * Runs the operations that arrive and emits their replies, until the operations end.
+	 */
 	Flux<DataBuffer> exchange(Flux<DataBuffer> in) {
 		this.writer.send(ReplyFrame.of(0, ReplicaProtocol.HELLO));
 		// Not doOnNext: the operator that ignores the buffers would release them once
@@ -147,7 +152,10 @@ final class ReplicaStream {
 		}
 	}
 
-	/** Shortens a reply without room: a failure keeps its reason and loses its detail. */
+	/**
+	 * Shortens a reply without room. A failure keeps its reason and loses its detail; any
+	 * other reply becomes {@link #NO_ROOM}.
+	 */
 	private static Reply shorter(Reply reply) {
 		return (reply instanceof Failed failed)
 				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;

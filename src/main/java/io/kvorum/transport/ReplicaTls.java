@@ -59,7 +59,8 @@ public final class ReplicaTls {
 		Contexts fresh = new Contexts(client(material), server(material));
 		Certificate shown = InMemoryTlsHandshake.of(fresh.client.newEngine(BUFFERS, this.host, ANY_PORT),
 				fresh.server.newEngine(BUFFERS));
-		// A client may accept a common name, the other end does not.
+		// A TLS client may accept a common name; the replica port, which uses
+		// SubjectNames, does not.
 		if (!(shown instanceof X509Certificate certificate) || !SubjectNames.name(certificate, this.host)) {
 			throw new SSLException("no subject alternative name of it is " + this.host);
 		}

@@ -41,8 +41,8 @@ import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.server.RouterFunctions;
 
 /**
- * A node's end of the replica protocol: listens for peers and keeps streams to them. Runs
- * from after the store opens until before it closes.
+ * A node's end of the replica protocol: listens for peers and keeps streams to them.
+ * Starts after the store has opened, and stops before it closes.
  */
 public final class ReplicaTransport implements SmartLifecycle {
 
@@ -217,9 +217,10 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	/**
-	 * Waits until all streams between this node and each reachable peer are open, so that
-	 * a ready node can serve. A peer that accepts no streams is not waited for: it waits
-	 * for this node when it starts. A silent peer is waited for, until the timeout.
+	 * Waits for each reachable peer, so that a ready node can serve. All streams to the
+	 * peer must be open, and one of each lane from it. A peer that accepts no streams is
+	 * not waited for: it waits for this node when it starts. A silent peer is waited for,
+	 * until the timeout.
 	 */
 	private void awaitPeers() {
 		Duration limit = this.settings.peersTimeout();

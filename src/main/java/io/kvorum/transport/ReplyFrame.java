@@ -18,11 +18,9 @@ import io.kvorum.storage.Page;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Reply of a replica. The two numbers are the version that it holds, or whether a page is
- * the last, or the reason and flags of a failure. The tail is the entry, the page, an
- * answer, or the detail of a failure.
- *
- * <pre>
+ * Reply of a replica. The two numbers depend on its kind. They are the version that the
+ * replica holds, or whether a page is the last, or the reason and flags of a failure. The
+ * tail is the entry, the page, an answer, or the detail of a failure. <pre>
  *  0       4            8     9      17      25
  *  length  correlation  kind  first  second  tail
  * </pre>

@@ -14,7 +14,7 @@ final class StreamEndedException extends RuntimeException {
 		this.reason = reason;
 	}
 
-	/** The reason for operations that come now. */
+	/** The reason for which operations fail until a stream is open again. */
 	Reason reason() {
 		return this.reason;
 	}

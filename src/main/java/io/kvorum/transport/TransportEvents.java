@@ -18,7 +18,7 @@ public interface TransportEvents {
 	default void batchSent(int frames) {
 	}
 
-	/** A stream to a peer has begun. */
+	/** A stream to a peer is open. */
 	default void opened(Member peer) {
 	}
 
@@ -33,7 +33,7 @@ public interface TransportEvents {
 	/** Why a stream to this node was refused. */
 	enum Refused {
 
-		/** This end has failed the TLS handshake. */
+		/** The TLS handshake has failed on this end. */
 		HANDSHAKE,
 		/** The other end has sent an alert: it rejects this node's certificate. */
 		ALERT,

@@ -5,15 +5,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits of the replica protocol.
+ * Settings of the replica protocol.
  *
  * @param secret shared by the nodes; null if they trust their network
  * @param tls null if they trust their network
- * @param connectTimeout time limit of a peer's hello
- * @param silenceTimeout silence of a peer that owes an answer after which its stream is
- * given up
+ * @param connectTimeout time limit of each step to an open stream: TCP connection, TLS
+ * handshake, and the peer's hello since the start of the attempt
+ * @param silenceTimeout longest silence of a peer that owes an answer; its stream is
+ * given up then
  * @param probeInterval time between attempts to reach a peer that is away
- * @param peersTimeout how long a starting node waits for its peers
+ * @param peersTimeout longest time for which a starting node waits for its peers
  * @param maxInFlight limit of the operations under way on a stream
  * @param maxEntryBytes length of the longest value
  */

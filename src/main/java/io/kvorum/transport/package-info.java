@@ -1,6 +1,6 @@
 /**
- * Both ends of the replica protocol: one duplex stream for each peer and event loop.
- * Requests and replies travel together in few buffers.
+ * Both ends of the replica protocol. A node has one duplex stream to each peer for each
+ * event loop, and one for large entries. One buffer carries many frames.
  */
 @NullMarked
 package io.kvorum.transport;

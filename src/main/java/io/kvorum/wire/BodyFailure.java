@@ -6,8 +6,8 @@ import io.netty.buffer.Unpooled;
 
 /**
  * Travels instead of a body's next part, and fails the reader of the body. A
- * {@link WireExchange} knows it. reactor-netty's {@code receive()} takes the bytes out of
- * it, which throws: it cancels its source and errors, also for a later subscriber.
+ * {@link WireExchange} recognises it. reactor-netty's {@code receive()} takes the bytes
+ * out of it, which throws: it cancels its source and errors, also for a later subscriber.
  * <p>
  * Rejected: an exception fired along the pipeline. It reaches the reader a second time
  * when its response is sent, and is logged as a dropped error with its stack. If the body

@@ -121,7 +121,7 @@ final class ConnectionState {
 	}
 
 	/**
-	 * The answer is away, and its sender has nothing more to do with the request.
+	 * The answer is away, and the answerer has nothing more to do with the request.
 	 * @return whether the connection is to be closed
 	 */
 	boolean finished(boolean bytesHeld) {
@@ -130,7 +130,7 @@ final class ConnectionState {
 	}
 
 	/**
-	 * The port is being left.
+	 * A drain gives up the connection: its time without a request is over.
 	 * @return whether the connection is to be closed at once
 	 */
 	boolean leave(boolean bytesHeld) {

@@ -43,7 +43,7 @@ public final class Drain implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(Drain.class);
 
-	/** The time between two looks: at least one turn of the event loop. */
+	/** Milliseconds between two looks: at least one turn of the event loop. */
 	private static final long LOOK_MILLIS = 1;
 
 	/** The most looks: clients that go on connecting do not delay the end. */
@@ -162,8 +162,8 @@ public final class Drain implements SmartLifecycle {
 	}
 
 	/**
-	 * Runs a task when each connection that was accepted is registered. Those wait in the
-	 * queues of their event loops, so a task queued now runs after them.
+	 * Runs a task when all accepted connections are registered. Their registrations wait
+	 * in the queues of the event loops, so tasks queued now run after them.
 	 */
 	private static void whenAllAreKnown(EventLoop acceptor, Runnable then) {
 		PromiseCombiner all = new PromiseCombiner(acceptor);

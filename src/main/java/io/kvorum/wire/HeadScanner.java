@@ -45,7 +45,10 @@ final class HeadScanner {
 		this.wordEnd = start + length;
 	}
 
-	/** A further word; Netty takes any white space before it, and any much of it. */
+	/**
+	 * A further word of the request line. Netty accepts any amount of any white space
+	 * before it.
+	 */
 	void nextWord(byte[] line, int start, int length) {
 		this.lineMisspelt |= start != this.wordEnd + 1 || line[this.wordEnd] != ' ';
 		this.wordEnd = start + length;
@@ -57,7 +60,7 @@ final class HeadScanner {
 	}
 
 	/**
-	 * A header line. Netty makes one Content-Length of several in HTTP/1.0, the first.
+	 * A header line. In HTTP/1.0 Netty keeps the first of several Content-Length lines.
 	 */
 	void header(AsciiString name) {
 		if (HttpHeaderNames.CONTENT_LENGTH.contentEqualsIgnoreCase(name)) {

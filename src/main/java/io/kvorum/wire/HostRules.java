@@ -3,8 +3,9 @@ package io.kvorum.wire;
 /**
  * Checks the value of a Host header: {@code uri-host [ ":" port ]} (RFC 9110, 7.2; RFC
  * 3986, 3.2.2). An empty value is legal: it says that the target has no authority.
- * Narrower than the grammar in one point: a colon needs a port after it, since later code
- * makes a number of it.
+ * Narrower than the grammar: a colon needs a host before it and a port after it, since
+ * later code makes a number of the port. An IPvFuture address is refused. Wider: the
+ * digits after a percent sign and the form of an IPv6 address are not checked.
  */
 final class HostRules {
 

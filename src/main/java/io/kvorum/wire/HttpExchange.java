@@ -49,8 +49,9 @@ public interface HttpExchange extends RequestHead {
 	boolean isCommitted();
 
 	/**
-	 * Sends the answer with this body, which is not copied and must not change. Nothing
-	 * is sent before the subscription. Completes when the connection has taken it.
+	 * Sends the answer with this body, which must not change. Only a short body is
+	 * copied. Nothing is sent before the subscription. Completes when the connection has
+	 * taken it.
 	 */
 	Mono<Void> send(byte[] array, int offset, int length);
 

@@ -45,7 +45,8 @@ public final class HttpPort implements NettyServerCustomizer {
 
 	@Override
 	public HttpServer apply(HttpServer server) {
-		// Each server counts its own: a full port of the API leaves the probes theirs.
+		// Each server counts its own connections, so a full port of the API leaves room
+		// for the probes.
 		AtomicInteger open = new AtomicInteger();
 		HttpServer port = server.protocol(HttpProtocol.HTTP11)
 			.maxKeepAliveRequests(-1)

@@ -84,7 +84,7 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 		keepUnsent(UNSENT_BYTES);
 	}
 
-	/** Ends that answer. */
+	/** Ends an answer without a bound: restores the usual settings. */
 	public void endStream() {
 		this.stallTimeout = this.usualStallTimeout;
 		keepUnsent(UNSENT_AS_USUAL);

@@ -11,7 +11,8 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 
 /**
- * The reason for which the port answers a request itself. The connection is closed
+ * Reason for which the port refuses a request. The port answers such a request itself,
+ * except that a broken chunk fails the reader of the body. The connection is closed
  * afterwards: what follows a malformed request cannot be told apart from its body.
  */
 @SuppressWarnings("ImmutableEnumChecker") // the body is never written to

@@ -14,7 +14,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Netty's decoder, handing out one request at a time. The next one is decoded when its
+ * Netty's decoder, limited to one request at a time. The next one is decoded when its
  * predecessor is finished. What a client pipelines waits as bytes, within a bound, and
  * not as objects in a queue without one. The guard may answer a request that it refuses
  * on the spot, since no other answer is under way. Lives on the channel's event loop.
@@ -143,7 +143,10 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 	}
 
-	/** Netty's asks for more if nothing could be handed out, however much waits. */
+	/**
+	 * Reads on only within the bound. Netty's method asks for more if nothing could be
+	 * handed out, however much waits.
+	 */
 	@Override
 	public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
 		if (holdsEnough()) {

@@ -64,7 +64,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 		this.drain = drain;
 	}
 
-	/** Sets the receiver of the requests; at first it is reactor-netty. */
+	/**
+	 * Sets the answerer, which is asked about the requests; at first it is reactor-netty.
+	 */
 	void handTo(Answerer answerer) {
 		this.answerer = answerer;
 	}
@@ -102,8 +104,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	/**
 	 * Closes silently after a reset: the close tells the application, and reactor-netty
-	 * would log an error if a body has no reader yet. The same after bytes that are no
-	 * TLS: they are counted.
+	 * would log an error if a body has no reader yet. Bytes that are no TLS end the
+	 * connection in the same way; they are counted as failed handshakes.
 	 */
 	@Override
 	public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
@@ -115,7 +117,10 @@ final class RequestGuard extends ChannelDuplexHandler {
 		}
 	}
 
-	/** HTTP that is too long is not thrown: the messages of the decoder tell it. */
+	/**
+	 * Whether an error comes from TLS. {@link TooLongFrameException} does: HTTP that is
+	 * too long is reported in the decoder's messages and not thrown.
+	 */
 	private static boolean isOfTls(Throwable cause) {
 		return cause instanceof TooLongFrameException
 				|| (cause instanceof DecoderException && cause.getCause() instanceof SSLException);
@@ -268,9 +273,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 	}
 
 	/**
-	 * Closes the connection when what is under way is answered. An answer that had begun
-	 * before could not announce it. A written answer is under way until the network has
-	 * taken it.
+	 * Closes the connection when what is under way is answered. An answer that has
+	 * already begun does not announce the close. A written answer is under way until the
+	 * network has taken it.
 	 */
 	void leave(ChannelHandlerContext ctx) {
 		if (this.state.leave(this.decoder.holdsBytes())) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /** The head of an HTTP request. */
 public interface RequestHead {
 
-	/** The method as the client sent it, in capitals. */
+	/** The method as the client sent it, in any case. */
 	String method();
 
 	/** {@code http} or {@code https}. */

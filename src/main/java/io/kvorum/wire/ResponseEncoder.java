@@ -14,8 +14,9 @@ import io.netty.handler.codec.http.HttpStatusClass;
  * Netty's encoder. It leaves out the body of a response to HEAD, and lets prepared
  * {@link Chunks} through. One request is open at a time, so it queues no methods.
  * <p>
- * A short body leaves in one buffer with its head. Netty does that up to 128 bytes. Two
- * buffers are two writes in the pipeline, and the dearer of two system calls.
+ * A short body leaves in one buffer with its head; Netty does that only up to 128 bytes.
+ * Two buffers take two writes in the pipeline and the more expensive system call, for
+ * several buffers.
  */
 final class ResponseEncoder extends HttpResponseEncoder {
 
@@ -24,7 +25,7 @@ final class ResponseEncoder extends HttpResponseEncoder {
 
 	private boolean toHead;
 
-	/** Tells the method of the request that the next responses answer. */
+	/** Sets the method of the request that the next responses answer. */
 	void answer(HttpMethod method) {
 		this.toHead = HttpMethod.HEAD.equals(method);
 	}

@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Rules for the target of a request: a path spelled plainly and a query of URI
- * characters. A proxy in front of the port could see a path with two spellings
+ * characters. A proxy in front of the port could read a path in another spelling
  * differently.
  * <p>
- * Only the origin-form is taken (RFC 9112, 3.2.1). The authority-form and the
- * asterisk-form belong to CONNECT and OPTIONS, which the port does not have. The
+ * Only the origin-form is taken (RFC 9112, 3.2.1). The authority-form belongs to CONNECT
+ * and the asterisk-form to OPTIONS for a whole server; the port has neither. The
  * absolute-form, which a server should take, is refused too: it is sent to proxies only,
  * and brings a second, contradicting host.
  */

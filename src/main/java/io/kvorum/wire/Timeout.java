@@ -18,7 +18,7 @@ public enum Timeout {
 	/** The client does not read its response: closed. */
 	WRITE_STALL,
 
-	/** The client went on sending after its request was answered: closed. */
+	/** The client did not close in time after its last answer: closed. */
 	LINGER
 
 }

@@ -64,7 +64,7 @@ final class WireRouter extends ChannelInboundHandlerAdapter implements Answerer 
 		this.guard.finished(ctx);
 	}
 
-	/** An exchange tells by {@link #ended} that it is through. */
+	/** Whether reactor-netty is through; an exchange calls {@link #ended} instead. */
 	@Override
 	public boolean isThrough(Channel channel) {
 		return this.current == null && this.others.isThrough(channel);

@@ -1,14 +1,12 @@
 /**
- * The HTTP port: refuses what is not well-formed HTTP/1.1, and bounds the time and the
- * memory that one connection takes, before the application sees a request. Knows Netty
- * and reactor-netty, and nothing of Kvorum.
+ * The HTTP port, before the application: refuses what is not well-formed HTTP/1.1, and
+ * bounds the time and the memory that one connection takes. It depends on Netty and
+ * reactor-netty and on no other package of Kvorum.
  * <p>
  * All states of a connection and their transitions are in {@link ConnectionState}.
  * {@link RequestRules} and {@link HeadScanner} decide what is refused, {@link Patience}
  * and {@link OutboundWatch} what takes too long. These five are pure. {@link HttpPort}
- * installs the handlers:
- *
- * <pre>
+ * installs the handlers: <pre>
  *   bytes, behind TLS if there is any
  *    ↓    ↑
  *   RequestDecoder    one request at a time; the next ones wait as bytes

@@ -60,7 +60,8 @@ class ResurrectionIT {
 				Poll.until(
 						() -> "all tombstones are collected at node %d: %.0f, %.0f wait".formatted(node,
 								collected(node), waiting(node)),
-						// Twice, if a read has written one back that another node still had.
+						// Twice, if a read has written one back that another node still
+						// had.
 						COLLECTED_DEADLINE, () -> collected(node) >= before.getOrDefault(node, 0.0) + COUNT);
 			}
 			System.out.printf(

@@ -22,9 +22,9 @@ import org.rocksdb.WriteBatch;
  * The writes that go to disk together, and what the database will hold after them. Used
  * by the committer's thread only.
  * <p>
- * An entry, its index row and its tombstone row are written together or not at all, so
- * they never differ. {@link #applyTo} updates what is derived in memory, after the batch
- * is written.
+ * An entry and its index row are written together or not at all, so they never differ.
+ * The rows of a tombstone and of an expiry are added with the entry, and may outlive it.
+ * {@link #applyTo} updates what is derived in memory, after the batch is written.
  */
 final class Batch implements AutoCloseable {
 
@@ -106,8 +106,8 @@ final class Batch implements AutoCloseable {
 	}
 
 	/**
-	 * Removes an entry for good, if it still has this version, and in any case the row of
-	 * a tombstone of that version.
+	 * Removes an entry for good, if it still has this version. Removes the row of a
+	 * tombstone of that version in any case.
 	 * @return whether the entry was there
 	 */
 	boolean remove(IndexedKey key, Version version) throws RocksDBException {

@@ -14,13 +14,14 @@ import org.rocksdb.RocksDBException;
 interface Change<T> {
 
 	/**
-	 * Decides by what is stored what to write, and puts that into the batch.
+	 * Compares the change with what is stored, and puts the resulting writes into the
+	 * batch.
 	 * @return the result once the batch is written
 	 */
 	@Nullable T addTo(Batch batch) throws RocksDBException;
 
 	/**
-	 * The bytes of the key and the entry that the change adds; 0 where it adds none. A
+	 * The bytes of the key and the entry that the change adds; 0 if it adds none. A
 	 * change that adds none is made on a full disk too.
 	 */
 	default int addedBytes() {
@@ -46,7 +47,7 @@ interface Change<T> {
 
 	}
 
-	/** Keeps a hint, unless a newer one waits. */
+	/** Keeps a hint, unless the waiting one is as new or newer. */
 	record AddHint(long target, Key key, EncodedEntry entry) implements Change<Boolean> {
 
 		@Override

@@ -34,19 +34,19 @@ import org.slf4j.LoggerFactory;
 /**
  * The one thread that writes: group commit.
  * <p>
- * Callers put writes into a bounded queue. The thread takes all queued writes, lets each
- * decide by what is stored what to write, writes and syncs the batch, and completes the
- * callers. During a sync the next batch gathers. So the disk gets as many syncs as it can
- * take, at any load. With a single writer, "store if newer" needs no locks, and all
- * writes of a batch share a sync. Only this thread knows whether a row that a read has
- * found is still the newest and may be cached.
+ * Callers put writes into a bounded queue. The thread takes queued writes, compares each
+ * with what is stored, writes and syncs the batch, and completes the callers. During a
+ * sync the next batch gathers. So the disk gets as many syncs as it can take, at any
+ * load. With a single writer, "store if newer" needs no locks, and all writes of a batch
+ * share a sync. Only this thread knows whether a row that a read has found is still the
+ * newest and may be cached.
  * <p>
  * <b>Failures.</b> A write whose stored entry cannot be read fails alone. A full disk
- * fails the batch; later writes are refused before they are tried, until a probe
- * succeeds. Any other disk error is final, since RocksDB cannot say what has reached the
- * disk. The committer then takes no more writes and calls {@code whenFailed}. If a
- * compaction found a damaged table, the {@link DamageMarker} lets the next start avoid
- * it.
+ * fails the batch. Later writes that need space are refused before they are tried, until
+ * a probe succeeds. Any other disk error is final, since RocksDB cannot say what has
+ * reached the disk. The committer then takes no more writes and calls {@code whenFailed}.
+ * If a compaction found a damaged table, the {@link DamageMarker} lets the next start
+ * avoid it.
  * <p>
  * <b>A disk that hangs</b> blocks the thread. Another thread calls {@link #failOverdue()}
  * periodically, which fails the overdue writes: queued ones will not be tried, begun ones
@@ -161,8 +161,8 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Caches a row that a read has found in the database, if it is short enough, and
-	 * still the newest when the committer takes it.
+	 * Caches a row that a read has found in the database, if it is still the newest when
+	 * the committer takes it. Drops it if it is too long or too many rows wait.
 	 * @param asOf the value of {@link RowCache#now()} before the read
 	 */
 	void keep(Key key, byte[] row, long asOf) {
@@ -341,8 +341,8 @@ final class Committer implements AutoCloseable {
 	}
 
 	/**
-	 * Fails overdue writes while the disk hangs, and logs when it hangs and when it
-	 * answers again. By one thread at a time.
+	 * Fails writes that are overdue or past their caller's deadline. Logs when the disk
+	 * hangs and when it answers again. By one thread at a time.
 	 */
 	void failOverdue() {
 		long now = this.time.nanos();

@@ -45,7 +45,7 @@ final class Database implements AutoCloseable {
 	/**
 	 * The least size of a cache shard. Each shard has its own lock; there are at most
 	 * 2^6. RocksDB charges memtables to random shards in pieces of 256 KB, and never
-	 * keeps a block as large as a shard. Its own shards, from 512 KB on, are too small
+	 * keeps a block as large as a shard. Its default, shards from 512 KB on, is too small
 	 * for a small cache.
 	 */
 	private static final long MIN_SHARD_BYTES = 4 << 20;
@@ -59,7 +59,9 @@ final class Database implements AutoCloseable {
 
 	private static final int BLOOM_BITS_PER_KEY = 10;
 
-	/** The number of files of RocksDB's own log; each has {@link #INFO_LOG_BYTES}. */
+	/**
+	 * The number of files of RocksDB's own log; each has at most {@link #INFO_LOG_BYTES}.
+	 */
 	private static final int INFO_LOG_FILES = 3;
 
 	private static final long INFO_LOG_BYTES = 4 << 20;

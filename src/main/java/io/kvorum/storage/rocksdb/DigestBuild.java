@@ -89,7 +89,7 @@ final class DigestBuild implements AutoCloseable {
 		this.time = time;
 	}
 
-	/** Blocks; ends early where the thread is interrupted. By one thread at a time. */
+	/** Blocks; ends early if the thread is interrupted. By one thread at a time. */
 	void run() {
 		long started = this.time.nanos();
 		try {

@@ -54,7 +54,10 @@ final class EntryReads {
 		this.events = events;
 	}
 
-	/** The time since the disk last answered, in nanoseconds; 0 if it owes no answer. */
+	/**
+	 * The time for which reads have waited without any answer of the disk, in
+	 * nanoseconds; 0 if none waits.
+	 */
 	long silentNanos() {
 		return this.silence.nanos(this.time.nanos());
 	}

@@ -31,7 +31,7 @@ record Expiry(long atMillis, Key key, Version version) {
 		return new Expiry(atMillis, Key.of(key), new Version(buffer.getLong(), buffer.getLong()));
 	}
 
-	/** The bound below which are the keys of all expiries before this instant. */
+	/** The exclusive upper bound of the keys of all expiries before this instant. */
 	static byte[] before(long millis) {
 		return ByteBuffer.allocate(Long.BYTES).putLong(millis).array();
 	}

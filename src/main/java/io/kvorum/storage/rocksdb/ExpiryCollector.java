@@ -75,7 +75,7 @@ final class ExpiryCollector {
 	private int removeAll(List<Expiry> due) {
 		Mono<Long> removed = Flux.fromIterable(due)
 			.flatMap(expiry -> this.remove.apply(expiry)
-				// A damaged entry stays; it must not keep the others.
+				// A damaged entry stays, and must not stop the removal of the others.
 				.onErrorReturn(StorageException.Unreadable.class, false), PAGE)
 			.filter(Boolean::booleanValue)
 			.count();

@@ -31,8 +31,8 @@ final class HintBatch {
 	}
 
 	/**
-	 * Adds a hint in place of an older one for the same key; false if the waiting one is
-	 * as new or newer.
+	 * Adds a hint, which replaces an older one for the same node and key; false if the
+	 * waiting one is as new or newer.
 	 */
 	boolean add(long target, Key key, Version version, byte[] entry) throws RocksDBException {
 		HintState change = stateOf(target, key);

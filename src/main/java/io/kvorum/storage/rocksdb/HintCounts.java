@@ -130,7 +130,7 @@ final class HintCounts {
 
 	private record Count(long hints, long bytes, Version oldest) {
 
-		/** The bound that any hint is older than. */
+		/** The count without hints. Its version is newer than that of any hint. */
 		static final Count NONE = new Count(0, 0, new Version(-1, -1));
 
 	}

@@ -8,10 +8,8 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Hint;
 
 /**
- * The layout of hints: the hints for a node in the order of their versions, and for each
- * key the version that waits, so that a key has one hint.
- *
- * <pre>
+ * The layout of hints: for each node its hints in the order of their versions, and for
+ * each node and key the version that waits. So a node has one hint for each key. <pre>
  *  'd', target 8, timestamp 8, node 8, key  →  entry
  *  'k', target 8, key                       →  timestamp 8, node 8, length of the entry 4
  * </pre>
@@ -62,7 +60,7 @@ final class HintRow {
 		return end(DATA, target);
 	}
 
-	/** The row with the version that waits of a key. */
+	/** The row that holds the waiting version of a key. */
 	static byte[] key(long target, byte[] key) {
 		return ByteBuffer.allocate(PREFIX_BYTES + key.length).put(KEY).putLong(target).put(key).array();
 	}
@@ -107,7 +105,7 @@ final class HintRow {
 
 	/**
 	 * The hint in a row.
-	 * @param factor as {@link EntryFormat#fromFormat1} has it
+	 * @param factor as in {@link EntryFormat#fromFormat1}
 	 */
 	static Hint hint(byte[] row, byte[] entry, int factor) {
 		byte[] bytes = new byte[row.length - DATA_FIXED_BYTES];

@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Builds the index of a store before anything is written. It does so if the store is
- * older than the index, if the index has another format, or if its rows are damaged. A
- * record at the end says that the index is complete: if the process ends before, the next
- * start builds it again.
+ * Builds the index of a store before the store takes writes. It does so if an older
+ * release without an index wrote the store, if the index has another format, or if its
+ * rows are damaged. A record at the end says that the index is complete. If the process
+ * ends before, the next start builds it again.
  */
 final class IndexBuilder {
 
@@ -138,7 +138,7 @@ final class IndexBuilder {
 			this.indexed++;
 		}
 		catch (DamagedEntryException _) {
-			// A read or write of the entry fails.
+			// Reads and writes of this entry report the damage.
 			this.damaged++;
 		}
 	}

@@ -48,8 +48,8 @@ final class NativeLibrary {
 	}
 
 	/**
-	 * Deletes the file of the loaded library, which needs it no more. On a system that
-	 * refuses, the file stays until the process ends.
+	 * Deletes the file, which the loaded library no longer needs. On a system that
+	 * refuses, it stays until the process ends.
 	 */
 	private static void delete(Path directory) {
 		try (Stream<Path> files = Files.list(directory)) {

@@ -90,7 +90,7 @@ final class RocksCheckpoints implements Checkpoints {
 	/**
 	 * Verifies tables one by one. {@code verifyChecksum()} of a database does the same
 	 * but cannot be slowed down. A rate limiter counts only reads whose options name a
-	 * priority, and the Java API offers neither.
+	 * priority, which the Java API cannot set.
 	 */
 	private static void readTables(List<LiveFileMetaData> tables, LongConsumer pace) throws RocksDBException {
 		try (Options options = new Options().setTableFormatConfig(new BlockBasedTableConfig().setNoBlockCache(true))) {
@@ -105,9 +105,9 @@ final class RocksCheckpoints implements Checkpoints {
 	}
 
 	/**
-	 * Options for opening a copy read-only, with those that the Java API lacks. RocksDB
-	 * aborts the process if it opens a store that tracks its logs read-only without that
-	 * option.
+	 * Options for opening a copy read-only, with those that the Java API lacks. If a
+	 * store tracks its logs, RocksDB aborts the process when it opens that store
+	 * read-only without the same option.
 	 */
 	private static DBOptions readOnly() {
 		return DBOptions.getDBOptionsFromProps(Database.notInJava())

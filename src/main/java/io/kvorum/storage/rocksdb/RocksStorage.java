@@ -387,7 +387,7 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 		this.gate.opened().collector().collect();
 	}
 
-	/** The cache of rows; for tests, which write into it in place of the committer. */
+	/** The cache of rows; for tests, which write into it instead of the committer. */
 	RowCache rows() {
 		return this.gate.opened().derived().rows();
 	}
@@ -404,8 +404,8 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	/**
-	 * Closes the store: finishes the queued writes, waits for running reads, and writes
-	 * memtables to tables.
+	 * Closes the store: stops background tasks, finishes the queued writes, waits for
+	 * running reads, and writes memtables to tables.
 	 */
 	public synchronized void close() {
 		OpenStore now = this.gate.openedOrNull();

@@ -55,16 +55,17 @@ final class RowCache {
 	private final int maxRowBytes;
 
 	/**
-	 * The positions of rows, which grow for ever; modulo its length they are offsets in
-	 * the log.
+	 * The positions of rows, which grow for ever; modulo the length of the log they are
+	 * offsets in it.
 	 */
 	private final AtomicLongArray index;
 
 	private final int shift;
 
 	/**
-	 * For the places of each key, the end after the last put or removal. It keeps reads
-	 * that found the same row at once from filling it in twice. Used by the writer.
+	 * For the places of each key, the end after the last put or removal. A row that was
+	 * read before that may be outdated, so {@link #fill} drops it. Nor is a row that
+	 * several reads found at once filled in twice. Used by the writer.
 	 */
 	private final long[] changed;
 
@@ -108,7 +109,7 @@ final class RowCache {
 		int at = at(position);
 		int keyLength = (int) INT.get(this.log, at);
 		int rowLength = (int) INT.get(this.log, at + Integer.BYTES);
-		// Otherwise these may be bytes of another row, and no lengths.
+		// Otherwise these may be bytes of another row, and not lengths.
 		if (!isThere(position) || !isKey(key, at + HEAD_BYTES, keyLength)) {
 			return null;
 		}
@@ -161,7 +162,8 @@ final class RowCache {
 	}
 
 	/**
-	 * Caches a row in place of any other of the key; one that is too long is not cached.
+	 * Caches a row, which replaces any other of the key; one that is too long is not
+	 * cached.
 	 */
 	void put(Key key, byte[] row) {
 		if (!hasRoomFor(key, row)) {
@@ -210,7 +212,7 @@ final class RowCache {
 		long position = this.end;
 		int left = this.log.length - at(position);
 		if (left < length) {
-			// A row is in one piece.
+			// A row does not wrap around the end of the log.
 			position += left;
 		}
 		this.end = position + length;
@@ -226,7 +228,8 @@ final class RowCache {
 				this.index.setRelease(place + way, NOWHERE);
 			}
 		}
-		// After all reads until now.
+		// Later than the instant of every read until now, so their rows are not filled
+		// in.
 		long next = this.end + 1;
 		this.end = next;
 		this.changed[place / WAYS] = next;

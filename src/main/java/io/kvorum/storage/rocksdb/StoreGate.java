@@ -59,7 +59,10 @@ final class StoreGate {
 		this.inside.getAndDecrement(stripe());
 	}
 
-	/** Refuses writes; reads go on until {@link #close()}. */
+	/**
+	 * Refuses writes and new reads; reads that are inside and have the store go on.
+	 * {@link #close()} waits for them.
+	 */
 	void shut() {
 		this.store = null;
 	}
@@ -74,7 +77,7 @@ final class StoreGate {
 		}
 	}
 
-	/** Null while the store is not open. */
+	/** The open store; null while the store is not open. */
 	@Nullable OpenStore openedOrNull() {
 		return this.store;
 	}
