@@ -22,8 +22,8 @@ public final class Convergence {
 	private final Runnable repair;
 
 	/**
-	 * Creates the view of a convergence.
-	 * @param peers all other members; empty for a node that is alone
+	 * Creates the convergence of a node.
+	 * @param peers all other members; empty for a node without peers
 	 * @param status the status at the moment of the call
 	 * @param repair requests a repair with every peer
 	 */
@@ -41,8 +41,8 @@ public final class Convergence {
 
 	/**
 	 * The convergence of a node with peers.
-	 * @param there the addresses of the peers that calls go to
-	 * @param reachedBy the addresses of the peers that have a stream to this node
+	 * @param there the addresses of the peers to which this node has an open stream
+	 * @param reachedBy the addresses of the peers that have open streams to this node
 	 */
 	public static Convergence of(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
 			Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
@@ -65,12 +65,15 @@ public final class Convergence {
 		return this.peers;
 	}
 
-	/** The status now, with the store open. */
+	/** The status now. The store must be open. */
 	public ConvergenceStatus status() {
 		return this.status.get();
 	}
 
-	/** Compares everything with every peer as soon as possible. */
+	/**
+	 * Requests a comparison of everything with every peer, as soon as possible. Does not
+	 * wait for it.
+	 */
 	public void requestRepairs() {
 		this.repair.run();
 	}

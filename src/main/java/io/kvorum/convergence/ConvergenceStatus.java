@@ -11,7 +11,8 @@ import io.kvorum.storage.HintLog.Waiting;
  * The convergence of a node with its peers, at one moment.
  *
  * @param quarantine whether the node may vote
- * @param equal whether no difference to any peer is known
+ * @param equal whether no slice is in need of a repair, no repair is under way, and no
+ * entry is misplaced
  * @param slicesInNeed slices in need of a repair, counted once for each peer
  * @param misplacedPartitions partitions with entries that belong to other nodes
  * @param peers all other members, in the order of the topology
@@ -24,8 +25,8 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 			List.of());
 
 	/**
-	 * Whether this node may vote, knows of no difference to any peer, keeps no hints, and
-	 * all peers are there.
+	 * Whether this node may vote, is equal to its peers, and keeps no hints, and all
+	 * peers are there.
 	 */
 	public boolean converged() {
 		return mayVote() && this.equal && this.peers.stream().allMatch(Peer::lacksNothing);
@@ -37,11 +38,11 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 	}
 
 	/**
-	 * The differences between this node and a peer.
+	 * The convergence of this node with one peer.
 	 *
-	 * @param there whether calls go to it
-	 * @param reaches whether it has a stream to this node
-	 * @param hints the hints that wait here for it
+	 * @param there whether this node has an open stream to the peer
+	 * @param reaches whether the peer has open streams to this node
+	 * @param hints the hints that wait here for the peer
 	 */
 	public record Peer(Member member, boolean there, boolean reaches, Waiting hints, RepairProgress repair) {
 

@@ -13,19 +13,23 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells whether a node has joined its peers since its process began, so that the next
- * node may be restarted. It has joined once it may vote and has seen of each peer that
- * the peer is there, reaches this node, and holds the same. It stays joined: what happens
- * to peers later says nothing about this node.
+ * node may be restarted. It has joined once it may vote, and each peer is there, reaches
+ * it, was found equal, and has no hints waiting here. It stays joined: what happens to
+ * peers later says nothing about this node.
  * <p>
- * After {@link #PATIENCE} this node waits no longer for a peer that is away, nor for a
- * repair that was tried and is not under way. A lost node must not keep the others from
- * serving. From then on a peer need not reach this node if a majority of the nodes does,
- * this one included: a peer that reaches no node is at fault itself. Without such a
- * majority this node waits forever, because to the others it is away.
+ * A lost node must not keep the others from serving. So this node does not wait for a
+ * peer that is away for longer than {@link #PATIENCE}. When it has run for that long, it
+ * does not wait for a peer with which a repair was tried and is not under way. From then
+ * on a peer need not reach this node if a majority of the nodes does, this one included:
+ * a peer that reaches no node is at fault itself. Until there is such a majority, this
+ * node waits for each peer that is there and does not reach it.
  */
 public final class Joining {
 
-	/** The time until a node that restarts with a new address is found again. */
+	/**
+	 * The time after which this node stops waiting. A node that restarts with a new
+	 * address is found again within it.
+	 */
 	static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	private final TimeSource time;
@@ -39,7 +43,7 @@ public final class Joining {
 
 	private volatile boolean hasMetAll;
 
-	/** Begins to wait, at the start of the process. */
+	/** Begins to wait. Called at the start of the process. */
 	public Joining(TimeSource time) {
 		this.time = time;
 		this.startedMillis = time.millis();

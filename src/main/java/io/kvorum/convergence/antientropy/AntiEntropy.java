@@ -60,7 +60,10 @@ public final class AntiEntropy {
 
 	private static final Duration MAX_RETRY_DELAY = Duration.ofSeconds(30);
 
-	/** Peers may give this node misplaced entries at any time. */
+	/**
+	 * The time between two rounds for misplaced entries. Peers may give this node such
+	 * entries at any time.
+	 */
 	private static final Duration MISPLACED_INTERVAL = Duration.ofSeconds(15);
 
 	/** The time between two checks for slices in need. */
@@ -103,8 +106,8 @@ public final class AntiEntropy {
 	/**
 	 * The anti-entropy of a node.
 	 * @param replicas the replicas on all members, this one included, by their index
-	 * @param isSettled selects tombstones that are too old to be given to a replica that
-	 * has nothing of their key, which would collect them again
+	 * @param isSettled selects tombstones so old that a replica with nothing of their key
+	 * does not get them, since it would collect them again
 	 */
 	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
 			RendezvousPlacement placement, RepairLog log, Predicate<EntryHeader> isSettled, VotingRight votingRight,
@@ -129,7 +132,7 @@ public final class AntiEntropy {
 					new PeerRepairs(member, new Pace(settings.bytesPerSecond(), time, alarms))));
 	}
 
-	/** Repairs while subscribed to, once. */
+	/** Repairs while subscribed to. To be subscribed to only once. */
 	public Flux<?> run() {
 		List<Flux<?>> loops = new ArrayList<>();
 		loops.add(loop(this::compareAll));
@@ -138,7 +141,10 @@ public final class AntiEntropy {
 		return Flux.merge(loops);
 	}
 
-	/** Each loop runs by itself, so that a slow repair holds up no other peer. */
+	/**
+	 * Repeats a look at an interval. Each look has its own loop, so that a slow repair
+	 * holds up no other peer.
+	 */
 	private Flux<?> loop(Supplier<Mono<Void>> look) {
 		return Mono.defer(look).onErrorResume(error -> {
 			logger.error("The search for slices in need of a repair met an unexpected error", error);
@@ -168,14 +174,17 @@ public final class AntiEntropy {
 		return this.misplaced.round().then();
 	}
 
-	/** Compares everything as soon as possible. From any thread. */
+	/** Requests a comparison of everything as soon as possible. From any thread. */
 	public void request() {
 		this.log.needAll();
 		this.peers.values().forEach(PeerRepairs::hurry);
 		this.misplacedDueNanos = this.time.nanos();
 	}
 
-	/** The number of partitions with misplaced entries. */
+	/**
+	 * The number of partitions with misplaced entries after the last round. From any
+	 * thread.
+	 */
 	public int misplaced() {
 		return this.misplaced.remaining();
 	}
@@ -185,7 +194,10 @@ public final class AntiEntropy {
 		return this.log.others().stream().map(member -> peerOf(member).progress()).toList();
 	}
 
-	/** Whether no difference to any other member is known. From any thread. */
+	/**
+	 * Whether no slice is in need of a repair, no repair is under way, and no entry is
+	 * misplaced. From any thread.
+	 */
 	public boolean isConverged() {
 		return this.log.needs() == 0 && this.misplaced.remaining() == 0
 				&& this.peers.values().stream().noneMatch(peer -> peer.active);
@@ -205,13 +217,15 @@ public final class AntiEntropy {
 	}
 
 	/**
-	 * Copies what these members have, and gives them nothing: for a replica in
-	 * quarantine. Fails if one of them does not answer. An entry that one of them cannot
-	 * read counts as copied if another one gave that version or a newer one. A partition
-	 * whose entries a member cannot list counts as copied once both are equal.
+	 * Copies what these members have and gives them nothing: for a replica in quarantine.
+	 * Fails if one of them does not answer. An entry that one of them cannot read counts
+	 * as copied if this replica has that version or a newer one afterwards. A partition
+	 * whose entries cannot be listed, there or here, does not count as copied unless its
+	 * digests are equal.
 	 * @param slices the slices to rebuild
-	 * @param staleBeforeMillis an entry that none of the members knows is removed if its
-	 * version is before this instant; {@link Long#MIN_VALUE} to keep all
+	 * @param staleBeforeMillis an entry from before this instant is removed if no other
+	 * replica of its key knows it, and all these replicas are asked;
+	 * {@link Long#MIN_VALUE} to keep all
 	 * @return the partitions with entries that could not be copied
 	 */
 	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
@@ -235,7 +249,8 @@ public final class AntiEntropy {
 	}
 
 	/**
-	 * The partitions in which this replica lacks one of these versions, or a newer one.
+	 * The partitions in which this replica has neither one of these versions nor a newer
+	 * one.
 	 */
 	private Mono<SortedSet<Integer>> lacking(Set<EntryHeader> headers) {
 		Map<Integer, List<EntryHeader>> partitions = headers.stream().collect(Collectors.groupingBy(this::partitionOf));
@@ -292,7 +307,10 @@ public final class AntiEntropy {
 
 		private volatile boolean active;
 
-		/** No repair begins before this: after a failure, or when the peer is back. */
+		/**
+		 * The instant before which no repair begins: a repair has failed, or the peer is
+		 * just back.
+		 */
 		private volatile long dueNanos;
 
 		private Duration delay;
@@ -340,13 +358,14 @@ public final class AntiEntropy {
 		}
 
 		private Run begin() {
-			// Before the needs are taken: slices under repair must not look equal.
+			// Set before the needs are taken, so that slices under repair never look
+			// equal.
 			this.active = true;
 			AntiEntropy.this.active.incrementAndGet();
 			return new Run(this, AntiEntropy.this.log.takeNeeds(this.member));
 		}
 
-		/** Ends a repair that left nothing, or only what cannot be repaired now. */
+		/** Notes a repair that left nothing, or only what cannot be repaired now. */
 		private void succeeded(boolean complete, SortedSet<Integer> unreadable) {
 			if (complete) {
 				this.delay = AntiEntropy.this.settings.retryDelay();

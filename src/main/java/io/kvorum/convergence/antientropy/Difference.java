@@ -9,7 +9,7 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 
-/** The difference of two stores in a partition, as the queried one tells it. */
+/** The difference between two stores in a partition, as the queried one tells it. */
 final class Difference {
 
 	/** The versions that only the queried store has. */
@@ -23,7 +23,7 @@ final class Difference {
 		this.lacking = lacking;
 	}
 
-	/** The difference of a leaf that was received to the entries here. */
+	/** The difference between a received leaf and the entries here. */
 	static Difference between(Leaf sent, List<EntryHeader> here, KeyHash hash) {
 		Map<Long, Integer> positions = new HashMap<>();
 		for (int i = 0; i < sent.items.length; i++) {

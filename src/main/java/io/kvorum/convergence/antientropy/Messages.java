@@ -16,7 +16,7 @@ import io.kvorum.storage.Page;
 
 /**
  * Writes and reads the queries by which replicas find their differences, and the answers.
- * Numbers are big-endian; a number behind the name of a field is its length in bytes.
+ * Numbers are big-endian. A number in parentheses is a length in bytes.
  * <p>
  * Reading throws a {@link RuntimeException} if the bytes are no such message.
  */
@@ -27,12 +27,15 @@ final class Messages {
 	private Messages() {
 	}
 
-	/** Asking member 4. → For each slice a digest 8. */
+	/** Query: the index of the asking member (4). Answer: for each slice a digest (8). */
 	static PeerQuery askSlices(int asker) {
 		return new PeerQuery(Kind.SLICES, ByteBuffer.allocate(Integer.BYTES).putInt(asker).array());
 	}
 
-	/** Asking member 4, slices 4 each. → For each of their partitions a digest 8. */
+	/**
+	 * Query: the index of the asking member (4), slices (4 each). Answer: for each
+	 * partition of these slices a digest (8).
+	 */
 	static PeerQuery askLeaves(int asker, List<Integer> slices) {
 		ByteBuffer out = ByteBuffer.allocate(Integer.BYTES * (1 + slices.size())).putInt(asker);
 		slices.forEach(out::putInt);
@@ -64,9 +67,11 @@ final class Messages {
 	}
 
 	/**
-	 * Leaves: partition 4, number of items 4, items 8 each. → For each leaf, or only the
-	 * first ones: number of entries 4, their keys and versions, number of lacking items
-	 * 4, their positions 4 each.
+	 * Query: for each leaf its partition (4), the number of items (4), and the items (8
+	 * each). Answer, for each leaf or only the first ones: the number of entries (4) and
+	 * the entries. Then the number of lacking items (4) and their positions (4 each).
+	 * Each entry: the length of its key (2), the key, its version (16), its copies (1),
+	 * whether it is a tombstone (1).
 	 */
 	static PeerQuery compare(List<Leaf> leaves) {
 		int length = 0;
@@ -96,7 +101,10 @@ final class Messages {
 		return leaves;
 	}
 
-	/** Reads a number of things, each of which takes at least so many bytes. */
+	/**
+	 * Reads the number of items that follow.
+	 * @param bytes the least length of an item
+	 */
 	private static int checkedCount(ByteBuffer in, int bytes) {
 		int count = in.getInt();
 		if (count < 0 || count > in.remaining() / bytes) {
@@ -170,7 +178,10 @@ final class Messages {
 		return new EntryHeader(key, new Version(in.getLong(), in.getLong()), in.get() & 0xff, in.get() != 0);
 	}
 
-	/** Keys: length 2, key. → Whether that is all 1, then a {@link Page}. */
+	/**
+	 * Query: for each key its length (2) and the key. Answer: whether the page has the
+	 * entries of all keys (1), then a {@link Page}.
+	 */
 	static PeerQuery fetch(List<Key> keys) {
 		return new PeerQuery(Kind.FETCH, keys(keys));
 	}
@@ -211,7 +222,8 @@ final class Messages {
 	}
 
 	/**
-	 * Reads the page of an answer, which is in format 1 if an older version gave it.
+	 * Reads the page of an answer. Its entries are in format 1 if the peer runs an older
+	 * version of Kvorum.
 	 * @param factor the default number of replicas of a key
 	 */
 	static Page readPage(byte[] answer, int factor) {

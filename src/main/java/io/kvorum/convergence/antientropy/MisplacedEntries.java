@@ -28,13 +28,13 @@ import reactor.core.publisher.Mono;
 
 /**
  * Hands entries that do not belong here to the replicas of their key, and removes them
- * here when all those have them. They come from changes of the topology, and from writes
- * with fewer copies than the write before. Digests tell without a look at the disk where
- * there are none.
+ * here once all those replicas have them. Such entries come from changes of the topology,
+ * and from writes with fewer copies than the write before. Digests show which partitions
+ * have none, without a look at the disk.
  * <p>
  * An entry may have come here to overwrite an older one of its key. It is removed only
- * after a repair with each other member: one that still had the older entry would bring
- * that back.
+ * after a repair with each other member: a member that still had the older entry would
+ * bring it back.
  */
 final class MisplacedEntries {
 
@@ -82,7 +82,9 @@ final class MisplacedEntries {
 		return this.remaining;
 	}
 
-	/** Hands on what can be handed on; tells how many partitions are left. */
+	/**
+	 * Hands on what can be handed on, and returns the number of partitions that are left.
+	 */
 	Mono<Integer> round() {
 		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
 			.concatMap(due -> handOn(due.getKey(), due.getValue()), 1)
@@ -128,7 +130,7 @@ final class MisplacedEntries {
 
 	/**
 	 * Whether a repair with each other member began after the misplaced entries of a
-	 * slice came here. A repair of the same millisecond may have begun before.
+	 * slice were first seen. A repair of the same millisecond may have begun before.
 	 */
 	private boolean mayRemove(int slice) {
 		Seen there = this.seen.get(slice);

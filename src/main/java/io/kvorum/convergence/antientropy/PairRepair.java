@@ -39,15 +39,16 @@ import reactor.core.publisher.Mono;
 
 /**
  * Makes this replica and another one equal in the entries that both are to hold. Compares
- * in four steps, each only where the one before found a difference: the digests of the
- * slices, the digests of their partitions, the keys and versions in those, and the
- * entries. No value is read to find a difference.
+ * in four steps: the digests of the slices, the digests of their partitions, the keys and
+ * versions in those, and the entries. Each step looks only at what differed in the one
+ * before. No value is read to find a difference.
  * <p>
  * Memory: the keys and versions of {@value #MAX_ITEMS} entries and of one answer, a page
  * of entries, and the values of {@value #STORES_AT_ONCE} stores. Values above
  * {@value Page.Limit#USUAL_ENTRY_BYTES} bytes go one by one.
  * <p>
- * Fails with a {@link RepairFailedException}.
+ * Fails with a {@link RepairFailedException}, or with a {@link StorageException} of the
+ * store here.
  */
 final class PairRepair {
 
@@ -125,7 +126,7 @@ final class PairRepair {
 		 */
 		final Set<Integer> unlisted = new HashSet<>();
 
-		/** Stale entries whose key the peer is to hold, and has no version of. */
+		/** Stale entries that the peer is to hold, but of whose key it has no version. */
 		final Set<EntryHeader> alone = new HashSet<>();
 
 		private void leave(EntryHeader header) {
@@ -144,7 +145,7 @@ final class PairRepair {
 
 	}
 
-	/** Selects the slices in which both differ. */
+	/** Selects the slices in which the two replicas differ. */
 	Mono<List<Integer>> differing(Collection<Integer> slices) {
 		return ask(Messages.askSlices(self().index())).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
@@ -157,7 +158,10 @@ final class PairRepair {
 		return this.local.member();
 	}
 
-	/** Makes both equal in these slices. */
+	/**
+	 * Repairs these slices: copies what is newer on the peer, and gives it what it lacks
+	 * if the {@link Manner} says so.
+	 */
 	Mono<Result> repair(List<Integer> slices) {
 		return ask(Messages.askLeaves(self().index(), slices)).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, slices.size() * Partitions.IN_SLICE));
@@ -208,7 +212,10 @@ final class PairRepair {
 
 		private int done;
 
-		/** Falls to one while a partition that cannot be listed is looked for. */
+		/**
+		 * The most partitions to compare at a time: one while a partition that cannot be
+		 * listed is searched for.
+		 */
 		private int atOnce = MAX_LEAVES;
 
 		PartitionsRepair(List<Integer> partitions) {
@@ -231,7 +238,10 @@ final class PairRepair {
 				.flatMap(this::carryOut);
 		}
 
-		/** A partition that cannot be listed fails the query for all those with it. */
+		/**
+		 * Passes over a partition that was asked for alone. If there were more, asks for
+		 * one at a time from now on: one that cannot be listed fails the query for all.
+		 */
 		private Plan passOver(int asked) {
 			this.atOnce = 1;
 			if (asked == 1) {
@@ -330,7 +340,8 @@ final class PairRepair {
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
 			}).onErrorResume(RepairFailedException.class, error -> {
 				if (error.isUnreadable()) {
-					// The first entry is unreadable: else the answer had those before it.
+					// An answer with entries ends before an unreadable one. So the
+					// unreadable one comes first.
 					this.done++;
 				}
 				return passOverUnreadable(some.getFirst(), error);
@@ -371,7 +382,9 @@ final class PairRepair {
 				.then(Flux.fromIterable(large).concatMap(this::fetchLarge, 1).then());
 		}
 
-		/** The place of a key in the query; the last place if it is not in there. */
+		/**
+		 * The place of a key in the query; the last place if the query does not have it.
+		 */
 		private int place(Key key, List<Key> asked) {
 			int place = Collections.binarySearch(asked, key);
 			return (place >= 0) ? place : asked.size() - 1;
@@ -434,8 +447,8 @@ final class PairRepair {
 
 	/**
 	 * Gives the peer the entry that is here now.
-	 * @param large takes the key of a large entry instead, for later; null to give any
-	 * entry
+	 * @param large takes the header of a large entry, which is given later; null to give
+	 * an entry of any length
 	 */
 	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large) {
 		return this.local.read(header.key(), deadline()).flatMap(reply -> {

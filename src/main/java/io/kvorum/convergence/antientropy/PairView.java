@@ -7,9 +7,11 @@ import io.kvorum.storage.Digests;
 
 /**
  * Digests of the entries that two members both are to hold, in the store of one of them.
- * They are the same on both if these entries are. Misplaced entries are in them too, so
- * that the other member can say that those are overwritten. A leaf is a partition; the
- * root has the slices below it.
+ * They are equal if these entries are, and neither member has misplaced ones. Misplaced
+ * entries are in the digests too. So a repair finds those that the other member has
+ * overwritten.
+ * <p>
+ * The digests form a tree of two levels: slices, and partitions as their leaves.
  */
 final class PairView {
 

@@ -12,15 +12,15 @@ import io.kvorum.kv.Key;
 import io.kvorum.storage.EntryHeader;
 
 /**
- * The work of one member after which it and another one hold the same in a partition. The
- * newer of two entries wins. An entry goes to the replicas that its write asked for, and
- * to any member that has an older entry of the key: an overwritten entry is never just
- * removed, since a member that still has it would bring it back. A member that gets an
+ * The work of one member after which it and another one hold the same in some partitions.
+ * The newer of two entries wins. An entry goes to the replicas that its write asked for,
+ * and to any member that has an older entry of the key. An overwritten entry is never
+ * just removed: a member that still has it would bring it back. A member that gets an
  * entry that does not belong there hands it on, see {@link MisplacedEntries}.
  *
- * @param pull what to get from the other member
- * @param push what to give it
- * @param alone the part of {@code push} of whose keys it has no version
+ * @param pull the entries to get from the other member
+ * @param push the entries to give it
+ * @param alone the entries of {@code push} of whose keys the other member has no version
  */
 record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> alone) {
 
@@ -34,8 +34,7 @@ record Plan(List<EntryHeader> pull, List<EntryHeader> push, List<EntryHeader> al
 	 * @param myRank the place of this member in the order of the partition
 	 * @param theirRank the place of the other member
 	 * @param copies the number of members that are to hold an entry
-	 * @param isSettled selects tombstones that every replica has had: a replica without
-	 * the key does not need them
+	 * @param isSettled selects tombstones that a replica without the key does not need
 	 */
 	void add(List<EntryHeader> mine, Difference difference, int myRank, int theirRank, ToIntFunction<Copies> copies,
 			Predicate<EntryHeader> isSettled) {

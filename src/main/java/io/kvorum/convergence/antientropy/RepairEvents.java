@@ -27,7 +27,11 @@ public interface RepairEvents {
 	default void letGo(int entries) {
 	}
 
-	/** A repair of all slices in need has ended. */
+	/**
+	 * A repair of all slices in need has ended.
+	 * @param complete whether all of these slices are equal
+	 * @param nanos the time that the repair took
+	 */
 	default void ended(Member peer, boolean complete, long nanos) {
 	}
 

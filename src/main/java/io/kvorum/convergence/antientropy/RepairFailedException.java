@@ -5,7 +5,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 
-/** A repair could not be finished. What is repaired stays so; the rest is tried again. */
+/** Failure of a repair. What is repaired stays so; the rest is tried again. */
 final class RepairFailedException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
@@ -39,7 +39,7 @@ final class RepairFailedException extends RuntimeException {
 		return this.reason == Reason.UNREADABLE;
 	}
 
-	/** Whether a member starts, stops or is in quarantine, which passes. */
+	/** Whether a member is away, starts, stops or is in quarantine, which passes. */
 	boolean isPassing() {
 		return switch (this.reason) {
 			case UNAVAILABLE, AWAY, DISCONNECTED, REBUILDING -> true;

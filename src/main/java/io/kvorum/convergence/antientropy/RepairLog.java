@@ -12,10 +12,10 @@ import io.kvorum.storage.NodeRecord;
 import reactor.core.publisher.Mono;
 
 /**
- * Remembers the last repair of each slice with each other member that made both equal,
- * and which slices are in need of another one. A repair counts from the instant at which
- * it began, by this node's clock, in milliseconds since 1970. Repairs are kept over
- * restarts while the topology stays the same.
+ * Remembers when each slice was last found or made equal to that of each other member,
+ * and which slices are in need of a repair. A repair counts from the instant at which it
+ * began, by this node's clock, in milliseconds since 1970. Repairs are kept over restarts
+ * while the topology stays the same.
  * <p>
  * After a start every slice is in need: this node cannot know what it missed.
  */
@@ -46,7 +46,7 @@ public final class RepairLog {
 		Arrays.setAll(this.needs, _ -> new BitSet(Partitions.SLICES));
 	}
 
-	/** Reads the record, with the store open. */
+	/** Reads the record, with the store open, and notes every slice as in need. */
 	public synchronized void load() {
 		for (Member member : others()) {
 			byte[] recorded = this.record.recorded(nameOf(member));
@@ -86,8 +86,8 @@ public final class RepairLog {
 	}
 
 	/**
-	 * Notes that a member may lack something of a slice. If that is this member, any
-	 * other one may have it.
+	 * Notes that a member may lack something of a slice. If that is this member, the
+	 * slice is in need of a repair with each other one.
 	 */
 	public synchronized void need(Member member, int slice) {
 		for (Member other : member.equals(this.self) ? others() : List.of(member)) {

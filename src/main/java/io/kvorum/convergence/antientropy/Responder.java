@@ -28,13 +28,13 @@ import reactor.core.publisher.Mono;
 /** Answers the queries by which other members find their differences to this store. */
 public final class Responder implements PeerQueries {
 
-	/** The most bytes of keys and versions in an answer; one partition may take more. */
+	/** The bytes of keys and versions after which an answer has no further partition. */
 	private static final int MAX_ANSWER_BYTES = 1 << 20;
 
-	/** The most entries looked at for an answer; one partition may have more. */
+	/** The number of entries looked at after which an answer has no further partition. */
 	private static final int MAX_ANSWER_STUBS = 16_384;
 
-	/** The most bytes of entries in an answer. */
+	/** The bytes of entries after which an answer has no further entry. */
 	private static final int MAX_PAGE_BYTES = 256 << 10;
 
 	private final PartitionIndex index;

@@ -35,11 +35,11 @@ import reactor.util.concurrent.Queues;
 
 /**
  * Hinted handoff: the coordinator keeps a store that a replica did not acknowledge, and
- * repeats it when the replica is back. A hint acknowledges nothing, and its loss costs
+ * repeats it when the replica is there. A hint acknowledges nothing, and its loss costs
  * only time: the slice of a hint that is not kept, or given up, is repaired.
  * <p>
- * A hint is thrown away before it is as old as the tombstones that are collected: its
- * target could not tell it from what was deleted.
+ * A hint is thrown away before it is as old as the tombstones that are collected.
+ * Otherwise its target could not tell it from an entry that was deleted.
  */
 public final class HintedHandoff implements MissedStores {
 
@@ -52,7 +52,7 @@ public final class HintedHandoff implements MissedStores {
 
 	private static final int KEPT_AT_ONCE = 256;
 
-	/** The most bytes of hints that are read at a time. */
+	/** The bytes of entries after which a page of hints ends. */
 	private static final int PAGE_BYTES = 256 << 10;
 
 	private static final int PAGE_HINTS = 512;
@@ -89,7 +89,7 @@ public final class HintedHandoff implements MissedStores {
 	 * The handoff of a node.
 	 * @param others the replicas on the other members
 	 * @param members the number of members of the topology
-	 * @param inNeed takes the slices that have to be repaired for want of a hint
+	 * @param inNeed takes the slices that have to be repaired for lack of a hint
 	 */
 	public HintedHandoff(HintLog log, List<? extends Replica> others, int members, HintSettings settings, InNeed inNeed,
 			TimeSource time, Alarms alarms, HintEvents events) {
@@ -107,7 +107,7 @@ public final class HintedHandoff implements MissedStores {
 		}
 	}
 
-	/** Takes note that a replica may lack something of a slice. */
+	/** Notes that a replica may lack something of a slice. */
 	@FunctionalInterface
 	public interface InNeed {
 
@@ -118,8 +118,9 @@ public final class HintedHandoff implements MissedStores {
 	@Override
 	public void missed(Member member, Key key, Entry entry, Reason why) {
 		Target target = this.byMember[member.index()];
-		// One repair of the slice copies all that a clock refused. This node's disk,
-		// which refused the entry, would refuse a hint as well.
+		// The target is null for this node: its disk refused the entry, and would refuse
+		// a hint as well. After a refusal by a clock, one repair of the slice copies all
+		// that was refused.
 		if (target == null || why == Reason.CLOCK) {
 			need(member, key);
 			return;
@@ -143,7 +144,7 @@ public final class HintedHandoff implements MissedStores {
 			return this.log.waiting(target.number);
 		}
 		catch (StorageException _) {
-			// The node stops: its last writes must not fail for a hint.
+			// The node stops: its last writes must not fail because of a hint.
 			return Waiting.NONE;
 		}
 	}
@@ -169,7 +170,9 @@ public final class HintedHandoff implements MissedStores {
 		this.inNeed.need(member, Partitions.sliceOf(RendezvousPlacement.partitionOf(key)));
 	}
 
-	/** Keeps hints and hands them over while subscribed to, once. */
+	/**
+	 * Keeps hints and hands them over while subscribed to. To be subscribed to only once.
+	 */
 	public Flux<?> run() {
 		return Flux.merge(this.queue.asFlux().flatMap(this::keep, KEPT_AT_ONCE, 1), replays());
 	}
@@ -218,7 +221,10 @@ public final class HintedHandoff implements MissedStores {
 		return (target != null) ? this.log.waiting(target.number) : Waiting.NONE;
 	}
 
-	/** The oldest version of the hints here, in milliseconds since 1970. */
+	/**
+	 * An instant that no version of the hints here is older than, in milliseconds since
+	 * 1970; {@link Long#MAX_VALUE} without hints.
+	 */
 	public long oldestMillis() {
 		long oldest = Long.MAX_VALUE;
 		for (Target target : this.targets.values()) {

@@ -23,12 +23,13 @@ import io.kvorum.convergence.quarantine.Membership.State;
 record AdmissionRule(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
 
 	/**
-	 * The most by which the record of a node being alive may be older than what it tells
-	 * others: leaves room for slow disks and for clocks that are corrected.
+	 * The margin by which others may have seen a node alive after the latest instant on
+	 * its disk. It leaves room for slow disks and for clocks that are corrected. An older
+	 * copy of a disk is not noticed within this margin.
 	 */
 	private static final long NOTED_WITHIN_MILLIS = 60_000;
 
-	/** Decides from the last introductions of those that have sent one. */
+	/** Decides the state from the last introductions of the nodes that have sent one. */
 	State decide(Collection<Introduction> received) {
 		boolean all = received.size() == this.others;
 		return switch (this.own.state()) {
@@ -72,8 +73,8 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether a restored node need not wait for this one. That includes a node without a
-	 * backup, or with one that was too old: it gets what the others have.
+	 * Whether a restored node need not wait for another one. That includes another node
+	 * without a backup, or with one that was too old: it gets what the others have.
 	 */
 	static boolean wasRestoredToo(Introduction other) {
 		return switch (other.membership().state()) {
@@ -86,8 +87,8 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether this node knows that all were restored. A node that came into quarantine
-	 * after all had said so did know.
+	 * Whether another node knows that all were restored. If it came into quarantine after
+	 * all had said so, it knows too.
 	 */
 	private static boolean knowsThatAllWereRestored(Introduction other) {
 		return switch (other.membership().state()) {
@@ -97,10 +98,11 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether the backup of another node is so much newer that it may lack, with the
-	 * tombstone collected, what this node still has. The node is rebuilt if all others
-	 * have such newer backups. If another one is missing or too old as well it is not,
-	 * because what two of three nodes acknowledged could then be lost.
+	 * Whether the newest backup of another node is newer than that of this node by more
+	 * than {@code mostAwayMillis}. The other node may then lack what this one still has,
+	 * with the tombstone collected. This node is rebuilt if all others have backups that
+	 * are not that old. If another backup is missing or too old as well, it is not: what
+	 * two of three nodes acknowledged could then be lost.
 	 * @param received the introductions of restored nodes, whose last lives ended when
 	 * their backups were made
 	 */
@@ -121,7 +123,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		return state == State.RESTORED || state == State.REUNITED;
 	}
 
-	/** Whether another node remembers a later disk of this one than it has now. */
+	/** Whether another node remembers a later disk of this node than the present one. */
 	boolean remembersALaterDisk(Introduction other) {
 		return isOrWasMember() && other.remembered() != this.identity
 				&& other.rememberedMillis() > this.own.admittedMillis();
@@ -129,14 +131,15 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 
 	/**
 	 * Whether another node saw this one alive after every instant that its disk knows of.
-	 * If that was in an earlier life, this disk is an older copy of the one it had then.
+	 * If it saw that in an earlier life, the disk is an older copy of the one that this
+	 * node had then.
 	 * @param latestMillis the latest instant on disk, see {@link Alive}
 	 */
 	boolean wasSeenAfter(long latestMillis, Introduction other) {
 		return isOrWasMember() && latestMillis != 0 && other.lastSeenMillis() > latestMillis + NOTED_WITHIN_MILLIS;
 	}
 
-	/** Whether this node is a member, or was one when its machine ended. */
+	/** Whether this node is a member, or was one until it became unsynced. */
 	private boolean isOrWasMember() {
 		return this.own.isMember() || (this.own.state() == State.UNSYNCED && this.own.admittedMillis() != 0);
 	}
@@ -160,9 +163,9 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Whether this node remembers the disk of another one that is no member yet. That one
-	 * may have acknowledged something, so the loss of its disk must not go unseen. Not
-	 * before this node knows that its cluster has members.
+	 * Whether this node is to remember the disk of another one that is no member yet.
+	 * That one may have acknowledged something, so the loss of its disk must not go
+	 * unseen. False until this node knows that its cluster has members.
 	 */
 	boolean remembersNonMember(Introduction other) {
 		boolean hasMembers = this.own.isMember() || this.own.state().isToBeRebuilt();

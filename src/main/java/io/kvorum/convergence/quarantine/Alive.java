@@ -24,7 +24,8 @@ record Alive(long lastMillis, long latestMillis) {
 	}
 
 	/**
-	 * Reads a record; those of older versions and of backups end after the last instant.
+	 * Reads a record. Records of older versions and of backups have the last instant
+	 * only.
 	 */
 	static Alive of(byte @Nullable [] recorded) {
 		if (recorded == null) {

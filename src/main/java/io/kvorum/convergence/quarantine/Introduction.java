@@ -13,13 +13,14 @@ import io.kvorum.replication.PeerQuery;
  * @param aliveMillis the last instant on the sender's disk at which it was alive and
  * could vote, by its clock: a moment ago if it may vote, else the end of its last life.
  * The last life of a restored node ended when its backup was made.
- * @param remembered the identity of the disk that the receiver had as a member; 0 if it
- * never was one
- * @param rememberedMillis since when the receiver was a member with that disk
- * @param seenAliveMillis the last {@code aliveMillis} that the sender has received. While
- * the receiver has received nothing since its start, the last one before that start. 0 if
- * the sender has received none since its own start. Negative as long as the receiver may
- * not know of the sender's start.
+ * @param remembered the identity of the receiver's disk that the sender remembers; 0 if
+ * it remembers none
+ * @param rememberedMillis since when the receiver was a member with that disk, by the
+ * receiver's clock; 0 if it was not a member
+ * @param seenAliveMillis the last {@code aliveMillis} that the sender has received from
+ * the receiver. While the receiver has received nothing since its start, the last one
+ * before that start. 0 if the sender has received none since its own start. Negative as
+ * long as the receiver may not know of the sender's start.
  */
 record Introduction(int member, long identity, Membership membership, long aliveMillis, long remembered,
 		long rememberedMillis, long seenAliveMillis) {

@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Knowledge of the other members: their introductions since this node started, and the
- * disk that each of them had as a member. Members that claim the identity of another node
+ * disk of each that this node remembers. Members that claim the identity of another node
  * are refused.
  * <p>
  * Thread-safe.
@@ -40,7 +40,7 @@ final class KnownPeers {
 		this.record = record;
 	}
 
-	/** Sets what tells which of the other members are there now. */
+	/** Sets the test of which other members are there now. */
 	void lookUpWith(Predicate<Member> isThere) {
 		this.isThere = isThere;
 	}
@@ -63,8 +63,8 @@ final class KnownPeers {
 	}
 
 	/**
-	 * The first introductions since this node started. That of a member that was away too
-	 * tells when its last life ended.
+	 * The first introductions since this node started. The first one of a member that was
+	 * away as well tells when its last life ended.
 	 */
 	Collection<Introduction> firstIntroductions() {
 		return introductions(peer -> peer.first);
@@ -76,8 +76,8 @@ final class KnownPeers {
 
 	/**
 	 * Introduces this node to another member.
-	 * @param aliveMillis the last instant on disk at which this node was alive. A later
-	 * one could make this disk look stale after a stop right now.
+	 * @param aliveMillis the last instant on disk at which this node was alive. With a
+	 * later one this disk could look stale if the node stopped right now.
 	 * @param isOfThisLife whether that is an instant of this life
 	 */
 	Introduction introductionTo(Member other, Membership own, long aliveMillis, boolean isOfThisLife) {
@@ -110,8 +110,8 @@ final class KnownPeers {
 	}
 
 	/**
-	 * Remembers the disk in an introduction, if the rule asks for it. The introduction
-	 * then counts as received.
+	 * Remembers the disk in an introduction if it is a later disk of a member, or if the
+	 * rule asks for it. The introduction then counts as received.
 	 */
 	Mono<Void> remember(Member other, Introduction introduction, AdmissionRule rule) {
 		return rememberDisk(other, introduction, rule).then(Mono.fromRunnable(() -> peer(other).last = introduction));
@@ -215,8 +215,8 @@ final class KnownPeers {
 	}
 
 	/**
-	 * Knowledge of one member since this node started. Introductions come and go under
-	 * its lock.
+	 * Knowledge of one member since this node started. What introductions say of the last
+	 * life is read and written under its lock.
 	 */
 	private static final class Peer {
 
@@ -225,7 +225,10 @@ final class KnownPeers {
 		/** The last introduction whose disk is remembered. */
 		private volatile @Nullable Introduction last;
 
-		/** Whether this node introduced itself in this life before the peer did. */
+		/**
+		 * Whether this node introduced itself with an instant of this life before the
+		 * peer did.
+		 */
 		private volatile boolean introducedFirst;
 
 		/** Whether the peer is certain to know that this node has started. */

@@ -31,7 +31,9 @@ record Membership(State state, long admittedMillis) {
 		return this.state == State.MEMBER;
 	}
 
-	/** The membership once the last acknowledged writes may be missing from its disk. */
+	/**
+	 * The membership of a node whose disk may lack the last writes that it acknowledged.
+	 */
 	Membership unsynced() {
 		return switch (this.state) {
 			case MEMBER, NEWCOMER, READY, REUNITED -> new Membership(State.UNSYNCED, this.admittedMillis);
@@ -80,8 +82,8 @@ record Membership(State state, long admittedMillis) {
 		REUNITED(9, "reunited", "it was restored from a backup, and so were all others"),
 
 		/**
-		 * Its machine ended without a clean stop of the node, which does not sync writes
-		 * before it acknowledges them: it may lack the last ones.
+		 * Its machine ended without a clean stop of the node. It may lack the last
+		 * writes, because it does not sync them before it acknowledges them.
 		 */
 		UNSYNCED(10, "unsynced", "its machine ended before all that it had acknowledged was synced");
 
@@ -97,7 +99,7 @@ record Membership(State state, long admittedMillis) {
 			this.text = text;
 		}
 
-		/** The name in health and in the convergence endpoint: a public one. */
+		/** The name in health and in the convergence endpoint. Users depend on it. */
 		String label() {
 			return this.label;
 		}

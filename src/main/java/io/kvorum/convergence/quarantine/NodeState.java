@@ -24,10 +24,12 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The state of this node over restarts, and its right to vote. Answers introductions at
- * any time; other queries while it may vote, or while others may be rebuilt from it.
+ * The state of this node over restarts, and its right to vote. Answers introductions as
+ * soon as the state is read. Answers other queries while this node may vote, or while
+ * others may be rebuilt from it.
  * <p>
- * Thread-safe: any thread reads it and brings introductions, {@link Quarantine} decides.
+ * Thread-safe: any thread reads the state and brings introductions; {@link Quarantine}
+ * decides.
  */
 public final class NodeState implements VotingRight, PeerQueries {
 
@@ -63,13 +65,19 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private volatile Membership own = Membership.NEW;
 
-	/** The end of the last life as a member, as it was on disk at the start. */
+	/**
+	 * The end of the last life as a member, as it was on disk at the start. Replaced when
+	 * this node becomes a member.
+	 */
 	private volatile Alive lastLife = Alive.NEVER;
 
 	/** The record on disk now. */
 	private volatile Alive noted = Alive.NEVER;
 
-	/** The start by the clock as it is now: earlier, if that was set back. */
+	/**
+	 * The start of this life by the clock as it is now. It moves back if the clock is set
+	 * back.
+	 */
 	private volatile long startedMillis;
 
 	/** Whether a peer has shown that this disk is a stale one. */
@@ -104,12 +112,13 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * Makes the store that of this node, with the store open and before any peer can ask.
-	 * A node with the directory of another one would tell what that one acknowledged, and
-	 * give the versions that it gives.
+	 * Records that the store belongs to this node, with the store open and before any
+	 * peer can ask. With the directory of another node this one would report what that
+	 * node acknowledged, and assign the same versions.
 	 * @param accepted whether the store of another address is taken, because the address
 	 * of this node has changed
-	 * @throws StoreOpenException if it is the store of another address
+	 * @throws StoreOpenException if it is the store of another address, and that is not
+	 * accepted
 	 */
 	public Mono<Void> claim(boolean accepted) {
 		byte[] recorded = this.record.recorded(ADDRESS);
@@ -135,13 +144,13 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	/**
 	 * Reads what this node was, with the store open and before any peer can ask or store.
-	 * A node without a record is recorded as new at once: else one with an empty disk
-	 * that stops before its state is decided would start as a member.
+	 * A node without a record is recorded as new at once. Otherwise a node with an empty
+	 * disk that stops before its state is decided would start as a member.
 	 */
 	public Mono<Void> load() {
 		return Mono.defer(() -> {
 			byte[] recorded = this.record.recorded(MEMBERSHIP);
-			// Versions that did not record it had members only.
+			// Versions of Kvorum that did not record it had members only.
 			Membership before = (recorded != null) ? Membership.of(recorded)
 					: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
 			this.mayHaveLost = mayHaveLost();
@@ -174,15 +183,16 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	/**
 	 * Records that all that was acknowledged is on disk. Called when nothing is
-	 * acknowledged any more: it is the last record that is synced.
+	 * acknowledged any more. The log is one sequence, so this record is on disk only if
+	 * all writes before it are.
 	 */
 	public Mono<Void> noteStop() {
 		return Mono.defer(() -> this.isLoaded ? recordBoot(SystemBoot.ended()) : Mono.empty());
 	}
 
 	/**
-	 * Records the membership first, in case that failed before: until then the old boot
-	 * may be all that tells of a loss.
+	 * Records the boot, and before it the membership in case that has failed. Until the
+	 * membership is on disk, the old boot may be all that tells of a loss.
 	 */
 	private Mono<Void> recordBoot(byte[] next) {
 		if (this.mayHaveLost && this.own.state() == State.NEW) {
@@ -223,9 +233,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * The instant before which a version was here in the last life already. It lies well
-	 * after the noted end of that life, which ended a while later, and well before the
-	 * start of this one.
+	 * The instant before which a version was here in the last life already. It lies half
+	 * of the longest absence after the noted end of that life, or as long before this
+	 * start if that is earlier.
 	 */
 	long staleBeforeMillis() {
 		long margin = this.mostAway.toMillis() / 2;
@@ -237,14 +247,14 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return this.own.isMember() && !this.isAbsenceUndecided;
 	}
 
-	/** Whether this node may have been away too long, and does not know yet. */
+	/** Whether this node may have been away for too long, which is not decided yet. */
 	boolean isAbsenceUndecided() {
 		return this.isAbsenceUndecided;
 	}
 
 	/**
-	 * Sets what to do when a peer has restarted, before that peer may vote. The peer may
-	 * have lost hints that it kept for others, and none of those knows.
+	 * Sets the task to run when a peer may have restarted, before that peer may vote. The
+	 * peer may have lost hints that it kept for other nodes, and none of those knows.
 	 */
 	public void whenRestarted(Runnable task) {
 		this.whenRestarted = task;
@@ -266,7 +276,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	void grant() {
 		this.withheldBecause = null;
 		if (this.isFoundStale) {
-			// A peer has shown it meanwhile.
+			// A peer has shown meanwhile that the disk is stale.
 			withhold(State.STALE_DISK.text());
 		}
 	}
@@ -306,7 +316,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 			withhold(State.STALE_DISK.text());
 		}
 		else if (wasSeenAfter && !this.isFoundStale) {
-			// The peer repeats an instant of this life.
+			// The peer repeats an instant of this life, so it knows of the start.
 			this.peers.knowsOfStart(other);
 		}
 		return this.peers.remember(other, introduction, rule);
@@ -325,9 +335,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * Whether others may be rebuilt from this node though it may not vote. A newcomer may
-	 * have acknowledged what they lack. What an unsynced node still has is all that is
-	 * left of it.
+	 * Whether others may be rebuilt from this node although it may not vote. A newcomer
+	 * may have acknowledged what they lack. An unsynced node may have the only remaining
+	 * copy of a write.
 	 */
 	private boolean isSource() {
 		return this.own.state() == State.NEWCOMER
@@ -347,7 +357,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "introduced to what makes no sense: " + ex.getMessage()));
 		}
-		// From what was known of the peer before this introduction.
+		// Made from what was known of the peer before this introduction.
 		byte[] answer = introductionTo(other).toQuery().toBytes();
 		return receive(other, introduction).then(Mono.<Reply>fromSupplier(() -> new Answered(answer)))
 			.onErrorResume(ex -> Mono
@@ -377,7 +387,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return become(state);
 	}
 
-	/** Makes this node a member, whatever it is. */
+	/** Makes this node a member, whatever its state is. */
 	Mono<Void> acceptLoss() {
 		if (isMember()) {
 			return Mono.empty();
@@ -388,14 +398,15 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return become(State.MEMBER);
 	}
 
-	/** Records what this node is, and then is it. */
+	/** Records a state of this node, and then changes to it. */
 	Mono<Void> become(State state) {
 		Membership before = this.own;
 		if (state == before.state()) {
 			return Mono.empty();
 		}
 		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
-		// Before it is a member: the end of its last life must not count any more.
+		// Noted before the node is a member: the end of its last life must not count any
+		// more.
 		Mono<Void> noted = (state == State.MEMBER) ? Mono.defer(this::noteAlive) : Mono.empty();
 		return noted.then(Mono.defer(() -> this.record.record(MEMBERSHIP, next.toBytes())))
 			.then(Mono.fromRunnable(() -> {
@@ -419,7 +430,10 @@ public final class NodeState implements VotingRight, PeerQueries {
 				+ "others", state.text());
 	}
 
-	/** Now, or after any disk that a peer remembers, whatever clocks were then. */
+	/**
+	 * The instant of the admission: now, but after that of any disk of this node that a
+	 * peer remembers. So it rises even if a clock was wrong.
+	 */
 	private long admissionMillis() {
 		long latest = this.peers.introductions().stream().mapToLong(Introduction::rememberedMillis).max().orElse(0);
 		return Math.max(this.time.millis(), latest + 1);

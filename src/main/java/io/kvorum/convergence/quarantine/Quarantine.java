@@ -32,8 +32,8 @@ import reactor.core.publisher.Mono;
  * Finds out whether this node may vote, and rebuilds it if it may not.
  * <p>
  * Nodes exchange introductions. A node that has lost its disk, or was away for too long,
- * is <b>in quarantine</b>: it stores what it is given, and tells no other node what it
- * holds, until it has everything from all others. From all, because one of the two that
+ * is <b>in quarantine</b>: it stores what it is given and refuses reads, until it has
+ * everything from all others. It needs all of them, because one of the two that
  * acknowledged a write may be the node that lost it. Stores that it acknowledges
  * meanwhile count: they are on its disk when it votes again.
  * <p>
@@ -112,8 +112,9 @@ public final class Quarantine {
 		/**
 		 * Completes when this replica has everything in these slices that any of these
 		 * members has and can read.
-		 * @param staleBeforeMillis an entry that none of them knows is removed if its
-		 * version is before this instant
+		 * @param staleBeforeMillis an entry that no other replica of its key knows is
+		 * removed if its version is before this instant; {@link Long#MIN_VALUE} to keep
+		 * all
 		 * @return the partitions with entries that are still missing here, because the
 		 * members that have them cannot read them
 		 */
@@ -126,7 +127,7 @@ public final class Quarantine {
 		return this.votingRight;
 	}
 
-	/** Runs while subscribed to, once, with the store open. */
+	/** Runs while subscribed to, with the store open. To be subscribed to only once. */
 	public Flux<?> run() {
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
@@ -145,8 +146,9 @@ public final class Quarantine {
 	}
 
 	/**
-	 * Whether to introduce this node again: after the interval to peers that are known,
-	 * at once to one that comes back, which may know that this disk is stale.
+	 * Whether to introduce this node again: after the interval if it may vote and knows
+	 * all peers that are there, else at once. A peer that is not known yet may know that
+	 * this disk is stale.
 	 */
 	private boolean isDue() {
 		long now = this.time.nanos();
@@ -205,7 +207,11 @@ public final class Quarantine {
 			}));
 	}
 
-	/** A node that may vote keeps that right until an introduction shows a stale disk. */
+	/**
+	 * Whether this member may vote. No peer may claim its identity, and all others must
+	 * be known or have had time to object. A node that may vote keeps that right until an
+	 * introduction shows a stale disk.
+	 */
 	private boolean mayVote() {
 		if (this.node.mayVote()) {
 			return true;
@@ -249,7 +255,8 @@ public final class Quarantine {
 	}
 
 	/**
-	 * The failure holds up this member alone, be it due to the peer or to the disk here.
+	 * Notes a failed exchange of introductions. It holds up this peer alone, even if the
+	 * disk here has failed.
 	 */
 	private void failed(Member other, String why) {
 		Failure before = this.failures.put(other, new Failure(why, this.time.nanos() + RETRY_DELAY.toNanos()));
@@ -261,7 +268,10 @@ public final class Quarantine {
 	private record Failure(String why, long dueNanos) {
 	}
 
-	/** The addresses of the members whose introductions decide, and have not come. */
+	/**
+	 * The addresses of the members whose introductions are needed for a decision and are
+	 * missing.
+	 */
 	private List<String> awaited() {
 		boolean isRestored = this.node.state() == State.RESTORED;
 		return this.others.stream().map(Replica::member).filter(member -> {

@@ -10,7 +10,8 @@ import java.time.Duration;
  * @param timeout how long a peer may take to answer an introduction
  * @param interval how often nodes exchange introductions, and how often a node notes that
  * it is alive
- * @param acceptLoss whether the node is made a member as it is
+ * @param acceptLoss whether the node is made a member even if it lacks what it
+ * acknowledged
  */
 public record QuarantineSettings(Duration settlingTime, Duration timeout, Duration interval, boolean acceptLoss) {
 }

@@ -34,7 +34,7 @@ public final class Restored {
 	 * The records of a node that was restored together with all others. It forgets the
 	 * disks of its peers, which are gone, and its repairs with them: a peer may be
 	 * restored to a moment before a repair.
-	 * @param made when the backup was made. Older versions were here in that life, if it
+	 * @param made when the backup was made. It counts as the end of the last life if it
 	 * turns out that others were not restored.
 	 */
 	public static Map<String, byte[]> withAllOthers(Instant made) {

@@ -17,10 +17,10 @@ public record SystemBoot(String id, boolean endsAll) {
 
 	private static final String UNKNOWN = "unknown";
 
-	/** Recorded while nothing can be lost: before the first start, and after a stop. */
+	/** The record while nothing can be lost: after a stop, or if each write is synced. */
 	private static final byte[] NOTHING = {};
 
-	/** The record of a node before it acknowledges anything. */
+	/** The record that a node makes before it acknowledges anything. */
 	byte[] begun() {
 		return this.endsAll ? (this.id.isEmpty() ? UNKNOWN : this.id).getBytes(StandardCharsets.US_ASCII) : NOTHING;
 	}

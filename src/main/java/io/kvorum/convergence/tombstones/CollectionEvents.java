@@ -12,8 +12,8 @@ public interface CollectionEvents {
 	}
 
 	/**
-	 * A round found tombstones that are old enough and have to wait. It began at the
-	 * oldest one, and looked at a limited number.
+	 * A round that began at the oldest tombstone has ended. It looked at a limited number
+	 * of tombstones that are old enough.
 	 * @param forRepair tombstones that wait for a repair with every other member
 	 * @param forHints tombstones that wait for older hints to go
 	 */

@@ -11,8 +11,8 @@ import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.TombstoneRecord;
 
 /**
- * Decides which tombstones can be collected. If one goes too early an older value comes
- * back, so all of this has to hold:
+ * Decides which tombstones can be collected. If one goes too early, an older value comes
+ * back. So all of this has to hold:
  * <ul>
  * <li>The tombstone is older than the grace time. Hints are thrown away before they get
  * that old. A node that was away for so long, or has so old a disk, is rebuilt before it
@@ -21,9 +21,9 @@ import io.kvorum.storage.TombstoneRecord;
  * that had something older of the key now have the tombstone, or something newer. Members
  * that are no replicas of the key count too: they were, if an earlier write asked for
  * more copies.
- * <li>No hint that waits here is older.
+ * <li>No hint that waits here is older, or as old.
  * </ul>
- * Only the first point compares instants of different nodes. The margins of hints and
+ * Only the first point compares the clocks of different nodes. The margins of hints and
  * absences are larger than the difference of their clocks.
  */
 public final class CollectionRule {
@@ -62,7 +62,10 @@ public final class CollectionRule {
 				: Verdict.COLLECT;
 	}
 
-	/** Whether a replica with nothing of the key can do without this tombstone. */
+	/**
+	 * Whether this is a tombstone older than the grace time, which a replica with nothing
+	 * of its key can do without.
+	 */
 	public boolean isOldTombstone(EntryHeader header) {
 		return header.tombstone() && header.version().millis() < graceEndMillis();
 	}

@@ -57,7 +57,7 @@ public final class TombstoneCollector {
 		this.events = events;
 	}
 
-	/** Collects while subscribed to, once. */
+	/** Collects while subscribed to. To be subscribed to only once. */
 	public Flux<?> run() {
 		return Mono.defer(this::round).then(Mono.defer(() -> this.alarms.after(this.interval))).repeat();
 	}
