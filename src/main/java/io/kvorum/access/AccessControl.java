@@ -6,8 +6,8 @@ import java.util.Set;
 import io.kvorum.clock.TimeSource;
 
 /**
- * Admits requests by API key and takes tokens of the rate of the key. Used by all event
- * loops; the keys are replaced as a whole.
+ * Admits requests by API key and takes tokens from the bucket of the key. Used by all
+ * event loops; the keys are replaced as a whole.
  */
 public final class AccessControl {
 
@@ -46,11 +46,11 @@ public final class AccessControl {
 	}
 
 	/**
-	 * The key of a request; takes a token of its rate.
+	 * Identifies the key of a request and takes a token from its bucket.
 	 * <p>
-	 * The token is taken after the check of the secret, so that a caller cannot use up
-	 * the rate of another. It is taken before the request is looked at, since a refusal
-	 * is work too.
+	 * The check of the secret comes first, so that a caller cannot use up the rate of
+	 * another. The token is taken before the request is read, since a refusal is work
+	 * too.
 	 * @param authorization all headers of this name
 	 * @throws DeniedException if there is no valid key, or no token
 	 */
@@ -95,8 +95,9 @@ public final class AccessControl {
 	}
 
 	/**
-	 * Checks a caller that was admitted before by the current keys; takes no token.
-	 * @throws DeniedException if its key is gone or has expired
+	 * Checks an admitted key against the current keys; takes no token.
+	 * @return the current key of the same id
+	 * @throws DeniedException if the key is gone, has another secret or has expired
 	 */
 	public ApiKey readmit(ApiKey caller) {
 		if (!this.controlled) {
@@ -109,7 +110,7 @@ public final class AccessControl {
 		return unexpired(found);
 	}
 
-	/** Replaces the keys; what is left of unchanged rates stays. */
+	/** Replaces the keys. A key keeps its remaining tokens if its rate is unchanged. */
 	public void use(KeyRing next) {
 		KeyRing following = next.following(this.ring);
 		this.ring = following;
@@ -128,8 +129,8 @@ public final class AccessControl {
 	}
 
 	/**
-	 * The time since newer keys were first found unusable, in seconds; 0 if there are
-	 * none.
+	 * The time since newer keys were first found unusable, in seconds; 0 if the keys in
+	 * use are the newest.
 	 */
 	public double staleSeconds() {
 		AccessState now = this.state;

@@ -3,7 +3,7 @@ package io.kvorum.access;
 /** An observer of denials and of changes of the keys. Called by any thread. */
 public interface AccessEvents {
 
-	/** Counts nothing. */
+	/** Ignores all events. */
 	AccessEvents NONE = new AccessEvents() {
 
 		@Override
@@ -19,7 +19,11 @@ public interface AccessEvents {
 	/** A request was denied. */
 	void denied(Denial why);
 
-	/** The file of the keys has changed and is in use, or cannot be used. */
+	/**
+	 * The keys file has changed.
+	 * @param usable whether its keys are in use now; otherwise the previous ones stay in
+	 * use
+	 */
 	void reloaded(boolean usable);
 
 }

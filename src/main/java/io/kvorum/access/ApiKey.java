@@ -31,7 +31,7 @@ public final class ApiKey {
 	private final @Nullable TokenBucket bucket;
 
 	/**
-	 * A key.
+	 * Creates a key.
 	 * @param hash SHA-256 of its secret
 	 * @param expiresAtMillis the instant from which on it is not valid, in milliseconds
 	 * since 1970
@@ -47,7 +47,6 @@ public final class ApiKey {
 		this.bucket = bucket;
 	}
 
-	/** The key with all rights: the caller if access is not controlled. */
 	public static ApiKey anyone() {
 		return ANYONE;
 	}
@@ -124,14 +123,14 @@ public final class ApiKey {
 		}
 	}
 
-	/** The limit of the rate; null if it is unlimited. */
+	/** The bucket that limits the rate; null if the rate is unlimited. */
 	public @Nullable TokenBucket bucket() {
 		return this.bucket;
 	}
 
 	/**
-	 * This key with the tokens that the other has left, if both have the same rate: a
-	 * file that is loaded again fills no bucket.
+	 * This key with the bucket of the other, if both have the same rate. So a reload of
+	 * the file fills no bucket.
 	 */
 	ApiKey following(@Nullable ApiKey other) {
 		TokenBucket old = (other != null) ? other.bucket : null;

@@ -11,15 +11,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * A JSON value and its place in the file. What is wrong with it is added to the problems
- * of the whole file: by its place, never by its content, which may be a secret.
+ * A JSON value and its place in the file. Problems are reported by place, never by value,
+ * which may be a secret.
  *
  * @param place such as {@code keys[0].rules}; empty for the file itself
  * @param problems of the whole file
  */
 record CheckedNode(String place, JsonNode node, List<String> problems) {
 
-	/** Limit of the problems that are reported. */
+	/** Limit of the reported problems; later ones are left out. */
 	private static final int MAX_PROBLEMS = 50;
 
 	/** Limit of the reported name of an unknown property, in characters. */
@@ -43,7 +43,8 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 	}
 
 	/**
-	 * Whether this is an object. Refuses another type, and properties but the known ones.
+	 * Whether this is an object. Refuses other types, and each property that is not
+	 * known.
 	 */
 	boolean isObjectOf(Set<String> known) {
 		if (!this.node.isObject()) {
@@ -62,7 +63,9 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 		return plain.substring(0, Math.min(plain.length(), MAX_NAME_LENGTH));
 	}
 
-	/** The elements of a list; none if this is not a list of 1 to max. */
+	/**
+	 * The elements of a list of 1 to max. Refuses anything else and returns no elements.
+	 */
 	List<CheckedNode> elements(int max) {
 		if (!this.node.isArray() || this.node.isEmpty() || this.node.size() > max) {
 			refuse("must be a list of 1 to %d".formatted(max));
@@ -73,7 +76,10 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 			.toList();
 	}
 
-	/** Parses a text; refuses what is none, or makes the parser return null or throw. */
+	/**
+	 * Parses a text. Refuses a value that is no text, or for which the parser returns
+	 * null or throws.
+	 */
 	<T> @Nullable T parsed(Function<String, @Nullable T> parser, String rule) {
 		try {
 			T value = this.node.isString() ? parser.apply(this.node.asString()) : null;
@@ -88,7 +94,7 @@ record CheckedNode(String place, JsonNode node, List<String> problems) {
 		return null;
 	}
 
-	/** A whole number from 1 to max; 1 if this is none. */
+	/** The value as a whole number from 1 to max. Refuses anything else and returns 1. */
 	int count(int max) {
 		if (this.node.isInt() && this.node.asInt() >= 1 && this.node.asInt() <= max) {
 			return this.node.asInt();

@@ -10,7 +10,10 @@ import org.jspecify.annotations.Nullable;
  */
 record Credentials(String id, String secret) {
 
-	/** 256 bits, six in a character: too many for a secret that a person makes up. */
+	/**
+	 * 43 characters of 6 bits hold 256 bits, which are too many for a secret that a
+	 * person makes up.
+	 */
 	static final int SECRET_LENGTH = 43;
 
 	static final int MAX_ID_LENGTH = 64;
@@ -19,7 +22,7 @@ record Credentials(String id, String secret) {
 
 	private static final int MAX_LENGTH = SCHEME.length() + MAX_ID_LENGTH + 1 + SECRET_LENGTH;
 
-	/** Reads the value of the header; null if it has another form. */
+	/** Parses the value of the header; null if it has another form. */
 	static @Nullable Credentials parse(String header) {
 		int length = header.length();
 		int dot = length - SECRET_LENGTH - 1;
@@ -36,7 +39,10 @@ record Credentials(String id, String secret) {
 		return !text.isEmpty() && text.length() <= MAX_ID_LENGTH && isPlain(text, 0, text.length());
 	}
 
-	/** Letters, digits, hyphens and underscores of ASCII: those of base64url. */
+	/**
+	 * Whether all characters are letters, digits, hyphens or underscores of ASCII, the
+	 * alphabet of base64url.
+	 */
 	private static boolean isPlain(String text, int start, int end) {
 		for (int i = start; i < end; i++) {
 			char c = text.charAt(i);

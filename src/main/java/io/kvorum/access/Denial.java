@@ -1,15 +1,15 @@
 package io.kvorum.access;
 
 /**
- * The reason of a denial, for operators. The first four have one answer, so that a client
- * without a valid key does not learn which it was.
+ * The reason for a denial, for operators. The first four get the same answer, so that a
+ * client without a valid key does not learn the reason.
  */
 public enum Denial {
 
 	/** The request has no key. */
 	MISSING,
 
-	/** The credentials do not have the form of a key, or there are several. */
+	/** The credentials do not have the form of a key, or the request has several. */
 	MALFORMED,
 
 	/** There is no key of this id, or the secret is wrong. */

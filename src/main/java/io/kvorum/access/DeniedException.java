@@ -7,8 +7,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request is denied; nothing was done. It has no stack trace, and one instance for each
- * reason but the rate: an attacker causes thousands.
+ * Denial of a request. It has no stack trace, and a single instance for each reason
+ * except the rate, since an attacker may cause thousands.
  */
 public final class DeniedException extends RuntimeException {
 
@@ -48,12 +48,12 @@ public final class DeniedException extends RuntimeException {
 		return this.denial;
 	}
 
-	/** The wait before a retry; 0 if waiting does not help. */
+	/** The wait before a retry, in nanoseconds; 0 if waiting does not help. */
 	public long waitNanos() {
 		return this.waitNanos;
 	}
 
-	/** The bucket that is empty; null for another reason. */
+	/** The bucket that is empty; null if the rate is not the reason. */
 	public @Nullable TokenBucket emptied() {
 		return this.emptied;
 	}

@@ -1,12 +1,12 @@
 package io.kvorum.access;
 
-/** A right of a key to the management endpoints. Neither includes the other. */
+/** A right of a key to the management endpoints. Neither right includes the other. */
 public enum EndpointRight {
 
-	/** Read them. */
+	/** GET and HEAD of an endpoint. */
 	METRICS,
 
-	/** Start operations by them. */
+	/** All other methods, which start operations. */
 	OPERATE
 
 }

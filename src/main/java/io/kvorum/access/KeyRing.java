@@ -7,10 +7,9 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
-/** The keys of a file. */
+/** The API keys of a keys file, by id. */
 public final class KeyRing {
 
-	/** No keys. */
 	static final KeyRing EMPTY = new KeyRing(List.of());
 
 	private final Map<String, ApiKey> keys = new HashMap<>();
@@ -27,7 +26,10 @@ public final class KeyRing {
 		return this.keys.size();
 	}
 
-	/** These keys with the tokens that keys of the same ids have left. */
+	/**
+	 * These keys with the buckets that keys of the same id and rate have in the other
+	 * ring.
+	 */
 	KeyRing following(KeyRing other) {
 		return new KeyRing(this.keys.values().stream().map(key -> key.following(other.find(key.id()))).toList());
 	}

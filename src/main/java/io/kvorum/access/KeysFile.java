@@ -22,14 +22,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Reads a file of keys strictly: what is unknown, repeated or without effect is an error.
- * A right that is wrongly believed to be there, or not to be there, would fail when it is
- * needed. All errors are reported at once, by place and never by content.
+ * Reads a file of keys strictly: unknown, repeated or ineffective parts are errors.
+ * Otherwise a missing right would show only when it is needed, and an excess one never.
+ * All errors are reported together, by their place and never by a value.
  * <p>
- * From a tree, not by data binding: Jackson 3.1 stops at the first value of a wrong type,
- * even where it collects problems, and quotes the value.
- *
- * <pre>
+ * Reads a tree, without data binding. Jackson 3.1 stops at the first value of a wrong
+ * type, even if it collects problems, and quotes it. <pre>
  * {"keys": [{
  *   "id": "reports",
  *   "sha256": "64 hexadecimal digits",
@@ -43,12 +41,11 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public final class KeysFile {
 
-	/** Limit of the file. */
 	public static final int MAX_BYTES = 1 << 20;
 
 	static final int MAX_KEYS = 1000;
 
-	/** Limit of one key. */
+	/** Limit for each key. */
 	static final int MAX_RULES = 64;
 
 	private static final String PREFIX_LENGTH = "at most %d bytes".formatted(Prefix.MAX_LENGTH_BYTES);
@@ -64,10 +61,10 @@ public final class KeysFile {
 
 	private final List<ApiKey> keys = new ArrayList<>();
 
-	/** Place by id. */
+	/** Place of each id in the file. */
 	private final Map<String, String> ids = new HashMap<>();
 
-	/** Place by hash. */
+	/** Place of each hash in the file. */
 	private final Map<ByteBuffer, String> hashes = new HashMap<>();
 
 	private final long nowNanos;
@@ -78,8 +75,8 @@ public final class KeysFile {
 
 	/**
 	 * Reads the content of a file.
-	 * @param nowNanos the time at which all rates are full
-	 * @throws KeysFileException if it cannot be used
+	 * @param nowNanos the time at which all buckets are full
+	 * @throws KeysFileException if the content cannot be used
 	 */
 	public static KeyRing read(byte[] content, long nowNanos) {
 		if (content.length > MAX_BYTES) {
@@ -161,7 +158,10 @@ public final class KeysFile {
 		return (prefix != null) ? new Rule(prefix, rights) : null;
 	}
 
-	/** Half of a character, a lone surrogate, is not text. */
+	/**
+	 * Reads a prefix; null if it is too long or has a lone surrogate, which is half of a
+	 * character.
+	 */
 	private static @Nullable Prefix prefixOfText(String text) {
 		byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
 		return new String(bytes, StandardCharsets.UTF_8).equals(text) ? prefix(bytes) : null;
@@ -175,7 +175,9 @@ public final class KeysFile {
 		return (bytes.length <= Prefix.MAX_LENGTH_BYTES) ? new Prefix(bytes) : null;
 	}
 
-	/** A rule without effect is a mistake. */
+	/**
+	 * Refuses a rule that has no effect, or that leaves an earlier one without effect.
+	 */
 	private static void refuseWithoutEffect(Rule rule, List<Rule> before, CheckedNode node) {
 		for (int i = 0; i < before.size(); i++) {
 			Rule other = before.get(i);

@@ -3,8 +3,8 @@ package io.kvorum.access;
 import java.util.List;
 
 /**
- * A keys file cannot be used. The message has all problems, and nothing of the content
- * but names of properties: a value may be a secret.
+ * Signals a keys file that cannot be used. The message lists the problems and quotes only
+ * names of properties, since a value may be a secret.
  */
 public final class KeysFileException extends RuntimeException {
 

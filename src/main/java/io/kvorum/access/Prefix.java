@@ -9,15 +9,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The keys that begin with some bytes; all keys if there are none.
  * <p>
- * Bytes, not characters, are compared: {@code %2e} and {@code .} have been decoded, once,
- * to what the store gets.
+ * Compares bytes after the one decoding of the path: {@code %2e} and {@code .} are the
+ * same byte.
  */
 final class Prefix {
 
 	/** All keys. */
 	static final Prefix NONE = new Prefix(new byte[0]);
 
-	/** The longest prefix that a key can have. */
 	static final int MAX_LENGTH_BYTES = Key.MAX_LENGTH_BYTES;
 
 	private final byte[] bytes;
@@ -31,7 +30,10 @@ final class Prefix {
 		this.successor = successor(bytes);
 	}
 
-	/** Increments the last byte that is not 0xff, and cuts off the rest. */
+	/**
+	 * The first key after the prefix: increments the last byte that is not 0xff, and cuts
+	 * off the rest.
+	 */
 	private static byte @Nullable [] successor(byte[] bytes) {
 		int length = bytes.length;
 		while (length > 0 && bytes[length - 1] == (byte) 0xff) {

@@ -5,14 +5,14 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * SHA-256 of a secret. It is fast on purpose: a secret is 256 generated bits and no
- * password, so that guessing is hopeless.
+ * SHA-256 of a secret. A slow hash would gain nothing: a secret is 256 generated bits,
+ * which no attacker guesses.
  */
 final class SecretHash {
 
 	static final int BYTES = 32;
 
-	/** A digest for each event loop: a lookup for each request would cost more. */
+	/** A digest for each thread: a lookup for each request would cost more. */
 	private static final ThreadLocal<MessageDigest> DIGESTS = ThreadLocal.withInitial(SecretHash::sha256);
 
 	private SecretHash() {

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Holds up to {@link Rate#burst()} tokens and regains {@link Rate#perSecond()} each
- * second. Its state is the instant at which it would be full again, as in the generic
+ * second. Its state is the instant at which it will be full again. This is the generic
  * cell rate algorithm (ITU-T I.371): no timer, no lock, no allocation.
  */
 public final class TokenBucket {

@@ -14,8 +14,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Sets up access control by the bound properties alone. A condition may see another value
- * than the binder, and the node would then admit every request.
+ * Configures access control by the bound properties alone. A condition may see another
+ * value than the binder, and the node would then admit every request.
  */
 @Configuration(proxyBeanMethods = false)
 class AccessConfiguration {
@@ -27,7 +27,7 @@ class AccessConfiguration {
 		Path path = properties.access().keysFile();
 		if (path == null) {
 			if (environment.containsProperty(FILE)) {
-				// Keys are wanted, but a variable in the value was not set.
+				// An operator wants keys, but a variable in the value is not set.
 				throw new UnusableKeysException(Path.of(""), new KeysFileException("the property is there, and empty"));
 			}
 			return new Keys(null, new byte[0], AccessControl.off(time));
@@ -58,9 +58,10 @@ class AccessConfiguration {
 	}
 
 	/**
-	 * The keys of the start.
+	 * The keys with which the node starts.
 	 *
 	 * @param path null if access is not controlled
+	 * @param content of the file; empty if access is not controlled
 	 */
 	@SuppressWarnings("ArrayRecordComponent") // shared on purpose, and never compared
 	record Keys(@Nullable Path path, byte[] content, AccessControl control) {

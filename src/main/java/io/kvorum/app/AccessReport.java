@@ -13,8 +13,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Logs at the readiness of a node that requests need keys, and warns of a server to which
- * they are sent in the clear.
+ * Logs, once a node is ready, that requests need API keys. Warns of each server to which
+ * they are sent unencrypted.
  */
 final class AccessReport {
 
@@ -41,7 +41,10 @@ final class AccessReport {
 		}
 	}
 
-	/** Warns of the server with these properties. */
+	/**
+	 * Warns if a server is neither encrypted nor on a loopback address.
+	 * @param server prefix of its properties
+	 */
 	private void warn(String server) {
 		Binder binder = Binder.get(this.environment);
 		boolean encrypted = Ssl.isEnabled(binder.bind(server + ".ssl", Ssl.class).orElse(null));

@@ -19,7 +19,10 @@ import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** Configures a node without peers: the ports of {@link PeersConfiguration}. */
+/**
+ * Configures a node without peers, with beans of the same types as
+ * {@link PeersConfiguration}.
+ */
 @Configuration(proxyBeanMethods = false)
 @Conditional(AloneConfiguration.IsAlone.class)
 class AloneConfiguration {

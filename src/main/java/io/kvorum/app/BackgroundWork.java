@@ -9,7 +9,7 @@ import reactor.core.publisher.Flux;
 
 import org.springframework.context.SmartLifecycle;
 
-/** Work that a node does between the start and the stop of one phase of its life. */
+/** Work that runs from the start to the stop of one lifecycle phase. */
 final class BackgroundWork implements SmartLifecycle {
 
 	/** A phase above that of the store. */

@@ -36,7 +36,7 @@ class BackupConfiguration {
 				NodeConfiguration.version(build));
 	}
 
-	/** Threads of their own for backups, which read the whole store. */
+	/** Threads of their own, since backups read the whole store. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler backupScheduler() {
 		return Schedulers.newBoundedElastic(BackupService.THREADS, BackupService.QUEUE_LENGTH, "kvorum-backup",
@@ -98,7 +98,10 @@ class BackupConfiguration {
 				origin, storage.checkpoints(), remembering(properties), time);
 	}
 
-	/** Rule for a restored node's record; a node without peers keeps it. */
+	/**
+	 * Decides which records a restored node has. A node without peers keeps those of the
+	 * backup.
+	 */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;

@@ -8,8 +8,8 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * The one thread of convergence. Replies return to this thread, so its work needs no
- * locks and takes at most one core from requests.
+ * The only thread of convergence. Replies return to this thread, so its work needs no
+ * locks. It takes at most one core from requests.
  */
 final class ConvergenceThread implements AutoCloseable {
 

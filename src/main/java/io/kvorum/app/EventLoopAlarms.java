@@ -11,8 +11,8 @@ import io.netty.util.concurrent.ScheduledFuture;
 import reactor.core.publisher.Mono;
 
 /**
- * Alarms on the event loop that sets them, so no other thread is woken. Most alarms are
- * cancelled; a cancelled one is removed at once.
+ * Alarms on the event loop that sets them, so that no other thread is woken. Most alarms
+ * are cancelled, and the loop removes those at once.
  */
 final class EventLoopAlarms implements Alarms {
 

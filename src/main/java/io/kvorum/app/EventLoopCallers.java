@@ -8,8 +8,9 @@ import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.http.server.HttpServer;
 
 /**
- * Event loop of the calling thread. It is learnt when a loop gets a connection, before
- * any request on it. A thread that is alone in its executor counts as a loop.
+ * Finds the event loop of the calling thread. A loop is recorded when it gets a
+ * connection, before any request on it. Other executors with only one thread can be
+ * recorded too.
  */
 final class EventLoopCallers implements CallerThreads, NettyServerCustomizer {
 

@@ -21,8 +21,8 @@ import org.springframework.core.convert.ConversionFailedException;
 
 /**
  * Properties of Spring Boot that a node ignores, or applies to some requests only. Its
- * port has a codec and limits of its own, and entities bypass WebFlux. A node with one of
- * them does not start, because its operator relies on it.
+ * port has a codec and limits of its own, and entities bypass WebFlux. A node with such a
+ * property does not start, since its operator relies on an effect that is not there.
  */
 final class ForeignProperties {
 
@@ -34,10 +34,13 @@ final class ForeignProperties {
 
 	private static final WireLimits FIXED = WireLimits.defaults();
 
-	/** Rules by the name of a property, or by the common prefix of several. */
+	/** Rules by the name of a property, or by the common prefix of several properties. */
 	private static final Map<ConfigurationPropertyName, Rule> RULES = new LinkedHashMap<>();
 
-	/** Letters of all names: an environment variable has neither dots nor dashes. */
+	/**
+	 * Names with a rule of their own, in the form of {@link #letters}. The rule of a
+	 * prefix does not apply to them.
+	 */
 	private static final Set<String> LETTERS = new HashSet<>();
 
 	static {
@@ -51,7 +54,7 @@ final class ForeignProperties {
 		mustBeFalse("server.compression.enabled", "must be false: answers are not compressed, a proxy can do that");
 		refuse("server.compression", "must not be set: answers are not compressed, a proxy can do that");
 		mustBeFalse("server.http2.enabled", "must be false: the port speaks HTTP/1.1, a proxy can speak HTTP/2");
-		// Not even empty: on Kubernetes the empty value means native.
+		// The empty value is refused too: on Kubernetes it means native.
 		mustBe("server.forward-headers-strategy", "none", "must be none: X-Forwarded-* and Forwarded are never read");
 		refuse("server.server-header", "must not be set: answers have no Server header, a proxy can add one");
 		mustBe("server.shutdown", "graceful",
@@ -79,7 +82,7 @@ final class ForeignProperties {
 		this.binder = binder;
 	}
 
-	/** The violations by properties that are set and would have no effect. */
+	/** The violations by properties that are set and have no effect. */
 	static List<Violation> violatedBy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
 		ForeignProperties properties = new ForeignProperties(sources, binder);
 		RULES.forEach(properties::check);
@@ -106,7 +109,7 @@ final class ForeignProperties {
 		}
 	}
 
-	/** The part of a name that a property shares with its environment variable. */
+	/** The name without dots and dashes, which an environment variable does not have. */
 	private static String letters(ConfigurationPropertyName name) {
 		return name.toString().toLowerCase(Locale.ROOT).replaceAll("[.-]", "");
 	}

@@ -16,7 +16,7 @@ final class KeysFiles {
 	}
 
 	/**
-	 * The content of a file, links followed; at most one byte beyond the limit.
+	 * Reads a file, following links, up to one byte beyond {@link KeysFile#MAX_BYTES}.
 	 * @throws KeysFileException if it cannot be read
 	 */
 	static byte[] read(Path path) {

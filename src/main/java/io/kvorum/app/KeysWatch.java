@@ -22,7 +22,7 @@ import org.springframework.context.SmartLifecycle;
  * Polls the content of the API keys file. File events do not suffice: a mounted secret
  * changes by a link to another directory.
  * <p>
- * Runs on a thread of its own, since a disk, or a network, may hang.
+ * Runs on a thread of its own, since a read from a disk or a network may hang.
  */
 final class KeysWatch implements SmartLifecycle {
 
@@ -39,10 +39,10 @@ final class KeysWatch implements SmartLifecycle {
 
 	private final AccessEvents events;
 
-	/** The content found last, usable or not. */
+	/** The content that was read last, usable or not. */
 	private byte[] seen;
 
-	/** Why that cannot be used; null if it is in use. */
+	/** Why the content cannot be read or used; null if it is in use. */
 	private @Nullable String trouble;
 
 	private @Nullable ScheduledExecutorService thread;
@@ -87,7 +87,10 @@ final class KeysWatch implements SmartLifecycle {
 		return this.thread != null;
 	}
 
-	/** Looks once. Never throws: the executor would not look again. */
+	/**
+	 * Reads the file once. Catches all runtime exceptions, after which the executor would
+	 * not run it again.
+	 */
 	void look(Path file) {
 		try {
 			byte[] content = KeysFiles.read(file);
@@ -112,8 +115,8 @@ final class KeysWatch implements SmartLifecycle {
 	}
 
 	/**
-	 * Logs once what is wrong, for as long as it is the same.
-	 * @param unexpected logged with its stack; null if the stack says nothing
+	 * Keeps the previous keys. Logs a problem once, until another one follows.
+	 * @param unexpected logged with its stack trace; null if the trace says nothing
 	 */
 	private void keep(String why, @Nullable RuntimeException unexpected) {
 		if (why.equals(this.trouble)) {

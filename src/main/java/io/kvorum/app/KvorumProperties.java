@@ -51,10 +51,13 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/** Largest margin by which absences and hints stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
 
-	/** Divisor of gc-grace for the margin, where that is shorter. */
+	/** Divisor of gc-grace for the margin, if that gives less than the largest margin. */
 	private static final int MARGIN_PART = 4;
 
-	/** Limit of hints' age and of absences: gc-grace less a day or a quarter of it. */
+	/**
+	 * Limit of hints' age and of absences: gc-grace less a day, or less a quarter of it
+	 * if that is shorter.
+	 */
 	Duration withinGrace() {
 		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
 		return this.gcGrace.minus((part.compareTo(MAX_MARGIN) < 0) ? part : MAX_MARGIN);
@@ -90,7 +93,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * 503
 	 * @param writeQueueTime time that a write may wait before it is refused with 503.
 	 * Must be less than kvorum.replication.write-timeout
-	 * @param collectInterval interval at which expired entries are removed from the disk
+	 * @param collectInterval interval at which expired entries and old tombstones are
+	 * removed from the disk
 	 */
 	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
 			@NotNull @SizeBounds(min = "8MB") @DefaultValue("64MB") DataSize cacheSize,
@@ -139,8 +143,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * Number of replicas and time limits of operations.
 	 *
-	 * @param factor number of replicas of a key unless a request says otherwise, capped
-	 * to the number of nodes
+	 * @param factor number of replicas of a key unless a request says otherwise, at most
+	 * the number of nodes
 	 * @param readTimeout time limit of a read; 504 after that
 	 * @param writeTimeout time limit of a write; 504 after that, and the write may have
 	 * happened
@@ -181,11 +185,11 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * Hinted handoff: writes kept for nodes that missed them, until they are replayed.
 	 *
 	 * @param window time for which hints are kept for a node that is away; after that it
-	 * is repaired instead. Always less than kvorum.gc-grace
+	 * is repaired instead. A longer time is cut to stay below kvorum.gc-grace
 	 * @param replayInterval interval at which hints are replayed to nodes that are back
 	 * @param maxSize maximum size of the hints for one node; beyond that it is repaired
 	 * instead
-	 * @param maxRate size of the hints replayed to one node, each second
+	 * @param maxRate maximum size of the hints replayed to one node each second
 	 */
 	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
@@ -199,8 +203,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param interval interval at which all data is compared with every other node
 	 * @param concurrency number of nodes that this node compares itself with at the same
 	 * time
-	 * @param maxRate size of the entries exchanged with one node, each second; also
-	 * during a rebuild
+	 * @param maxRate maximum size of the entries exchanged with one node each second,
+	 * also during a rebuild
 	 */
 	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
 			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
@@ -218,7 +222,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * The other nodes. Without them a node is a cluster of one and opens no second port.
+	 * The other nodes. Without them a node is a cluster of one and opens no replica port.
 	 *
 	 * @param self replica address of this node, http://host:port, on which it listens for
 	 * the other nodes. One of kvorum.cluster.nodes. The form https:// names the same
@@ -230,13 +234,14 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param ssl TLS between the nodes
 	 * @param silenceTimeout silence after which a node that owes an answer counts as
 	 * away. Must be less than kvorum.replication.write-timeout
-	 * @param connectTimeout time limit of connecting to a node and of its hello; at most
-	 * silence-timeout
-	 * @param probeInterval interval at which a node that is away is tried
+	 * @param connectTimeout time limit for connecting to a node and for its handshake; at
+	 * most silence-timeout
+	 * @param probeInterval interval at which this node tries to connect to a node that is
+	 * away
 	 * @param maxInFlight maximum number of operations under way to one node, for each
 	 * event loop; beyond that the node counts as overloaded
-	 * @param hedgeDelay time after which a read asks one more replica, or the 99th
-	 * percentile of such reads if that is shorter. Must be less than
+	 * @param hedgeDelay longest time after which a read asks one more replica; the 99th
+	 * percentile of reads if that is shorter. Must be less than
 	 * kvorum.replication.read-timeout
 	 * @param acceptLoss whether to accept this node as it is, and to give up entries that
 	 * only the lost disks held. For one start, when several nodes have lost their disks
@@ -303,9 +308,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * node needs its own. On the same file system backups are links and take no space at
 	 * first. Without a directory no backups are made
 	 * @param keep number of good backups to keep; each new one removes the oldest beyond
-	 * that
-	 * @param maxRate size of the files that are read for verification, or copied for a
-	 * restore, each second
+	 * that, except for the newest converged one
+	 * @param maxRate maximum size of the files that are read for verification, or copied
+	 * for a restore, each second
 	 * @param restoreFrom directory of one backup of this node, for a start with an empty
 	 * kvorum.storage.path. Ignored once the backup is restored
 	 * @param restoreWholeCluster whether all nodes are restored from their backups
@@ -320,7 +325,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			restoreFrom = orNull(restoreFrom);
 		}
 
-		/** An empty path is none, as for other properties. */
+		/** The path; null if it is empty, as for other properties. */
 		private static @Nullable Path orNull(@Nullable Path path) {
 			return (path == null || path.toString().isBlank()) ? null : path;
 		}

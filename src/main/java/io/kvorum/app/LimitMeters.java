@@ -11,8 +11,8 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Configured limits of measured values. Alerts and dashboards compare with them and so
- * hold for every configuration.
+ * Gauges of configured limits. Alerts and dashboards compare measured values with them,
+ * so they hold for every configuration.
  */
 final class LimitMeters implements MeterBinder {
 

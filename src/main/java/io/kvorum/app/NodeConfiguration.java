@@ -71,7 +71,7 @@ class NodeConfiguration {
 
 	/**
 	 * Uses Netty's pooled allocator for connections. Netty's default, the adaptive one,
-	 * costs a tenth of a request more: see src/docs/performance.md.
+	 * makes a GET about a tenth more expensive: see src/docs/performance.md.
 	 */
 	@Bean
 	NettyServerCustomizer pooledBuffers() {
@@ -88,7 +88,7 @@ class NodeConfiguration {
 		return new LimitMeters(properties);
 	}
 
-	/** Threads for reads that memory cannot answer: named, bounded, measured. */
+	/** Threads for reads that memory cannot answer, with a limited queue and meters. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler storageScheduler(KvorumProperties properties, MeterRegistry meters) {
 		Storage storage = properties.storage();
@@ -138,7 +138,10 @@ class NodeConfiguration {
 				properties.cluster().acceptAddress());
 	}
 
-	/** The plain port, which each server gets, a management port too. */
+	/**
+	 * The port without route and drain. Each server gets it, that of a management port
+	 * too.
+	 */
 	@Bean
 	HttpPort httpPort(KvorumProperties properties, WireEvents events) {
 		KvorumProperties.Api api = properties.api();
@@ -155,7 +158,8 @@ class NodeConfiguration {
 	}
 
 	/**
-	 * Drains the API port; a management port still reports that the node is not ready.
+	 * Adds the route of entities and the drain to the API port. A management port has no
+	 * drain: it still reports that the node is not ready.
 	 */
 	@Bean
 	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> apiPort(HttpPort plain, WireRoute entities, Drain drain) {
@@ -178,7 +182,7 @@ class NodeConfiguration {
 				new NodeStatus.Topology(topology.members().stream().map(Member::address).toList(), topology.factor()));
 	}
 
-	/** The version of the jar; a build by an IDE has none. */
+	/** The version of the jar; "unknown" in a build by an IDE. */
 	static String version(@Nullable BuildProperties build) {
 		return (build != null) ? String.valueOf(build.getVersion()) : "unknown";
 	}

@@ -55,8 +55,8 @@ import org.springframework.web.reactive.function.client.WebClient;
 
 /**
  * Configures the parts that only a node with peers has: the replica port, hinted handoff,
- * anti-entropy and quarantine. {@link AloneConfiguration} offers the same ports for a
- * node without peers.
+ * anti-entropy and quarantine. {@link AloneConfiguration} has the counterparts for a node
+ * without peers.
  */
 @Configuration(proxyBeanMethods = false)
 @Conditional(PeersConfiguration.HasPeers.class)
@@ -84,8 +84,8 @@ class PeersConfiguration {
 
 	/**
 	 * Time that a starting node waits for its voting right. A new cluster votes by then
-	 * if all of its nodes are there. A node that has to be rebuilt is ready before it may
-	 * vote, and serves entries of the others.
+	 * if all of its nodes are there. A node that must be rebuilt becomes ready without
+	 * its voting right, and serves entries of the others.
 	 */
 	private static final Duration VOTING_TIMEOUT = Duration.ofSeconds(2);
 

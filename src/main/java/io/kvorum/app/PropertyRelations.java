@@ -13,10 +13,15 @@ import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
 import org.springframework.util.unit.DataSize;
 
-/** Relations between the properties of a node. */
+/**
+ * Relations between the properties of a node, each of which is checked for itself before.
+ */
 final class PropertyRelations {
 
-	/** Size of a write in the queue beside its value: key, content type, overhead. */
+	/**
+	 * Upper bound of the queued size of a write besides its value: key, content type,
+	 * overhead.
+	 */
 	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
 
 	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
@@ -55,7 +60,7 @@ final class PropertyRelations {
 				storage.writeQueueSize());
 	}
 
-	/** Checks that one range over all nodes fits. */
+	/** Checks that the memory for ranges suffices for one range over all nodes. */
 	private void checkRange(KvorumProperties properties) {
 		Range range = properties.range();
 		int nodes = Math.max(1, properties.cluster().nodes().size());
@@ -65,7 +70,10 @@ final class PropertyRelations {
 				"at least what one range over all nodes takes", needed);
 	}
 
-	/** Checks that backups and store are apart, as files are removed from both. */
+	/**
+	 * Checks that neither directory contains the other, since files are removed from
+	 * both.
+	 */
 	private void checkBackup(Backup backup, Storage storage) {
 		Path directory = backup.directory();
 		if (directory != null) {
@@ -76,7 +84,9 @@ final class PropertyRelations {
 		}
 	}
 
-	/** Refuses a restore with accept-loss, which would let old entries vote. */
+	/**
+	 * Refuses a restore with accept-loss, which would let a node with old entries vote.
+	 */
 	private void checkRestore(Backup backup, Cluster cluster) {
 		Path from = backup.restoreFrom();
 		if (from != null && cluster.acceptLoss()) {

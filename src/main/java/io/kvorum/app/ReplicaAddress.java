@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Address on which a node listens for the other nodes. DNS need not know the name yet:
- * other nodes start before and after this one. TLS is no part of the address: a node
- * keeps its identity and data when TLS is switched.
+ * Address on which a node listens for the other nodes. DNS need not know the name at the
+ * start, since other nodes start before and after this one. TLS is no part of the
+ * address: a node keeps its identity and data when TLS is switched on or off.
  *
  * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
  * @param port 1 to 65535
@@ -43,12 +43,12 @@ record ReplicaAddress(String host, int port) {
 		}
 	}
 
-	/** Whether an address promises TLS. */
+	/** Whether an address begins with https. */
 	static boolean isSecure(String text) {
 		return text.strip().regionMatches(true, 0, SECURE + ":", 0, SECURE.length() + 1);
 	}
 
-	/** The host as in a certificate. */
+	/** The host as a certificate names it: an IPv6 address without brackets. */
 	String bareHost() {
 		return this.host.startsWith("[") ? this.host.substring(1, this.host.length() - 1) : this.host;
 	}

@@ -18,7 +18,8 @@ import org.springframework.boot.ssl.SslOptions;
 
 /**
  * SSL bundle with which a node authenticates to the others. It is checked at the start,
- * which fails if the others would refuse it, and again whenever its files change.
+ * which fails if other nodes would refuse it. It is checked again whenever its files
+ * change.
  */
 final class ReplicaCertificate {
 
@@ -36,8 +37,8 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * TLS with the bundle that these properties name, reloaded when its files change;
-	 * null if they name none.
+	 * TLS with the bundle that these properties name; null if they name none. It is
+	 * reloaded when its files change.
 	 * @throws WrongPropertiesException if there is no such bundle, or it cannot be used
 	 */
 	static @Nullable ReplicaTls reloading(Cluster cluster, SslBundles bundles) {
@@ -48,7 +49,8 @@ final class ReplicaCertificate {
 		}
 		try {
 			ReplicaCertificate certificate = new ReplicaCertificate(name);
-			// First, so that no change is missed: an earlier change is read below.
+			// The handler comes first, so that no change is missed: earlier changes are
+			// in the bundle that is read below.
 			bundles.addBundleUpdateHandler(name, certificate::update);
 			return certificate.begin(self.bareHost(), bundles);
 		}
@@ -72,8 +74,8 @@ final class ReplicaCertificate {
 	}
 
 	/**
-	 * Takes a changed bundle. Called by Spring's thread that watches files, which waits
-	 * for the first read of the bundle. Open connections go on.
+	 * Takes a changed bundle for new connections; open ones go on. Called by Spring's
+	 * thread that watches files, which waits while the bundle is first read.
 	 */
 	private synchronized void update(SslBundle bundle) {
 		ReplicaTls current = this.tls;
@@ -94,7 +96,8 @@ final class ReplicaCertificate {
 		if (bundle.getStores().getKeyStore() == null) {
 			throw new SSLException("it has no keystore, with the certificate of this node and its key");
 		}
-		// The JDK's truststore would be used instead, and accept any public authority.
+		// Without a truststore the JDK would use its own, and accept any public
+		// authority.
 		if (bundle.getStores().getTrustStore() == null) {
 			throw new SSLException("it has no truststore, with the authority of the certificates of all nodes");
 		}
@@ -109,7 +112,7 @@ final class ReplicaCertificate {
 				(ciphers != null) ? List.of(ciphers) : null);
 	}
 
-	/** The message of the innermost cause: the outer ones only name the attempt. */
+	/** The message of the innermost cause, since outer ones only name the attempt. */
 	private static String reason(Throwable error) {
 		Throwable cause = error;
 		while (cause.getCause() != null) {

@@ -14,8 +14,8 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 
 /**
- * Log line of a ready node: its ports, its data, its durability and its cluster. A
- * warning follows if the replica port trusts its network.
+ * Logs the ports, data, durability and cluster of a ready node in one line. Warns of a
+ * replica port that accepts any client.
  */
 final class StartReport {
 

@@ -11,9 +11,9 @@ import org.springframework.boot.availability.ReadinessState;
 import org.springframework.context.ApplicationContext;
 
 /**
- * Ends the process when the store has failed. Readiness fails first, so that no more
- * requests come; then the process ends with exit code {@value #EXIT_CODE}. The supervisor
- * of the node starts it again, and opening the store checks the disk.
+ * Ends the process after the store has failed. First readiness fails, so that new
+ * requests go elsewhere. Then the process ends with exit code {@value #EXIT_CODE}. The
+ * supervisor of the node starts it again, and opening the store checks the disk.
  */
 final class StorageFailure {
 
@@ -48,7 +48,10 @@ final class StorageFailure {
 		}
 	}
 
-	/** Halts the JVM after a while: a failing disk may block an orderly end for ever. */
+	/**
+	 * Halts the JVM after {@link #EXIT_TIMEOUT}: a failing disk may block an orderly end
+	 * forever.
+	 */
 	private static void haltUnlessEnded(Thread exit) {
 		try {
 			exit.join(EXIT_TIMEOUT);

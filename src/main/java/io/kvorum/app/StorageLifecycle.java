@@ -23,7 +23,10 @@ final class StorageLifecycle implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(StorageLifecycle.class);
 
-	/** Limit of closing the store; with the time for requests it is less than 10 s. */
+	/**
+	 * Time limit for closing the store. With the time for requests, a stop takes less
+	 * than 10 s.
+	 */
 	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
 	private final RocksStorage storage;
@@ -124,8 +127,8 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * Closes the store on a thread of its own: if the disk hangs, the process ends
-	 * without closing. No acknowledged write is lost by that.
+	 * Closes the store on a thread of its own. If the disk hangs, the process ends
+	 * without closing, and no acknowledged write is lost.
 	 */
 	@Override
 	public void stop() {

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 
 import io.kvorum.access.KeysFileException;
 
-/** A node does not start, since it has no usable API keys. */
+/** Signals that a node does not start, since it has no usable API keys. */
 final class UnusableKeysException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;

@@ -24,22 +24,23 @@ import org.springframework.util.unit.DataSize;
 import org.springframework.validation.FieldError;
 
 /**
- * Collects all violations of the properties of a node, where Spring stops at the first. A
- * value that cannot be converted is noted, and its default replaces it, so that the
- * others are checked too. Then come the constraints, then the unknown names.
+ * Collects all violations of the properties of a node; Spring alone stops at the first. A
+ * value that cannot be converted is noted and replaced by its default, so that the others
+ * are checked too. Then come constraints, unknown names, relations and foreign
+ * properties.
  * <p>
- * One object for each binding. Properties of others pass through unchanged.
+ * One object for each binding. Properties outside of kvorum pass through unchanged.
  */
 final class ViolationCollector extends AbstractBindHandler {
 
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kvorum");
 
-	/** Parent of the secret: an unknown name in it may be that one misspelt. */
+	/** Parent of the secret. An unknown name below it may be the secret, misspelt. */
 	private static final ConfigurationPropertyName CLUSTER = PREFIX.append("cluster");
 
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
 
-	/** Sees all that is bound, and in the end what is not. */
+	/** Reports the properties that are not bound. For that it must see all that are. */
 	private final BindHandler unknown = new NoUnboundElementsBindHandler(BindHandler.DEFAULT,
 			new UnboundElementsSourceFilter());
 

@@ -2,7 +2,9 @@ package io.kvorum.backup;
 
 import org.jspecify.annotations.Nullable;
 
-/** The facts that a backup needs of its node. Called by the backing-up thread. */
+/**
+ * The facts that a backup needs of its node. Called by the thread that makes the backup.
+ */
 public interface BackedUpNode {
 
 	Origin origin();
@@ -11,12 +13,12 @@ public interface BackedUpNode {
 	long identity();
 
 	/**
-	 * The reason why the node may lack what it has acknowledged, so that it is not backed
-	 * up; null if it has everything.
+	 * The reason why the node may lack writes that it has acknowledged, and is not backed
+	 * up; null if it has all.
 	 */
 	@Nullable String doubt();
 
-	/** Whether the node knows of no entry that it, or a peer, lacks. */
+	/** Whether the node has converged with its peers. */
 	boolean isConverged();
 
 }

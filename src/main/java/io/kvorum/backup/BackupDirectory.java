@@ -27,13 +27,14 @@ import org.slf4j.LoggerFactory;
  * The directory of a node's backups.
  * <p>
  * A backup is a directory {@code <name>} with a {@code manifest.json} and the files of
- * the store in {@code store}. It is published and removed by a rename from and to
- * {@code <name>.partial}: what has that name is no backup and is removed. Symbolic links
- * in it are no backups and never followed; the directory itself may be one.
+ * the store in {@code store}. A rename from {@code <name>.partial} publishes it, a rename
+ * back removes it. A directory {@code <name>.partial} is no backup and is deleted.
+ * Symbolic links inside are no backups and never followed; the directory itself may be
+ * one.
  */
 final class BackupDirectory {
 
-	/** The directory of the files of the store, in a backup. */
+	/** The subdirectory of a backup with the files of the store. */
 	static final String STORE = "store";
 
 	private static final Logger logger = LoggerFactory.getLogger(BackupDirectory.class);
@@ -57,8 +58,9 @@ final class BackupDirectory {
 	}
 
 	/**
-	 * Locks the directory against other processes until the channel is closed.
-	 * @throws BackupException if another process has it
+	 * Locks the directory until the channel is closed.
+	 * @throws BackupException if another process, or other work of this one, holds the
+	 * lock
 	 */
 	FileChannel lock() throws IOException {
 		Files.createDirectories(this.path);
@@ -92,7 +94,7 @@ final class BackupDirectory {
 		}
 	}
 
-	/** Whether the name is taken, also by a backup that is being made or removed. */
+	/** Whether the name belongs to a backup, or to one that is being made or removed. */
 	boolean isTaken(BackupName name) {
 		return Files.exists(of(name), LinkOption.NOFOLLOW_LINKS)
 				|| Files.exists(partial(name), LinkOption.NOFOLLOW_LINKS);
@@ -130,7 +132,7 @@ final class BackupDirectory {
 		}
 	}
 
-	/** All elements; a disk that fails in the middle is an IOException too. */
+	/** All elements. A failure of the disk in the middle is an IOException too. */
 	static List<Path> allOf(DirectoryStream<Path> stream) throws IOException {
 		List<Path> all = new ArrayList<>();
 		try {
@@ -148,7 +150,7 @@ final class BackupDirectory {
 		sync(this.path);
 	}
 
-	/** Removes a backup by one rename, then its files. */
+	/** Removes a backup: one rename unpublishes it, then its files are deleted. */
 	void remove(BackupName name) throws IOException {
 		deleteTree(partial(name));
 		Files.move(of(name), partial(name), StandardCopyOption.ATOMIC_MOVE);
@@ -156,7 +158,9 @@ final class BackupDirectory {
 		deleteTree(partial(name));
 	}
 
-	/** Removes what crashes have left. The directory must be locked. */
+	/**
+	 * Removes the remains of interrupted backups and removals. The caller holds the lock.
+	 */
 	void removeLeftovers() throws IOException {
 		for (Path each : children()) {
 			String name = nameOf(each);
@@ -172,7 +176,9 @@ final class BackupDirectory {
 		return String.valueOf(path.getFileName());
 	}
 
-	/** Syncs a directory, so that a crash does not undo what was done in it. */
+	/**
+	 * Syncs a file or a directory, so that a crash does not undo earlier changes to it.
+	 */
 	static void sync(Path directory) throws IOException {
 		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
 			channel.force(true);

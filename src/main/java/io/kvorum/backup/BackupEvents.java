@@ -7,15 +7,24 @@ public interface BackupEvents {
 	BackupEvents NONE = new BackupEvents() {
 	};
 
-	/** The newest good backup was made at this instant and has this size. */
+	/**
+	 * The newest usable backup is known.
+	 * @param madeMillis when it was made, in milliseconds since 1970
+	 * @param bytes the size of its files
+	 */
 	default void found(long madeMillis, long bytes) {
 	}
 
-	/** There is no good backup, or none is left. */
+	/** The node has no usable backup. */
 	default void foundNone() {
 	}
 
-	/** A backup was made in this time. */
+	/**
+	 * A backup was made.
+	 * @param madeMillis when it was made, in milliseconds since 1970
+	 * @param bytes the size of its files
+	 * @param nanos how long that took
+	 */
 	default void made(long madeMillis, long bytes, long nanos) {
 	}
 

@@ -1,8 +1,6 @@
 package io.kvorum.backup;
 
-/**
- * A request to the backups failed. The message is for an operator and says what to do.
- */
+/** Failure of a request to the backups. The message tells an operator what to do. */
 public final class BackupException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
@@ -26,22 +24,25 @@ public final class BackupException extends RuntimeException {
 	/** The kind of a failure. */
 	public enum Kind {
 
-		/** There can be no backup of this name: nothing was touched. */
+		/** The name has a wrong form. Nothing was touched. */
 		BAD_NAME,
 
-		/** No directory is set: nothing was touched. */
+		/** No directory is set. Nothing was touched. */
 		NOT_CONFIGURED,
 
-		/** Another backup, check or removal is under way: nothing was touched. */
+		/**
+		 * Other work on the backups is under way, or another process uses the directory.
+		 * Nothing was touched.
+		 */
 		BUSY,
 
-		/** The name is taken: nothing was touched. */
+		/** The name is taken. Nothing was touched. */
 		EXISTS,
 
-		/** No backup has this name: nothing was touched. */
+		/** No backup has this name. Nothing was touched. */
 		NOT_FOUND,
 
-		/** The node may lack what it has acknowledged, or does not serve. */
+		/** The node is in quarantine: it may lack writes that it has acknowledged. */
 		NOT_BELIEVED,
 
 		/** The disk of the backups has too little space. */
@@ -50,7 +51,7 @@ public final class BackupException extends RuntimeException {
 		/** The backup cannot be used. */
 		DAMAGED,
 
-		/** The backup could not be made or removed; its remains are removed later. */
+		/** The disk or the store has failed. The next backup removes what is left. */
 		FAILED
 
 	}

@@ -21,18 +21,22 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The description of a backup, in the file that is written last. It has a checksum of
- * itself, so that damage to it is found too.
+ * itself, which reveals damage to it.
  *
- * @param format {@value #FORMAT}; backups of a later one are refused
- * @param made time of the backup in ISO 8601; every write acknowledged before is in it
+ * @param format {@value #FORMAT}; backups of a later format are refused
+ * @param name of the backup and of its directory
+ * @param made time of the backup in ISO 8601; the backup has every write acknowledged
+ * before
  * @param version of Kvorum
  * @param identity of the store, as {@code /v0/status} shows it
  * @param self the replica address of the node
  * @param nodes replica addresses of its cluster
- * @param converged whether the node knew of no difference to its peers, just before
- * @param sequence the number that the engine gave the last write in it
+ * @param factor replicas of a key by default
+ * @param converged whether the node knew of no difference to its peers, just before the
+ * backup
+ * @param sequence the number that the engine gave the last write in the backup
  * @param files all files, sorted by name
- * @param checksum SHA-256 of everything before
+ * @param checksum SHA-256 of all the components before
  */
 public record BackupManifest(int format, String name, String made, String version, String identity, String self,
 		List<String> nodes, int factor, boolean converged, long sequence, List<BackedUpFile> files, String checksum) {
@@ -54,13 +58,16 @@ public record BackupManifest(int format, String name, String made, String versio
 		files = List.copyOf(files);
 	}
 
-	/** A copy with its checksum. */
+	/** A copy with the checksum filled in. */
 	BackupManifest sealed() {
 		return new BackupManifest(this.format, this.name, this.made, this.version, this.identity, this.self, this.nodes,
 				this.factor, this.converged, this.sequence, this.files, expectedChecksum());
 	}
 
-	/** The checksum of a text that is independent of the layout of the JSON. */
+	/**
+	 * The checksum of all other components, as lines of a text. It does not depend on the
+	 * layout of the JSON.
+	 */
 	private String expectedChecksum() {
 		List<Object> lines = new ArrayList<>(List.of(this.format, this.name, this.made, this.version, this.identity,
 				this.self, this.factor, this.converged, this.sequence, this.nodes.size()));

@@ -13,7 +13,7 @@ import io.kvorum.backup.BackupException.Kind;
  */
 public record BackupName(String text) {
 
-	/** The suffix of an incomplete backup. Its dot makes it no name. */
+	/** The suffix of an incomplete backup. Its dot keeps it apart from all names. */
 	static final String PARTIAL = ".partial";
 
 	private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
@@ -22,7 +22,7 @@ public record BackupName(String text) {
 		.withZone(ZoneOffset.UTC);
 
 	/**
-	 * The name with these characters.
+	 * Checks a name.
 	 * @throws BackupException if it is no valid name; the message does not quote it
 	 */
 	public static BackupName of(String text) {
@@ -37,7 +37,7 @@ public record BackupName(String text) {
 		return FORM.matcher(text).matches();
 	}
 
-	/** The name of a backup made at this instant, in UTC. */
+	/** The name of a backup that is made at this instant: the time in UTC. */
 	static BackupName at(Instant instant) {
 		return new BackupName(BY_TIME.format(instant));
 	}

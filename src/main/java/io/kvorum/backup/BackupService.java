@@ -14,16 +14,19 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
 /**
- * Serves the requests of an operator to the backups of a node. Threads of its own do the
- * work, one piece at a time, and finish it even if a request is cancelled. Errors are
- * {@link BackupException}s.
+ * Serves an operator's requests to the backups of a node, on threads of its own. Only one
+ * backup, check or removal runs at a time; a second one is refused. Cancellation of a
+ * request does not stop its work. Errors are {@link BackupException}s.
  */
 public final class BackupService {
 
-	/** The number of threads: one for work, one for lists, which do not wait for it. */
+	/**
+	 * The number of threads: one for backups, checks and removals, one for lists, which
+	 * do not wait for the other work.
+	 */
 	public static final int THREADS = 2;
 
-	/** The most tasks that wait for each of these threads. */
+	/** Limit of the tasks that wait for each of these threads. */
 	public static final int QUEUE_LENGTH = 16;
 
 	private final @Nullable Backups backups;
@@ -33,8 +36,8 @@ public final class BackupService {
 	private final AtomicBoolean isWorking = new AtomicBoolean();
 
 	/**
-	 * The service of a node.
-	 * @param settings null if no directory is set: everything is refused
+	 * Creates the service of a node.
+	 * @param settings null if no directory is set: then every request is refused
 	 * @param scheduler with {@value #THREADS} threads; disposed of by its owner
 	 */
 	public BackupService(@Nullable BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time,
@@ -73,12 +76,11 @@ public final class BackupService {
 		});
 	}
 
-	/** Reads every file of a backup again. */
+	/** Reads every file of a backup again and compares it with the manifest. */
 	public Mono<Described> verify(BackupName name) {
 		return alone(() -> Described.of(backups().verify(name)));
 	}
 
-	/** Removes a backup. */
 	public Mono<BackupName> remove(BackupName name) {
 		return alone(() -> {
 			backups().remove(name);
@@ -86,7 +88,10 @@ public final class BackupService {
 		});
 	}
 
-	/** Removes what a crash has left, at the start of the node. */
+	/**
+	 * Removes what a crash has left and reports the newest backup, at the start of the
+	 * node.
+	 */
 	public Mono<Boolean> tidy() {
 		Backups configured = this.backups;
 		return (configured == null) ? Mono.empty() : alone(() -> {
@@ -121,8 +126,8 @@ public final class BackupService {
 	}
 
 	/**
-	 * Runs work as a future, which no cancellation reaches.
-	 * @param whenRejected runs if the work cannot begin
+	 * Runs work as a future, which cancellation does not reach.
+	 * @param whenRejected runs if the scheduler does not accept the work
 	 */
 	private <T> Mono<T> work(Supplier<T> work, Runnable whenRejected) {
 		return Mono.defer(() -> {

@@ -26,15 +26,15 @@ import org.slf4j.LoggerFactory;
 /**
  * The backups of a node. Used by one thread at a time, except for {@link #list()}.
  * <p>
- * A crash leaves a whole backup or none, by the order of the steps. The store is copied;
- * the copy is opened and every block read; each file is synced and its checksum computed;
- * the manifest is written; the directory gets its name.
+ * A crash leaves a whole backup or none, by the order of the steps. First the store is
+ * copied, and the copy is opened and read, every block. Then each file is synced and its
+ * checksum computed, and the manifest is written. Last the directory gets its name.
  */
 final class Backups {
 
 	private static final Logger logger = LoggerFactory.getLogger(Backups.class);
 
-	/** The beginning of the names of the logs of the engine, which are no data. */
+	/** The prefix of the engine's log files, which hold no data. */
 	private static final String ENGINE_LOG = "LOG";
 
 	private final BackupSettings settings;
@@ -58,7 +58,12 @@ final class Backups {
 		this.events = events;
 	}
 
-	/** A backup in a list, with the problem of its manifest, if there is one. */
+	/**
+	 * A backup in a list.
+	 *
+	 * @param manifest null if it cannot be read
+	 * @param problem why the backup cannot be used; null if none was found
+	 */
 	record Listed(BackupName name, @Nullable BackupManifest manifest, @Nullable String problem) {
 	}
 
@@ -130,7 +135,7 @@ final class Backups {
 		}
 	}
 
-	/** Links take no space; copies take as much as the store. */
+	/** Checks the free space. Links take none; copies take as much as the store. */
 	private void requireSpace() throws IOException {
 		FileStore target = Files.getFileStore(this.settings.directory());
 		boolean isLinked = target.equals(Files.getFileStore(this.settings.store()));
@@ -158,7 +163,7 @@ final class Backups {
 		return BackupDirectory.childrenOf(store).stream().sorted().toList();
 	}
 
-	/** Syncs the files of a copy and describes them. */
+	/** Syncs the files of a copy and describes them. Deletes the logs of the engine. */
 	private static List<BackedUpFile> filesOf(Path store, Checksums checksums) throws IOException {
 		List<BackedUpFile> files = new ArrayList<>();
 		for (Path file : filesIn(store)) {
@@ -198,8 +203,8 @@ final class Backups {
 
 	/**
 	 * Removes the oldest good backups of this node beyond the limit. Keeps the new one,
-	 * even if the clock was ahead before. Keeps the newest converged one too: a peer may
-	 * be away for longer than all the others span.
+	 * even if earlier ones have a later time because the clock was ahead. Keeps the
+	 * newest converged one too: a peer may have been away while all others were made.
 	 */
 	private void retain(BackupManifest made) {
 		List<BackupManifest> own = list().stream()
@@ -262,7 +267,7 @@ final class Backups {
 		return manifest;
 	}
 
-	/** Reads every file of a backup again. */
+	/** Reads every file of a backup again and compares it with the manifest. */
 	Listed verify(BackupName name) {
 		requireBackup(name);
 		try {

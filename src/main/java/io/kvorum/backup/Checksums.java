@@ -17,8 +17,8 @@ import io.kvorum.clock.TimeSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads files for their SHA-256, as {@code sha256sum} prints it, at a limited rate. Links
- * are not followed. Used by one thread at a time.
+ * Computes the SHA-256 of files, as {@code sha256sum} prints it, at a limited rate. Does
+ * not follow links. Used by one thread at a time.
  */
 final class Checksums {
 
@@ -30,7 +30,7 @@ final class Checksums {
 
 	private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
 
-	/** The earliest time at which the bytes read so far are allowed. */
+	/** The earliest time at which the rate allows the bytes read so far. */
 	private long dueNanos;
 
 	Checksums(TimeSource time, long bytesPerSecond) {
@@ -57,7 +57,7 @@ final class Checksums {
 		}
 	}
 
-	/** Copies a file to a new one, syncs that, and returns the checksum. */
+	/** Copies a file to a new one, syncs the copy, and returns the checksum. */
 	String copy(Path from, Path to) throws IOException {
 		try (FileChannel in = open(from);
 				FileChannel out = FileChannel.open(to, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -84,7 +84,8 @@ final class Checksums {
 	}
 
 	/**
-	 * Waits until this many bytes may have been read. Idle time is not made up for.
+	 * Waits until the rate allows these bytes. Waits of up to 10 ms are left to the next
+	 * call. Idle time is not made up for.
 	 */
 	void pace(long bytes) {
 		long now = this.time.nanos();

@@ -3,7 +3,7 @@ package io.kvorum.backup;
 import java.util.List;
 
 /**
- * The node that a backup is of.
+ * The node that a backup was made of.
  *
  * @param self the replica address of the node
  * @param nodes replica addresses of its cluster, sorted
@@ -12,7 +12,10 @@ import java.util.List;
  */
 public record Origin(String self, List<String> nodes, int factor, String version) {
 
-	/** Whether both are the same node of the same cluster. */
+	/**
+	 * Whether both are the same node of the same cluster with the same factor. The
+	 * versions may differ.
+	 */
 	boolean hasPlaceOf(Origin other) {
 		return this.self.equals(other.self) && this.nodes.equals(other.nodes) && this.factor == other.factor;
 	}

@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Restores a backup to an empty store before that is opened, on the thread that starts
- * the node.
+ * Restores a backup to an empty store before the store is opened, on the thread that
+ * starts the node.
  * <p>
- * The files are copied to a staging directory inside the directory of the store, which
- * may be a mount point and cannot be renamed. They are never linked, so that no write
+ * The files are copied to a staging directory inside the store's directory, since that
+ * may be a mount point, which cannot be renamed. They are never linked, so that no write
  * reaches the backup. The copy is compared with the manifest and adopted under a new
- * identity. Nothing else is touched until then. Then {@code COMPLETE} is written, and the
+ * identity. Until then nothing else is touched. Then {@code COMPLETE} is written, and the
  * files are moved to their places, {@code CURRENT} last. After a crash the next start
  * begins again, or finishes the moves.
  */
@@ -34,16 +34,19 @@ public final class Restore {
 
 	private static final String STAGING = ".restore";
 
-	/** A file in the staging directory: all files beside it are whole. */
+	/** A file in the staging directory. It exists once the staged files are whole. */
 	private static final String COMPLETE = "COMPLETE";
 
-	/** A file in the directory of a store: names the backup it was restored from. */
+	/**
+	 * A file in the directory of a restored store, with the path and checksum of the
+	 * backup.
+	 */
 	private static final String MARK = "RESTORED";
 
 	/** The file of the engine without which there is no store. */
 	private static final String CURRENT = "CURRENT";
 
-	/** A directory at the root of some file systems. */
+	/** A directory that some file systems have at their root. */
 	private static final String LOST_AND_FOUND = "lost+found";
 
 	private final RestoreSettings settings;
@@ -61,7 +64,7 @@ public final class Restore {
 	private final Path staging;
 
 	/**
-	 * The restore of a node.
+	 * Creates the restore of a node.
 	 * @param node this node: only its own backups are restored
 	 */
 	public Restore(RestoreSettings settings, Origin node, Checkpoints checkpoints, Remembering remembering,
@@ -75,7 +78,7 @@ public final class Restore {
 		this.staging = this.store.resolve(STAGING);
 	}
 
-	/** Decides what a restored node keeps of the records in the backup. */
+	/** Decides which records a restored node has. */
 	@FunctionalInterface
 	public interface Remembering {
 
@@ -84,9 +87,11 @@ public final class Restore {
 	}
 
 	/**
-	 * Restores the store if a backup is set, or finishes what an earlier start has begun.
-	 * @throws StoreOpenException if it cannot be restored; nothing but the staging
-	 * directory was changed
+	 * Restores the store if a backup is set, or finishes the restore that an earlier
+	 * start began.
+	 * @throws StoreOpenException if the store cannot be restored. Before {@code COMPLETE}
+	 * only the staging directory has changed; later some files may have been moved, and
+	 * the next start moves the rest
 	 */
 	public void run() {
 		Path wanted = this.settings.from();
@@ -151,7 +156,10 @@ public final class Restore {
 			.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
 	}
 
-	/** Accepts a store that was restored from there, whatever is there now. */
+	/**
+	 * Accepts a store that was restored from this path before, whatever is there now.
+	 * Refuses any other store.
+	 */
 	private void ignore(Path backup) throws IOException {
 		Path mark = this.store.resolve(MARK);
 		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
@@ -238,7 +246,10 @@ public final class Restore {
 		BackupDirectory.sync(copy);
 	}
 
-	/** Moves the staged files that an earlier start has not moved. */
+	/**
+	 * Moves the staged files into the store, except those that an earlier start has
+	 * moved.
+	 */
 	private void moveIntoPlace() throws IOException {
 		Path copy = this.staging.resolve(BackupDirectory.STORE);
 		if (Files.exists(copy)) {

@@ -1,7 +1,7 @@
 /**
- * Backups of a node's store: made, verified, listed, removed, and restored at the start
- * of a node. All of it blocks; {@link io.kvorum.backup.BackupService} keeps it away from
- * threads that must not wait.
+ * Backups of a node's store, and the restore at the start of a node. Everything here
+ * blocks. {@link io.kvorum.backup.BackupService} keeps backups away from threads that
+ * must not wait.
  */
 @NullMarked
 package io.kvorum.backup;

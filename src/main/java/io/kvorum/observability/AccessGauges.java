@@ -8,7 +8,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 
-/** Gauges of the API keys in use and of the time for which their file cannot be used. */
+/**
+ * Gauges of the API keys in use, and of the time for which the keys file has been
+ * unusable.
+ */
 final class AccessGauges implements MeterBinder {
 
 	private final AccessControl control;

@@ -7,9 +7,9 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Health of access control: whether it is on, and whether the file of the keys can be
- * used. Always up: the node still serves with its previous keys, and out of service it
- * would serve no one.
+ * Health of access control: whether it is on, and whether the keys file can be used.
+ * Always up: the node still serves with its previous keys, and out of service it would
+ * serve no client.
  */
 final class AccessHealth implements ReactiveHealthIndicator {
 

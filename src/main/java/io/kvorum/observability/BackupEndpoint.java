@@ -48,7 +48,10 @@ final class BackupEndpoint {
 		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
 	}
 
-	/** Reads every file of a backup again; completes when that is done. */
+	/**
+	 * Reads every file of a backup again and compares it with the manifest. Completes
+	 * after that.
+	 */
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> verify(@Selector String name) {
 		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::of));

@@ -39,7 +39,10 @@ final class BackupMeters implements BackupEvents {
 			.register(registry);
 	}
 
-	/** Gauge of whether backups are configured, and so whether one can be missing. */
+	/**
+	 * Gauge that tells whether backups are configured. If they are not, no backup can be
+	 * missing.
+	 */
 	static MeterBinder configured(boolean isConfigured) {
 		return registry -> Gauge.builder("kvorum.backup.configured", () -> isConfigured ? 1 : 0)
 			.description("1 if backups have a directory, 0 if they have none")

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Health of the clocks: whether writes of this node, or to it, are refused because of a
- * wrong clock. Refusals are reported for {@link HybridLogicalClock#REFUSALS_KEPT}. Always
+ * wrong clock. A refusal is reported for {@link HybridLogicalClock#REFUSALS_KEPT}. Always
  * up: the node still answers reads and stores writes of other coordinators. If the clocks
  * of all nodes were set back, out of service would mean no reads at all.
  */

@@ -14,10 +14,10 @@ import reactor.core.publisher.Mono;
  * Health of the connections to the peers. Up even if peers are away: the node must stay
  * in service, as it serves all that it can.
  * <p>
- * A node is out of service if peers refuse it, or it refuses them, and it has opened no
- * stream since its start. It has another version, topology or secret, or trusts another
- * authority. Because it is not ready, a rolling update stops here, while the other nodes
- * still are a majority.
+ * A node is out of service if too few peers accept it for a majority and it has opened no
+ * stream since its start. Such a node has another version, topology or secret, or trusts
+ * another authority. It is not ready, so a rolling update stops here, while the other
+ * nodes still are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
 
@@ -38,8 +38,9 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 	}
 
 	/**
-	 * Whether so many peers refuse that no majority is left, and no stream was open since
-	 * the start. A single peer that refuses may itself be wrong.
+	 * Whether so many peers refuse this node, or are refused by it, that no majority is
+	 * left, and no stream was open since the start. If only one peer refuses, that peer
+	 * may be wrong.
 	 */
 	private static boolean isRefused(List<PeerStatus> peers) {
 		int nodes = peers.size() + 1;

@@ -23,7 +23,10 @@ final class ConvergenceEndpoint {
 		return ConvergenceState.of(this.convergence.status());
 	}
 
-	/** Requests repairs and returns the state before them; does not wait. */
+	/**
+	 * Requests repairs with all peers and returns the current state without waiting for
+	 * them.
+	 */
 	@WriteOperation
 	ConvergenceState repair() {
 		this.convergence.requestRepairs();

@@ -100,7 +100,7 @@ final class ConvergenceGauges implements MeterBinder {
 
 	/**
 	 * The age of the oldest repair of a slice with this peer. A slice without a repair
-	 * counts from the start of this node: an age since 1970 would raise an alert in every
+	 * counts from the start of this node. An age since 1970 would raise an alert in every
 	 * new cluster, and NaN would never raise one.
 	 */
 	private double oldestRepairAgeMillis(Member peer) {

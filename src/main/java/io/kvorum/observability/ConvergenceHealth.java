@@ -20,10 +20,10 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 
 /**
- * Health of the convergence of this node with its peers. Never down: a restart would only
- * make a node that is in quarantine or behind begin again. Unknown until the node has
- * joined its peers. On its own this counts as up; the group "joined" maps it to not
- * ready.
+ * Health of the convergence of this node with its peers. Never down, since a restart of a
+ * node in quarantine, or behind, would only make it begin again. Unknown until the node
+ * has joined its peers. Unknown counts as up, except in the group "joined", which maps it
+ * to not ready.
  */
 final class ConvergenceHealth implements ReactiveHealthIndicator {
 

@@ -15,13 +15,13 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**
  * State of the convergence of a node, as the endpoint returns it. The names of the
- * components are the names in the response. As in any {@link OperationResponseBody}, a
- * null is left out.
+ * components are the names in the response. As in any {@link OperationResponseBody},
+ * nulls are left out.
  *
- * @param converged whether this node votes, knows of no difference to any peer, keeps no
- * hints, and all peers are there
+ * @param converged whether this node may vote, knows of no difference to any peer, keeps
+ * no hints, and all peers are there
  * @param slicesInNeed slices in need of a repair, counted once for each peer
- * @param misplacedPartitions partitions with entries that do not belong here
+ * @param misplacedPartitions partitions with misplaced entries
  * @param peers state of each peer by its address, in the order of the topology
  */
 record ConvergenceState(boolean converged, Membership membership, int slicesInNeed, int misplacedPartitions,
@@ -93,8 +93,8 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	 * @param slicesDone number of these slices that are equal now
 	 * @param started begin of the current or last repair; null before the first
 	 * @param finished end of the last repair; null before that
-	 * @param oldestRepair time at or since which every slice has been equal; null if one
-	 * never was
+	 * @param oldestRepair time of the oldest among the last repairs of all slices; null
+	 * if a slice was never repaired
 	 * @param trouble reason why the last repair did not finish; null if it did
 	 */
 	record Repair(boolean active, int slicesToDo, int slicesDone, @Nullable Instant started, @Nullable Instant finished,

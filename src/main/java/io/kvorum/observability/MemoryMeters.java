@@ -13,7 +13,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 
 /**
  * Gauges of the memory of the whole process, of which the heap may be a third. The
- * operating system kills a process by this figure.
+ * operating system kills a process that has too much of it.
  */
 final class MemoryMeters implements MeterBinder {
 
@@ -22,7 +22,8 @@ final class MemoryMeters implements MeterBinder {
 	private final Path status;
 
 	/**
-	 * The status of the process is Linux's {@code /proc/self/status}.
+	 * Creates the gauges.
+	 * @param status the status of the process, on Linux {@code /proc/self/status}
 	 */
 	MemoryMeters(Path status) {
 		this.status = status;
@@ -41,7 +42,10 @@ final class MemoryMeters implements MeterBinder {
 			.register(registry);
 	}
 
-	/** Blocks for microseconds; meters are not read on event loops. */
+	/**
+	 * The resident memory in bytes; NaN if unknown. Blocks for microseconds; meters are
+	 * not read on event loops.
+	 */
 	double residentBytes() {
 		try (Stream<String> lines = Files.lines(this.status)) {
 			return lines.filter(line -> line.startsWith(RESIDENT))
@@ -60,7 +64,7 @@ final class MemoryMeters implements MeterBinder {
 		return Long.parseLong(kibibytes) * 1024.0;
 	}
 
-	/** The memory limit; the JVM takes that of a container into account. */
+	/** The memory limit in bytes. The JVM takes that of a container into account. */
 	private static double limitBytes() {
 		return (ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean system)
 				? system.getTotalMemorySize() : Double.NaN;

@@ -15,7 +15,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 /** Gauges of the engine's figures and of the drift of the clock. */
 final class NodeMeters implements MeterBinder {
 
-	/** Strong references: meters refer to them weakly. */
+	/** Keeps the measures alive, since meters refer to them weakly. */
 	private final List<Measure> measures;
 
 	private final HybridLogicalClock clock;

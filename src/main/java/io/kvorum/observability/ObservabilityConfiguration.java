@@ -131,7 +131,10 @@ class ObservabilityConfiguration {
 		return new StorageHealth(storage, index);
 	}
 
-	/** Leaves out requests for entities, which {@link RequestMeters} times. */
+	/**
+	 * Excludes requests for entities from Spring's observation, since
+	 * {@link RequestMeters} times them.
+	 */
 	@Bean
 	ObservationPredicate noObservationOfEntities() {
 		return (name,

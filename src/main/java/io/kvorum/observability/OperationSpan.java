@@ -14,7 +14,7 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 
-/** The span of an operation and the spans of its calls of replicas. */
+/** Span of an operation, with a child span for each of its calls of replicas. */
 final class OperationSpan implements RequestTrace {
 
 	/**

@@ -7,7 +7,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.util.MimeType;
 
 /**
- * Refusals of an actuator endpoint, as problem details like those of the API (RFC 9457).
+ * Problem details (RFC 9457) of refused or failed requests to an actuator endpoint, in
+ * the form of those of the API.
  */
 final class Problems {
 

@@ -15,9 +15,9 @@ import io.micrometer.core.instrument.binder.http.Outcome;
 import org.springframework.http.HttpMethod;
 
 /**
- * Timer of requests for entities, with Spring's name and tags for HTTP requests, so that
- * dashboards for those show them. Spring's own observation of these requests is switched
- * off: it costs several times as much.
+ * Timer of requests for entities. It has Spring's name and tags for HTTP requests, so
+ * that dashboards for these work. Spring's own observation of them is switched off: it
+ * costs several times as much.
  */
 final class RequestMeters implements RequestEvents {
 
@@ -25,14 +25,18 @@ final class RequestMeters implements RequestEvents {
 
 	static final String PATH = "/v0/entity";
 
-	/** Bound of a slow request in the alerts, for which there is a bucket. */
+	/**
+	 * Duration above which the alerts call a request slow; it has a bucket of its own.
+	 */
 	private static final Duration SLOW = Duration.ofMillis(100);
 
 	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
 		.map(HttpMethod::name)
 		.collect(Collectors.toUnmodifiableSet());
 
-	/** Method that is not known, and status of a client that left before it had one. */
+	/**
+	 * Tag of an unknown method, and of the status if a client left before there was one.
+	 */
 	private static final String UNKNOWN = "UNKNOWN";
 
 	private final MeterRegistry registry;
@@ -45,7 +49,7 @@ final class RequestMeters implements RequestEvents {
 
 	@Override
 	public void answered(String method, int status, long nanos) {
-		// Clients can send any word as a method. Unknown ones share a meter.
+		// Clients may send any word as a method, so all unknown ones share a meter.
 		String name = METHODS.contains(method) ? method : UNKNOWN;
 		this.timers.computeIfAbsent(name, _ -> new ConcurrentHashMap<>())
 			.computeIfAbsent(status, code -> timer(name, code))

@@ -30,14 +30,17 @@ final class SpanTraces implements RequestTraces {
 		.map(HttpMethod::name)
 		.collect(Collectors.toUnmodifiableSet());
 
-	/** Name of any unknown method in the semantic conventions. */
+	/** Value of the semantic conventions for any unknown method. */
 	private static final String OTHER_METHOD = "_OTHER";
 
 	private static final String NAME_OF_OTHERS = "HTTP";
 
 	private static final TextMapGetter<RequestHead> HEADERS = new Headers();
 
-	/** Kept because its first use reads jars, which must not happen on an event loop. */
+	/**
+	 * Looked up here because the first lookup reads jars, which must not happen on an
+	 * event loop.
+	 */
 	private final Context root = Context.root();
 
 	private final Tracer tracer;
@@ -67,7 +70,8 @@ final class SpanTraces implements RequestTraces {
 		}
 		span.setAttribute(SpanAttributes.METHOD, method);
 		span.setAttribute(SpanAttributes.ROUTE, route);
-		// The path as sent is the same, or a spelling of the client's choice.
+		// The route, since the path as sent may only differ in its spelling, which the
+		// client chooses.
 		span.setAttribute(SpanAttributes.PATH, route);
 		span.setAttribute(SpanAttributes.SCHEME, request.scheme());
 		span.setAttribute(SpanAttributes.NODE, this.self);
@@ -76,7 +80,10 @@ final class SpanTraces implements RequestTraces {
 
 	private static final class Headers implements TextMapGetter<RequestHead> {
 
-		/** Unused: no header format that Spring Boot supports needs it. */
+		/**
+		 * Unused: only propagators that read all headers would need it, and Spring Boot
+		 * has none.
+		 */
 		@Override
 		public Iterable<String> keys(RequestHead request) {
 			return List.of();

@@ -10,8 +10,8 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
 
 /**
- * Health of the store, by a real synced write. A full disk or a damaged index is reported
- * and leaves the node up, since it still answers reads.
+ * Health of the store, by a real synced write. A full disk or a damaged index is only
+ * reported: the node stays up, since it still answers reads.
  */
 final class StorageHealth implements ReactiveHealthIndicator {
 

@@ -15,10 +15,10 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
  * Filter of Spring Boot's tracing, which OpenTelemetry on the class path would switch on.
- * With tracing enabled, three auto-configurations are used: the SDK, spans and their
- * export. The others would trace each scrape and health check and the streams between
- * nodes. They would put any client's paths into spans and look up the current span at
- * each meter.
+ * If tracing is enabled, three auto-configurations are used: the SDK, spans and their
+ * export. The others would trace each scrape, each health check and the streams between
+ * nodes. They would also put any client's paths into spans and look up the current span
+ * at each meter.
  */
 final class TracingAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
 
@@ -45,7 +45,7 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		boolean[] matches = new boolean[autoConfigurations.length];
 		for (int i = 0; i < matches.length; i++) {
 			String name = autoConfigurations[i];
-			// Null marks one that another filter has left out.
+			// Null marks an auto-configuration that another filter has left out.
 			matches[i] = name == null || !isAboutTracing(name) || (enabled && USED.contains(name));
 		}
 		return matches;
@@ -61,7 +61,10 @@ final class TracingAutoConfigurations implements AutoConfigurationImportFilter, 
 		}
 	}
 
-	/** Whether this is one for tracing; nested parts of those have other names. */
+	/**
+	 * Whether this is an auto-configuration for tracing. The filter also gets nested
+	 * classes, whose names end otherwise.
+	 */
 	private static boolean isAboutTracing(String name) {
 		return (name.startsWith(OPENTELEMETRY) || name.startsWith(TRACING)) && name.endsWith("AutoConfiguration");
 	}
