@@ -133,6 +133,9 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 		return switch (ex.kind()) {
 			case NOT_ACCEPTED -> ofOperation(503, "not-accepted", "Not accepted",
 					"The operation did not begin: %s. Try again later.".formatted(ex.getMessage()), ex);
+			case CONTENTION -> ofOperation(503, "contention", "Contention",
+					"Other conditional writes of this id came in between until the deadline. Nothing was done. Try again.",
+					ex);
 			case NO_SPACE -> ofOperation(507, "no-space", "No space",
 					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
 			case NOT_ENOUGH_REPLICAS ->

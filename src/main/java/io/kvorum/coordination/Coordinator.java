@@ -16,6 +16,7 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
@@ -129,8 +130,8 @@ public final class Coordinator implements KeyValueStore {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
-			OperationObserver observer) {
+	public Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value,
+			@Nullable Ttl ttl, OperationObserver observer) {
 		return write(Operation.PUT, key, asked,
 				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), observer);
 	}
@@ -144,7 +145,7 @@ public final class Coordinator implements KeyValueStore {
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked, OperationObserver observer) {
+	public Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer) {
 		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.copies()), observer);
 	}
 

@@ -14,6 +14,7 @@ import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Tally;
 import io.kvorum.replication.OperationFailures;
+import io.kvorum.replication.Replica.Purpose;
 import reactor.core.publisher.Mono;
 
 /** The read of one key. */
@@ -89,8 +90,9 @@ final class KeyRead extends KeyOperation {
 	private Mono<Tally> writeBack(Tally holding, Entry entry) {
 		this.node.events.wroteBack();
 		return Round
-			.ofStores(this.set, holding, position -> this.set.at(position).store(this.key, entry, true, this.deadline),
-					null, observe(Step.WRITE_BACK))
+			.ofStores(this.set, holding,
+					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE_BACK, this.deadline), null,
+					observe(Step.WRITE_BACK))
 			.map(written -> reached(written, OperationFailures::ofWriteBack));
 	}
 

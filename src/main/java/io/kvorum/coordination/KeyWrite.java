@@ -22,6 +22,7 @@ import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.OperationFailures;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -103,8 +104,8 @@ final class KeyWrite extends KeyOperation {
 		Entry entry = this.maker.apply(version);
 		return Round
 			.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
-					position -> this.set.at(position).store(this.key, entry, false, this.deadline), missed(entry),
-					observe(Step.STORE))
+					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline),
+					missed(entry), observe(Step.STORE))
 			.map(tally -> {
 				reached(tally, OperationFailures::ofStores);
 				decided(Outcome.REACHED);

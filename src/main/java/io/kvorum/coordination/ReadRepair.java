@@ -9,6 +9,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.quorum.Reply;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,7 +60,8 @@ public final class ReadRepair {
 
 	private Mono<Reply> repair(Repair repair) {
 		return Mono
-			.defer(() -> repair.replica.store(repair.key, repair.entry, true, Deadline.after(this.time, this.timeout)))
+			.defer(() -> repair.replica.store(repair.key, repair.entry, Purpose.REPAIR,
+					Deadline.after(this.time, this.timeout)))
 			.onErrorResume(error -> {
 				logger.error("A repair failed", error);
 				return Mono.empty();

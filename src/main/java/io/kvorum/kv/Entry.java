@@ -1,5 +1,7 @@
 package io.kvorum.kv;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The record of a key on a replica: a live value or the tombstone of a deleted one.
  * <p>
@@ -17,6 +19,26 @@ public sealed interface Entry {
 
 	Copies copies();
 
+	/** The lineage of an entry that was stored under a ballot; null for any other. */
+	@Nullable Lineage lineage();
+
+	/**
+	 * The version that its write was given first: which write it is. Clients see it as
+	 * the ETag.
+	 */
+	default Version identity() {
+		Lineage lineage = lineage();
+		return (lineage != null) ? lineage.identity() : version();
+	}
+
+	/** The same content under a ballot, with this lineage. */
+	Entry under(Version ballot, Lineage lineage);
+
+	/** The same write, proposed again under a higher ballot. */
+	default Entry again(Version ballot) {
+		return under(ballot, Lineage.again(this));
+	}
+
 	/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 	boolean isVisibleAt(long millis);
 
@@ -27,9 +49,10 @@ public sealed interface Entry {
 	 * characters
 	 * @param expiresAtMillis the instant at which the value expires, in milliseconds
 	 * since 1970; {@link #NEVER} if it does not
+	 * @param lineage see {@link Entry#lineage()}
 	 */
-	record Live(Version version, Copies copies, long expiresAtMillis, String contentType,
-			Value value) implements Entry {
+	record Live(Version version, Copies copies, long expiresAtMillis, String contentType, Value value,
+			@Nullable Lineage lineage) implements Entry {
 
 		/** The expiry of an entry that does not expire. */
 		public static final long NEVER = Long.MAX_VALUE;
@@ -39,6 +62,11 @@ public sealed interface Entry {
 				throw new IllegalArgumentException("a content type has up to %d characters, this one has %d"
 					.formatted(MAX_CONTENT_TYPE_BYTES, contentType.length()));
 			}
+		}
+
+		/** A value that was stored without a ballot. */
+		public Live(Version version, Copies copies, long expiresAtMillis, String contentType, Value value) {
+			this(version, copies, expiresAtMillis, contentType, value, null);
 		}
 
 		/** A value with this number of copies, whatever the default is. */
@@ -55,10 +83,24 @@ public sealed interface Entry {
 			return millis < this.expiresAtMillis;
 		}
 
+		@Override
+		public Live under(Version ballot, Lineage lineage) {
+			return new Live(ballot, this.copies, this.expiresAtMillis, this.contentType, this.value, lineage);
+		}
+
 	}
 
-	/** A delete, kept so that no older value comes back. */
-	record Tombstone(Version version, Copies copies) implements Entry {
+	/**
+	 * A delete, kept so that no older value comes back.
+	 *
+	 * @param lineage see {@link Entry#lineage()}
+	 */
+	record Tombstone(Version version, Copies copies, @Nullable Lineage lineage) implements Entry {
+
+		/** A delete that was stored without a ballot. */
+		public Tombstone(Version version, Copies copies) {
+			this(version, copies, null);
+		}
 
 		/** A delete with this number of copies, whatever the default is. */
 		public Tombstone(Version version, int copies) {
@@ -68,6 +110,11 @@ public sealed interface Entry {
 		@Override
 		public boolean isVisibleAt(long millis) {
 			return false;
+		}
+
+		@Override
+		public Tombstone under(Version ballot, Lineage lineage) {
+			return new Tombstone(ballot, this.copies, lineage);
 		}
 
 	}

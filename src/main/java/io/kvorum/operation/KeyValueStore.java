@@ -30,18 +30,35 @@ public interface KeyValueStore {
 
 	/**
 	 * Stores a value and replaces any other.
+	 * <p>
+	 * Fails with a {@link ConditionNotMetException} if the condition does not hold.
+	 * Comparing and storing are one step of a linearizable history. So a condition needs
+	 * linearizable {@code asked}.
 	 * @param asked how many copies to keep, and how many of them to wait for
+	 * @param condition what must hold of the key; {@link Condition#NONE} for nothing
 	 * @param ttl how long the value lives, from the instant of its version; null if it
 	 * does not expire
-	 * @return the version of the write
+	 * @return the version of the write, which is its identity
 	 */
-	Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
+	Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer);
+
+	/** Stores a value without a condition. */
+	default Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
+			OperationObserver observer) {
+		return put(key, asked, Condition.NONE, contentType, value, ttl, observer);
+	}
 
 	/**
 	 * Removes the value of a key, if there is one; returns the version of the removal.
+	 * @param condition as in {@link #put}
 	 */
-	Mono<Version> delete(Key key, Replicas asked, OperationObserver observer);
+	Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer);
+
+	/** Removes the value of a key without a condition. */
+	default Mono<Version> delete(Key key, Replicas asked, OperationObserver observer) {
+		return delete(key, asked, Condition.NONE, observer);
+	}
 
 	/**
 	 * Refuses a write that is certain to fail. The caller asks before it reads the value.

@@ -79,6 +79,12 @@ public final class OperationFailedException extends RuntimeException {
 		 */
 		NOT_ACCEPTED,
 
+		/**
+		 * Other conditional writes of the key came in between until the deadline. Nothing
+		 * was done.
+		 */
+		CONTENTION,
+
 		/** The disks have no space for the write. */
 		NO_SPACE,
 

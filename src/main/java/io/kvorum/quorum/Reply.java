@@ -58,8 +58,15 @@ public sealed interface Reply {
 	 * @param detail what happened, for people; no keys, no values
 	 * @param mayHaveHappened whether a store may have happened nonetheless, or may yet
 	 * @param mayRetry whether the same may succeed when tried again
+	 * @param refusal what stood in the way, if the reason is {@link Reason#PROMISED};
+	 * else null
 	 */
-	record Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry) implements Reply {
+	record Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry,
+			@Nullable Refusal refusal) implements Reply {
+
+		public Failed(Reason reason, String detail, boolean mayHaveHappened, boolean mayRetry) {
+			this(reason, detail, mayHaveHappened, mayRetry, null);
+		}
 
 		/** Nothing was done, and it may succeed when tried again. */
 		public static Failed notDone(Reason reason, String detail) {
@@ -69,6 +76,28 @@ public sealed interface Reply {
 		/** It is unknown whether it was done. */
 		public static Failed unknown(Reason reason, String detail) {
 			return new Failed(reason, detail, true, true);
+		}
+
+	}
+
+	/**
+	 * The state of a key at a replica that refused a write or a ballot of it.
+	 *
+	 * @param promise the ballot below which the replica stores nothing;
+	 * {@link Version#ABSENT} if there is none
+	 * @param held the version that it holds; {@link Version#ABSENT} if it holds nothing
+	 */
+	record Refusal(Version promise, Version held) {
+
+		/** The version above which a ballot succeeds. */
+		public Version highest() {
+			return this.promise.isNewerThan(this.held) ? this.promise : this.held;
+		}
+
+		/** The failure of the call that was refused. Nothing was stored. */
+		public Failed toFailed() {
+			return new Failed(Reason.PROMISED, "a conditional write of the key is under way, or came in between", false,
+					true, this);
 		}
 
 	}
@@ -113,7 +142,13 @@ public sealed interface Reply {
 		REBUILDING(12, "rebuilding"),
 
 		/** This node refuses it: TLS has not proven that it is the dialled replica. */
-		UNTRUSTED(13, "untrusted");
+		UNTRUSTED(13, "untrusted"),
+
+		/** It has promised a higher ballot, or holds what the proposer has not seen. */
+		PROMISED(14, "promised"),
+
+		/** Its release knows no conditional writes. */
+		OUTDATED(15, "outdated");
 
 		private static final Reason[] BY_CODE = new Reason[values().length + 1];
 

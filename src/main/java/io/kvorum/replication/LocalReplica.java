@@ -1,5 +1,7 @@
 package io.kvorum.replication;
 
+import java.util.function.Supplier;
+
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -14,6 +16,8 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
@@ -113,31 +117,90 @@ public final class LocalReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
-		if (!repair && entry instanceof Live live && live.expires() && !live.isVisibleAt(this.clock.expiryMillis())) {
+		if (purpose == Purpose.REPAIR) {
+			this.clock.observe(entry.version());
+			return reply(this.storage.repair(key, entry, deadline), key, entry, deadline);
+		}
+		Version floor = this.votingRight.floor();
+		if (floor.isNewerThan(entry.version())) {
+			return Mono.just(new Refusal(floor, Version.ABSENT).toFailed());
+		}
+		if (purpose == Purpose.WRITE_BACK) {
+			this.clock.observe(entry.version());
+			return reply(this.storage.store(key, entry, deadline), key, entry, deadline);
+		}
+		if (entry instanceof Live live && live.expires() && !live.isVisibleAt(this.clock.expiryMillis())) {
 			return EXPIRED;
 		}
-		if (repair || !this.clock.isTooFarAhead(entry.version())) {
-			this.clock.observe(entry.version());
-			return store(key, entry, deadline);
+		return unlessTooFarAhead(key, entry.version(), deadline,
+				() -> reply(this.storage.store(key, entry, deadline), key, entry, deadline));
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return asVoter(deadline,
+				() -> unlessTooFarAhead(key, ballot, deadline,
+						() -> this.storage.prepare(key, ballot, deadline)
+							.flatMap(outcome -> outcome.isRefused() ? Mono.just(refused(outcome))
+									: read(key, deadline).map(held -> unlessNewer(held, ballot)))
+							.onErrorResume(StorageException.class, LocalReplica::failed)));
+	}
+
+	/**
+	 * Refuses a ballot if a newer entry was stored between the promise and the read. Its
+	 * proposer would take it for something that comes before the ballot.
+	 */
+	private static Reply unlessNewer(Reply reply, Version ballot) {
+		return (reply instanceof Held held && held.version().isNewerThan(ballot))
+				? new Refusal(ballot, held.version()).toFailed() : reply;
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return asVoter(deadline, () -> unlessTooFarAhead(key, entry.version(), deadline,
+				() -> reply(this.storage.accept(key, entry, base, deadline), key, entry, deadline)));
+	}
+
+	/** Refuses a call that this replica may not answer. */
+	private Mono<Reply> asVoter(Deadline deadline, Supplier<Mono<Reply>> call) {
+		if (deadline.isPast(this.time)) {
+			return TOO_LATE;
+		}
+		String why = this.votingRight.withheldBecause();
+		return (why != null) ? rebuilding(why) : call.get();
+	}
+
+	/** Refuses a version that is too far ahead of both the clock and the stored one. */
+	private Mono<Reply> unlessTooFarAhead(Key key, Version version, Deadline deadline, Supplier<Mono<Reply>> call) {
+		if (!this.clock.isTooFarAhead(version)) {
+			this.clock.observe(version);
+			return call.get();
 		}
 		return this.storage.read(key, deadline)
 			.map(Entry::version)
 			.defaultIfEmpty(Version.ABSENT)
-			.flatMap(stored -> isTooFarAhead(entry.version(), stored) ? Mono.just(tooFarAhead(entry.version()))
-					: store(key, entry, deadline))
+			.flatMap(stored -> isTooFarAhead(version, stored) ? Mono.just(tooFarAhead(version)) : call.get())
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
-	private Mono<Reply> store(Key key, Entry entry, Deadline deadline) {
-		Mono<StoreOutcome> stored = this.storage.store(key, entry, deadline);
-		Mono<Reply> reply = this.isAlone ? stored.flatMap(outcome -> (outcome == StoreOutcome.STORED)
-				? Mono.just(Acknowledged.INSTANCE) : superseded(key, entry, deadline))
-				: stored.map(_ -> Acknowledged.INSTANCE);
+	private Mono<Reply> reply(Mono<StoreOutcome> stored, Key key, Entry entry, Deadline deadline) {
+		Mono<Reply> reply = this.isAlone
+				? stored.flatMap(outcome -> (outcome.verdict() == Verdict.HELD && entry.lineage() == null)
+						? superseded(key, entry, deadline) : Mono.just(replyOf(outcome)))
+				: stored.map(LocalReplica::replyOf);
 		return reply.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	private static Reply replyOf(StoreOutcome outcome) {
+		return outcome.isRefused() ? refused(outcome) : Acknowledged.INSTANCE;
+	}
+
+	private static Reply refused(StoreOutcome outcome) {
+		return new Refusal(outcome.state().promise(), outcome.state().held()).toFailed();
 	}
 
 	/**
@@ -185,16 +248,10 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		if (deadline.isPast(this.time)) {
-			return TOO_LATE;
-		}
-		String why = this.votingRight.withheldBecause();
-		if (why != null) {
-			return rebuilding(why);
-		}
-		return this.storage.scan(range, limit, deadline)
-			.<Reply>map(Listed::new)
-			.onErrorResume(StorageException.class, LocalReplica::failed);
+		return asVoter(deadline,
+				() -> this.storage.scan(range, limit, deadline)
+					.<Reply>map(Listed::new)
+					.onErrorResume(StorageException.class, LocalReplica::failed));
 	}
 
 	private static Mono<Reply> rebuilding(String why) {

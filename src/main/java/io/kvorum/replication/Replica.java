@@ -5,8 +5,10 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -30,12 +32,58 @@ public interface Replica {
 	Mono<Reply> readVersion(Key key, Deadline deadline);
 
 	/**
-	 * Stores an entry unless there is a newer one. Once subscribed to, the store is
-	 * carried out even if it is cancelled.
-	 * @param repair whether the entry was found on another replica; neither its expiry
-	 * nor its version is then compared with the clock
+	 * Stores an entry unless there is a newer one, or a promise of a higher ballot. Once
+	 * subscribed to, the store is carried out even if it is cancelled.
 	 */
-	Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+	Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline);
+
+	/**
+	 * Asks for the promise to store nothing of the key below a ballot. Replies with what
+	 * the replica holds, as {@link #read} does, once the promise is on disk.
+	 */
+	default Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return Mono.just(NO_BALLOTS);
+	}
+
+	/**
+	 * Stores an entry that was made under a ballot, unless a higher one is promised or
+	 * the replica holds something that its proposer has not seen. Otherwise as
+	 * {@link #store}.
+	 * @param base the newest version that the proposer has seen
+	 */
+	default Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return Mono.just(NO_BALLOTS);
+	}
+
+	/** Whether the replica is not known to be of a release without ballots. */
+	default boolean knowsBallots() {
+		return true;
+	}
+
+	/** The reply of a release that knows no ballots. */
+	Reply NO_BALLOTS = Failed.notDone(Reason.OUTDATED,
+			"the release of the node knows no conditional writes: update all nodes first");
+
+	/** The reason for which an entry is stored. */
+	enum Purpose {
+
+		/** It is new: its expiry and its version are compared with the clock. */
+		WRITE,
+
+		/** A read found it on too few replicas, and counts the acknowledgements. */
+		WRITE_BACK,
+
+		/**
+		 * It was found on another replica, and the acknowledgement counts for nothing.
+		 */
+		REPAIR;
+
+		/** Whether the entry was found on another replica. */
+		public boolean isRepair() {
+			return this != WRITE;
+		}
+
+	}
 
 	/**
 	 * Whether a store would find room, as far as this node knows. If not,

@@ -1,5 +1,6 @@
 package io.kvorum.replication;
 
+import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,5 +15,13 @@ public interface VotingRight {
 
 	/** The reason for which the right is withheld; null if the replica has it. */
 	@Nullable String withheldBecause();
+
+	/**
+	 * The version below which the replica acknowledges no write: it may have lost the
+	 * promise to refuse it. {@link Version#ABSENT} if it has lost none.
+	 */
+	default Version floor() {
+		return Version.ABSENT;
+	}
 
 }

@@ -12,6 +12,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 
@@ -20,10 +21,11 @@ import io.kvorum.kv.Version;
  *
  * <pre>
  *  0      1         9      17      21      22       23 ...
- *  format timestamp node   crc32c  flags   copies   [expiry 8]  [length 1, content type]  value
+ *  format timestamp node   crc32c  flags   copies   [expiry 8]  [lineage]  [length 1, content type]  value
  * </pre>
  *
- * A tombstone ends after its copies, which are a byte of {@link Copies}. The version
+ * A tombstone ends before the content type. Its copies are a byte of {@link Copies}, its
+ * lineage is in {@link LineageFormat}, if the flags say that there is one. The version
  * comes first, so the first {@value #VERSION_END} bytes tell which of two entries is
  * newer. The checksum (CRC-32C) is over the key and everything but itself. So a damaged
  * entry, or the entry of another key, is an error and never a wrong value, wherever it
@@ -65,6 +67,11 @@ public final class EntryFormat {
 
 	private static final int EXPIRES = 2;
 
+	/** It was stored under a ballot. Entries of format 1 never have this flag. */
+	private static final int LINEAGE = 4;
+
+	private static final int KNOWN_FLAGS = TOMBSTONE | EXPIRES | LINEAGE;
+
 	/** The content type of most values, which is encoded as the empty string. */
 	private static final String DEFAULT_TYPE = "application/octet-stream";
 
@@ -77,10 +84,16 @@ public final class EntryFormat {
 
 	/** Encodes an entry of this key. */
 	public static byte[] encode(Key key, Entry entry) {
+		Lineage lineage = entry.lineage();
+		int lineageBytes = (lineage != null) ? LineageFormat.bytes(lineage) : 0;
+		int lineageFlag = (lineage != null) ? LINEAGE : 0;
 		byte[] bytes = switch (entry) {
-			case Live live -> encode(live);
-			case Tombstone _ -> flagged(FIXED, TOMBSTONE);
+			case Live live -> encode(live, lineageFlag, lineageBytes);
+			case Tombstone _ -> flagged(FIXED + lineageBytes, TOMBSTONE | lineageFlag);
 		};
+		if (lineage != null) {
+			LineageFormat.write(lineage, bytes, lineageAt(bytes, 0));
+		}
 		bytes[0] = FORMAT;
 		LONG.set(bytes, TIMESTAMP, entry.version().timestamp());
 		LONG.set(bytes, NODE, entry.version().node());
@@ -99,13 +112,13 @@ public final class EntryFormat {
 		INT.set(bytes, from + CHECKSUM, checksum(key, keyFrom, keyTo, bytes, from, to));
 	}
 
-	private static byte[] encode(Live live) {
+	private static byte[] encode(Live live, int lineageFlag, int lineageBytes) {
 		boolean spelt = !live.contentType().equals(DEFAULT_TYPE);
 		byte[] type = spelt ? live.contentType().getBytes(StandardCharsets.ISO_8859_1) : new byte[0];
-		int typeAt = FIXED + (live.expires() ? Long.BYTES : 0);
+		int typeAt = FIXED + (live.expires() ? Long.BYTES : 0) + lineageBytes;
 		int valueAt = typeAt + 1 + type.length;
 		Value value = live.value();
-		byte[] bytes = flagged(valueAt + value.length(), live.expires() ? EXPIRES : 0);
+		byte[] bytes = flagged(valueAt + value.length(), (live.expires() ? EXPIRES : 0) | lineageFlag);
 		if (live.expires()) {
 			LONG.set(bytes, FIXED, live.expiresAtMillis());
 		}
@@ -223,21 +236,65 @@ public final class EntryFormat {
 	}
 
 	private static Entry decodeFields(byte[] bytes, int from, int to) {
+		int flags = bytes[from + FLAGS];
+		if ((flags & ~KNOWN_FLAGS) != 0 || isFlagged(bytes, from, TOMBSTONE) && isFlagged(bytes, from, EXPIRES)) {
+			throw new DamagedEntryException("flags " + flags + " are unknown");
+		}
 		Version version = version(bytes, from);
 		Copies copies = copies(bytes, from);
-		return switch (bytes[from + FLAGS]) {
-			case TOMBSTONE -> new Tombstone(version, copies);
-			case EXPIRES ->
-				live(version, copies, (long) LONG.get(bytes, from + FIXED), bytes, from + FIXED + Long.BYTES, to);
-			case 0 -> live(version, copies, Live.NEVER, bytes, from + FIXED, to);
-			default -> throw new DamagedEntryException("flags " + bytes[from + FLAGS] + " are unknown");
-		};
-	}
-
-	private static Live live(Version version, Copies copies, long expiresAt, byte[] bytes, int typeAt, int to) {
+		int at = lineageAt(bytes, from);
+		Lineage lineage = isFlagged(bytes, from, LINEAGE) ? LineageFormat.read(bytes, at) : null;
+		if (isFlagged(bytes, from, TOMBSTONE)) {
+			return new Tombstone(version, copies, lineage);
+		}
+		int typeAt = at + lineageBytes(bytes, from);
 		int length = bytes[typeAt] & 0xff;
 		String type = (length == 0) ? DEFAULT_TYPE : new String(bytes, typeAt + 1, length, StandardCharsets.ISO_8859_1);
-		return new Live(version, copies, expiresAt, type, Value.slice(bytes, typeAt + 1 + length, to));
+		return new Live(version, copies, expiresAtMillis(bytes, from), type,
+				Value.slice(bytes, typeAt + 1 + length, to), lineage);
+	}
+
+	private static boolean isFlagged(byte[] bytes, int from, int flag) {
+		return (bytes[from + FLAGS] & flag) != 0;
+	}
+
+	private static int lineageAt(byte[] bytes, int from) {
+		return from + FIXED + (isFlagged(bytes, from, EXPIRES) ? Long.BYTES : 0);
+	}
+
+	private static int lineageBytes(byte[] bytes, int from) {
+		return isFlagged(bytes, from, LINEAGE) ? LineageFormat.bytes(bytes, lineageAt(bytes, from)) : 0;
+	}
+
+	/**
+	 * Whether the entry that begins with the first {@value #COPIES_END} of these bytes
+	 * was stored under a ballot, without a check of the rest.
+	 */
+	public static boolean hasLineage(byte[] head) {
+		return isFlagged(head, 0, LINEAGE);
+	}
+
+	/**
+	 * Removes the lineage of an entry, for a release that does not know it. The version
+	 * stays, and is then the identity.
+	 * @param bytes not changed
+	 * @return the same bytes, unless the entry has a lineage
+	 * @throws DamagedEntryException if it has one, but is not an undamaged entry of this
+	 * key
+	 */
+	public static byte[] withoutLineage(Key key, byte[] bytes) {
+		if (bytes.length < COPIES_END || !isFlagged(bytes, 0, LINEAGE)) {
+			return bytes;
+		}
+		check(key.bytes(), 0, key.bytes().length, bytes, 0, bytes.length, false);
+		int at = lineageAt(bytes, 0);
+		int length = lineageBytes(bytes, 0);
+		byte[] shorter = new byte[bytes.length - length];
+		System.arraycopy(bytes, 0, shorter, 0, at);
+		System.arraycopy(bytes, at + length, shorter, at, shorter.length - at);
+		shorter[FLAGS] &= ~LINEAGE;
+		seal(key, shorter);
+		return shorter;
 	}
 
 	/**
@@ -270,11 +327,7 @@ public final class EntryFormat {
 	 * without a check.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
-		return switch (bytes[from + FLAGS]) {
-			case TOMBSTONE -> false;
-			case EXPIRES -> millis < expiresAtMillis(bytes, from);
-			default -> true;
-		};
+		return !isFlagged(bytes, from, TOMBSTONE) && millis < expiresAtMillis(bytes, from);
 	}
 
 	/**
@@ -282,7 +335,7 @@ public final class EntryFormat {
 	 * {@link Live#expiresAtMillis()}.
 	 */
 	static long expiresAtMillis(byte[] bytes, int from) {
-		return (bytes[from + FLAGS] == EXPIRES) ? (long) LONG.get(bytes, from + FIXED) : Live.NEVER;
+		return isFlagged(bytes, from, EXPIRES) ? (long) LONG.get(bytes, from + FIXED) : Live.NEVER;
 	}
 
 	/**
@@ -318,7 +371,7 @@ public final class EntryFormat {
 
 	/** Whether the entry that begins there is a tombstone, without any check. */
 	static boolean isTombstoneAt(byte[] bytes, int from) {
-		return bytes[from + FLAGS] == TOMBSTONE;
+		return isFlagged(bytes, from, TOMBSTONE);
 	}
 
 	private static void requireFormat(byte[] bytes, int from, int to) {

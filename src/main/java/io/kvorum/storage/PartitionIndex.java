@@ -60,10 +60,17 @@ public interface PartitionIndex {
 
 	/**
 	 * Removes an entry for good, if the key still has this version. No tombstone stays
-	 * behind.
-	 * @return whether it was there
+	 * behind. A promise of the key stays.
+	 * @param promisedBeforeMillis an entry under a promise of a later ballot is kept; in
+	 * milliseconds since 1970
+	 * @return whether it was there, and was removed
 	 */
-	Mono<Boolean> remove(Key key, Version version);
+	Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis);
+
+	/** Removes an entry for good, whatever is promised. */
+	default Mono<Boolean> remove(Key key, Version version) {
+		return remove(key, version, Long.MAX_VALUE);
+	}
 
 	/**
 	 * Tombstones of deletes and of expired entries, in the order of their versions. May

@@ -4,6 +4,8 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.StorageException.Overloaded;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -24,11 +26,30 @@ public interface StorageEngine {
 	Mono<Entry> read(Key key, Deadline deadline);
 
 	/**
-	 * Stores an entry, unless a newer one or the same is there. Completes when the entry,
-	 * or the one that superseded it, is as durable as the engine's {@link Durability}. A
+	 * Stores an entry by the rule of {@link Acceptor#store}. Completes when the entry, or
+	 * the one that superseded it, is as durable as the engine's {@link Durability}. A
 	 * store does not begin after the deadline, but may complete after it.
 	 */
 	Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline);
+
+	/**
+	 * Stores an entry that was found on another replica, by the rule of
+	 * {@link Acceptor#repair}; otherwise as {@link #store}.
+	 */
+	Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline);
+
+	/**
+	 * Promises a ballot by the rule of {@link Acceptor#prepare}. Completes when the
+	 * promise is as durable as a store.
+	 */
+	Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline);
+
+	/**
+	 * Stores an entry that was made under a ballot, by the rule of
+	 * {@link Acceptor#accept}; otherwise as {@link #store}.
+	 * @param base the newest version that its proposer has seen
+	 */
+	Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline);
 
 	/**
 	 * Whether {@link #store} has room for a write now. A caller asks before it reads the
@@ -67,14 +88,31 @@ public interface StorageEngine {
 	/** Writes and syncs a small value: completes if the disk takes writes. */
 	Mono<Void> probe();
 
-	/** The outcome of a store. */
-	enum StoreOutcome {
+	/**
+	 * The outcome of a store, or of a ballot.
+	 *
+	 * @param state the state of the key that led to a refusal; otherwise of no meaning
+	 */
+	record StoreOutcome(Verdict verdict, Acceptor state) {
 
-		/** The entry is the newest. */
-		STORED,
+		/** The entry is the newest, or the ballot is promised. */
+		public static final StoreOutcome STORED = new StoreOutcome(Verdict.TAKEN, Acceptor.UNTOUCHED);
 
 		/** A newer entry, or the same one, was there. */
-		SUPERSEDED
+		public static final StoreOutcome SUPERSEDED = new StoreOutcome(Verdict.HELD, Acceptor.UNTOUCHED);
+
+		/** The outcome by a verdict of this state. */
+		public static StoreOutcome of(Verdict verdict, Acceptor state) {
+			return switch (verdict) {
+				case TAKEN -> STORED;
+				case HELD -> SUPERSEDED;
+				case REFUSED -> new StoreOutcome(Verdict.REFUSED, state);
+			};
+		}
+
+		public boolean isRefused() {
+			return this.verdict == Verdict.REFUSED;
+		}
 
 	}
 

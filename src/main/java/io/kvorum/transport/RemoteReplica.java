@@ -66,8 +66,8 @@ final class RemoteReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return call(repair ? Call.REPAIR : Call.STORE, key, EntryFormat.encode(key, entry), deadline);
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return call(purpose.isRepair() ? Call.REPAIR : Call.STORE, key, EntryFormat.encode(key, entry), deadline);
 	}
 
 	private Mono<Reply> call(Call call, Key key, byte[] entry, Deadline deadline) {

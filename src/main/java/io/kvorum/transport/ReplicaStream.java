@@ -12,6 +12,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.transport.ReplicaProtocol.Lane;
@@ -166,15 +167,15 @@ final class ReplicaStream {
 		return switch (operation.kind) {
 			case ReplicaProtocol.READ -> this.replica.read(operation.key, deadline);
 			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);
-			case ReplicaProtocol.STORE -> store(operation, false, deadline);
-			case ReplicaProtocol.REPAIR -> store(operation, true, deadline);
+			case ReplicaProtocol.STORE -> store(operation, Purpose.WRITE, deadline);
+			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
 		};
 	}
 
-	private Mono<Reply> store(OperationFrame operation, boolean repair, Deadline deadline) {
+	private Mono<Reply> store(OperationFrame operation, Purpose purpose, Deadline deadline) {
 		Entry entry;
 		try {
 			entry = this.form.read(operation.key, operation.entry);
@@ -182,7 +183,7 @@ final class ReplicaStream {
 		catch (DamagedEntryException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage()));
 		}
-		return this.replica.store(operation.key, entry, repair, deadline);
+		return this.replica.store(operation.key, entry, purpose, deadline);
 	}
 
 	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {

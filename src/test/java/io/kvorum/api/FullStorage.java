@@ -6,6 +6,7 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException.Overloaded;
@@ -39,6 +40,21 @@ final class FullStorage implements StorageEngine {
 	@Override
 	public @Nullable Overloaded refuseWrite(int valueBytes) {
 		return this.early;
+	}
+
+	@Override
+	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+		return this.stored.repair(key, entry, deadline);
+	}
+
+	@Override
+	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+		return this.stored.prepare(key, ballot, deadline);
+	}
+
+	@Override
+	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return this.stored.accept(key, entry, base, deadline);
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.KeyValueStoreContract;
 import io.kvorum.replication.LocalReplica;
@@ -134,6 +135,21 @@ class CoordinatorContractTests {
 		@Override
 		public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 			return unless(this.broken.get(), unless(this.full.get(), this.stored.store(key, entry, deadline)));
+		}
+
+		@Override
+		public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+			return unless(this.broken.get(), this.stored.repair(key, entry, deadline));
+		}
+
+		@Override
+		public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+			return unless(this.broken.get(), unless(this.full.get(), this.stored.prepare(key, ballot, deadline)));
+		}
+
+		@Override
+		public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+			return unless(this.broken.get(), unless(this.full.get(), this.stored.accept(key, entry, base, deadline)));
 		}
 
 		@Override

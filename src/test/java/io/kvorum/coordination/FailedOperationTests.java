@@ -122,6 +122,21 @@ class FailedOperationTests {
 		}
 
 		@Override
+		public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+			return this.answer.cast(StoreOutcome.class);
+		}
+
+		@Override
+		public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+			return this.answer.cast(StoreOutcome.class);
+		}
+
+		@Override
+		public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+			return this.answer.cast(StoreOutcome.class);
+		}
+
+		@Override
 		public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
 			return this.answer.cast(Page.class);
 		}

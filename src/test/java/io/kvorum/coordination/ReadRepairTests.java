@@ -133,7 +133,7 @@ class ReadRepairTests {
 		}
 
 		@Override
-		public Mono<Reply> store(Key key, Entry entry, boolean isRepair, Deadline deadline) {
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			throw new IllegalStateException("planted");
 		}
 

@@ -186,8 +186,8 @@ public final class ScriptedReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return call(repair ? Asked.REPAIR : Asked.STORE, entry, deadline);
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return call(purpose.isRepair() ? Asked.REPAIR : Asked.STORE, entry, deadline);
 	}
 
 	@Override

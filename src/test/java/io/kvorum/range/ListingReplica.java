@@ -192,7 +192,7 @@ public final class ListingReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		throw new AssertionError("a range stores nothing");
 	}
 

@@ -18,6 +18,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
@@ -59,8 +60,8 @@ class LocalReplicaTests {
 		return reply;
 	}
 
-	private Reply store(Entry entry, boolean repair) {
-		return reply(this.replica.store(KEY, entry, repair, this.deadline));
+	private Reply store(Entry entry, Purpose purpose) {
+		return reply(this.replica.store(KEY, entry, purpose, this.deadline));
 	}
 
 	private @Nullable Entry stored() {
@@ -83,21 +84,21 @@ class LocalReplicaTests {
 	void itTellsWhatItHoldsTombstonesAndWhatHasExpiredToo() {
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.nothing());
 		Entry expired = Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1);
-		store(expired, true);
+		store(expired, Purpose.REPAIR);
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(expired));
 		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
-		store(tombstone, false);
+		store(tombstone, Purpose.WRITE);
 		assertThat(reply(this.replica.read(KEY, this.deadline))).isEqualTo(Held.of(tombstone));
 	}
 
 	@Test
 	void aWriteThatHasExpiredBeforeItCameIsRefusedAndARepairIsNot() {
 		Entry expired = Generator.live(ahead(-1_000).version(), "expired", this.time.millis());
-		assertRefused(store(expired, false), Reason.TIMEOUT);
+		assertRefused(store(expired, Purpose.WRITE), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
 
-		assertThat(store(expired, true)).isEqualTo(Acknowledged.INSTANCE);
-		assertThat(store(Generator.live(ahead(0).version(), "lasting", this.time.millis() + 1), false))
+		assertThat(store(expired, Purpose.REPAIR)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(Generator.live(ahead(0).version(), "lasting", this.time.millis() + 1), Purpose.WRITE))
 			.isEqualTo(Acknowledged.INSTANCE);
 	}
 
@@ -106,29 +107,29 @@ class LocalReplicaTests {
 		this.clock.observe(ahead(400).version());
 		Entry expired = Generator.live(ahead(-700).version(), "expired", this.clock.expiryMillis());
 
-		assertRefused(store(expired, false), Reason.TIMEOUT);
+		assertRefused(store(expired, Purpose.WRITE), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
 	}
 
 	@Test
 	void toWhoAsksForTheVersionItTellsNoMore() {
 		assertThat(reply(this.replica.readVersion(KEY, this.deadline))).isEqualTo(Held.nothing());
-		store(ahead(0), false);
+		store(ahead(0), Purpose.WRITE);
 
 		assertThat(reply(this.replica.readVersion(KEY, this.deadline))).isEqualTo(new Held(ahead(0).version(), null));
 	}
 
 	@Test
 	void anOlderEntryIsAcknowledgedAndNotKept() {
-		store(ahead(0), false);
+		store(ahead(0), Purpose.WRITE);
 
-		assertThat(store(ahead(-1), false)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(ahead(-1), Purpose.WRITE)).isEqualTo(Acknowledged.INSTANCE);
 		assertThat(stored()).isEqualTo(ahead(0));
 	}
 
 	@Test
 	void aVersionUpToTheLimitAheadOfTheClockIsStoredAndFollowed() {
-		assertThat(store(ahead(500), false)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(ahead(500), Purpose.WRITE)).isEqualTo(Acknowledged.INSTANCE);
 
 		assertThat(stored()).isEqualTo(ahead(500));
 		assertThat(this.clock.next().isNewerThan(ahead(500).version())).isTrue();
@@ -136,7 +137,7 @@ class LocalReplicaTests {
 
 	@Test
 	void aVersionBeyondTheLimitIsRefusedAndNotFollowed() {
-		assertRefused(store(ahead(501), false), Reason.CLOCK);
+		assertRefused(store(ahead(501), Purpose.WRITE), Reason.CLOCK);
 
 		assertThat(stored()).isNull();
 		assertThat(this.clock.next().millis()).isEqualTo(this.time.millis());
@@ -145,17 +146,17 @@ class LocalReplicaTests {
 
 	@Test
 	void aVersionBeyondTheLimitIsStoredWhereWhatIsThereIsAsFarAhead() {
-		store(ahead(2_000), true);
+		store(ahead(2_000), Purpose.REPAIR);
 
-		assertThat(store(ahead(2_500), false)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(ahead(2_500), Purpose.WRITE)).isEqualTo(Acknowledged.INSTANCE);
 		assertThat(stored()).isEqualTo(ahead(2_500));
-		assertRefused(store(ahead(3_001), false), Reason.CLOCK);
+		assertRefused(store(ahead(3_001), Purpose.WRITE), Reason.CLOCK);
 		assertThat(stored()).isEqualTo(ahead(2_500));
 	}
 
 	@Test
 	void theVersionOfARepairIsNotHeldAgainstTheClock() {
-		assertThat(store(ahead(3_600_000), true)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(store(ahead(3_600_000), Purpose.REPAIR)).isEqualTo(Acknowledged.INSTANCE);
 
 		assertThat(stored()).isEqualTo(ahead(3_600_000));
 		assertThat(this.clock.next().millis()).as("nor followed").isEqualTo(this.time.millis());
@@ -165,8 +166,8 @@ class LocalReplicaTests {
 	void afterTheDeadlineNothingIsDone() {
 		this.time.pass(Duration.ofSeconds(1));
 
-		assertRefused(store(ahead(0), false), Reason.TIMEOUT);
-		assertRefused(store(ahead(0), true), Reason.TIMEOUT);
+		assertRefused(store(ahead(0), Purpose.WRITE), Reason.TIMEOUT);
+		assertRefused(store(ahead(0), Purpose.REPAIR), Reason.TIMEOUT);
 		assertRefused(reply(this.replica.read(KEY, this.deadline)), Reason.TIMEOUT);
 		assertRefused(reply(this.replica.readVersion(KEY, this.deadline)), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
@@ -182,7 +183,7 @@ class LocalReplicaTests {
 		stored.put(Generator.key("a"), Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1));
 		stored.put(Generator.key("b"), new Tombstone(ahead(0).version(), 3));
 		stored.put(Generator.key("c"), ahead(0));
-		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, true, this.deadline)));
+		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, Purpose.REPAIR, this.deadline)));
 
 		assertThat(scan(Page.Limit.of(10_000, 10))).isInstanceOfSatisfying(Listed.class, listed -> {
 			assertThat(listed.page().isLast()).isTrue();

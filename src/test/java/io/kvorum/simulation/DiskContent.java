@@ -13,6 +13,7 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.TombstoneRecord;
@@ -27,6 +28,9 @@ final class DiskContent {
 	final long identity;
 
 	final Map<Key, Entry> entries = new HashMap<>();
+
+	/** The highest ballots promised. */
+	final Map<Key, Version> promises = new HashMap<>();
 
 	/** Since when; those of tombstones that have been overwritten too. */
 	private final TreeMap<EntryHeader, Long> tombstones = new TreeMap<>(BY_AGE);
@@ -63,6 +67,7 @@ final class DiskContent {
 	DiskContent restored(long identity, Map<String, byte[]> records) {
 		DiskContent restored = new DiskContent(identity, this.factor);
 		restored.entries.putAll(this.entries);
+		restored.promises.putAll(this.promises);
 		restored.tombstones.putAll(this.tombstones);
 		this.hints.forEach((target, hints) -> restored.hints.put(target, new HashMap<>(hints)));
 		restored.records.putAll(records);
@@ -84,23 +89,41 @@ final class DiskContent {
 		remove(key);
 		this.entries.put(key, entry);
 		toggle(key, entry);
+		if (entry.lineage() != null) {
+			promise(key, entry.version());
+		}
 		if (entry instanceof Tombstone) {
 			this.tombstones.put(stubOf(key, entry), nowMillis);
 		}
+	}
+
+	/** Keeps a promise, unless a higher one is there. */
+	void promise(Key key, Version ballot) {
+		this.promises.merge(key, ballot, (one, other) -> one.isNewerThan(other) ? one : other);
+	}
+
+	Acceptor stateOf(Key key) {
+		Entry there = this.entries.get(key);
+		return new Acceptor((there != null) ? there.version() : Version.ABSENT,
+				this.promises.getOrDefault(key, Version.ABSENT));
 	}
 
 	/** Makes a tombstone of an entry of that version. */
 	boolean bury(Key key, Version version, long nowMillis) {
 		Entry entry = this.entries.get(key);
 		if (entry instanceof Live && entry.version().equals(version)) {
-			put(key, new Tombstone(version, entry.copies()), nowMillis);
+			put(key, new Tombstone(version, entry.copies(), entry.lineage()), nowMillis);
 			return true;
 		}
 		return false;
 	}
 
-	boolean remove(Key key, Version version) {
+	boolean remove(Key key, Version version, long promisedBeforeMillis) {
 		Entry entry = this.entries.get(key);
+		if (entry != null && entry.version().equals(version)
+				&& stateOf(key).promise().millis() >= promisedBeforeMillis) {
+			return false;
+		}
 		this.tombstones.remove(new EntryHeader(key, version, 1, true));
 		if (entry == null || !entry.version().equals(version)) {
 			return false;

@@ -30,26 +30,28 @@ final class FlawedReplica implements Replica {
 	/** Acknowledges repairs of keys that it has nothing of, and leaves it at that. */
 	static Replica thatIgnoresAbsent(Replica replica, TimeSource time) {
 		return new FlawedReplica(replica,
-				(key, entry, repair, deadline) -> !repair ? replica.store(key, entry, false, deadline)
-						: replica.readVersion(key, deadline)
-							.flatMap(reply -> (reply instanceof Held held && held.version().timestamp() == 0)
-									? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, true, deadline)));
+				(key, entry, purpose,
+						deadline) -> !purpose.isRepair() ? replica.store(key, entry, Purpose.WRITE, deadline)
+								: replica.readVersion(key, deadline)
+									.flatMap(reply -> (reply instanceof Held held && held.version().timestamp() == 0)
+											? Mono.just(Acknowledged.INSTANCE)
+											: replica.store(key, entry, purpose, deadline)));
 	}
 
 	/** Takes the time to live from now on, by its own clock. */
 	static Replica thatStampsExpiry(Replica replica, TimeSource time) {
 		return new FlawedReplica(replica,
-				(key, entry, repair, deadline) -> replica.store(key,
+				(key, entry, purpose, deadline) -> replica.store(key,
 						(entry instanceof Live live && live.expires()) ? new Live(live.version(), live.copies(),
 								time.millis() + live.expiresAtMillis() - live.version().millis(), live.contentType(),
 								live.value()) : entry,
-						repair, deadline));
+						purpose, deadline));
 	}
 
 	/** Acknowledges repairs that never reach the disk. */
 	static Replica thatLosesRepairs(Replica replica, TimeSource time) {
-		return new FlawedReplica(replica, (key, entry, repair, deadline) -> repair ? Mono.just(Acknowledged.INSTANCE)
-				: replica.store(key, entry, false, deadline));
+		return new FlawedReplica(replica, (key, entry, purpose, deadline) -> purpose.isRepair()
+				? Mono.just(Acknowledged.INSTANCE) : replica.store(key, entry, Purpose.WRITE, deadline));
 	}
 
 	@Override
@@ -68,8 +70,8 @@ final class FlawedReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return this.manner.store(key, entry, repair, deadline);
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return this.manner.store(key, entry, purpose, deadline);
 	}
 
 	@Override
@@ -91,7 +93,7 @@ final class FlawedReplica implements Replica {
 	@FunctionalInterface
 	private interface Manner {
 
-		Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline);
+		Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline);
 
 	}
 

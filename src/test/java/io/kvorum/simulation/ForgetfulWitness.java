@@ -54,8 +54,8 @@ record ForgetfulWitness(Replica replica) implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return this.replica.store(key, entry, repair, deadline);
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return this.replica.store(key, entry, purpose, deadline);
 	}
 
 	@Override

@@ -45,11 +45,12 @@ final class RejectingReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return this.replica.readVersion(key, deadline)
-			.flatMap(reply -> (!repair && reply instanceof Held held && held.version().isNewerThan(entry.version()))
-					? Mono.just(Failed.notDone(Reason.INTERNAL, REJECTED))
-					: this.replica.store(key, entry, repair, deadline));
+			.flatMap(reply -> (!purpose.isRepair() && reply instanceof Held held
+					&& held.version().isNewerThan(entry.version()))
+							? Mono.just(Failed.notDone(Reason.INTERNAL, REJECTED))
+							: this.replica.store(key, entry, purpose, deadline));
 	}
 
 	@Override

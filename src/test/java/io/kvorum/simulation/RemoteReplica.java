@@ -57,8 +57,8 @@ final class RemoteReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return call(true, deadline, (replica, limit) -> replica.store(key, entry, repair, limit));
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return call(true, deadline, (replica, limit) -> replica.store(key, entry, purpose, limit));
 	}
 
 	@Override

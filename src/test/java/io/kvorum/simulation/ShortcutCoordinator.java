@@ -19,6 +19,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -60,8 +61,8 @@ final class ShortcutCoordinator implements Operations {
 			if (agreed || this.shortcuts.writeBack == WriteBack.NONE) {
 				return answer;
 			}
-			Mono<List<Reply>> writeBack = gather(set, asked.ack(), replica -> replica.store(key, entry, true, deadline),
-					false);
+			Mono<List<Reply>> writeBack = gather(set, asked.ack(),
+					replica -> replica.store(key, entry, Purpose.REPAIR, deadline), false);
 			if (this.shortcuts.writeBack == WriteBack.NOT_WAITED_FOR) {
 				writeBack.subscribe(_ -> {
 				}, _ -> {
@@ -113,7 +114,7 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	private Mono<Reply> store(Replica replica, Key key, Entry entry, Deadline deadline) {
-		Mono<Reply> stored = replica.store(key, entry, false, deadline);
+		Mono<Reply> stored = replica.store(key, entry, Purpose.WRITE, deadline);
 		if (!this.shortcuts.hintsCount) {
 			return stored;
 		}
@@ -121,7 +122,7 @@ final class ShortcutCoordinator implements Operations {
 			if (reply instanceof Failed) {
 				this.parts.node().after(this.parts.chance().nanos(10, 500), () -> {
 					Deadline later = Deadline.after(this.parts.node().time(), ProductOperations.WRITE_TIMEOUT);
-					replica.store(key, entry, true, later).subscribe();
+					replica.store(key, entry, Purpose.REPAIR, later).subscribe();
 				});
 				return Reply.Acknowledged.INSTANCE;
 			}

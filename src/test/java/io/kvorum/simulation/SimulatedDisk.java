@@ -9,12 +9,16 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
@@ -122,7 +126,31 @@ final class SimulatedDisk implements StorageEngine {
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
-		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry) : write(() -> put(key, entry));
+		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry)
+				: write(() -> put(key, entry, Acceptor::store));
+	}
+
+	@Override
+	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry)
+				: write(() -> put(key, entry, Acceptor::repair));
+	}
+
+	@Override
+	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return write(() -> put(key, entry, (state, version) -> state.accept(version, base)));
+	}
+
+	@Override
+	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+		return write(() -> {
+			Acceptor state = this.content.stateOf(key);
+			Verdict verdict = state.prepare(ballot);
+			if (verdict == Verdict.TAKEN) {
+				this.content.promise(key, ballot);
+			}
+			return StoreOutcome.of(verdict, state);
+		});
 	}
 
 	/** Does something with what is on the disk, in the next batch. */
@@ -226,10 +254,11 @@ final class SimulatedDisk implements StorageEngine {
 		refused.forEach(write -> write.fail(new Unavailable("the disk has failed")));
 	}
 
-	private StoreOutcome put(Key key, Entry entry) {
-		Entry there = this.content.entries.get(key);
-		if (there != null && !entry.version().isNewerThan(there.version()) && this.manners != Manners.NOT_COMPARED) {
-			return StoreOutcome.SUPERSEDED;
+	private StoreOutcome put(Key key, Entry entry, BiFunction<Acceptor, Version, Verdict> rule) {
+		Acceptor state = this.content.stateOf(key);
+		Verdict verdict = rule.apply(state, entry.version());
+		if (verdict != Verdict.TAKEN && this.manners != Manners.NOT_COMPARED) {
+			return StoreOutcome.of(verdict, state);
 		}
 		this.content.put(key, entry, this.node.time().millis());
 		this.node.has(key, entry);
@@ -251,7 +280,7 @@ final class SimulatedDisk implements StorageEngine {
 		}
 		this.node.log("has in memory ", entry);
 		this.unsynced.put(key, entry);
-		this.node.after(this.chance.nanos(10, 1_000), () -> put(key, entry));
+		this.node.after(this.chance.nanos(10, 1_000), () -> put(key, entry, Acceptor::store));
 		return StoreOutcome.STORED;
 	}
 

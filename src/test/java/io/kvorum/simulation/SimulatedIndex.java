@@ -56,9 +56,9 @@ final class SimulatedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<Boolean> remove(Key key, Version version) {
+	public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
 		return this.disk.write(() -> {
-			boolean removed = this.disk.content().remove(key, version);
+			boolean removed = this.disk.content().remove(key, version, promisedBeforeMillis);
 			if (removed) {
 				this.node.log(() -> "removes k%d %s".formatted(key.bytes()[0], Values.text(version)));
 			}

@@ -44,8 +44,8 @@ public abstract class ForwardedIndex implements PartitionIndex {
 	}
 
 	@Override
-	public Mono<Boolean> remove(Key key, Version version) {
-		return this.index.remove(key, version);
+	public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
+		return this.index.remove(key, version, promisedBeforeMillis);
 	}
 
 	@Override

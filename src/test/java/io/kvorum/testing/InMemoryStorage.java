@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
@@ -11,22 +12,29 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The storage ports without a disk: what an engine has to do, in few lines. */
-public final class InMemoryStorage implements StorageEngine, PartitionIndex, HintLog {
+public final class InMemoryStorage implements StorageEngine, PartitionIndex, HintLog, PromiseLog {
 
 	/** Guarded by this. */
 	private final NavigableMap<Key, Entry> entries = new TreeMap<>();
+
+	/** The highest ballots promised. Guarded by this. */
+	private final NavigableMap<Key, Version> promises = new TreeMap<>();
 
 	/** Guarded by this, but for its digests. */
 	private final InMemoryIndex index = new InMemoryIndex();
@@ -40,7 +48,22 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
-		return Mono.fromSupplier(() -> storeIfNewer(key, entry));
+		return Mono.fromSupplier(() -> store(key, entry, Acceptor::store));
+	}
+
+	@Override
+	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+		return Mono.fromSupplier(() -> store(key, entry, Acceptor::repair));
+	}
+
+	@Override
+	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return Mono.fromSupplier(() -> store(key, entry, (state, version) -> state.accept(version, base)));
+	}
+
+	@Override
+	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+		return Mono.fromSupplier(() -> promise(key, ballot));
 	}
 
 	@Override
@@ -61,14 +84,57 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 		return this.entries.get(key);
 	}
 
-	private synchronized StoreOutcome storeIfNewer(Key key, Entry entry) {
-		Entry there = this.entries.get(key);
-		if (there != null && !entry.version().isNewerThan(there.version())) {
-			return StoreOutcome.SUPERSEDED;
+	private synchronized StoreOutcome store(Key key, Entry entry, BiFunction<Acceptor, Version, Verdict> rule) {
+		Acceptor state = stateOf(key);
+		Verdict verdict = rule.apply(state, entry.version());
+		if (verdict == Verdict.TAKEN) {
+			this.entries.put(key, entry);
+			this.index.put(key, entry);
+			if (entry.lineage() != null) {
+				this.promises.merge(key, entry.version(), (one, other) -> one.isNewerThan(other) ? one : other);
+			}
 		}
-		this.entries.put(key, entry);
-		this.index.put(key, entry);
-		return StoreOutcome.STORED;
+		return StoreOutcome.of(verdict, state);
+	}
+
+	private synchronized StoreOutcome promise(Key key, Version ballot) {
+		Acceptor state = stateOf(key);
+		Verdict verdict = state.prepare(ballot);
+		if (verdict == Verdict.TAKEN) {
+			this.promises.put(key, ballot);
+		}
+		return StoreOutcome.of(verdict, state);
+	}
+
+	private Acceptor stateOf(Key key) {
+		Entry there = this.entries.get(key);
+		return new Acceptor((there != null) ? there.version() : Version.ABSENT,
+				this.promises.getOrDefault(key, Version.ABSENT));
+	}
+
+	@Override
+	public Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> promisesNow(after, limit));
+	}
+
+	private synchronized List<PromiseRecord> promisesNow(@Nullable Key after, int limit) {
+		return ((after != null) ? this.promises.tailMap(after, false) : this.promises).entrySet()
+			.stream()
+			.limit(limit)
+			.map(promise -> new PromiseRecord(promise.getKey(), promise.getValue()))
+			.toList();
+	}
+
+	@Override
+	public synchronized Mono<Void> keep(Key key, Version promise) {
+		this.promises.merge(key, promise, (one, other) -> one.isNewerThan(other) ? one : other);
+		return Mono.empty();
+	}
+
+	@Override
+	public synchronized Mono<Void> forget(PromiseRecord promise) {
+		this.promises.remove(promise.key(), promise.ballot());
+		return Mono.empty();
 	}
 
 	@Override
@@ -100,13 +166,14 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
-	public Mono<Boolean> remove(Key key, Version version) {
-		return Mono.fromSupplier(() -> removeNow(key, version));
+	public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
+		return Mono.fromSupplier(() -> removeNow(key, version, promisedBeforeMillis));
 	}
 
-	private synchronized boolean removeNow(Key key, Version version) {
+	private synchronized boolean removeNow(Key key, Version version, long promisedBeforeMillis) {
 		Entry there = this.entries.get(key);
-		if (there == null || !there.version().equals(version)) {
+		if (there == null || !there.version().equals(version)
+				|| stateOf(key).promise().millis() >= promisedBeforeMillis) {
 			return false;
 		}
 		this.entries.remove(key);

@@ -386,8 +386,8 @@ class ReplicaStreamTests {
 		}
 
 		@Override
-		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-			return call(repair ? "repair" : "store", deadline);
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+			return call(purpose.isRepair() ? "repair" : "store", deadline);
 		}
 
 		@Override

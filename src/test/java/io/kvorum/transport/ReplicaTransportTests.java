@@ -29,6 +29,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Listed;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Awaited;
@@ -122,12 +123,12 @@ class ReplicaTransportTests {
 		Replica remote = remote();
 
 		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.nothing());
-		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())))
+		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())))
 			.isEqualTo(Acknowledged.INSTANCE);
 		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(ENTRY));
 		assertThat(TransportNodes.reply(remote.readVersion(KEY, TransportNodes.soon())))
 			.isEqualTo(new Held(ENTRY.version(), null));
-		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, true, TransportNodes.soon())))
+		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.REPAIR, TransportNodes.soon())))
 			.isEqualTo(Acknowledged.INSTANCE);
 		assertThat(this.second.asked).extracting(TestReplica.Asked::call)
 			.containsExactly(Call.READ, Call.STORE, Call.READ, Call.READ_VERSION, Call.REPAIR);
@@ -149,7 +150,7 @@ class ReplicaTransportTests {
 		Replica remote = remote();
 		Live entry = large(bytes);
 
-		assertThat(TransportNodes.reply(remote.store(KEY, entry, false, TransportNodes.soon())))
+		assertThat(TransportNodes.reply(remote.store(KEY, entry, Purpose.WRITE, TransportNodes.soon())))
 			.isEqualTo(Acknowledged.INSTANCE);
 		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(entry));
 	}
@@ -160,7 +161,7 @@ class ReplicaTransportTests {
 		this.nodes.start(this.second, patient);
 		Replica remote = connected(this.nodes.start(this.first, patient));
 		Live entry = large(1 << 20);
-		TransportNodes.reply(remote.store(KEY, entry, false, TransportNodes.soon()));
+		TransportNodes.reply(remote.store(KEY, entry, Purpose.WRITE, TransportNodes.soon()));
 		List<Reply> replies = Flux.range(0, 30)
 			.flatMap(_ -> remote.read(KEY, TransportNodes.soon()), 30)
 			.collectList()
@@ -181,7 +182,7 @@ class ReplicaTransportTests {
 			three.awaitThere(asking, 0);
 			three.awaitThere(client, 1);
 			Live entry = large(100_000);
-			TransportNodes.reply(three.remote(client, 0).store(KEY, entry, false, TransportNodes.soon()));
+			TransportNodes.reply(three.remote(client, 0).store(KEY, entry, Purpose.WRITE, TransportNodes.soon()));
 			List<String> threads = new CopyOnWriteArrayList<>();
 			between.script(one -> {
 				threads.add(Thread.currentThread().getName());
@@ -231,7 +232,7 @@ class ReplicaTransportTests {
 
 		assertThat(remote.expectedNanos()).isEqualTo(Replica.AWAY);
 		Failed read = failed(TransportNodes.reply(remote.read(KEY, TransportNodes.soon())));
-		Failed store = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		Failed store = failed(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())));
 		assertThat(List.of(read, store))
 			.allMatch(reply -> reply.reason() == Reason.AWAY && !reply.mayHaveHappened() && reply.mayRetry());
 		TransportNodes.await("it is told why",
@@ -338,7 +339,8 @@ class ReplicaTransportTests {
 		peer(true, (_, _) -> {
 		});
 		Replica remote = connected(this.nodes.start(this.first));
-		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())
+			.toFuture();
 		CompletableFuture<@Nullable Reply> read = remote.read(KEY, TransportNodes.soon()).toFuture();
 
 		assertThat(store.join()).isInstanceOfSatisfying(Failed.class, failed -> {
@@ -354,8 +356,8 @@ class ReplicaTransportTests {
 	void aPeerThatAnswersPingsIsKeptHoweverLongAnOperationTakes() {
 		ScriptedPeer peer = peer(true, ScriptedPeer::pong);
 		Replica remote = connected(this.nodes.start(this.first));
-		Failed reply = failed(
-				TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ofMillis(1_500)))));
+		Failed reply = failed(TransportNodes
+			.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.in(Duration.ofMillis(1_500)))));
 
 		assertThat(reply.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(reply.mayHaveHappened()).isTrue();
@@ -379,7 +381,8 @@ class ReplicaTransportTests {
 	@Test
 	void afterTheDeadlineNothingIsSent() {
 		Replica remote = remote();
-		Failed late = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ZERO))));
+		Failed late = failed(
+				TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.in(Duration.ZERO))));
 
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late.mayHaveHappened()).isFalse();
@@ -394,9 +397,9 @@ class ReplicaTransportTests {
 		Replica remote = connected(this.nodes.start(this.first, TransportNodes.settings("the secret", 3)));
 		List<CompletableFuture<@Nullable Reply>> taken = new ArrayList<>();
 		for (int i = 0; i < 3; i++) {
-			taken.add(asked(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+			taken.add(asked(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())));
 		}
-		Failed refused = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		Failed refused = failed(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())));
 		assertThat(refused)
 			.isEqualTo(Failed.notDone(Reason.OVERLOADED, "kvorum.cluster.max-in-flight of 3 is reached"));
 		TransportNodes.await("three arrived", () -> held.size() == 3);
@@ -414,7 +417,8 @@ class ReplicaTransportTests {
 		List<CompletableFuture<@Nullable Reply>> stores = new ArrayList<>();
 		List<CompletableFuture<@Nullable Reply>> reads = new ArrayList<>();
 		for (int i = 0; i < 500; i++) {
-			stores.add(asked(remote.store(Generator.key("k" + i), ENTRY, i % 2 == 0, TransportNodes.soon())));
+			stores.add(asked(remote.store(Generator.key("k" + i), ENTRY, (i % 2 == 0) ? Purpose.REPAIR : Purpose.WRITE,
+					TransportNodes.soon())));
 			reads.add(asked(remote.readVersion(Generator.key("k" + i), TransportNodes.soon())));
 		}
 		TransportNodes.await("they arrived", () -> peer.frames.get() >= 1_000);
@@ -452,7 +456,8 @@ class ReplicaTransportTests {
 			}
 		});
 		Replica remote = connected(this.nodes.start(this.first));
-		Reply store = TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.in(Duration.ofSeconds(1))));
+		Reply store = TransportNodes
+			.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.in(Duration.ofSeconds(1))));
 
 		assertThat(failed(store).reason()).isEqualTo(Reason.INTERNAL);
 		assertThat(failed(store).mayHaveHappened()).isTrue();
@@ -467,7 +472,7 @@ class ReplicaTransportTests {
 		});
 		Replica remote = connected(this.nodes.start(this.first));
 
-		assertThat(failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon()))))
+		assertThat(failed(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon()))))
 			.isEqualTo(Failed.unknown(Reason.DISCONNECTED,
 					"the connection to %s has ended: a frame of 2130772483 bytes, the limit is 2101248"
 						.formatted(this.nodes.addresses.get(1))));
@@ -674,7 +679,8 @@ class ReplicaTransportTests {
 		ReplicaTransport peer = this.nodes.start(this.second);
 		ReplicaTransport transport = this.nodes.start(this.first);
 		Replica remote = connected(transport);
-		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())
+			.toFuture();
 		TransportNodes.await("it arrived", () -> held.size() == 1);
 		CompletableFuture<Void> stopped = new CompletableFuture<>();
 		peer.stop(() -> stopped.complete(null));
@@ -713,7 +719,8 @@ class ReplicaTransportTests {
 		peer(true, ScriptedPeer::pong);
 		ReplicaTransport transport = this.nodes.start(this.first);
 		Replica remote = connected(transport);
-		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, false, TransportNodes.soon()).toFuture();
+		CompletableFuture<@Nullable Reply> store = remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())
+			.toFuture();
 		TransportNodes.stop(transport);
 
 		assertThat(failed(reply(store)).mayHaveHappened()).isTrue();
@@ -733,7 +740,7 @@ class ReplicaTransportTests {
 	void aReplicaThatHasABugFailsTheOperationAndNoOther() {
 		Replica remote = remote();
 		this.second.script(_ -> Mono.error(new IllegalStateException("planted")));
-		Failed failed = failed(TransportNodes.reply(remote.store(KEY, ENTRY, false, TransportNodes.soon())));
+		Failed failed = failed(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon())));
 
 		assertThat(failed.reason()).isEqualTo(Reason.INTERNAL);
 		assertThat(failed.mayHaveHappened()).isTrue();

@@ -18,6 +18,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.RawHttp;
@@ -121,7 +122,7 @@ class SecuredTransportTests {
 		for (int bytes : new int[] { 1, 20_000, 2 << 20 }) {
 			Live entry = Generator.live(new Version(bytes, 7), "x".repeat(bytes));
 			Key key = Generator.key("key" + bytes);
-			assertThat(TransportNodes.reply(remote.store(key, entry, false, TransportNodes.soon())))
+			assertThat(TransportNodes.reply(remote.store(key, entry, Purpose.WRITE, TransportNodes.soon())))
 				.isEqualTo(Acknowledged.INSTANCE);
 			assertThat(TransportNodes.reply(remote.read(key, TransportNodes.soon()))).isEqualTo(Held.of(entry));
 		}

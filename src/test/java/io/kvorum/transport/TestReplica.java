@@ -79,8 +79,8 @@ final class TestReplica implements Replica {
 	}
 
 	@Override
-	public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
-		return call(repair ? Call.REPAIR : Call.STORE, key, entry, deadline);
+	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+		return call(purpose.isRepair() ? Call.REPAIR : Call.STORE, key, entry, deadline);
 	}
 
 	@Override

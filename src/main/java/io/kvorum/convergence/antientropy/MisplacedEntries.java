@@ -18,6 +18,7 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
@@ -206,7 +207,7 @@ final class MisplacedEntries {
 	private Mono<Void> handOn(List<Member> owners, EntryHeader header, Entry entry, boolean isAsSeen) {
 		int bytes = PairRepair.bytesOf(header.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> replicaOf(owner).store(header.key(), entry, true, deadline()).map(reply -> {
+			.concatMap(owner -> replicaOf(owner).store(header.key(), entry, Purpose.REPAIR, deadline()).map(reply -> {
 				boolean taken = reply instanceof Acknowledged;
 				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
 				return taken;

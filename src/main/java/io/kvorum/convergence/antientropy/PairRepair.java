@@ -28,6 +28,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Page;
@@ -406,7 +407,7 @@ final class PairRepair {
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
-			return PairRepair.this.local.store(key, entry, true, deadline())
+			return PairRepair.this.local.store(key, entry, Purpose.REPAIR, deadline())
 				.flatMap(reply -> acknowledged(PairRepair.this.local, reply))
 				.onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
 		}
@@ -464,7 +465,7 @@ final class PairRepair {
 				large.add(header);
 				return Mono.empty();
 			}
-			return this.peer.store(header.key(), entry, true, deadline())
+			return this.peer.store(header.key(), entry, Purpose.REPAIR, deadline())
 				.flatMap(stored -> acknowledged(this.peer, stored))
 				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
 				.then(this.pace.afterBytes(bytes));

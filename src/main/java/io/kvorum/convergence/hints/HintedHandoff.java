@@ -21,6 +21,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Pace;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
@@ -342,7 +343,7 @@ public final class HintedHandoff implements MissedStores {
 
 		private Mono<Void> handOver(Hint hint) {
 			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
-			return this.target.replica.store(hint.key(), hint.entry(), true, deadline).flatMap(reply -> {
+			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
 				if (!(reply instanceof Acknowledged)) {
 					return end();
 				}

@@ -124,7 +124,8 @@ public final class TombstoneCollector {
 		}
 
 		private Mono<Boolean> remove(TombstoneRecord tombstone) {
-			return TombstoneCollector.this.index.remove(tombstone.header().key(), tombstone.header().version());
+			return TombstoneCollector.this.index.remove(tombstone.header().key(), tombstone.header().version(),
+					this.graceEndMillis);
 		}
 
 		private void end() {

@@ -10,7 +10,9 @@ import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
 import org.jspecify.annotations.Nullable;
@@ -47,12 +49,21 @@ final class Batch implements AutoCloseable {
 
 	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
+	private final byte[] ballot = new byte[PromiseRow.VALUE_BYTES];
+
+	/**
+	 * Whether the store may have rows of promises. Without conditional writes it has
+	 * none, and stores need not look for them.
+	 */
+	private boolean mayHavePromises;
+
 	private boolean synced;
 
 	Batch(Database database, RowCache rows, TimeSource time) {
 		this.database = database;
 		this.rows = rows;
 		this.time = time;
+		this.mayHavePromises = database.hasPromises();
 		this.hints = new HintBatch(database, this.writes);
 	}
 
@@ -62,6 +73,12 @@ final class Batch implements AutoCloseable {
 	 */
 	Version versionOf(IndexedKey key) throws RocksDBException {
 		return stateOf(key).version;
+	}
+
+	/** The version of a key and its promise, as this batch will leave them. */
+	Acceptor acceptorOf(IndexedKey key) throws RocksDBException {
+		KeyState state = stateOf(key);
+		return new Acceptor(state.version, state.promise());
 	}
 
 	private KeyState stateOf(IndexedKey key) throws RocksDBException {
@@ -74,15 +91,29 @@ final class Batch implements AutoCloseable {
 	}
 
 	private KeyState stored(IndexedKey key) throws RocksDBException {
+		Version promised = this.mayHavePromises ? promisedTo(key) : Version.ABSENT;
 		byte[] row = this.rows.get(key.key());
 		if (row != null) {
-			return new KeyState(key.hash(), EntryFormat.versionOf(row, row.length), copiesOf(row, row.length));
+			return stateOf(key, row, row.length, promised);
 		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
-		return (length == RocksDB.NOT_FOUND) ? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT)
-				: new KeyState(key.hash(), EntryFormat.versionOf(this.head, length), copiesOf(this.head, length));
+		return (length == RocksDB.NOT_FOUND) ? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, promised)
+				: stateOf(key, this.head, length, promised);
+	}
+
+	private KeyState stateOf(IndexedKey key, byte[] head, int length, Version promised) {
+		return new KeyState(key.hash(), EntryFormat.versionOf(head, length), copiesOf(head, length),
+				EntryFormat.hasLineage(head), promised);
+	}
+
+	/** The ballot in the row of a key's promise; {@link Version#ABSENT} without one. */
+	private Version promisedTo(IndexedKey key) throws RocksDBException {
+		byte[] bytes = key.bytes();
+		int length = this.database.db.get(this.database.promises, this.database.fromAnywhere, bytes, 0, bytes.length,
+				this.ballot, 0, this.ballot.length);
+		return (length == RocksDB.NOT_FOUND) ? Version.ABSENT : PromiseRow.ballot(this.ballot);
 	}
 
 	private Copies copiesOf(byte[] head, int length) {
@@ -102,16 +133,54 @@ final class Batch implements AutoCloseable {
 			Expiry expiry = new Expiry(expiresAtMillis, key.key(), entry.version());
 			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 		}
-		change.to(entry.version(), entry.copies(), entry.bytes());
+		Version promise = change.promise();
+		change.to(entry.version(), entry.copies(), entry.hasLineage(), entry.bytes());
+		keepPromise(key, promise);
+	}
+
+	/** Promises a ballot, which is above all that was promised. */
+	void promise(IndexedKey key, Version ballot) throws RocksDBException {
+		this.mayHavePromises = true;
+		this.writes.put(this.database.promises, key.bytes(), PromiseRow.value(ballot));
+		stateOf(key).promised = ballot;
+	}
+
+	/**
+	 * Sees to it that this promise is kept: by the entry, if it was stored under that
+	 * ballot or a higher one, else by a row.
+	 */
+	void keepPromise(IndexedKey key, Version promise) throws RocksDBException {
+		KeyState state = stateOf(key);
+		if (promise.isNewerThan(state.promise())) {
+			promise(key, promise);
+		}
+		else if (!state.promised.equals(Version.ABSENT) && state.isPromisedByEntry()) {
+			forgetPromise(key, state.promised);
+		}
+	}
+
+	/** Removes the row of a promise, unless it has a higher ballot by now. */
+	void forgetPromise(IndexedKey key, Version ballot) throws RocksDBException {
+		KeyState state = stateOf(key);
+		if (state.promised.equals(ballot)) {
+			this.writes.delete(this.database.promises, key.bytes());
+			state.promised = Version.ABSENT;
+		}
 	}
 
 	/**
 	 * Removes an entry for good, if it still has this version. Removes the row of a
-	 * tombstone of that version in any case.
-	 * @return whether the entry was there
+	 * tombstone of that version in any case, unless the entry has to stay.
+	 * @param promisedBeforeMillis an entry under a promise of a later ballot stays; in
+	 * milliseconds since 1970
+	 * @return whether the entry was there, and is removed
 	 */
-	boolean remove(IndexedKey key, Version version) throws RocksDBException {
-		boolean isThere = version.equals(versionOf(key)) && !version.equals(Version.ABSENT);
+	boolean remove(IndexedKey key, Version version, long promisedBeforeMillis) throws RocksDBException {
+		KeyState there = stateOf(key);
+		boolean isThere = version.equals(there.version) && !version.equals(Version.ABSENT);
+		if (isThere && there.promise().millis() >= promisedBeforeMillis) {
+			return false;
+		}
 		if (isThere) {
 			delete(key);
 		}
@@ -129,7 +198,8 @@ final class Batch implements AutoCloseable {
 		KeyState there = stateOf(key);
 		boolean isThere = expiry.version().equals(there.version);
 		if (isThere && leavesTombstone) {
-			put(key, EncodedEntry.of(key.key(), new Tombstone(there.version, there.copies)));
+			put(key, EncodedEntry.of(key.key(),
+					new Tombstone(there.version, there.copies, there.hasLineage ? lineageOf(key) : null)));
 		}
 		else if (isThere) {
 			delete(key);
@@ -138,11 +208,21 @@ final class Batch implements AutoCloseable {
 		return isThere;
 	}
 
+	private @Nullable Lineage lineageOf(IndexedKey key) throws RocksDBException {
+		byte[] row = stateOf(key).row;
+		if (row == null) {
+			row = this.database.db.get(this.database.entries, this.database.fromAnywhere, key.bytes());
+		}
+		return (row != null) ? EntryFormat.decode(key.key(), row).lineage() : null;
+	}
+
 	private void delete(IndexedKey key) throws RocksDBException {
 		KeyState change = stateOf(key);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
-		change.to(Version.ABSENT, Copies.DEFAULT, null);
+		Version promise = change.promise();
+		change.to(Version.ABSENT, Copies.DEFAULT, false, null);
+		keepPromise(key, promise);
 	}
 
 	/** The changes to hints. */
@@ -210,25 +290,43 @@ final class Batch implements AutoCloseable {
 
 		private Copies copies;
 
+		/** Whether the entry was stored under a ballot, and so is a promise of it. */
+		private boolean hasLineage;
+
+		/** The ballot in the row of the promise; {@link Version#ABSENT} without one. */
+		private Version promised;
+
 		private boolean isWritten;
 
 		private byte @Nullable [] row;
 
-		KeyState(long keyHash, Version version, Copies copies) {
+		KeyState(long keyHash, Version version, Copies copies, boolean hasLineage, Version promised) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
 			this.copiesBefore = copies;
 			this.version = version;
 			this.copies = copies;
+			this.hasLineage = hasLineage;
+			this.promised = promised;
+		}
+
+		Version promise() {
+			return isPromisedByEntry() ? this.version : this.promised;
+		}
+
+		/** Whether the entry tells the highest promise. */
+		boolean isPromisedByEntry() {
+			return this.hasLineage && !this.promised.isNewerThan(this.version);
 		}
 
 		/**
 		 * Records what the batch does to the key.
 		 * @param row in {@link EntryFormat}; null if the entry is removed
 		 */
-		void to(Version version, Copies copies, byte @Nullable [] row) {
+		void to(Version version, Copies copies, boolean hasLineage, byte @Nullable [] row) {
 			this.version = version;
 			this.copies = copies;
+			this.hasLineage = hasLineage;
 			this.isWritten = true;
 			this.row = row;
 		}

@@ -1,6 +1,9 @@
 package io.kvorum.storage.rocksdb;
 
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -28,22 +31,55 @@ interface Change<T> {
 		return 0;
 	}
 
-	/** Stores an entry if it is newer than the stored one. */
-	record Store(IndexedKey key, EncodedEntry entry) implements Change<StoreOutcome> {
+	/**
+	 * Stores an entry if the rule takes it.
+	 *
+	 * @param rule judges the version of the entry
+	 */
+	record Store(IndexedKey key, EncodedEntry entry, Rule rule) implements Change<StoreOutcome> {
 
 		@Override
 		public StoreOutcome addTo(Batch batch) throws RocksDBException {
-			if (!this.entry.version().isNewerThan(batch.versionOf(this.key))) {
-				return StoreOutcome.SUPERSEDED;
+			Acceptor state = batch.acceptorOf(this.key);
+			Verdict verdict = this.rule.judge(state, this.entry.version());
+			if (verdict == Verdict.TAKEN) {
+				batch.put(this.key, this.entry);
 			}
-			batch.put(this.key, this.entry);
-			return StoreOutcome.STORED;
+			return StoreOutcome.of(verdict, state);
 		}
 
 		@Override
 		public int addedBytes() {
 			return this.key.bytes().length + this.entry.bytes().length;
 		}
+
+	}
+
+	/** Promises a ballot. */
+	record Prepare(IndexedKey key, Version ballot) implements Change<StoreOutcome> {
+
+		@Override
+		public StoreOutcome addTo(Batch batch) throws RocksDBException {
+			Acceptor state = batch.acceptorOf(this.key);
+			Verdict verdict = state.prepare(this.ballot);
+			if (verdict == Verdict.TAKEN) {
+				batch.promise(this.key, this.ballot);
+			}
+			return StoreOutcome.of(verdict, state);
+		}
+
+		@Override
+		public int addedBytes() {
+			return this.key.bytes().length + PromiseRow.VALUE_BYTES;
+		}
+
+	}
+
+	/** A rule of {@link Acceptor}. */
+	@FunctionalInterface
+	interface Rule {
+
+		Verdict judge(Acceptor state, Version version);
 
 	}
 

@@ -29,6 +29,7 @@ import org.rocksdb.ReadOptions;
 import org.rocksdb.ReadTier;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 import org.rocksdb.Statistics;
 import org.rocksdb.StatsLevel;
@@ -67,11 +68,12 @@ final class Database implements AutoCloseable {
 	private static final long INFO_LOG_BYTES = 4 << 20;
 
 	/**
-	 * All columns, in the order of their numbers. The last one is empty: a release that
-	 * does not know {@link StoreFormat} refuses a store with an unknown column.
+	 * All columns, in the order of their numbers. {@code store-format} is empty: a
+	 * release that does not know {@link StoreFormat} refuses a store with an unknown
+	 * column.
 	 */
 	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
-			"hints", "store-format");
+			"hints", "store-format", "promises");
 
 	/** The columns that are only iterated, never read by key. */
 	private static final Set<String> WALKED = Set.of("index", "tombstones");
@@ -97,6 +99,9 @@ final class Database implements AutoCloseable {
 
 	/** Entries that other nodes have not acknowledged; see {@link HintRow}. */
 	final ColumnFamilyHandle hints;
+
+	/** Promises that the entries do not tell; see {@link PromiseRow}. */
+	final ColumnFamilyHandle promises;
 
 	/** Facts about the node; see {@link NodeFacts}. */
 	final ColumnFamilyHandle meta;
@@ -170,6 +175,7 @@ final class Database implements AutoCloseable {
 			this.index = opened.get(4);
 			this.tombstones = opened.get(5);
 			this.hints = opened.get(6);
+			this.promises = opened.get(8);
 			this.fromMemory = own(new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER));
 			this.fromAnywhere = own(new ReadOptions());
 			this.scan = own(new ReadOptions().setFillCache(false));
@@ -277,6 +283,14 @@ final class Database implements AutoCloseable {
 		return (upper != null) ? options.setIterateUpperBound(upper) : options;
 	}
 
+	/** Whether there is any promise. */
+	boolean hasPromises() {
+		try (RocksIterator iterator = this.db.newIterator(this.promises, this.scan)) {
+			iterator.seekToFirst();
+			return iterator.isValid();
+		}
+	}
+
 	private <T extends AutoCloseable> T own(T handle) {
 		this.handles.push(handle);
 		return handle;
@@ -288,8 +302,8 @@ final class Database implements AutoCloseable {
 	 */
 	void flush() throws RocksDBException {
 		try (FlushOptions waiting = new FlushOptions()) {
-			this.db.flush(waiting,
-					List.of(this.entries, this.expiries, this.meta, this.index, this.tombstones, this.hints));
+			this.db.flush(waiting, List.of(this.entries, this.expiries, this.meta, this.index, this.tombstones,
+					this.hints, this.promises));
 		}
 	}
 

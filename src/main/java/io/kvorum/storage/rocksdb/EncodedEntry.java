@@ -48,6 +48,11 @@ final class EncodedEntry {
 		return this.entry.copies();
 	}
 
+	/** Whether it was stored under a ballot. */
+	boolean hasLineage() {
+		return this.entry.lineage() != null;
+	}
+
 	boolean isTombstone() {
 		return this.entry instanceof Tombstone;
 	}

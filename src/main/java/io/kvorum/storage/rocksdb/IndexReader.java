@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
@@ -13,7 +15,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
-/** Reads entry headers and tombstones from the index. Blocks. */
+/** Reads entry headers, tombstones and promises. Blocks. */
 final class IndexReader {
 
 	private final Database database;
@@ -80,6 +82,20 @@ final class IndexReader {
 			iterator.status();
 		}
 		return tombstones;
+	}
+
+	/** The promises of {@link io.kvorum.storage.PromiseLog#promises}. */
+	List<PromiseRecord> promises(@Nullable Key after, int limit) throws RocksDBException {
+		List<PromiseRecord> promises = new ArrayList<>();
+		try (RocksIterator iterator = this.database.db.newIterator(this.database.promises, this.database.scan)) {
+			iterator.seek((after != null) ? behind(after.bytes()) : new byte[0]);
+			for (; iterator.isValid() && promises.size() < limit; iterator.next()) {
+				promises.add(new PromiseRecord(Key.of(iterator.key()), PromiseRow.ballot(iterator.value())));
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+		}
+		return promises;
 	}
 
 	/** The least row that is greater than this one. */

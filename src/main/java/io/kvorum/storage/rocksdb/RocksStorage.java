@@ -17,6 +17,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
@@ -28,12 +29,15 @@ import io.kvorum.storage.HintLog;
 import io.kvorum.storage.NodeRecord;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.storage.rocksdb.Change.Rule;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -55,7 +59,8 @@ import reactor.core.publisher.MonoSink;
  * <p>
  * <b>Writes</b> go to the {@link Committer}.
  */
-public final class RocksStorage implements StorageEngine, PartitionIndex, HintLog, NodeRecord, EngineMeasures {
+public final class RocksStorage
+		implements StorageEngine, PartitionIndex, HintLog, PromiseLog, NodeRecord, EngineMeasures {
 
 	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
 
@@ -185,9 +190,28 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
+		return store(key, entry, Acceptor::store, deadline);
+	}
+
+	@Override
+	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+		return store(key, entry, Acceptor::repair, deadline);
+	}
+
+	@Override
+	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return store(key, entry, (state, version) -> state.accept(version, base), deadline);
+	}
+
+	private Mono<StoreOutcome> store(Key key, Entry entry, Rule rule, Deadline deadline) {
 		return Mono
-			.create(sink -> submit(new Change.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry)),
+			.create(sink -> submit(new Change.Store(IndexedKey.of(key, this.hashes), EncodedEntry.of(key, entry), rule),
 					deadline, sink));
+	}
+
+	@Override
+	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+		return Mono.create(sink -> submit(new Change.Prepare(IndexedKey.of(key, this.hashes), ballot), deadline, sink));
 	}
 
 	@Override
@@ -259,9 +283,27 @@ public final class RocksStorage implements StorageEngine, PartitionIndex, HintLo
 	}
 
 	@Override
-	public Mono<Boolean> remove(Key key, Version version) {
+	public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
 		IndexedKey indexed = IndexedKey.of(key, this.hashes);
-		return Mono.create(sink -> submit(batch -> batch.remove(indexed, version), Deadline.NONE, sink));
+		return Mono
+			.create(sink -> submit(batch -> batch.remove(indexed, version, promisedBeforeMillis), Deadline.NONE, sink));
+	}
+
+	@Override
+	public Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).promises(after, limit));
+	}
+
+	@Override
+	public Mono<Void> keep(Key key, Version promise) {
+		IndexedKey indexed = IndexedKey.of(key, this.hashes);
+		return writeVoid(batch -> batch.keepPromise(indexed, promise));
+	}
+
+	@Override
+	public Mono<Void> forget(PromiseRecord promise) {
+		IndexedKey indexed = IndexedKey.of(promise.key(), this.hashes);
+		return writeVoid(batch -> batch.forgetPromise(indexed, promise.ballot()));
 	}
 
 	@Override

@@ -15,6 +15,7 @@ import org.rocksdb.RocksDBException;
  * <pre>
  *  1  no number in meta; copies are always a number
  *  2  copies are a number or the default, in entries, hints, the index and tombstones
+ *  3  entries may have a lineage, and there is a column of promises
  * </pre>
  *
  * A store of an older format gets this format by one write, whatever its size. Its rows
@@ -27,11 +28,14 @@ import org.rocksdb.RocksDBException;
 record StoreFormat(int factor) {
 
 	/** The format that this release writes. */
-	static final int CURRENT = 2;
+	static final int CURRENT = 3;
+
+	/** The oldest format with a number in {@code meta}. */
+	private static final int OLDEST_NUMBERED = 2;
 
 	/**
-	 * The key of the row in {@code meta}. Its value is the format and, in format 2, the
-	 * factor.
+	 * The key of the row in {@code meta}. Its value is the format and, from format 2 on,
+	 * the factor.
 	 */
 	static final byte[] ROW = "store-format".getBytes(StandardCharsets.US_ASCII);
 
@@ -44,16 +48,20 @@ record StoreFormat(int factor) {
 		byte[] value = database.db.get(database.meta, ROW);
 		if (value == null) {
 			// New stores and those of format 1 alike.
-			StoreFormat current = new StoreFormat(settings.factor());
-			database.db.put(database.meta, database.synced, ROW, current.toBytes());
-			return current;
+			return new StoreFormat(settings.factor()).recordIn(database);
 		}
 		ByteBuffer in = ByteBuffer.wrap(value);
 		int number = in.getInt();
-		if (number != CURRENT) {
+		if (number < OLDEST_NUMBERED || number > CURRENT) {
 			throw unknown(settings.path(), number);
 		}
-		return new StoreFormat(in.getInt());
+		StoreFormat format = new StoreFormat(in.getInt());
+		return (number == CURRENT) ? format : format.recordIn(database);
+	}
+
+	private StoreFormat recordIn(Database database) throws RocksDBException {
+		database.db.put(database.meta, database.synced, ROW, toBytes());
+		return this;
 	}
 
 	private static StoreOpenException unknown(Path path, int found) {

@@ -225,7 +225,7 @@ class HintedHandoffTests {
 		}
 
 		@Override
-		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			return Mono.fromSupplier(() -> {
 				this.stored.add(entry);
 				return this.answer;

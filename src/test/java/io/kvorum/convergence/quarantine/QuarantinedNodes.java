@@ -320,7 +320,7 @@ final class QuarantinedNodes {
 		}
 
 		@Override
-		public Mono<Reply> store(Key key, Entry entry, boolean repair, Deadline deadline) {
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			throw new UnsupportedOperationException();
 		}
 

@@ -16,6 +16,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException;
@@ -310,7 +311,8 @@ class CommitterTests {
 	private CompletableFuture<? extends @Nullable Object> store(String name, Executor caller) {
 		var key = Generator.key(name);
 		Live entry = Generator.live(new Version(1, 1), "value");
-		return mono(new Change.Store(IndexedKey.of(key, Key::hashCode), EncodedEntry.of(key, entry)), caller)
+		return mono(new Change.Store(IndexedKey.of(key, Key::hashCode), EncodedEntry.of(key, entry), Acceptor::store),
+				caller)
 			.toFuture();
 	}
 

@@ -1,0 +1,33 @@
+package io.kvorum.storage;
+
+import java.util.List;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The promises of a store that its entries do not tell. An entry that was stored under a
+ * ballot is a promise of it, and needs no row here.
+ * <p>
+ * Errors are {@link StorageException}s; results arrive as those of a
+ * {@link StorageEngine}.
+ */
+public interface PromiseLog {
+
+	/**
+	 * Promises in the order of their keys.
+	 * @param after the last key of the previous call; null to begin
+	 * @param limit the most promises
+	 */
+	Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline);
+
+	/** Keeps a promise that another replica has made, unless a higher one is here. */
+	Mono<Void> keep(Key key, Version promise);
+
+	/** Removes a promise, unless a higher one has been made since. */
+	Mono<Void> forget(PromiseRecord promise);
+
+}
