@@ -32,6 +32,22 @@ public interface CoordinationEvents {
 	default void wroteBack() {
 	}
 
+	/** A write without a condition met a promise, and goes on under a ballot. */
+	default void refusedByPromise() {
+	}
+
+	/** A read met promises twice, and settles the key under a ballot. */
+	default void settled() {
+	}
+
+	/**
+	 * A write with a condition is over.
+	 * @param ballots the number of its ballots; 0 if replicas answered without any
+	 * @param applied whether it is known to have happened
+	 */
+	default void compared(int ballots, boolean applied) {
+	}
+
 	/** A replica was found behind and is repaired in the background. */
 	default void repairing() {
 	}

@@ -25,6 +25,7 @@ import io.kvorum.operation.Outcome;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.range.Ranges;
@@ -56,6 +57,11 @@ import reactor.core.publisher.Mono;
  * <p>
  * A write has one version: a store is never repeated with a new one.
  * <p>
+ * <b>Conditional</b> writes run under ballots, which are versions: a majority promises to
+ * store nothing older of the key, so that what was compared is still the newest when the
+ * new entry is accepted ({@link BallotWrite}). Writes and reads without a condition go on
+ * as above, and change to ballots only if a promise refuses them.
+ * <p>
  * {@link KeyRead} and {@link KeyWrite} are the steps of one operation, {@link Round} asks
  * the replicas.
  */
@@ -70,6 +76,10 @@ public final class Coordinator implements KeyValueStore {
 	final CoordinationSettings settings;
 
 	final Hedging hedging;
+
+	final Alarms alarms;
+
+	final Turns turns;
 
 	final ReadRepair readRepair;
 
@@ -103,6 +113,8 @@ public final class Coordinator implements KeyValueStore {
 		this.time = time;
 		this.policy = policy;
 		this.settings = settings;
+		this.alarms = alarms;
+		this.turns = new Turns(callers);
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;
 		this.missedStores = missedStores;
@@ -132,7 +144,7 @@ public final class Coordinator implements KeyValueStore {
 	@Override
 	public Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value,
 			@Nullable Ttl ttl, OperationObserver observer) {
-		return write(Operation.PUT, key, asked,
+		return write(Operation.PUT, key, asked, condition,
 				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), observer);
 	}
 
@@ -146,12 +158,28 @@ public final class Coordinator implements KeyValueStore {
 
 	@Override
 	public Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer) {
-		return write(Operation.DELETE, key, asked, version -> new Tombstone(version, asked.copies()), observer);
+		return write(Operation.DELETE, key, asked, condition, version -> new Tombstone(version, asked.copies()),
+				observer);
 	}
 
-	private Mono<Version> write(Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
-			OperationObserver observer) {
-		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, maker, observer).run());
+	private Mono<Version> write(Operation operation, Key key, Replicas asked, Condition condition,
+			Function<Version, Entry> maker, OperationObserver observer) {
+		if (!condition.isNone() && this.policy.consistencyOf(asked) != Consistency.LINEARIZABLE) {
+			throw new IllegalArgumentException("a condition needs a linearizable write, not " + asked);
+		}
+		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, condition, maker, observer).run());
+	}
+
+	/** The identity of a value that is visible now; null if there is none. */
+	@Nullable Version identityNow(@Nullable Entry entry) {
+		return (entry instanceof Live live && isVisible(live)) ? live.identity() : null;
+	}
+
+	/** The identity of a value that is visible at the instant of a version given here. */
+	@Nullable Version identityAt(@Nullable Entry entry, Version given) {
+		boolean isVisible = entry instanceof Live live
+				&& (!live.expires() || live.isVisibleAt(this.clock.expiryMillisOf(given)));
+		return (entry != null && isVisible) ? entry.identity() : null;
 	}
 
 	@Override

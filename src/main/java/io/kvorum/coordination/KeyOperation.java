@@ -3,19 +3,31 @@ package io.kvorum.coordination;
 import java.time.Duration;
 import java.util.function.BiFunction;
 
+import io.kvorum.clock.ClockBoundException;
+import io.kvorum.clock.ClockLeadException;
 import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Version;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.OperationFailures;
 import io.kvorum.replication.ReplicaSet;
+import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** One operation on a key: its replicas, consistency, deadline and observer. */
 abstract class KeyOperation {
@@ -63,6 +75,66 @@ abstract class KeyOperation {
 			throw failure.apply(this.set, tally);
 		}
 		return tally;
+	}
+
+	/**
+	 * Gives a version above another one, once the clock's bound on disk is above it too.
+	 */
+	final Mono<Version> next(Version seen) {
+		try {
+			return Mono.just(nextOrThrow(seen));
+		}
+		catch (ClockLeadException ex) {
+			return Mono.error(notBegun(ex));
+		}
+		catch (ClockBoundException _) {
+			return Mono.fromCompletionStage(this.node.clock::extension)
+				// The bound is stored on any thread; the write goes on, on the caller's.
+				.publishOn(Schedulers.fromExecutor(this.node.callers.current()))
+				.then(Mono.fromSupplier(() -> nextOrThrow(seen)))
+				.onErrorMap(this::notBegun);
+		}
+	}
+
+	/**
+	 * Gives the version: on a single node however far ahead of its clock, in a cluster up
+	 * to the limit.
+	 */
+	private Version nextOrThrow(Version seen) {
+		return this.node.isAlone() ? this.node.clock.next() : this.node.clock.nextAfter(seen);
+	}
+
+	private OperationFailedException notBegun(Throwable cause) {
+		Failed why = (cause instanceof StorageException ex) ? LocalReplica.failure(ex)
+				: Failed.notDone(Reason.CLOCK, String.valueOf(cause.getMessage()));
+		return OperationFailures.notBegun(this.asked.ack(), this.node.self, why);
+	}
+
+	/**
+	 * Makes the newest entry what a majority holds, if need be under a ballot.
+	 * @param seen a version that ballots have to be above
+	 * @param least the least version that the entry is to have
+	 * @return the entry, as it is held now
+	 */
+	final Mono<Held> settle(Version seen, Version least) {
+		Proposer proposer = new Proposer(this, seen);
+		return proposer.run(promised -> {
+			Entry newest = promised.newest();
+			if (newest == null) {
+				return Mono.just(Held.nothing());
+			}
+			if (promised.isChosen() && !least.isNewerThan(promised.version())) {
+				return Mono.just(Held.of(newest));
+			}
+			Entry again = newest.again(promised.ballot());
+			return proposer.accept(again, promised.version(), missed(again))
+				.flatMap(isChosen -> isChosen ? Mono.just(Held.of(again)) : Mono.empty());
+		}, () -> OperationFailures.ofContention(this.asked.ack()));
+	}
+
+	/** Reports the replicas that miss an entry; null if there are no others. */
+	final @Nullable Missed missed(Entry entry) {
+		return this.node.isAlone() ? null : new Missed(this, entry);
 	}
 
 	final void decided(Outcome outcome) {

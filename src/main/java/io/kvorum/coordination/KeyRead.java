@@ -1,10 +1,12 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.function.IntFunction;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Version;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.OperationObserver.Step;
@@ -13,6 +15,7 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Tally;
+import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.OperationFailures;
 import io.kvorum.replication.Replica.Purpose;
 import reactor.core.publisher.Mono;
@@ -20,13 +23,23 @@ import reactor.core.publisher.Mono;
 /** The read of one key. */
 final class KeyRead extends KeyOperation {
 
+	/** The time that a conditional write has to end before a read asks again. */
+	private static final Duration PAUSE = Duration.ofMillis(4);
+
+	/** Whether promises have refused a write-back. */
+	private boolean isRefused;
+
 	KeyRead(Coordinator node, Key key, Replicas asked, OperationObserver observer) {
 		super(node, Operation.GET, key, asked, node.settings.readTimeout(), observer);
 	}
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */
 	Mono<Held> run() {
-		return ask(this::readOrVersion).flatMap(this::withEntry).doOnError(_ -> decided(Outcome.NOT_APPLIED));
+		return attempt().doOnNext(_ -> decided(Outcome.REACHED)).doOnError(_ -> decided(Outcome.NOT_APPLIED));
+	}
+
+	private Mono<Held> attempt() {
+		return ask(this::readOrVersion).flatMap(this::withEntry);
 	}
 
 	private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
@@ -62,17 +75,17 @@ final class KeyRead extends KeyOperation {
 		Held newest = tally.newest();
 		Entry entry = newest.entry();
 		if (entry == null || tally.isHeldByEnough(newest.version())) {
-			return answer(newest);
+			return Mono.just(newest);
 		}
 		int copies = this.node.policy().copiesOf(entry);
 		if (this.consistency == Consistency.EVENTUAL) {
 			repair(tally, entry, copies);
-			return answer(newest);
+			return Mono.just(newest);
 		}
 		// An entry that was written with fewer copies does not get more.
 		Tally holding = tally.acknowledging(entry.version(), Math.min(tally.required(), copies),
 				position -> this.set.isCopy(position, copies));
-		return holding.isDecided() ? answer(newest) : writeBack(holding, entry).then(Mono.defer(() -> answer(newest)));
+		return holding.isDecided() ? Mono.just(newest) : writeBack(holding, entry);
 	}
 
 	private void repair(Tally tally, Entry entry, int copies) {
@@ -87,18 +100,33 @@ final class KeyRead extends KeyOperation {
 	 * Stores without a {@link Round.Witness}: the write itself has recorded the replicas
 	 * that missed it.
 	 */
-	private Mono<Tally> writeBack(Tally holding, Entry entry) {
+	private Mono<Held> writeBack(Tally holding, Entry entry) {
 		this.node.events.wroteBack();
 		return Round
 			.ofStores(this.set, holding,
 					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE_BACK, this.deadline), null,
 					observe(Step.WRITE_BACK))
-			.map(written -> reached(written, OperationFailures::ofWriteBack));
+			.flatMap(written -> {
+				Version refusal = (written.decision() == Decision.UNREACHABLE) ? written.highestRefusal() : null;
+				if (refusal != null) {
+					return readAgain(refusal);
+				}
+				reached(written, OperationFailures::ofWriteBack);
+				return Mono.just(Held.of(entry));
+			});
 	}
 
-	private Mono<Held> answer(Held held) {
-		decided(Outcome.REACHED);
-		return Mono.just(held);
+	/**
+	 * Reads again after promises have refused the write-back: a conditional write of the
+	 * key is under way. The second time, it does not wait for that write to end.
+	 */
+	private Mono<Held> readAgain(Version refusal) {
+		if (this.isRefused) {
+			this.node.events.settled();
+			return settle(refusal, Version.ABSENT);
+		}
+		this.isRefused = true;
+		return this.node.alarms.after(PAUSE).then(Mono.defer(this::attempt));
 	}
 
 }

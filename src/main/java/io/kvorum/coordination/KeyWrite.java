@@ -1,52 +1,57 @@
 package io.kvorum.coordination;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.Function;
 
-import io.kvorum.clock.ClockBoundException;
-import io.kvorum.clock.ClockLeadException;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
-import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.OperationFailures;
+import io.kvorum.replication.Replica;
 import io.kvorum.replication.Replica.Purpose;
-import io.kvorum.storage.StorageException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /** The write of one key: a value or a tombstone. */
 final class KeyWrite extends KeyOperation {
 
 	private final Function<Version, Entry> maker;
 
+	private final Condition condition;
+
 	/**
 	 * Creates a write.
+	 * @param condition what must hold of the key; {@link Condition#NONE} for nothing
 	 * @param maker makes the entry from its version
 	 */
-	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Function<Version, Entry> maker,
-			OperationObserver observer) {
+	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
+			Function<Version, Entry> maker, OperationObserver observer) {
 		super(node, operation, key, asked, node.settings.writeTimeout(), observer);
+		this.condition = condition;
 		this.maker = maker;
 	}
 
 	Mono<Version> run() {
-		return version().flatMap(this::store)
+		Mono<Version> write = this.condition.isNone() ? version().flatMap(this::store)
+				: this.node.turns.inTurn(this.key, Mono.defer(this::compareAndStore));
+		return write
 			.doOnError(OperationFailedException.class,
-					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED));
+					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
+			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.NOT_APPLIED));
 	}
 
 	/**
@@ -60,41 +65,10 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	private Mono<Version> newestVersion() {
-		int majority = Replicas.majorityOf(this.set.size()).ack();
 		return Round
-			.ofReads(this.set, majority, position -> this.set.at(position).readVersion(this.key, this.deadline),
+			.ofReads(this.set, this.asked.ack(), position -> this.set.at(position).readVersion(this.key, this.deadline),
 					this.node.hedging, observe(Step.VERSIONS))
 			.map(tally -> reached(tally, OperationFailures::ofReads).newest().version());
-	}
-
-	private Mono<Version> next(Version seen) {
-		try {
-			return Mono.just(nextOrThrow(seen));
-		}
-		catch (ClockLeadException ex) {
-			return Mono.error(notBegun(ex));
-		}
-		catch (ClockBoundException _) {
-			return Mono.fromCompletionStage(this.node.clock::extension)
-				// The bound is stored on any thread; the write goes on, on the caller's.
-				.publishOn(Schedulers.fromExecutor(this.node.callers.current()))
-				.then(Mono.fromSupplier(() -> nextOrThrow(seen)))
-				.onErrorMap(this::notBegun);
-		}
-	}
-
-	/**
-	 * Gives the version: on a single node however far ahead of its clock, in a cluster up
-	 * to the limit.
-	 */
-	private Version nextOrThrow(Version seen) {
-		return this.node.isAlone() ? this.node.clock.next() : this.node.clock.nextAfter(seen);
-	}
-
-	private OperationFailedException notBegun(Throwable cause) {
-		Failed why = (cause instanceof StorageException ex) ? LocalReplica.failure(ex)
-				: Failed.notDone(Reason.CLOCK, String.valueOf(cause.getMessage()));
-		return OperationFailures.notBegun(this.asked.ack(), this.node.self, why);
 	}
 
 	private Mono<Version> store(Version version) {
@@ -106,63 +80,69 @@ final class KeyWrite extends KeyOperation {
 			.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline),
 					missed(entry), observe(Step.STORE))
-			.map(tally -> {
-				reached(tally, OperationFailures::ofStores);
-				decided(Outcome.REACHED);
-				return version;
-			});
-	}
-
-	private @Nullable Missed missed(Entry entry) {
-		return this.node.isAlone() ? null : new Missed(entry);
+			.flatMap(tally -> stored(tally, entry));
 	}
 
 	/**
-	 * Reports the replicas that failed to store the entry, if the write may have
-	 * happened. A write that did not happen must not be repeated by a hint.
-	 * <p>
-	 * A refusal by a clock is reported too: other replicas may have the entry, and
-	 * without the report all replicas would be taken for equal.
+	 * Goes on under a ballot if promises have refused the store: a conditional write of
+	 * the key is under way.
 	 */
-	private final class Missed implements Round.Witness {
-
-		private final Entry entry;
-
-		private final List<Runnable> before = new ArrayList<>(0);
-
-		private boolean isDecided;
-
-		private boolean mayHappen;
-
-		Missed(Entry entry) {
-			this.entry = entry;
+	private Mono<Version> stored(Tally tally, Entry entry) {
+		Version refusal = (tally.decision() == Decision.UNREACHABLE) ? tally.highestRefusal() : null;
+		if (refusal != null && this.consistency == Consistency.LINEARIZABLE) {
+			this.node.events.refusedByPromise();
+			return BallotWrite.refused(this, entry, refusal).run().doOnNext(_ -> decided(Outcome.REACHED));
 		}
+		reached(tally, OperationFailures::ofStores);
+		decided(Outcome.REACHED);
+		return Mono.just(entry.version());
+	}
 
-		@Override
-		public void failed(int position, Failed why) {
-			if (!this.isDecided) {
-				this.before.add(() -> report(position, why));
+	/**
+	 * Asks replicas for what they hold before any promise. If a majority holds the same
+	 * and the condition does not hold of it, that is the answer, and no promise gets in
+	 * the way of others.
+	 */
+	private Mono<Version> compareAndStore() {
+		Failed outdated = outdated();
+		if (outdated != null) {
+			return Mono.error(OperationFailures.notBegun(this.asked.ack(), this.node.self, outdated));
+		}
+		if (this.deadline.isPast(this.node.time)) {
+			return Mono.error(OperationFailures.ofContention(this.asked.ack()));
+		}
+		return Round.ofReads(this.set, this.asked.ack(), this::readOrVersion, this.node.hedging, observe(Step.READ))
+			.flatMap(tally -> compareAndStore(reached(tally, OperationFailures::ofReads)));
+	}
+
+	private Mono<Reply> readOrVersion(int position) {
+		Replica replica = this.set.at(position);
+		return (position == 0) ? replica.read(this.key, this.deadline) : replica.readVersion(this.key, this.deadline);
+	}
+
+	private Mono<Version> compareAndStore(Tally tally) {
+		Held newest = tally.newest();
+		boolean isKnown = !newest.lacksEntry() && tally.isHeldByEnough(newest.version());
+		Version current = this.node.identityNow(newest.entry());
+		if (isKnown && !this.condition.holdsFor(current)) {
+			this.node.events.compared(0, false);
+			return Mono.error(new ConditionNotMetException(current));
+		}
+		BallotWrite write = BallotWrite.conditional(this, this.condition, this.maker, newest.version());
+		return write.run().doOnNext(_ -> {
+			this.node.events.compared(write.attempts(), true);
+			decided(Outcome.REACHED);
+		}).doOnError(_ -> this.node.events.compared(write.attempts(), false));
+	}
+
+	/** The refusal of a replica whose release knows no ballots; null if there is none. */
+	private @Nullable Failed outdated() {
+		for (int position = 0; position < this.set.present(); position++) {
+			if (!this.set.at(position).knowsBallots()) {
+				return Replica.NO_BALLOTS;
 			}
-			else if (this.mayHappen) {
-				report(position, why);
-			}
 		}
-
-		@Override
-		public void decided(Tally tally) {
-			this.isDecided = true;
-			this.mayHappen = tally.decision() == Decision.REACHED
-					|| OperationFailures.ofStores(KeyWrite.this.set, tally).mayHaveHappened();
-			if (this.mayHappen) {
-				this.before.forEach(Runnable::run);
-			}
-		}
-
-		private void report(int position, Failed why) {
-			KeyWrite write = KeyWrite.this;
-			write.node.missedStores.missed(write.set.at(position).member(), write.key, this.entry, why.reason());
-		}
-
+		return null;
 	}
 
 }

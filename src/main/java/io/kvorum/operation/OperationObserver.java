@@ -94,6 +94,12 @@ public interface OperationObserver {
 		/** Stores the entry that a read found on too few replicas. */
 		WRITE_BACK("write-back"),
 
+		/** Asks for promises of a ballot. */
+		PREPARE("prepare"),
+
+		/** Proposes an entry under a ballot. */
+		ACCEPT("accept"),
+
 		/** Reads a page of a range, or a large value of it. */
 		PAGE("page");
 

@@ -9,6 +9,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -141,6 +142,21 @@ public final class Tally {
 	/** Whether the replica at this position holds this version, or a newer one. */
 	boolean holds(int position, Version version) {
 		return this.replies[position] instanceof Held held && held.version().compareTo(version) >= 0;
+	}
+
+	/**
+	 * The highest version that stood in the way of a replica which refused; null if none
+	 * has refused.
+	 */
+	public @Nullable Version highestRefusal() {
+		Version highest = null;
+		for (Reply reply : this.replies) {
+			Refusal refusal = (reply instanceof Failed failure) ? failure.refusal() : null;
+			if (refusal != null && (highest == null || refusal.highest().isNewerThan(highest))) {
+				highest = refusal.highest();
+			}
+		}
+		return highest;
 	}
 
 	/** The positions of the replicas that have replied with an older version. */

@@ -50,6 +50,24 @@ public final class OperationFailures {
 		return of(set, tally, false, null);
 	}
 
+	/**
+	 * The failure of a conditional write to which others came in between until its
+	 * deadline. It has sent nothing to be stored.
+	 */
+	public static OperationFailedException ofContention(int required) {
+		return new OperationFailedException(Kind.CONTENTION, "other writes of the key came in between", required, 0,
+				false, true, List.of());
+	}
+
+	/**
+	 * The failure of a write that was sent to replicas, and of which the key does not
+	 * tell whether it happened.
+	 */
+	public static OperationFailedException ofUnclear(int required) {
+		return new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "other writes of the key came in between",
+				required, 0, true, true, List.of());
+	}
+
 	/** The failure of an operation that this node could not begin. */
 	public static OperationFailedException notBegun(int required, Member self, Failed why) {
 		Kind kind = (why.reason() == Reason.NO_SPACE) ? Kind.NO_SPACE : Kind.NOT_ACCEPTED;

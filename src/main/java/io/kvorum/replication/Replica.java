@@ -61,7 +61,7 @@ public interface Replica {
 	}
 
 	/** The reply of a release that knows no ballots. */
-	Reply NO_BALLOTS = Failed.notDone(Reason.OUTDATED,
+	Failed NO_BALLOTS = Failed.notDone(Reason.OUTDATED,
 			"the release of the node knows no conditional writes: update all nodes first");
 
 	/** The reason for which an entry is stored. */

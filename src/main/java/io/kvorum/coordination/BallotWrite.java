@@ -1,0 +1,168 @@
+package io.kvorum.coordination;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Lineage;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.quorum.Fate;
+import io.kvorum.replication.OperationFailures;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A write under ballots: one with a condition, or one without that met the promise of
+ * another. It looks for its own write before each new proposal, and keeps its identity
+ * once it was sent. So it happens once, or its client is told that this is unknown.
+ */
+final class BallotWrite {
+
+	private final KeyOperation operation;
+
+	private final Condition condition;
+
+	private final Proposer proposer;
+
+	private final Function<Version, Entry> maker;
+
+	/** The versions under which the write was sent to replicas. */
+	private final List<Version> sent = new ArrayList<>(1);
+
+	/** What is written, with the version that it was given first; null until then. */
+	private @Nullable Entry written;
+
+	private BallotWrite(KeyOperation operation, Condition condition, Function<Version, Entry> maker, Version seen) {
+		this.operation = operation;
+		this.condition = condition;
+		this.maker = maker;
+		this.proposer = new Proposer(operation, seen);
+	}
+
+	/**
+	 * A write with a condition, which nothing is known of yet.
+	 * @param maker makes the entry from its identity
+	 * @param seen a version that its ballots have to be above
+	 */
+	static BallotWrite conditional(KeyOperation operation, Condition condition, Function<Version, Entry> maker,
+			Version seen) {
+		return new BallotWrite(operation, condition, maker, seen);
+	}
+
+	/**
+	 * The rest of a write without a condition that was sent, and refused by promises.
+	 * @param seen the highest of those
+	 */
+	static BallotWrite refused(KeyOperation operation, Entry written, Version seen) {
+		BallotWrite rest = new BallotWrite(operation, Condition.NONE, _ -> written,
+				seen.isNewerThan(written.version()) ? seen : written.version());
+		rest.written = written;
+		rest.sent.add(written.version());
+		return rest;
+	}
+
+	/** The number of ballots so far. */
+	int attempts() {
+		return this.proposer.attempts();
+	}
+
+	/**
+	 * Runs the write; returns its identity. Fails with a {@link ConditionNotMetException}
+	 * if the condition does not hold, or with an {@link OperationFailedException}.
+	 */
+	Mono<Version> run() {
+		return this.proposer.run(this::decide, this::late)
+			.onErrorMap(OperationFailedException.class, failure -> this.sent.isEmpty() ? failure : unclear());
+	}
+
+	private OperationFailedException late() {
+		return this.sent.isEmpty() ? OperationFailures.ofContention(this.operation.asked.ack()) : unclear();
+	}
+
+	private OperationFailedException unclear() {
+		return OperationFailures.ofUnclear(this.operation.asked.ack());
+	}
+
+	private Mono<Version> decide(Proposer.Promised promised) {
+		Entry mine = this.written;
+		return switch (fateOf(mine, promised)) {
+			case MINE -> keep(promised);
+			case NOT_CHOSEN -> this.condition.holdsFor(currentOf(promised)) ? propose(promised) : refuse(promised);
+			case UNCLEAR -> Mono.error(unclear());
+		};
+	}
+
+	private Fate fateOf(@Nullable Entry mine, Proposer.Promised promised) {
+		if (mine == null) {
+			return Fate.NOT_CHOSEN;
+		}
+		return this.condition.isNone() ? Fate.ofUnconditional(promised.newest(), mine.version(), this.sent)
+				: Fate.of(promised.newest(), mine.version(), this.sent);
+	}
+
+	/** The identity of the value at the time of the ballot; null if there is none. */
+	private @Nullable Version currentOf(Proposer.Promised promised) {
+		return this.operation.node.identityAt(promised.newest(), promised.ballot());
+	}
+
+	/** The write is in the newest entry: succeeds once a majority holds that. */
+	private Mono<Version> keep(Proposer.Promised promised) {
+		return settle(promised).map(_ -> identity());
+	}
+
+	/**
+	 * The condition does not hold of the newest entry: fails once a majority holds it.
+	 */
+	private Mono<Version> refuse(Proposer.Promised promised) {
+		if (promised.newest() == null && !this.sent.isEmpty()) {
+			// What was sent may be found yet, and there is nothing to put above it.
+			return Mono.error(unclear());
+		}
+		Version current = currentOf(promised);
+		return settle(promised).flatMap(_ -> Mono.error(new ConditionNotMetException(current)));
+	}
+
+	/** Empty if the newest entry has to be proposed again, and was not chosen. */
+	private Mono<Boolean> settle(Proposer.Promised promised) {
+		Entry newest = promised.newest();
+		if (newest == null || (promised.isChosen() && isAboveSent(newest))) {
+			return Mono.just(true);
+		}
+		Entry again = newest.again(promised.ballot());
+		return this.proposer.accept(again, promised.version(), this.operation.missed(again))
+			.filter(Boolean::booleanValue);
+	}
+
+	/** Whether nothing of this write can be found above an entry. */
+	private boolean isAboveSent(Entry newest) {
+		Entry mine = this.written;
+		return (mine != null && newest.identity().equals(mine.version()))
+				|| this.sent.stream().allMatch(newest.version()::isNewerThan);
+	}
+
+	private Mono<Version> propose(Proposer.Promised promised) {
+		Entry mine = this.written;
+		if (mine == null) {
+			mine = this.maker.apply(promised.ballot());
+			this.written = mine;
+		}
+		Entry entry = mine.under(promised.ballot(),
+				Lineage.of(mine.version(), !this.condition.isNone(), promised.newest()));
+		this.sent.add(promised.ballot());
+		return this.proposer.accept(entry, promised.version(), this.operation.missed(entry))
+			.flatMap(isChosen -> isChosen ? Mono.just(identity()) : Mono.empty());
+	}
+
+	private Version identity() {
+		Entry mine = this.written;
+		if (mine == null) {
+			throw new IllegalStateException("nothing was proposed yet");
+		}
+		return mine.version();
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.kvorum.coordination;
+
+import java.time.Duration;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver.Step;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Tally;
+import io.kvorum.quorum.Tally.Decision;
+import io.kvorum.replication.OperationFailures;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The ballots of one operation on a key: the proposer of Paxos (Lamport, "Paxos Made
+ * Simple", 2001). Each attempt takes a ballot above all that it has seen, asks all
+ * replicas for the promise, and decides what to propose once a majority has promised.
+ */
+final class Proposer {
+
+	private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+
+	private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(40).toNanos();
+
+	/** Doublings after which a pause is the longest. */
+	private static final int DOUBLINGS = 5;
+
+	/** Spreads the bits of a ballot (Fibonacci hashing). */
+	private static final long SPREAD = 0x9e3779b97f4a7c15L;
+
+	private static final int SPREAD_BITS = 20;
+
+	private final KeyOperation operation;
+
+	/** A version that the next ballot has to be above. */
+	private Version seen;
+
+	private int attempts;
+
+	Proposer(KeyOperation operation, Version seen) {
+		this.operation = operation;
+		this.seen = seen;
+	}
+
+	/** The number of ballots so far. */
+	int attempts() {
+		return this.attempts;
+	}
+
+	/**
+	 * Makes attempts until one has a result. Fails if too few replicas answer.
+	 * @param decide what to do with the promises of a majority; empty to try again
+	 * @param late the failure once the deadline of the operation has passed
+	 */
+	<T> Mono<T> run(Function<Promised, Mono<T>> decide, Supplier<OperationFailedException> late) {
+		return Mono.defer(() -> attempt(decide))
+			.repeatWhenEmpty(Integer.MAX_VALUE, attempts -> attempts.concatMap(attempt -> pause(attempt, late)));
+	}
+
+	/** Waits before a further attempt, if there is time for one. */
+	private Mono<Long> pause(long attempt, Supplier<OperationFailedException> late) {
+		return this.operation.deadline.isPast(this.operation.node.time) ? Mono.error(late.get())
+				: this.operation.node.alarms.after(pauseBefore(attempt));
+	}
+
+	private <T> Mono<T> attempt(Function<Promised, Mono<T>> decide) {
+		this.attempts++;
+		return this.operation.next(this.seen).flatMap(ballot -> {
+			this.seen = ballot;
+			return prepare(ballot).flatMap(tally -> {
+				if (tally.decision() == Decision.REACHED) {
+					Held newest = tally.newest();
+					return decide.apply(new Promised(ballot, newest.entry(), newest.version(),
+							newest.entry() == null || tally.isHeldByEnough(newest.version())));
+				}
+				return follow(tally) ? Mono.empty() : Mono.error(OperationFailures.ofReads(this.operation.set, tally));
+			});
+		});
+	}
+
+	private Mono<Tally> prepare(Version ballot) {
+		return Round.ofStores(this.operation.set, awaiting(),
+				position -> this.operation.set.at(position)
+					.prepare(this.operation.key, ballot, this.operation.deadline),
+				null, this.operation.observe(Step.PREPARE));
+	}
+
+	/**
+	 * Proposes an entry. False if too few replicas have acknowledged it: whether it is
+	 * chosen is then unknown.
+	 * @param base the newest version that the promises found
+	 * @param witness receives the failures of replicas; null if they need no work later
+	 */
+	Mono<Boolean> accept(Entry entry, Version base, Round.@Nullable Witness witness) {
+		return Round
+			.ofStores(this.operation.set, awaiting(),
+					position -> this.operation.set.at(position)
+						.accept(this.operation.key, entry, base, this.operation.deadline),
+					witness, this.operation.observe(Step.ACCEPT))
+			.map(tally -> {
+				follow(tally);
+				return tally.decision() == Decision.REACHED;
+			});
+	}
+
+	private Tally awaiting() {
+		return Tally.awaiting(this.operation.asked.ack(), this.operation.set.size());
+	}
+
+	/** Notes what stood in the way of replicas that refused; false if none has. */
+	private boolean follow(Tally tally) {
+		Version refusal = tally.highestRefusal();
+		if (refusal != null && refusal.isNewerThan(this.seen)) {
+			this.seen = refusal;
+		}
+		return refusal != null;
+	}
+
+	/**
+	 * A pause that doubles with each attempt, from half to one and a half of its usual
+	 * length. The ballot decides, so that rivals differ and a simulation repeats itself.
+	 */
+	private Duration pauseBefore(long attempt) {
+		long usual = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(attempt, DOUBLINGS));
+		long mixed = (this.seen.timestamp() ^ this.operation.node.self.index()) * SPREAD >>> (Long.SIZE - SPREAD_BITS);
+		return Duration.ofNanos(usual / 2 + (usual * mixed >> SPREAD_BITS));
+	}
+
+	/**
+	 * The promises of a majority.
+	 *
+	 * @param newest the newest entry that they found; null if none
+	 * @param version the version of that; {@link Version#ABSENT} if none
+	 * @param isChosen whether a majority holds it
+	 */
+	record Promised(Version ballot, @Nullable Entry newest, Version version, boolean isChosen) {
+	}
+
+}
