@@ -327,7 +327,8 @@ public final class EntryFormat {
 	 * without a check.
 	 */
 	static boolean isVisibleAt(byte[] bytes, int from, long millis) {
-		return !isFlagged(bytes, from, TOMBSTONE) && millis < expiresAtMillis(bytes, from);
+		return !isFlagged(bytes, from, TOMBSTONE)
+				&& (!isFlagged(bytes, from, EXPIRES) || millis < expiresAtMillis(bytes, from));
 	}
 
 	/**

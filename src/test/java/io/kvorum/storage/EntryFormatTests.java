@@ -11,6 +11,8 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
+import io.kvorum.kv.Lineage.Ancestor;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.testing.Generator;
@@ -28,6 +30,9 @@ class EntryFormatTests {
 	private static final Key KEY = Generator.key("key");
 
 	private static final Version VERSION = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+
+	/** None, a tombstone, an expiry, and each of them under a ballot. */
+	private static final List<Byte> ENTRY_FLAGS = List.of((byte) 0, (byte) 1, (byte) 2, (byte) 4, (byte) 5, (byte) 6);
 
 	private static final Value VALUE = Value.of(new byte[] { (byte) 0xca, (byte) 0xfe });
 
@@ -208,6 +213,59 @@ class EntryFormatTests {
 		}
 	}
 
+	@SeededTest
+	void anEntryUnderABallotIsReadAsItWasWrittenWithItsLineage(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 1000; i++) {
+			Key key = random.key();
+			Entry entry = random.entryUnderBallot(random.version());
+			byte[] bytes = EntryFormat.encode(key, entry);
+
+			assertThat(EntryFormat.decode(key, bytes)).isEqualTo(entry);
+			assertThat(EntryFormat.hasLineage(bytes)).isTrue();
+			assertThat(EntryFormat.versionOf(bytes, bytes.length)).isEqualTo(entry.version());
+			assertThat(EntryFormat.isTombstone(bytes, bytes.length)).isEqualTo(entry instanceof Tombstone);
+			assertThat(EntryFormat.isVisibleAt(bytes, 0, 1000)).isEqualTo(entry.isVisibleAt(1000));
+			bytes[23 + random.below(bytes.length - 23)] ^= (byte) (1 << random.below(Byte.SIZE));
+			assertDamaged(key, bytes, "a bit of its lineage or its value flipped");
+		}
+	}
+
+	/** For a release that knows none. */
+	@SeededTest
+	void withoutItsLineageAnEntryIsThatOfItsVersion(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 500; i++) {
+			Key key = random.key();
+			Entry entry = random.entryUnderBallot(random.version());
+			Entry plain = switch (entry) {
+				case Live live ->
+					new Live(live.version(), live.copies(), live.expiresAtMillis(), live.contentType(), live.value());
+				case Tombstone tombstone -> new Tombstone(tombstone.version(), tombstone.copies());
+			};
+
+			byte[] bytes = EntryFormat.encode(key, entry);
+			assertThat(EntryFormat.withoutLineage(key, bytes)).isEqualTo(EntryFormat.encode(key, plain));
+			assertThat(EntryFormat.withoutLineage(key, EntryFormat.encode(key, plain)))
+				.isEqualTo(EntryFormat.encode(key, plain));
+		}
+	}
+
+	/** Bytes that stores and peers of later releases find. */
+	@Test
+	void theLineageOfAnEntryStaysTheSame() {
+		Version ballot = new Version(0x0102, 7);
+		Version first = new Version(0x0101, 7);
+		Version replaced = new Version(0x0100, 8);
+		Lineage lineage = new Lineage(first, true, true,
+				List.of(new Ancestor(replaced, replaced), new Ancestor(first, new Version(0x00ff, 9))));
+
+		byte[] bytes = EntryFormat.encode(KEY, new Tombstone(ballot, Copies.DEFAULT, lineage));
+		assertThat(HexFormat.of().formatHex(bytes, 21, bytes.length)).isEqualTo(
+				"05" + "00" + "005a" + "0000000000000101" + "0000000000000007" + "0000000000000100" + "0000000000000008"
+						+ "0000000000000101" + "0000000000000007" + "00000000000000ff" + "0000000000000009");
+	}
+
 	/** What a bug of a writer, or a checksum that fits by chance, could bring. */
 	@SeededTest
 	void nonsenseWithAChecksumThatFitsIsReadAsItIsOrIsDamagedAndNothingElse(long seed) {
@@ -215,7 +273,7 @@ class EntryFormatTests {
 		for (int i = 0; i < 5000; i++) {
 			byte[] nonsense = random.bytes(23 + random.below(30));
 			nonsense[0] = EntryFormat.FORMAT;
-			nonsense[21] = (byte) random.below(4);
+			nonsense[21] = (byte) random.below(16);
 			EntryFormat.seal(KEY, nonsense);
 			try {
 				EntryFormat.decode(KEY, nonsense);
@@ -223,7 +281,7 @@ class EntryFormatTests {
 			catch (DamagedEntryException _) {
 				continue;
 			}
-			assertThat(nonsense[21]).as("flags of what was taken for an entry").isBetween((byte) 0, (byte) 2);
+			assertThat(nonsense[21]).as("flags of what was taken for an entry").isIn(ENTRY_FLAGS);
 		}
 	}
 

@@ -11,13 +11,15 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
@@ -39,6 +41,10 @@ public abstract class StorageEngineContract {
 	private static final Version OLD = new Version(10, 1);
 
 	private static final Version NEW = new Version(10, 2);
+
+	private static final Version BALLOT = new Version(20, 1);
+
+	private static final Version LATER = new Version(20, 3);
 
 	private static final Page.Limit ROOMY = Page.Limit.of(Page.Limit.MAX_BYTES, 10_000);
 
@@ -103,6 +109,82 @@ public abstract class StorageEngineContract {
 
 		assertThat(store(KEY, Generator.live(NEW, "new"))).isEqualTo(StoreOutcome.STORED);
 		assertThat(read(KEY)).isEqualTo(Generator.live(NEW, "new"));
+	}
+
+	@Test
+	void whatIsOlderThanAPromiseIsRefusedAndLeavesNoTrace() {
+		assertThat(prepare(KEY, BALLOT)).isEqualTo(StoreOutcome.STORED);
+
+		StoreOutcome refused = store(KEY, Generator.live(NEW, "new"));
+		assertThat(refused).isEqualTo(StoreOutcome.of(Verdict.REFUSED, new Acceptor(Version.ABSENT, BALLOT)));
+		assertThat(repair(KEY, Generator.live(NEW, "new"))).isEqualTo(refused);
+		assertThat(read(KEY)).isNull();
+	}
+
+	@Test
+	void whatIsNewerThanAPromiseIsStoredAndThePromiseIsKept() {
+		store(KEY, Generator.live(OLD, "old"));
+		prepare(KEY, BALLOT);
+
+		assertThat(store(KEY, Generator.live(LATER, "later"))).isEqualTo(StoreOutcome.STORED);
+		assertThat(store(KEY, Generator.live(NEW, "new"))).isNotNull().matches(StoreOutcome::isRefused);
+		assertThat(repair(KEY, Generator.live(NEW, "new"))).isEqualTo(StoreOutcome.SUPERSEDED);
+		assertThat(prepare(KEY, new Version(30, 1))).isEqualTo(StoreOutcome.STORED);
+	}
+
+	@Test
+	void aLowerBallotIsNotPromised() {
+		prepare(KEY, BALLOT);
+
+		assertThat(prepare(KEY, NEW)).isEqualTo(StoreOutcome.of(Verdict.REFUSED, new Acceptor(Version.ABSENT, BALLOT)));
+		assertThat(prepare(KEY, BALLOT)).isEqualTo(StoreOutcome.STORED);
+		store(KEY, Generator.live(LATER, "later"));
+		assertThat(prepare(KEY, new Version(20, 2))).isNotNull().matches(StoreOutcome::isRefused);
+	}
+
+	@Test
+	void anEntryUnderABallotIsItsPromise() {
+		Entry entry = under(BALLOT, null);
+		prepare(KEY, BALLOT);
+
+		assertThat(accept(KEY, entry, Version.ABSENT)).isEqualTo(StoreOutcome.STORED);
+		assertThat(read(KEY)).isEqualTo(entry);
+		assertThat(accept(KEY, entry, Version.ABSENT)).isEqualTo(StoreOutcome.SUPERSEDED);
+		assertThat(store(KEY, Generator.live(NEW, "new"))).isNotNull().matches(StoreOutcome::isRefused);
+		assertThat(prepare(KEY, NEW)).isNotNull().matches(StoreOutcome::isRefused);
+	}
+
+	@Test
+	void thePromiseOfAnEntryIsKeptWhenThatIsOverwritten() {
+		repair(KEY, under(BALLOT, null));
+
+		assertThat(store(KEY, Generator.live(LATER, "later"))).isEqualTo(StoreOutcome.STORED);
+		assertThat(store(KEY, Generator.live(NEW, "new")))
+			.isEqualTo(StoreOutcome.of(Verdict.REFUSED, new Acceptor(LATER, BALLOT)));
+	}
+
+	@Test
+	void whatItsProposerHasNotSeenIsNotOverwritten() {
+		store(KEY, Generator.live(NEW, "new"));
+
+		assertThat(accept(KEY, under(BALLOT, null), OLD)).isNotNull().matches(StoreOutcome::isRefused);
+		assertThat(accept(KEY, under(BALLOT, null), NEW)).isEqualTo(StoreOutcome.STORED);
+	}
+
+	private static Entry under(Version ballot, @Nullable Entry replaced) {
+		return Generator.live(ballot, "under a ballot").under(ballot, Lineage.of(ballot, true, replaced));
+	}
+
+	private @Nullable StoreOutcome prepare(Key key, Version ballot) {
+		return Awaited.of(engine().prepare(key, ballot, Deadline.NONE));
+	}
+
+	private @Nullable StoreOutcome accept(Key key, Entry entry, Version base) {
+		return Awaited.of(engine().accept(key, entry, base, Deadline.NONE));
+	}
+
+	private @Nullable StoreOutcome repair(Key key, Entry entry) {
+		return Awaited.of(engine().repair(key, entry, Deadline.NONE));
 	}
 
 	@Test

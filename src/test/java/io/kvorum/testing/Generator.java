@@ -1,6 +1,7 @@
 package io.kvorum.testing;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -10,6 +11,8 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
+import io.kvorum.kv.Lineage.Ancestor;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 
@@ -82,6 +85,17 @@ public final class Generator {
 	}
 
 	/** A value without an end, of one copy. */
+	/** An entry that was stored under a ballot: the version. */
+	public Entry entryUnderBallot(Version ballot) {
+		List<Ancestor> ancestors = new ArrayList<>();
+		for (int i = 1 + below(Lineage.MAX_ANCESTORS); i > 0; i--) {
+			Version version = version();
+			ancestors.add(new Ancestor(version, (below(2) == 0) ? version : version()));
+		}
+		Version identity = (below(2) == 0) ? ballot : version();
+		return entry(ballot).under(ballot, new Lineage(identity, below(2) == 0, below(2) == 0, ancestors));
+	}
+
 	public static Live live(Version version, String text) {
 		return live(version, text, Live.NEVER);
 	}

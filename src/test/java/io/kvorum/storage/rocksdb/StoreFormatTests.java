@@ -100,7 +100,7 @@ class StoreFormatTests {
 	void rowsOfMetaStayTheSame() {
 		assertThat(hex(NodeFacts.rowOf("alive"))).isEqualTo(hex("record:alive".getBytes(StandardCharsets.UTF_8)));
 		assertThat(hex(NodeFacts.bytes(0x0102_0304L))).isEqualTo("0000000001020304");
-		assertThat(hex(new StoreFormat(3).toBytes())).isEqualTo("00000002" + "00000003");
+		assertThat(hex(new StoreFormat(3).toBytes())).isEqualTo("00000003" + "00000003");
 	}
 
 	/** What is compared between nodes, too. */
@@ -119,10 +119,10 @@ class StoreFormatTests {
 
 	@Test
 	void aNewerFormatIsRefusedWithWhatWasFoundWhatIsReadAndWhatToDo() throws RocksDBException {
-		putFormat(ByteBuffer.allocate(6).putInt(3).array());
+		putFormat(ByteBuffer.allocate(6).putInt(4).array());
 
 		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(this.directory))
-			.withMessage("The data directory %s has store format 3. This version of Kvorum reads the formats 1 to 2."
+			.withMessage("The data directory %s has store format 4. This version of Kvorum reads the formats 1 to 3."
 				.formatted(this.directory))
 			.extracting(StoreOpenException::action)
 			.asString()
@@ -138,8 +138,43 @@ class StoreFormatTests {
 		try (DBOptions options = new DBOptions()) {
 			assertThatExceptionOfType(RocksDBException.class).isThrownBy(
 					() -> RocksDB.open(options, this.directory.toString(), known, new ArrayList<ColumnFamilyHandle>()))
-				.withMessageContaining("Column families not opened: store-format");
+				.withMessageContaining("Column families not opened: ", "store-format");
 		}
+	}
+
+	/** One that knows of no promises. */
+	@Test
+	void aReleaseWithFormat2DoesNotOpenAStoreOfThisOne() {
+		TestStore.on(this.directory).close();
+		List<ColumnFamilyDescriptor> known = descriptors(Database.COLUMNS.subList(0, Database.COLUMNS.size() - 1));
+		try (DBOptions options = new DBOptions()) {
+			assertThatExceptionOfType(RocksDBException.class).isThrownBy(
+					() -> RocksDB.open(options, this.directory.toString(), known, new ArrayList<ColumnFamilyHandle>()))
+				.withMessageContaining("Column families not opened: promises");
+		}
+	}
+
+	@Test
+	void aStoreOfFormat2BecomesOneOfThisFormatAndKeepsItsFactor() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, Generator.live(VERSION, "value"));
+		}
+		putFormat(ByteBuffer.allocate(2 * Integer.BYTES).putInt(2).putInt(5).array());
+		withoutColumns(1);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isEqualTo(Generator.live(VERSION, "value"));
+		}
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			assertThat(database.db.get(database.meta, StoreFormat.ROW)).isEqualTo(new StoreFormat(5).toBytes());
+		}
+	}
+
+	@Test
+	void rowsOfPromisesStayTheSame() {
+		byte[] value = PromiseRow.value(VERSION);
+
+		assertThat(hex(value)).isEqualTo("018bcfe568000007" + "fedcba9876543210");
+		assertThat(PromiseRow.ballot(value)).isEqualTo(VERSION);
 	}
 
 	@Test
@@ -189,7 +224,7 @@ class StoreFormatTests {
 	@Test
 	void aCopyOfAnOlderStoreIsVerifiedAndAdopted() {
 		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
-		withoutColumn();
+		withoutColumns(2);
 		try (TestStore store = TestStore.on(this.directory.resolve("beside"))) {
 			assertThat(store.engine.checkpoints().verify(this.directory, _ -> {
 			})).isPositive();
@@ -221,12 +256,13 @@ class StoreFormatTests {
 		}
 	}
 
-	private void withoutColumn() {
+	/** Drops the newest columns, as an older release left the store. */
+	private void withoutColumns(int number) {
 		List<ColumnFamilyHandle> handles = new ArrayList<>();
 		try (DBOptions options = new DBOptions();
 				RocksDB database = RocksDB.open(options, this.directory.toString(), descriptors(Database.COLUMNS),
 						handles)) {
-			database.dropColumnFamily(handles.getLast());
+			database.dropColumnFamilies(handles.subList(handles.size() - number, handles.size()));
 			handles.forEach(ColumnFamilyHandle::close);
 		}
 		catch (RocksDBException ex) {
