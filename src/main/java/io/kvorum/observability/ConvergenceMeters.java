@@ -102,13 +102,14 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 	}
 
 	@Override
-	public void dropped(Member target, Cause cause) {
+	public void dropped(Member target, Cause cause, long hints) {
 		Counter dropped = switch (cause) {
 			case WINDOW -> of(target).droppedByWindow;
 			case SIZE -> of(target).droppedBySize;
 			case OVERLOAD -> of(target).droppedByOverload;
+			case UNREADABLE -> of(target).droppedAsUnreadable;
 		};
-		dropped.increment();
+		dropped.increment((double) hints);
 	}
 
 	@Override
@@ -154,6 +155,8 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 
 		private final Counter droppedByOverload;
 
+		private final Counter droppedAsUnreadable;
+
 		private final Counter replayed;
 
 		private final Counter replayedBytes;
@@ -179,6 +182,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 			this.droppedByWindow = dropped(Cause.WINDOW);
 			this.droppedBySize = dropped(Cause.SIZE);
 			this.droppedByOverload = dropped(Cause.OVERLOAD);
+			this.droppedAsUnreadable = dropped(Cause.UNREADABLE);
 			this.replayed = counter("kvorum.hints.replayed", "Hints replayed to the peer").register(registry);
 			this.replayedBytes = counter("kvorum.hints.replayed.size",
 					"Size of the entries of the hints replayed to the peer")

@@ -2,7 +2,6 @@ package io.kvorum.observability;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
@@ -87,19 +86,19 @@ class ConvergenceMetersTests {
 		this.events.kept(B);
 		this.events.kept(B);
 		this.events.replayed(B, 100);
-		this.events.dropped(B, Cause.WINDOW);
-		this.events.dropped(C, Cause.SIZE);
-		this.events.dropped(C, Cause.OVERLOAD);
-		this.events.dropped(C, Cause.OVERLOAD);
+		this.events.dropped(B, Cause.WINDOW, 1);
+		this.events.dropped(C, Cause.SIZE, 1);
+		this.events.dropped(C, Cause.OVERLOAD, 1);
+		this.events.dropped(C, Cause.OVERLOAD, 1);
+		this.events.dropped(C, Cause.UNREADABLE, 40);
 
 		assertThat(counter("kvorum.hints.kept", B)).isEqualTo(2);
 		assertThat(counter("kvorum.hints.kept", C)).isZero();
 		assertThat(counter("kvorum.hints.replayed", B)).isEqualTo(1);
 		assertThat(counter("kvorum.hints.replayed.size", B)).isEqualTo(100);
-		assertThat(Stream.of("window", "size", "overload").map(cause -> dropped(B, cause))).containsExactly(1.0, 0.0,
-				0.0);
-		assertThat(Stream.of("window", "size", "overload").map(cause -> dropped(C, cause))).containsExactly(0.0, 1.0,
-				2.0);
+		List<String> causes = List.of("window", "size", "overload", "unreadable");
+		assertThat(causes.stream().map(cause -> dropped(B, cause))).containsExactly(1.0, 0.0, 0.0, 0.0);
+		assertThat(causes.stream().map(cause -> dropped(C, cause))).containsExactly(0.0, 1.0, 2.0, 40.0);
 	}
 
 	@Test

@@ -13,8 +13,8 @@ public interface HintEvents {
 	default void kept(Member target) {
 	}
 
-	/** A hint was not kept, or was given up: its slice is repaired instead. */
-	default void dropped(Member target, Cause cause) {
+	/** Hints were not kept, or were given up: their slices are repaired instead. */
+	default void dropped(Member target, Cause cause, long hints) {
 	}
 
 	/** A hint was handed over. */
@@ -31,7 +31,10 @@ public interface HintEvents {
 		SIZE,
 
 		/** Stores fail faster than hints can be written, or the disk refuses hints. */
-		OVERLOAD
+		OVERLOAD,
+
+		/** The hints for the node cannot be read. */
+		UNREADABLE
 
 	}
 

@@ -164,7 +164,7 @@ public final class HintedHandoff implements MissedStores {
 
 	private void drop(Missed missed, Cause cause) {
 		need(missed.target.member(), missed.key);
-		this.events.dropped(missed.target.member(), cause);
+		this.events.dropped(missed.target.member(), cause, 1);
 	}
 
 	private void need(Member member, Key key) {
@@ -193,9 +193,23 @@ public final class HintedHandoff implements MissedStores {
 
 	private Flux<?> replays() {
 		return Mono.defer(this::removeHintsOfFormerMembers)
-			.thenMany(Mono.defer(this::replayAll)
-				.then(Mono.defer(() -> this.alarms.after(this.settings.replayInterval())))
-				.repeat());
+			.thenMany(
+					Flux.fromIterable(this.targets.values()).flatMap(this::replays, Math.max(1, this.targets.size())));
+	}
+
+	/**
+	 * Replays the hints for a node at an interval. Each node has its own loop, so that a
+	 * slow one holds up no other.
+	 */
+	private Flux<?> replays(Target target) {
+		return Mono.defer(() -> replay(target))
+			.then(Mono.defer(() -> this.alarms.after(this.settings.replayInterval())))
+			.repeat();
+	}
+
+	private Mono<Void> replay(Target target) {
+		target.look();
+		return (waitingFor(target).hints() > 0) ? new Replay(target).run() : Mono.empty();
 	}
 
 	/** Removes the hints for nodes that have left the cluster. */
@@ -206,13 +220,6 @@ public final class HintedHandoff implements MissedStores {
 					this.log.waiting(number).hints()))
 			.concatMap(this.log::removeAll, 1)
 			.onErrorResume(StorageException.class, _ -> Mono.empty())
-			.then();
-	}
-
-	private Mono<Void> replayAll() {
-		return Flux.fromIterable(this.targets.values())
-			.filter(target -> waitingFor(target).hints() > 0)
-			.flatMap(target -> new Replay(target).run(), Math.max(1, this.targets.size()))
 			.then();
 	}
 
@@ -257,7 +264,7 @@ public final class HintedHandoff implements MissedStores {
 
 		private final Pace pace;
 
-		/** The instant at which it was first seen to be away. */
+		/** The instant at which it was first seen to be away in this absence. */
 		private volatile long awayNanos = THERE;
 
 		Target(Replica replica) {
@@ -271,10 +278,22 @@ public final class HintedHandoff implements MissedStores {
 			return this.replica.member();
 		}
 
+		/**
+		 * Looks whether it is there, which ends an absence. Called at the interval of
+		 * replays too: without that, two absences with no missed store between them would
+		 * be one.
+		 */
+		boolean look() {
+			boolean isThere = this.replica.isThere();
+			if (isThere) {
+				this.awayNanos = THERE;
+			}
+			return isThere;
+		}
+
 		/** The time since it was first seen to be away; 0 if it is there. */
 		long awayNanos(long now) {
-			if (this.replica.isThere()) {
-				this.awayNanos = THERE;
+			if (look()) {
 				return 0;
 			}
 			long since = this.awayNanos;
@@ -302,18 +321,34 @@ public final class HintedHandoff implements MissedStores {
 			return Mono.defer(this::page)
 				.repeat(() -> !this.ended)
 				.then()
-				.onErrorResume(StorageException.Unreadable.class, ex -> {
-					logger.warn("Hints for {} cannot be read and are given up, all is compared with it instead: {}",
-							this.target.member().address(), ex.getMessage());
-					IntStream.range(0, Partitions.SLICES)
-						.forEach(slice -> HintedHandoff.this.inNeed.need(this.target.member(), slice));
-					return HintedHandoff.this.log.removeAll(this.target.number);
-				})
+				.onErrorResume(StorageException.Unreadable.class, this::giveUp)
 				.onErrorResume(error -> {
-					logger.warn("Hints for {} could not be handed over, the next round tries again: {}",
-							this.target.member().address(), error.getMessage());
+					failed(error);
 					return Mono.empty();
 				});
+		}
+
+		/** Removes all hints for the node. All is compared with it instead. */
+		private Mono<Void> giveUp(StorageException.Unreadable ex) {
+			Member member = this.target.member();
+			long hints = waitingFor(this.target).hints();
+			logger.warn("{} hints for {} cannot be read and are given up, all is compared with it instead: {}", hints,
+					member.address(), ex.getMessage());
+			IntStream.range(0, Partitions.SLICES).forEach(slice -> HintedHandoff.this.inNeed.need(member, slice));
+			return HintedHandoff.this.log.removeAll(this.target.number)
+				.doOnSuccess(_ -> HintedHandoff.this.events.dropped(member, Cause.UNREADABLE, hints));
+		}
+
+		private void failed(Throwable error) {
+			String address = this.target.member().address();
+			if (error instanceof StorageException) {
+				logger.warn("Hints for {} could not be handed over, the next round tries again: {}", address,
+						error.getMessage());
+			}
+			else {
+				logger.error("The replay of hints for {} met an unexpected error, the next round tries again", address,
+						error);
+			}
 		}
 
 		private Mono<Void> page() {
@@ -333,7 +368,7 @@ public final class HintedHandoff implements MissedStores {
 				return HintedHandoff.this.log.remove(hint);
 			}
 			// Too old hints are thrown away even if the node is away.
-			return (this.ended || !this.target.replica.isThere()) ? end() : handOver(hint);
+			return (this.ended || !this.target.look()) ? end() : handOver(hint);
 		}
 
 		private Mono<Void> end() {

@@ -1,14 +1,19 @@
 package io.kvorum.convergence.hints;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.hints.HintEvents.Cause;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
@@ -16,14 +21,20 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.Hint;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.StorageException.Unavailable;
+import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryHints;
 import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
@@ -31,7 +42,8 @@ import reactor.core.publisher.MonoSink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** The hints of node 0 of two, for stores that node 1 misses. */
+/** The hints of node 0 of three, for stores that node 1 misses. */
+@ExtendWith(OutputCaptureExtension.class)
 class HintedHandoffTests {
 
 	private static final Duration WINDOW = Duration.ofMinutes(1);
@@ -44,15 +56,26 @@ class HintedHandoffTests {
 
 	private final ClosableHints log = new ClosableHints();
 
-	private final Target target = new Target();
+	private final Target target = new Target(1);
 
 	private final List<Member> inNeed = new ArrayList<>();
 
 	private final List<MonoSink<Long>> alarms = new ArrayList<>();
 
-	private final HintedHandoff handoff = new HintedHandoff(this.log, List.of(this.target), 2,
+	private final Map<Cause, Long> dropped = new EnumMap<>(Cause.class);
+
+	private final Target other = new Target(2);
+
+	private final HintedHandoff handoff = new HintedHandoff(this.log, List.of(this.target, this.other), 3,
 			new HintSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, Duration.ofSeconds(2)),
-			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), HintEvents.NONE);
+			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), new HintEvents() {
+
+				@Override
+				public void dropped(Member target, Cause cause, long hints) {
+					HintedHandoffTests.this.dropped.merge(cause, hints, Long::sum);
+				}
+
+			});
 
 	private Disposable running = Disposables.disposed();
 
@@ -119,7 +142,7 @@ class HintedHandoffTests {
 
 	@Test
 	void aHintThatIsNotAcknowledgedStays() {
-		this.target.answer = Failed.unknown(Reason.TIMEOUT, "slow");
+		this.target.answer = Mono.just(Failed.unknown(Reason.TIMEOUT, "slow"));
 		miss(KEY, entry("value"));
 		ring();
 
@@ -144,6 +167,62 @@ class HintedHandoffTests {
 
 		assertThat(waiting()).isEqualTo(1);
 		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void aNodeThatWasThereInBetweenIsAwayAnew() {
+		this.target.isThere = false;
+		miss(KEY, entry("in the first absence"));
+		this.time.pass(WINDOW.dividedBy(2));
+		this.target.isThere = true;
+		ring();
+		this.time.pass(WINDOW);
+		this.target.isThere = false;
+		miss(KEY, entry("in the second absence"));
+
+		assertThat(this.dropped).isEmpty();
+		assertThat(waiting()).isEqualTo(1);
+		assertThat(this.inNeed).isEmpty();
+	}
+
+	@Test
+	void theHintsForANodeDoNotWaitForThoseOfASlowOne() {
+		this.target.answer = Mono.never();
+		miss(KEY, entry("slow"));
+		this.other.isThere = false;
+		Entry entry = entry("value");
+		this.handoff.missed(this.other.member(), KEY, entry, Reason.AWAY);
+		ring();
+		assertThat(this.target.stored).isNotEmpty();
+		this.other.isThere = true;
+		ring();
+
+		assertThat(this.other.stored).containsExactly(entry);
+	}
+
+	@Test
+	void hintsThatCannotBeReadAreGivenUpAndCountedAndAllIsRepaired() {
+		this.target.isThere = false;
+		miss(KEY, entry("value"));
+		miss(Generator.key("other"), entry("value"));
+		this.log.whenRead = new Unreadable(new IOException("block checksum mismatch"));
+		ring();
+
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).hasSize(Partitions.SLICES).containsOnly(this.target.member());
+		assertThat(this.dropped).containsExactly(Map.entry(Cause.UNREADABLE, 2L));
+	}
+
+	@Test
+	void anUnexpectedErrorIsLoggedWithItsStackAndTheHintsStay(CapturedOutput output) {
+		miss(KEY, entry("value"));
+		this.log.whenRead = new IllegalStateException("not foreseen");
+		ring();
+		assertThat(output).contains("IllegalStateException: not foreseen", "at " + HintedHandoffTests.class.getName());
+
+		this.log.whenRead = null;
+		ring();
+		assertThat(this.target.stored).hasSize(1);
 	}
 
 	@Test
@@ -188,14 +267,22 @@ class HintedHandoffTests {
 		assertThat(this.running.isDisposed()).as("handing over goes on until it is stopped").isFalse();
 	}
 
-	/** Fails as closed, once it is closed. */
+	/** Fails as closed, once it is closed, and as the test asks for. */
 	private static final class ClosableHints extends InMemoryHints {
 
 		private boolean isClosed;
 
+		private @Nullable RuntimeException whenRead;
+
 		@Override
 		public Mono<Boolean> add(long target, Key key, Entry entry) {
 			return this.isClosed ? Mono.error(new Unavailable("closed")) : super.add(target, key, entry);
+		}
+
+		@Override
+		public Mono<List<Hint>> oldest(long target, int maxBytes, int maxItems, Deadline deadline) {
+			return (this.whenRead != null) ? Mono.error(this.whenRead)
+					: super.oldest(target, maxBytes, maxItems, deadline);
 		}
 
 		@Override
@@ -208,16 +295,20 @@ class HintedHandoffTests {
 
 	}
 
-	/** The replica of the other node. */
+	/** The replica of another node. */
 	private static final class Target implements Replica {
 
-		private final Member member = new Member(1, "http://node-1");
+		private final Member member;
 
 		private final List<Entry> stored = new ArrayList<>();
 
 		private boolean isThere = true;
 
-		private Reply answer = Acknowledged.INSTANCE;
+		private Mono<Reply> answer = Mono.just(Acknowledged.INSTANCE);
+
+		Target(int index) {
+			this.member = new Member(index, "http://node-" + index);
+		}
 
 		@Override
 		public Member member() {
@@ -226,7 +317,7 @@ class HintedHandoffTests {
 
 		@Override
 		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-			return Mono.fromSupplier(() -> {
+			return Mono.defer(() -> {
 				this.stored.add(entry);
 				return this.answer;
 			});
