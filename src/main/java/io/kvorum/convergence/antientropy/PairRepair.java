@@ -320,6 +320,12 @@ final class PairRepair {
 
 		private int done;
 
+		/**
+		 * The most entries to fetch at a time: one while an entry that cannot be read is
+		 * searched for.
+		 */
+		private int atOnce = MAX_FETCHED;
+
 		Fetching(List<EntryHeader> headers, Result result) {
 			headers.forEach(header -> this.wanted.put(header.key(), header));
 			this.keys = List.copyOf(this.wanted.keySet());
@@ -334,19 +340,29 @@ final class PairRepair {
 			if (this.done == this.keys.size()) {
 				return Mono.empty();
 			}
-			List<Key> some = this.keys.subList(this.done, Math.min(this.done + MAX_FETCHED, this.keys.size()));
+			List<Key> some = this.keys.subList(this.done, Math.min(this.done + this.atOnce, this.keys.size()));
 			return askFor(Messages.fetch(some)).flatMap(answer -> {
 				Page page = readable(
 						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
+				this.atOnce = Math.min(2 * this.atOnce, MAX_FETCHED);
 				return store(page, some).then(PairRepair.this.pace.afterBytes(page.length()));
-			}).onErrorResume(RepairFailedException.class, error -> {
-				if (error.isUnreadable()) {
-					// An answer with entries ends before an unreadable one. So the
-					// unreadable one comes first.
-					this.done++;
+			}).onErrorResume(RepairFailedException.class, error -> failed(some, error));
+		}
+
+		/**
+		 * Passes over an entry that was asked for alone and cannot be read. If there were
+		 * more, asks for one at a time from now on. An answer with entries ends before an
+		 * unreadable one, but the first entries may be gone.
+		 */
+		private Mono<Void> failed(List<Key> asked, RepairFailedException error) {
+			if (error.isUnreadable()) {
+				this.atOnce = 1;
+				if (asked.size() > 1) {
+					return Mono.empty();
 				}
-				return passOverUnreadable(some.getFirst(), error);
-			});
+				this.done++;
+			}
+			return passOverUnreadable(asked.getFirst(), error);
 		}
 
 		/**

@@ -39,7 +39,10 @@ final class RepairFailedException extends RuntimeException {
 		return this.reason == Reason.UNREADABLE;
 	}
 
-	/** Whether a member is away, starts, stops or is in quarantine, which passes. */
+	/**
+	 * Whether a member is away, starts, stops or is in quarantine, which passes. So does
+	 * a failed store: its process logs why and ends.
+	 */
 	boolean isPassing() {
 		return switch (this.reason) {
 			case UNAVAILABLE, AWAY, DISCONNECTED, REBUILDING -> true;

@@ -21,11 +21,15 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.testing.ForwardedIndex;
@@ -36,11 +40,17 @@ import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Two of three nodes, one of which cannot read its index of some partitions. */
+@ExtendWith(OutputCaptureExtension.class)
 class PairRepairTests {
 
 	private static final Topology TOPOLOGY = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
@@ -50,6 +60,8 @@ class PairRepairTests {
 	private static final List<Member> MEMBERS = TOPOLOGY.members();
 
 	private static final List<Key> KEYS = IntStream.range(0, 300).mapToObj(i -> Generator.key("key " + i)).toList();
+
+	private static final Version VERSION = new Version(1, 1);
 
 	private static final List<Integer> ALL_SLICES = IntStream.range(0, Partitions.SLICES).boxed().toList();
 
@@ -125,9 +137,50 @@ class PairRepairTests {
 			.hasSize(DAMAGED.size());
 	}
 
+	@Test
+	void anEntryThatAPeerCannotReadIsPassedOverAndNoneThatIsGoneBeforeIt() {
+		KEYS.forEach(key -> store(1, key));
+		List<Key> sorted = KEYS.stream().sorted().toList();
+		Set<Key> gone = Set.copyOf(sorted.subList(0, 5));
+		Key damaged = sorted.get(5);
+		PartitionIndex there = new DamagedEntry(this.stores.get(1), damaged,
+				() -> gone.forEach(key -> Now.of(this.stores.get(1).remove(key, VERSION))));
+
+		PairRepair.Result result = Objects
+			.requireNonNull(Now.of(pairRepair(this.stores.get(0), replica(1, there)).repair(ALL_SLICES)));
+
+		assertThat(result.unreadable).extracting(EntryHeader::key).containsExactly(damaged);
+		assertThat(result.unsettled).containsExactly(Partitions.sliceOf(RendezvousPlacement.partitionOf(damaged)));
+		assertThat(KEYS.stream().filter(key -> stored(0, key) == null)).hasSize(gone.size() + 1)
+			.allMatch(key -> gone.contains(key) || key.equals(damaged));
+	}
+
+	@ParameterizedTest
+	@EnumSource(Reason.class)
+	void onlyWhatDoesNotPassByItselfIsLoggedAndShownAsTrouble(Reason reason, CapturedOutput output) {
+		List<LocalReplica> replicas = MEMBERS.stream()
+			.map(member -> replica(member.index(), (_, _) -> Mono.just(Failed.notDone(reason, "why"))))
+			.toList();
+		AntiEntropy antiEntropy = new AntiEntropy(replicas.get(0), replicas, this.stores.get(0), PLACEMENT,
+				new RepairLog(TOPOLOGY, MEMBERS.get(0), new InMemoryRecord(1)), _ -> false, VotingRight.TRUSTED,
+				this.time, _ -> Mono.never(), SETTINGS, RepairEvents.NONE);
+		antiEntropy.run().subscribe().dispose();
+
+		// Unavailable is the store of a node that starts, stops, or ends by its failure.
+		boolean passes = Set.of(Reason.UNAVAILABLE, Reason.AWAY, Reason.DISCONNECTED, Reason.REBUILDING)
+			.contains(reason);
+		assertThat(antiEntropy.progress()).hasSize(2)
+			.allMatch(peer -> peer.finishedMillis() > 0)
+			.allMatch(peer -> peer.trouble().isEmpty() == passes);
+		assertThat(output.toString().contains("was given up and will be tried again")).isEqualTo(!passes);
+	}
+
 	private PairRepair pairRepair(Set<Integer> damagedHere, Set<Integer> damagedThere) {
-		return new PairRepair(replica(0, Set.of()), replica(1, damagedThere),
-				new DamagedIndex(this.stores.get(0), damagedHere), PLACEMENT, this.time, SETTINGS, pace(),
+		return pairRepair(new DamagedIndex(this.stores.get(0), damagedHere), replica(1, damagedThere));
+	}
+
+	private PairRepair pairRepair(PartitionIndex here, Replica there) {
+		return new PairRepair(replica(0, Set.of()), there, here, PLACEMENT, this.time, SETTINGS, pace(),
 				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), RepairEvents.NONE);
 	}
 
@@ -145,15 +198,20 @@ class PairRepairTests {
 	}
 
 	private LocalReplica replica(int node, Set<Integer> damaged) {
-		PeerQueries questions = new Responder(new DamagedIndex(this.stores.get(node), damaged), PLACEMENT, TOPOLOGY,
-				MEMBERS.get(node));
+		return replica(node, new DamagedIndex(this.stores.get(node), damaged));
+	}
+
+	private LocalReplica replica(int node, PartitionIndex index) {
+		return replica(node, new Responder(index, PLACEMENT, TOPOLOGY, MEMBERS.get(node)));
+	}
+
+	private LocalReplica replica(int node, PeerQueries questions) {
 		return new LocalReplica(MEMBERS.get(node), this.stores.get(node), this.clock, this.time, VotingRight.TRUSTED,
 				questions);
 	}
 
 	private void store(int node, Key key) {
-		assertThat(Now.of(this.stores.get(node).store(key, new Tombstone(new Version(1, 1), 3), Deadline.NONE)))
-			.isNotNull();
+		assertThat(Now.of(this.stores.get(node).store(key, new Tombstone(VERSION, 3), Deadline.NONE))).isNotNull();
 	}
 
 	private @Nullable Entry stored(int node, Key key) {
@@ -175,6 +233,31 @@ class PairRepairTests {
 			return partitions.stream().anyMatch(this.damaged::contains)
 					? Mono.error(new Unreadable(new IOException("block checksum mismatch")))
 					: super.headers(partitions, enough, deadline);
+		}
+
+	}
+
+	/** An index that cannot read one entry, and finds entries gone when it is to read. */
+	private static final class DamagedEntry extends ForwardedIndex {
+
+		private final Key damaged;
+
+		private final Runnable beforeReading;
+
+		DamagedEntry(PartitionIndex index, Key damaged, Runnable beforeReading) {
+			super(index);
+			this.damaged = damaged;
+			this.beforeReading = beforeReading;
+		}
+
+		@Override
+		public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
+			this.beforeReading.run();
+			List<Key> before = keys.stream().takeWhile(key -> !key.equals(this.damaged)).toList();
+			Mono<Page> page = super.fetch(before, limit, deadline);
+			return (before.size() == keys.size()) ? page
+					: page.flatMap(it -> (it.length() > 0) ? Mono.just(Page.of(it.toBytes(), false))
+							: Mono.error(new Unreadable(new IOException("block checksum mismatch"))));
 		}
 
 	}
