@@ -317,9 +317,15 @@ public final class Quarantine {
 				missing.add(other.member().address());
 			}
 		}
-		if (!missing.isEmpty() || sources.isEmpty()) {
+		if (!missing.isEmpty()) {
 			this.node.withhold("%s; to be rebuilt it waits for %s to be there and to vote"
 				.formatted(this.node.state().text(), missing));
+			return Mono.empty();
+		}
+		if (sources.isEmpty()) {
+			this.node.withhold("%s; to be rebuilt it waits for one of %s to vote: all of them are to be rebuilt too"
+				.formatted(this.node.state().text(),
+						this.others.stream().map(other -> other.member().address()).toList()));
 			return Mono.empty();
 		}
 		Duration wait = this.settings.settlingTime().minusNanos(this.time.nanos() - this.startedNanos);

@@ -325,6 +325,18 @@ class QuarantineTests {
 	}
 
 	@Test
+	void aNodeThatWasAwayNamesTheNodesOfWhichOneHasToVoteAgain() {
+		this.first.withRecords(new Membership(State.AWAY_TOO_LONG, 1), NOW).start();
+		this.second.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
+		this.third.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.state()).isEqualTo(State.AWAY_TOO_LONG);
+		assertThat(this.first.withheldBecause())
+			.contains("waits for one of [http://b:1, http://c:1] to vote: all of them are to be rebuilt too");
+	}
+
+	@Test
 	void nothingIsLostWithTheProcessAloneNorOnceItHasStopped() {
 		startAll(this.os);
 		this.first.start(this.os);
