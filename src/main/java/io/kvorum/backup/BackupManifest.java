@@ -32,8 +32,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param self the replica address of the node
  * @param nodes replica addresses of its cluster
  * @param factor replicas of a key by default
- * @param converged whether the node knew of no difference to its peers, just before the
- * backup
+ * @param converged whether the node had converged with its peers, just before the backup
  * @param sequence the number that the engine gave the last write in the backup
  * @param files all files, sorted by name
  * @param checksum SHA-256 of all the components before

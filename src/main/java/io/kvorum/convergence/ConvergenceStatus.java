@@ -25,8 +25,9 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 			List.of());
 
 	/**
-	 * Whether this node may vote, is equal to its peers, and keeps no hints, and all
-	 * peers are there.
+	 * Whether this node may vote, is {@link #equal()}, keeps no hints, and all peers are
+	 * there. False after a start until all slices are compared. A difference that no
+	 * comparison has met yet does not count.
 	 */
 	public boolean converged() {
 		return mayVote() && this.equal && this.peers.stream().allMatch(Peer::lacksNothing);

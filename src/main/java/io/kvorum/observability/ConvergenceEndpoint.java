@@ -6,8 +6,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 
 /**
- * Endpoint that shows how far this node has converged, and repairs everything on demand.
- * Not exposed by default.
+ * Endpoint that shows how far this node has converged, and requests repairs of
+ * everything. Not exposed by default.
  */
 @Endpoint(id = "convergence")
 final class ConvergenceEndpoint {

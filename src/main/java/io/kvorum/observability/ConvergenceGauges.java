@@ -49,7 +49,9 @@ final class ConvergenceGauges implements MeterBinder {
 			.description("Parts of the data to rebuild before this node leaves quarantine")
 			.register(registry);
 		gauge("kvorum.converged", it -> it.convergence.status().converged() ? 1 : 0)
-			.description("1 while this node votes, knows of no difference to any peer, and all peers are there")
+			.description(
+					"1 while this node votes, no slice is in need of a repair or under repair, no entry is misplaced, "
+							+ "no hints wait here, and all peers are there; 0 after a start until all is compared")
 			.register(registry);
 	}
 

@@ -18,8 +18,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * components are the names in the response. As in any {@link OperationResponseBody},
  * nulls are left out.
  *
- * @param converged whether this node may vote, knows of no difference to any peer, keeps
- * no hints, and all peers are there
+ * @param converged whether this node may vote, no slice is in need of a repair or under
+ * repair, no entry is misplaced, no hints wait here, and all peers are there
  * @param slicesInNeed slices in need of a repair, counted once for each peer
  * @param misplacedPartitions partitions with misplaced entries
  * @param peers state of each peer by its address, in the order of the topology
@@ -95,7 +95,9 @@ record ConvergenceState(boolean converged, Membership membership, int slicesInNe
 	 * @param finished end of the last repair; null before that
 	 * @param oldestRepair time of the oldest among the last repairs of all slices; null
 	 * if a slice was never repaired
-	 * @param trouble reason why the last repair did not finish; null if it did
+	 * @param trouble reason why the last repair failed, or left entries that cannot be
+	 * read; null without such a reason, or if the peer was only away, starting, stopping
+	 * or in quarantine
 	 */
 	record Repair(boolean active, int slicesToDo, int slicesDone, @Nullable Instant started, @Nullable Instant finished,
 			@Nullable Instant oldestRepair, @Nullable String trouble) {

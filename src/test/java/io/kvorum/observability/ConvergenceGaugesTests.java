@@ -100,9 +100,17 @@ class ConvergenceGaugesTests {
 	}
 
 	@Test
-	void convergedIsThatOfTheState() {
+	void aNodeHasConvergedWhileAllPeersAreThereAndNothingIsToRepairOrHandOver() {
 		assertThat(gauge("kvorum.converged")).isEqualTo(1);
 		this.node.there = Set.of(B.address());
+		assertThat(gauge("kvorum.converged")).isZero();
+
+		this.node.there = Set.of(B.address(), C.address());
+		this.node.equal = false;
+		assertThat(gauge("kvorum.converged")).isZero();
+
+		this.node.equal = true;
+		this.node.hints.put(B, new Waiting(1, 10, SteeredTime.START_MILLIS));
 		assertThat(gauge("kvorum.converged")).isZero();
 	}
 
