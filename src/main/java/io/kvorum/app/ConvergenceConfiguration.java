@@ -38,8 +38,8 @@ class ConvergenceConfiguration {
 	@Bean
 	TombstoneCollector tombstoneCollector(RocksStorage storage, CollectionRule rule, TimeSource time,
 			ConvergenceThread thread, KvorumProperties properties, CollectionEvents events) {
-		return new TombstoneCollector(storage, rule, time, thread.alarms(), properties.storage().collectInterval(),
-				events);
+		return new TombstoneCollector(storage, storage, rule, time, thread.alarms(),
+				properties.storage().collectInterval(), events);
 	}
 
 	@Bean

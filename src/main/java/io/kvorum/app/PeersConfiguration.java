@@ -19,6 +19,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.PromiseRepair;
 import io.kvorum.convergence.antientropy.RepairEvents;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairSettings;
@@ -31,6 +32,7 @@ import io.kvorum.convergence.quarantine.Quarantine;
 import io.kvorum.convergence.quarantine.QuarantineSettings;
 import io.kvorum.convergence.quarantine.SystemBoot;
 import io.kvorum.convergence.tombstones.CollectionRule;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.Durability;
@@ -127,8 +129,9 @@ class PeersConfiguration {
 	@Bean
 	NodeState nodeState(Topology topology, Member self, RendezvousPlacement placement, RocksStorage storage,
 			TimeSource time, KvorumProperties properties, RepairLog log) {
-		NodeState state = new NodeState(topology, self, storage, new Responder(storage, placement, topology, self),
-				time, properties.withinGrace(), boot(properties));
+		NodeState state = new NodeState(topology, self, storage,
+				new Responder(storage, storage, placement, topology, self), time, properties.withinGrace(),
+				boot(properties));
 		state.whenRestarted(log::needAll);
 		return state;
 	}
@@ -166,21 +169,30 @@ class PeersConfiguration {
 	@Bean
 	AntiEntropy antiEntropy(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
 			RendezvousPlacement placement, RepairLog log, CollectionRule rule, NodeState state, TimeSource time,
-			ConvergenceThread thread, KvorumProperties properties, RepairEvents events) {
-		KvorumProperties.AntiEntropy antiEntropy = properties.antiEntropy();
+			ConvergenceThread thread, KvorumProperties properties, KeySettling settling, RepairEvents events) {
 		return new AntiEntropy(local, transport.replicas(), storage, placement, log, rule::isOldTombstone, state, time,
-				thread.alarms(),
-				new RepairSettings(antiEntropy.interval(), antiEntropy.concurrency(), antiEntropy.maxRate().toBytes(),
-						ANSWER_TIMEOUT, properties.replication().writeTimeout(), RETRY_DELAY),
-				events);
+				thread.alarms(), repairSettings(properties), settling, events);
+	}
+
+	@Bean
+	PromiseRepair promiseRepair(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
+			RendezvousPlacement placement, KeySettling settling, TimeSource time, KvorumProperties properties) {
+		return new PromiseRepair(local, transport.replicas(), storage, placement, settling, time,
+				repairSettings(properties));
+	}
+
+	private static RepairSettings repairSettings(KvorumProperties properties) {
+		KvorumProperties.AntiEntropy antiEntropy = properties.antiEntropy();
+		return new RepairSettings(antiEntropy.interval(), antiEntropy.concurrency(), antiEntropy.maxRate().toBytes(),
+				ANSWER_TIMEOUT, properties.replication().writeTimeout(), RETRY_DELAY);
 	}
 
 	@Bean
 	Quarantine quarantine(NodeState state, ReplicaTransport transport, Member self, AntiEntropy antiEntropy,
-			TimeSource time, ConvergenceThread thread, KvorumProperties properties) {
-		return new Quarantine(state, othersOf(transport, self), antiEntropy::rebuild, time, thread.alarms(),
-				new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT, MEETING_INTERVAL,
-						properties.cluster().acceptLoss()));
+			PromiseRepair promises, TimeSource time, ConvergenceThread thread, KvorumProperties properties) {
+		return new Quarantine(state, othersOf(transport, self), antiEntropy::rebuild, promises::copy, time,
+				thread.alarms(), new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT,
+						MEETING_INTERVAL, properties.cluster().acceptLoss()));
 	}
 
 	@Bean

@@ -30,6 +30,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.range.Ranges;
 import io.kvorum.replication.Alarms;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.OperationFailures;
 import io.kvorum.replication.Replica;
@@ -65,7 +66,7 @@ import reactor.core.publisher.Mono;
  * {@link KeyRead} and {@link KeyWrite} are the steps of one operation, {@link Round} asks
  * the replicas.
  */
-public final class Coordinator implements KeyValueStore {
+public final class Coordinator implements KeyValueStore, KeySettling {
 
 	final Member self;
 
@@ -139,6 +140,13 @@ public final class Coordinator implements KeyValueStore {
 
 	private boolean isVisible(Live live) {
 		return !live.expires() || live.isVisibleAt(this.clock.expiryMillis());
+	}
+
+	@Override
+	public Mono<Held> settle(Key key, Version least) {
+		return Mono
+			.defer(() -> new KeyRead(this, key, this.policy.defaults(), OperationObserver.NONE).settle(least, least))
+			.onErrorComplete(OperationFailedException.class);
 	}
 
 	@Override

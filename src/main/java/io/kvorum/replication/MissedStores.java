@@ -16,7 +16,8 @@ public interface MissedStores {
 	/**
 	 * Records that a replica did not acknowledge an entry that it is to hold. Neither
 	 * waits nor fails.
-	 * @param why {@link Reason#CLOCK} if it refused the entry, which others may have
+	 * @param why {@link Reason#CLOCK} or {@link Reason#PROMISED} if it refused the entry,
+	 * which others may have
 	 */
 	void missed(Member member, Key key, Entry entry, Reason why);
 

@@ -75,7 +75,10 @@ public final class PeerQuery {
 		FETCH(5),
 
 		/** The entry of one key, of any length. */
-		FETCH_WHOLE(6);
+		FETCH_WHOLE(6),
+
+		/** Promises, from a key on. Only for nodes that know ballots. */
+		PROMISES(7);
 
 		private final byte code;
 

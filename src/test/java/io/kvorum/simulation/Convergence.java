@@ -3,6 +3,9 @@ package io.kvorum.simulation;
 import java.time.Duration;
 import java.util.List;
 
+import io.kvorum.convergence.antientropy.PromiseRepair;
+import io.kvorum.quorum.Reply.Held;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.AntiEntropy;
@@ -25,7 +28,6 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
-import io.kvorum.storage.PartitionIndex;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -48,7 +50,7 @@ final class Convergence {
 
 	private final Chance chance;
 
-	private final PartitionIndex index;
+	private final SimulatedIndex index;
 
 	private final NodeRecord record;
 
@@ -69,7 +71,7 @@ final class Convergence {
 		this.index = new SimulatedIndex(node);
 		this.record = new SimulatedRecord(node.disk());
 		this.state = new NodeState(topology, node.member(), this.record,
-				new Responder(this.index, placement, topology, node.member()), node.time(),
+				new Responder(this.index, this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
@@ -94,19 +96,24 @@ final class Convergence {
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
 				this.settings.grace(), node.time());
+		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
+				? operations.settle(key, least) : Mono.just(Held.nothing());
+		PromiseRepair promises = new PromiseRepair(local, replicas, this.index, this.placement, settling, node.time(),
+				ConvergenceSettings.repair());
 		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
-				rule::isOldTombstone, this.state, node.time(), alarms, ConvergenceSettings.repair(), RepairEvents.NONE);
+				rule::isOldTombstone, this.state, node.time(), alarms, ConvergenceSettings.repair(), settling,
+				RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Quarantine(this.state, others, repairing::rebuild, node.time(), alarms,
+		begin(new Quarantine(this.state, others, repairing::rebuild, promises::copy, node.time(), alarms,
 				ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		if (this.design.repairs()) {
 			begin(handoff.run());
 			begin(repairing.run());
 		}
-		begin(new TombstoneCollector(this.index, rule, node.time(), alarms, ConvergenceSettings.COLLECT_INTERVAL,
-				CollectionEvents.NONE)
+		begin(new TombstoneCollector(this.index, this.index, rule, node.time(), alarms,
+				ConvergenceSettings.COLLECT_INTERVAL, CollectionEvents.NONE)
 			.run());
 		begin(Mono.defer(this::collectExpired)
 			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))

@@ -31,7 +31,7 @@ class ConvergenceSimulationTests {
 	private static final int MUTANT_HISTORIES = 100;
 
 	/** By which the one that is shown where all nodes are restored has to be caught. */
-	private static final int RESTORING_HISTORIES = 200;
+	private static final int RESTORING_HISTORIES = 1200;
 
 	/** Nodes warn of whatever goes wrong, which here is all the time. */
 	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.replication");

@@ -16,6 +16,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 
@@ -100,6 +101,21 @@ final class DiskContent {
 	/** Keeps a promise, unless a higher one is there. */
 	void promise(Key key, Version ballot) {
 		this.promises.merge(key, ballot, (one, other) -> one.isNewerThan(other) ? one : other);
+	}
+
+	/** Those that are not told by the entry of their key. */
+	List<PromiseRecord> promises() {
+		return this.promises.entrySet()
+			.stream()
+			.filter(promise -> !isToldByEntry(promise.getKey(), promise.getValue()))
+			.map(promise -> new PromiseRecord(promise.getKey(), promise.getValue()))
+			.sorted(Comparator.comparing(PromiseRecord::key))
+			.toList();
+	}
+
+	private boolean isToldByEntry(Key key, Version ballot) {
+		Entry entry = this.entries.get(key);
+		return entry != null && entry.lineage() != null && entry.version().equals(ballot);
 	}
 
 	Acceptor stateOf(Key key) {

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
+import io.kvorum.quorum.Reply.Held;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
@@ -63,6 +64,10 @@ final class ProductOperations implements Operations {
 				node.time(), parts.policy(),
 				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
 				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, ranges(PAGE_BYTES));
+	}
+
+	Mono<Held> settle(Key key, Version least) {
+		return this.coordinator.settle(key, least);
 	}
 
 	@Override

@@ -14,13 +14,15 @@ import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.testing.Pages;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The index of a simulated disk. */
-final class SimulatedIndex implements PartitionIndex {
+final class SimulatedIndex implements PartitionIndex, PromiseLog {
 
 	private final SimulatedNode node;
 
@@ -70,6 +72,29 @@ final class SimulatedIndex implements PartitionIndex {
 	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
 			Deadline deadline) {
 		return this.disk.lookUp(() -> this.disk.content().tombstones(after, beforeMillis, limit));
+	}
+
+	@Override
+	public Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline) {
+		return this.disk.lookUp(() -> this.disk.content()
+			.promises()
+			.stream()
+			.filter(promise -> after == null || promise.key().compareTo(after) > 0)
+			.limit(limit)
+			.toList());
+	}
+
+	@Override
+	public Mono<Void> keep(Key key, Version promise) {
+		return this.disk.write(() -> {
+			this.disk.content().promise(key, promise);
+			return true;
+		}).then();
+	}
+
+	@Override
+	public Mono<Void> forget(PromiseRecord promise) {
+		return this.disk.write(() -> this.disk.content().promises.remove(promise.key(), promise.ballot())).then();
 	}
 
 }

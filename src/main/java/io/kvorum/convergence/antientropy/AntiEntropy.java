@@ -25,6 +25,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
@@ -90,6 +91,8 @@ public final class AntiEntropy {
 
 	private final RepairSettings settings;
 
+	private final KeySettling settling;
+
 	private final RepairEvents events;
 
 	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
@@ -111,7 +114,7 @@ public final class AntiEntropy {
 	 */
 	public AntiEntropy(Replica local, List<? extends Replica> replicas, PartitionIndex index,
 			RendezvousPlacement placement, RepairLog log, Predicate<EntryHeader> isSettled, VotingRight votingRight,
-			TimeSource time, Alarms alarms, RepairSettings settings, RepairEvents events) {
+			TimeSource time, Alarms alarms, RepairSettings settings, KeySettling settling, RepairEvents events) {
 		this.local = local;
 		this.replicas = List.copyOf(replicas);
 		this.index = index;
@@ -122,9 +125,10 @@ public final class AntiEntropy {
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
+		this.settling = settling;
 		this.events = events;
 		this.misplaced = new MisplacedEntries(local, replicas, index, placement, log, time, settings,
-				new Pace(settings.bytesPerSecond(), time, alarms), events);
+				new Pace(settings.bytesPerSecond(), time, alarms), settling, events);
 		this.allDueNanos = time.nanos();
 		this.misplacedDueNanos = this.allDueNanos;
 		log.others()
@@ -213,7 +217,7 @@ public final class AntiEntropy {
 
 	private PairRepair repairWith(PeerRepairs peer, PairRepair.Manner manner) {
 		return new PairRepair(this.local, peer.replica, this.index, this.placement, this.time, this.settings, peer.pace,
-				manner, this.events);
+				manner, this.settling, this.events);
 	}
 
 	/**

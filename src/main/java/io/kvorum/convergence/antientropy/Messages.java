@@ -13,6 +13,8 @@ import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.PeerQuery.Kind;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.PromiseRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes and reads the queries by which replicas find their differences, and the answers.
@@ -213,6 +215,39 @@ final class Messages {
 		byte[] bytes = new byte[in.getShort() & 0xffff];
 		in.get(bytes);
 		return Key.of(bytes);
+	}
+
+	/**
+	 * Query: the length of a key (2) and the key behind which to begin; nothing to begin
+	 * with the first. Answer: for each promise the length of its key (2), the key, the
+	 * ballot (16); none if there are no more.
+	 */
+	static PeerQuery promises(@Nullable Key after) {
+		return new PeerQuery(Kind.PROMISES, (after != null) ? keys(List.of(after)) : new byte[0]);
+	}
+
+	static @Nullable Key readAfter(ByteBuffer in) {
+		return in.hasRemaining() ? readKey(in) : null;
+	}
+
+	static byte[] promises(List<PromiseRecord> promises) {
+		ByteBuffer out = ByteBuffer.allocate(promises.stream()
+			.mapToInt(promise -> Short.BYTES + promise.key().bytes().length + 2 * Long.BYTES)
+			.sum());
+		for (PromiseRecord promise : promises) {
+			putKey(out, promise.key());
+			out.putLong(promise.ballot().timestamp()).putLong(promise.ballot().node());
+		}
+		return out.array();
+	}
+
+	static List<PromiseRecord> readPromises(byte[] answer) {
+		ByteBuffer in = ByteBuffer.wrap(answer);
+		List<PromiseRecord> promises = new ArrayList<>();
+		while (in.hasRemaining()) {
+			promises.add(new PromiseRecord(readKey(in), new Version(in.getLong(), in.getLong())));
+		}
+		return promises;
 	}
 
 	static Answered page(Page page) {

@@ -14,12 +14,17 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.convergence.antientropy.RepairEvents.Direction;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
+import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Refusal;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.Pace;
-import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
@@ -57,6 +62,8 @@ final class MisplacedEntries {
 
 	private final Pace pace;
 
+	private final KeySettling settling;
+
 	private final RepairEvents events;
 
 	/** The misplaced entries seen in each slice. */
@@ -66,7 +73,7 @@ final class MisplacedEntries {
 
 	MisplacedEntries(Replica local, List<? extends Replica> replicas, PartitionIndex index,
 			RendezvousPlacement placement, RepairLog log, TimeSource time, RepairSettings settings, Pace pace,
-			RepairEvents events) {
+			KeySettling settling, RepairEvents events) {
 		this.local = local;
 		this.replicas = replicas;
 		this.index = index;
@@ -75,6 +82,7 @@ final class MisplacedEntries {
 		this.time = time;
 		this.settings = settings;
 		this.pace = pace;
+		this.settling = settling;
 		this.events = events;
 	}
 
@@ -207,16 +215,27 @@ final class MisplacedEntries {
 	private Mono<Void> handOn(List<Member> owners, EntryHeader header, Entry entry, boolean isAsSeen) {
 		int bytes = PairRepair.bytesOf(header.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> replicaOf(owner).store(header.key(), entry, Purpose.REPAIR, deadline()).map(reply -> {
-				boolean taken = reply instanceof Acknowledged;
-				this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
-				return taken;
-			}), 1)
+			.concatMap(
+					owner -> replicaOf(owner).store(header.key(), entry, Purpose.REPAIR, deadline()).flatMap(reply -> {
+						boolean taken = reply instanceof Acknowledged;
+						this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
+						return settled(header.key(), reply).thenReturn(taken);
+					}), 1)
 			.all(Boolean::booleanValue)
 			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
 					? this.index.remove(header.key(), header.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then(this.pace.afterBytes((long) bytes * owners.size()));
+	}
+
+	/**
+	 * Settles a key whose promise has kept its entry back. The next round tries again.
+	 */
+	private Mono<Void> settled(Key key, Reply reply) {
+		Refusal refusal = (reply instanceof Failed failed) ? failed.refusal() : null;
+		return (refusal == null) ? Mono.empty()
+				: this.settling.settle(key, refusal.promise())
+					.then();
 	}
 
 	private int sliceOf(EntryHeader header) {

@@ -24,8 +24,11 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica.Purpose;
@@ -82,10 +85,12 @@ final class PairRepair {
 
 	private final Manner manner;
 
+	private final KeySettling settling;
+
 	private final RepairEvents events;
 
 	PairRepair(Replica local, Replica peer, PartitionIndex index, RendezvousPlacement placement, TimeSource time,
-			RepairSettings settings, Pace pace, Manner manner, RepairEvents events) {
+			RepairSettings settings, Pace pace, Manner manner, KeySettling settling, RepairEvents events) {
 		this.local = local;
 		this.peer = peer;
 		this.index = index;
@@ -95,6 +100,7 @@ final class PairRepair {
 		this.settings = settings;
 		this.pace = pace;
 		this.manner = manner;
+		this.settling = settling;
 		this.events = events;
 	}
 
@@ -114,8 +120,8 @@ final class PairRepair {
 	final class Result {
 
 		/**
-		 * Slices in which a difference was left: its write may be under way, or it cannot
-		 * be read.
+		 * Slices in which a difference was left: its write may be under way, it cannot be
+		 * read, or a promise kept it back.
 		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
@@ -130,12 +136,12 @@ final class PairRepair {
 		/** Stale entries that the peer is to hold, but of whose key it has no version. */
 		final Set<EntryHeader> alone = new HashSet<>();
 
-		private void leave(EntryHeader header) {
-			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(header.key()))));
+		private void leave(Key key) {
+			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key))));
 		}
 
 		private void passOver(EntryHeader header) {
-			leave(header);
+			leave(header.key());
 			this.unreadable.add(header);
 		}
 
@@ -297,7 +303,7 @@ final class PairRepair {
 			headers.removeIf(header -> {
 				boolean underWay = PairRepair.this.manner.isUnderWay().test(header);
 				if (underWay) {
-					this.result.leave(header);
+					this.result.leave(header.key());
 				}
 				return underWay;
 			});
@@ -424,7 +430,7 @@ final class PairRepair {
 
 		private Mono<Void> keep(Key key, Entry entry) {
 			return PairRepair.this.local.store(key, entry, Purpose.REPAIR, deadline())
-				.flatMap(reply -> acknowledged(PairRepair.this.local, reply))
+				.flatMap(reply -> acknowledged(PairRepair.this.local, key, reply, this.result))
 				.onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
 		}
 
@@ -437,9 +443,21 @@ final class PairRepair {
 		return key.bytes().length + ((entry instanceof Live live) ? live.value().length() : 0);
 	}
 
-	private static Mono<Void> acknowledged(Replica replica, Reply reply) {
-		return (reply instanceof Acknowledged) ? Mono.empty()
-				: Mono.error(RepairFailedException.of(replica.member(), reply));
+	/**
+	 * Completes if an entry was stored. If a promise has kept it back, leaves it and
+	 * settles its key: the next repair finds both replicas equal.
+	 */
+	private Mono<Void> acknowledged(Replica replica, Key key, Reply reply, Result result) {
+		if (reply instanceof Acknowledged) {
+			return Mono.empty();
+		}
+		Refusal refusal = (reply instanceof Failed failed) ? failed.refusal() : null;
+		if (refusal == null) {
+			return Mono.error(RepairFailedException.of(replica.member(), reply));
+		}
+		result.leave(key);
+		return this.settling.settle(key, refusal.promise())
+			.then();
 	}
 
 	private Mono<Void> push(List<EntryHeader> headers, Result result) {
@@ -453,7 +471,7 @@ final class PairRepair {
 	}
 
 	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large, Result result) {
-		return give(header, large).onErrorResume(RepairFailedException.class, error -> {
+		return giveNow(header, large, result).onErrorResume(RepairFailedException.class, error -> {
 			if (!error.isUnreadable()) {
 				return Mono.error(error);
 			}
@@ -467,7 +485,7 @@ final class PairRepair {
 	 * @param large takes the header of a large entry, which is given later; null to give
 	 * an entry of any length
 	 */
-	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large) {
+	private Mono<Void> giveNow(EntryHeader header, @Nullable List<EntryHeader> large, Result result) {
 		return this.local.read(header.key(), deadline()).flatMap(reply -> {
 			if (!(reply instanceof Held held)) {
 				throw RepairFailedException.of(self(), reply);
@@ -482,7 +500,7 @@ final class PairRepair {
 				return Mono.empty();
 			}
 			return this.peer.store(header.key(), entry, Purpose.REPAIR, deadline())
-				.flatMap(stored -> acknowledged(this.peer, stored))
+				.flatMap(stored -> acknowledged(this.peer, header.key(), stored, result))
 				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
 				.then(this.pace.afterBytes(bytes));
 		});

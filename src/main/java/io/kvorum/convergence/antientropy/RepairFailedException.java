@@ -29,6 +29,11 @@ final class RepairFailedException extends RuntimeException {
 		return new RepairFailedException(Reason.REBUILDING, why);
 	}
 
+	/** The failure to settle a key: too few of its replicas answer. */
+	static RepairFailedException unsettled() {
+		return new RepairFailedException(Reason.AWAY, "too few replicas answer to settle a key that was promised");
+	}
+
 	/** The failure to read an answer of a member. */
 	static RepairFailedException of(Member member, RuntimeException unreadable) {
 		return new RepairFailedException(Reason.INTERNAL,

@@ -22,6 +22,7 @@ import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
 import io.kvorum.storage.StorageException;
 import reactor.core.publisher.Mono;
 
@@ -39,14 +40,18 @@ public final class Responder implements PeerQueries {
 
 	private final PartitionIndex index;
 
+	private final PromiseLog promises;
+
 	private final RendezvousPlacement placement;
 
 	private final Topology topology;
 
 	private final Member self;
 
-	public Responder(PartitionIndex index, RendezvousPlacement placement, Topology topology, Member self) {
+	public Responder(PartitionIndex index, PromiseLog promises, RendezvousPlacement placement, Topology topology,
+			Member self) {
 		this.index = index;
+		this.promises = promises;
 		this.placement = placement;
 		this.topology = topology;
 		this.self = self;
@@ -75,6 +80,8 @@ public final class Responder implements PeerQueries {
 			case COMPARE -> compare(Messages.readLeaves(in), deadline);
 			case FETCH -> fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
 			case FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
+			case PROMISES -> this.promises.promises(Messages.readAfter(in), PromiseRepair.PAGE, deadline)
+				.map(promises -> new Answered(Messages.promises(promises)));
 			case INTRODUCTION -> throw new IllegalArgumentException("for an introduction");
 		};
 	}

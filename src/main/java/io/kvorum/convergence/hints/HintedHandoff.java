@@ -17,6 +17,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply.Acknowledged;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
@@ -121,8 +122,8 @@ public final class HintedHandoff implements MissedStores {
 		Target target = this.byMember[member.index()];
 		// The target is null for this node: its disk refused the entry, and would refuse
 		// a hint as well. After a refusal by a clock, one repair of the slice copies all
-		// that was refused.
-		if (target == null || why == Reason.CLOCK) {
+		// that was refused. A promise refuses a hint too, until a repair settles the key.
+		if (target == null || why == Reason.CLOCK || why == Reason.PROMISED) {
 			need(member, key);
 			return;
 		}
@@ -379,6 +380,10 @@ public final class HintedHandoff implements MissedStores {
 		private Mono<Void> handOver(Hint hint) {
 			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
 			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
+				if (reply instanceof Failed failed && failed.reason() == Reason.PROMISED) {
+					need(this.target.member(), hint.key());
+					return HintedHandoff.this.log.remove(hint);
+				}
 				if (!(reply instanceof Acknowledged)) {
 					return end();
 				}

@@ -5,10 +5,12 @@ import java.time.Duration;
 import java.util.Arrays;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -263,6 +265,19 @@ public final class NodeState implements VotingRight, PeerQueries {
 	@Override
 	public @Nullable String withheldBecause() {
 		return this.withheldBecause;
+	}
+
+	/**
+	 * While this disk may have lost promises, writes are refused that were stamped before
+	 * this start: one of those promises may have been to refuse them. A disk that was
+	 * away for too long has them all.
+	 */
+	@Override
+	public Version floor() {
+		State state = this.own.state();
+		boolean hasPromises = mayVote() || state == State.MEMBER || state == State.AWAY_TOO_LONG;
+		return hasPromises ? Version.ABSENT
+				: new Version(Version.lastTimestampOf(this.startedMillis + HybridLogicalClock.MAX_LEAD_MILLIS), -1);
 	}
 
 	boolean mayVote() {

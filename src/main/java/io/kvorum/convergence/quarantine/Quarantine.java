@@ -61,6 +61,8 @@ public final class Quarantine {
 
 	private final Rebuilding rebuilding;
 
+	private final PromiseRebuilding promises;
+
 	private final TimeSource time;
 
 	private final Alarms alarms;
@@ -89,12 +91,13 @@ public final class Quarantine {
 	 * The quarantine of a node with peers.
 	 * @param others the replicas on the other members
 	 */
-	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, TimeSource time,
-			Alarms alarms, QuarantineSettings settings) {
+	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, PromiseRebuilding promises,
+			TimeSource time, Alarms alarms, QuarantineSettings settings) {
 		this.node = node;
 		this.peers = node.peers();
 		this.others = List.copyOf(others);
 		this.rebuilding = rebuilding;
+		this.promises = promises;
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
@@ -119,6 +122,19 @@ public final class Quarantine {
 		 * members that have them cannot read them
 		 */
 		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
+
+	}
+
+	/** Copies what other members have promised. */
+	@FunctionalInterface
+	public interface PromiseRebuilding {
+
+		/**
+		 * Completes when this replica has the promises of these members.
+		 * @param settles whether the members can settle keys whose promise stands above
+		 * the entry here
+		 */
+		Mono<Void> copy(Collection<Member> from, boolean settles);
 
 	}
 
@@ -339,11 +355,17 @@ public final class Quarantine {
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
 				.doOnNext(left -> rebuilt(part, left, missing)), 1)
-			.then(Mono.defer(() -> missing.isEmpty() ? rebuilt() : waitFor(missing)));
+			.then(Mono.defer(() -> missing.isEmpty() ? rebuilt(sources) : waitFor(missing)));
 	}
 
-	private Mono<Void> rebuilt() {
-		return this.node.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
+	/**
+	 * Copies promises last: this replica stores no entry below them. Unsynced nodes,
+	 * which are rebuilt from one another, have no majority yet that could settle a key.
+	 */
+	private Mono<Void> rebuilt(List<Member> sources) {
+		return this.promises.copy(sources, this.node.state() != State.UNSYNCED)
+			.then(Mono.defer(() -> this.node.become(State.MEMBER)))
+			.then(Mono.fromRunnable(this.rebuilt::clear));
 	}
 
 	/** Waits until these entries can be read, or are written again. */

@@ -8,8 +8,10 @@ import java.util.Map;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
+import io.kvorum.kv.Key;
 import io.kvorum.replication.Alarms;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,8 @@ import reactor.core.publisher.Mono;
 /**
  * Collects tombstones in rounds, oldest first. A round reads only tombstones older than
  * the grace time, at most {@value #MOST_LOOKED_AT}; the next round goes on behind them.
+ * <p>
+ * Then it removes promises older than the grace time: no write lives that long.
  */
 public final class TombstoneCollector {
 
@@ -33,6 +37,8 @@ public final class TombstoneCollector {
 	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
 
 	private final PartitionIndex index;
+
+	private final PromiseLog promises;
 
 	private final CollectionRule rule;
 
@@ -47,9 +53,10 @@ public final class TombstoneCollector {
 	/** The tombstone behind which the next round begins; null for the oldest one. */
 	private @Nullable TombstoneRecord next;
 
-	public TombstoneCollector(PartitionIndex index, CollectionRule rule, TimeSource time, Alarms alarms,
-			Duration interval, CollectionEvents events) {
+	public TombstoneCollector(PartitionIndex index, PromiseLog promises, CollectionRule rule, TimeSource time,
+			Alarms alarms, Duration interval, CollectionEvents events) {
 		this.index = index;
+		this.promises = promises;
 		this.rule = rule;
 		this.time = time;
 		this.alarms = alarms;
@@ -63,7 +70,7 @@ public final class TombstoneCollector {
 	}
 
 	private Mono<Void> round() {
-		return new Round(this.next).run().onErrorResume(error -> {
+		return new Round(this.next).run().then(Mono.defer(() -> new Promises().run())).onErrorResume(error -> {
 			if (error instanceof StorageException) {
 				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
 			}
@@ -72,6 +79,33 @@ public final class TombstoneCollector {
 			}
 			return Mono.empty();
 		});
+	}
+
+	/** All promises, page by page. */
+	private final class Promises {
+
+		private final long graceEndMillis = TombstoneCollector.this.rule.graceEndMillis();
+
+		private @Nullable Key last;
+
+		private boolean ended;
+
+		Mono<Void> run() {
+			return Mono.defer(this::page).repeat(() -> !this.ended).then();
+		}
+
+		private Mono<Void> page() {
+			Deadline deadline = Deadline.after(TombstoneCollector.this.time, READ_TIMEOUT);
+			return TombstoneCollector.this.promises.promises(this.last, PAGE, deadline).flatMap(promises -> {
+				this.ended = promises.size() < PAGE;
+				this.last = this.ended ? null : promises.getLast().key();
+				return Flux.fromIterable(promises)
+					.filter(promise -> promise.ballot().millis() < this.graceEndMillis)
+					.concatMap(TombstoneCollector.this.promises::forget)
+					.then();
+			});
+		}
+
 	}
 
 	private final class Round {

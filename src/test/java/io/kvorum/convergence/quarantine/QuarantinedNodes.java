@@ -149,8 +149,9 @@ final class QuarantinedNodes {
 				.map(other -> new Peer(this, other))
 				.toList();
 			this.quarantine = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
-					nodes.time, delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(
-							Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5), this.acceptsLoss));
+					(_, _) -> Mono.empty(), nodes.time, delay -> Mono.delay(delay, nodes.scheduler),
+					new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5),
+							this.acceptsLoss));
 			return this;
 		}
 
