@@ -271,7 +271,19 @@ public final class EntryFormat {
 	 * was stored under a ballot, without a check of the rest.
 	 */
 	public static boolean hasLineage(byte[] head) {
-		return isFlagged(head, 0, LINEAGE);
+		return hasLineage(head, 0);
+	}
+
+	/** Whether the entry that begins there was stored under a ballot. */
+	static boolean hasLineage(byte[] bytes, int from) {
+		return isFlagged(bytes, from, LINEAGE);
+	}
+
+	/** The head of a large entry, which says that the entry has no lineage. */
+	static byte[] headWithoutLineage(byte[] bytes, int from, int to) {
+		byte[] head = Arrays.copyOfRange(bytes, from, to);
+		head[FLAGS] &= ~LINEAGE;
+		return head;
 	}
 
 	/**

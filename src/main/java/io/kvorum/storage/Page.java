@@ -162,6 +162,31 @@ public final class Page {
 		return items;
 	}
 
+	/**
+	 * The page for a release that knows no lineages: its entries without theirs.
+	 * @return this page, unless an entry has a lineage
+	 */
+	public Page withoutLineage() {
+		Cursor cursor = cursor();
+		byte[] items = null;
+		int length = 0;
+		int lastFrom = 0;
+		int lastTo = 0;
+		while (cursor.advance()) {
+			int from = cursor.keyFrom - ITEM_HEAD;
+			if (items == null && EntryFormat.hasLineage(this.bytes, cursor.keyTo)) {
+				items = Arrays.copyOf(this.bytes, this.length);
+				length = from;
+			}
+			if (items != null) {
+				lastFrom = length + ITEM_HEAD;
+				lastTo = lastFrom + cursor.keyTo - cursor.keyFrom;
+				length = cursor.copyWithoutLineage(items, length);
+			}
+		}
+		return (items != null) ? new Page(items, length, lastFrom, lastTo, this.last) : this;
+	}
+
 	/** Whether all keys are in a range. */
 	public boolean isWithin(KeyRange range) {
 		if (this.length == 0) {
@@ -306,6 +331,22 @@ public final class Page {
 		/** The entry, unless it is large. Its value is a slice of the page. */
 		public Entry entry() {
 			return EntryFormat.decodeChecked(Page.this.bytes, this.keyTo, this.entryTo);
+		}
+
+		/**
+		 * Copies the item without the lineage of its entry; returns the end of the copy.
+		 */
+		private int copyWithoutLineage(byte[] to, int at) {
+			byte[] from = Page.this.bytes;
+			int head = this.keyTo - this.keyFrom + ITEM_HEAD;
+			System.arraycopy(from, this.keyFrom - ITEM_HEAD, to, at, head);
+			byte[] entry = isLarge() ? EntryFormat.headWithoutLineage(from, this.keyTo, this.entryTo) : EntryFormat
+				.withoutLineage(Key.of(keyBytes()), Arrays.copyOfRange(from, this.keyTo, this.entryTo));
+			System.arraycopy(entry, 0, to, at + head, entry.length);
+			if (!isLarge()) {
+				INT.set(to, at + Short.BYTES, entry.length);
+			}
+			return at + head + entry.length;
 		}
 
 		private Page page() {

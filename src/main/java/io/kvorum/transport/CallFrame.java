@@ -15,13 +15,16 @@ final class CallFrame implements Frame {
 
 	private final PeerCall call;
 
+	private final byte kind;
+
 	private final byte[] entry;
 
 	private final TimeSource time;
 
-	CallFrame(int correlation, PeerCall call, byte[] entry, TimeSource time) {
+	CallFrame(int correlation, PeerCall call, byte kind, byte[] entry, TimeSource time) {
 		this.correlation = correlation;
 		this.call = call;
+		this.kind = kind;
 		this.entry = entry;
 		this.time = time;
 	}
@@ -39,7 +42,7 @@ final class CallFrame implements Frame {
 	@Override
 	public void writeHead(ByteBuf out) {
 		long micros = TimeUnit.NANOSECONDS.toMicros(this.call.deadlineNanos - this.time.nanos());
-		OperationFrame.writeHead(out, this.correlation, this.call.kind(), Math.clamp(micros, 1, Integer.MAX_VALUE),
+		OperationFrame.writeHead(out, this.correlation, this.kind, Math.clamp(micros, 1, Integer.MAX_VALUE),
 				this.call.key, this.entry.length);
 	}
 

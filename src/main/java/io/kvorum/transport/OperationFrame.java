@@ -29,7 +29,7 @@ final class OperationFrame implements Frame {
 
 	/**
 	 * The entry to store, in an {@code EntryFormat}; for a scan its {@link ScanOrder};
-	 * for a question the question.
+	 * for a question the question. For ballots {@link BallotBody}.
 	 */
 	final byte[] entry;
 

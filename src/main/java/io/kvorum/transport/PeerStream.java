@@ -117,7 +117,7 @@ final class PeerStream {
 	private boolean pinged;
 
 	/** Form of the entries on the current stream, or on the last one. */
-	private EntryForm form = EntryForm.STORED;
+	private volatile EntryForm form = EntryForm.STORED;
 
 	/** Whether the stream was given up because the peer was silent. */
 	private boolean silent;
@@ -166,27 +166,28 @@ final class PeerStream {
 	 */
 	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
 		boolean here = this.loop.inEventLoop();
-		PeerCall pending = new PeerCall(call, key, deadline.atNanos(), this.time.nanos(), sink, here ? null : caller);
+		PeerCall pending = new PeerCall(call, key, entry, deadline.atNanos(), this.time.nanos(), sink,
+				here ? null : caller);
 		if (here) {
-			begin(pending, entry, pending.startedNanos);
+			begin(pending, pending.startedNanos);
 		}
 		else {
-			begin(pending, entry);
+			begin(pending);
 		}
 	}
 
 	/** Begins a call from another loop or thread. */
-	private void begin(PeerCall call, byte[] entry) {
+	private void begin(PeerCall call) {
 		try {
-			this.loop.execute(() -> begin(call, entry, this.time.nanos()));
+			this.loop.execute(() -> begin(call, this.time.nanos()));
 		}
 		catch (RejectedExecutionException _) {
 			call.reply(Failed.notDone(Reason.UNAVAILABLE, "this node is stopping"));
 		}
 	}
 
-	private void begin(PeerCall call, byte[] entry, long now) {
-		Failed refused = refusal(call, entry, now);
+	private void begin(PeerCall call, long now) {
+		Failed refused = refusal(call, now);
 		if (refused != null) {
 			finish(call, refused);
 			return;
@@ -195,15 +196,16 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		int correlation = this.inFlight.add(call);
-		byte[] written = call.isStore() ? this.form.written(call.key, entry) : entry;
-		this.writer.send(new CallFrame(correlation, call, written, this.time));
+		byte[] body = call.takeBody();
+		byte[] written = call.isStore() ? this.form.written(call.key, body) : body;
+		this.writer.send(new CallFrame(correlation, call, call.kind(this.form.hasLineage()), written, this.time));
 		if (!this.sweeping) {
 			this.sweeping = true;
 			sweepLater();
 		}
 	}
 
-	private @Nullable Failed refusal(PeerCall call, byte[] entry, long now) {
+	private @Nullable Failed refusal(PeerCall call, long now) {
 		Failed absent = this.absence;
 		if (absent != null) {
 			return absent;
@@ -211,7 +213,10 @@ final class PeerStream {
 		if (call.deadlineNanos <= now) {
 			return Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began");
 		}
-		if (!this.writer.hasRoomFor(entry.length)) {
+		if (call.isBallot() && !this.form.hasLineage()) {
+			return Replica.NO_BALLOTS;
+		}
+		if (!this.writer.hasRoomFor(call.bodyBytes())) {
 			return Failed.notDone(Reason.OVERLOADED,
 					"%d bytes wait for the network to %s".formatted(this.lane.maxWaitingBytes(), this.peer.address()));
 		}
@@ -227,6 +232,13 @@ final class PeerStream {
 	/** Whether operations can be sent. Called from any thread. */
 	boolean isOpen() {
 		return this.absence == null;
+	}
+
+	/**
+	 * Whether the peer is not known to be of a release without ballots. From any thread.
+	 */
+	boolean knowsBallots() {
+		return this.form.hasLineage();
 	}
 
 	/**
@@ -429,7 +441,7 @@ final class PeerStream {
 			return; // Too late: the sweep has answered it.
 		}
 		if (frame.kind == ReplicaProtocol.TOO_LARGE && this.large != null) {
-			this.large.begin(call.elsewhere(this.loop), Frame.NO_BYTES);
+			this.large.begin(call.elsewhere(this.loop));
 		}
 		else {
 			Reply reply = replyIn(frame, call);

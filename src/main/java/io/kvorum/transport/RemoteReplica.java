@@ -9,6 +9,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
@@ -67,7 +68,30 @@ final class RemoteReplica implements Replica {
 
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-		return call(purpose.isRepair() ? Call.REPAIR : Call.STORE, key, EntryFormat.encode(key, entry), deadline);
+		return call(callFor(purpose), key, EntryFormat.encode(key, entry), deadline);
+	}
+
+	private static Call callFor(Purpose purpose) {
+		return switch (purpose) {
+			case WRITE -> Call.STORE;
+			case WRITE_BACK -> Call.WRITE_BACK;
+			case REPAIR -> Call.REPAIR;
+		};
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return call(Call.PREPARE, key, BallotBody.of(ballot, Frame.NO_BYTES), deadline);
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return call(Call.ACCEPT, key, BallotBody.of(base, EntryFormat.encode(key, entry)), deadline);
+	}
+
+	@Override
+	public boolean knowsBallots() {
+		return streamOf(this.callers.current()).knowsBallots();
 	}
 
 	private Mono<Reply> call(Call call, Key key, byte[] entry, Deadline deadline) {

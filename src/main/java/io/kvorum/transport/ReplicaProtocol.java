@@ -25,10 +25,11 @@ final class ReplicaProtocol {
 
 	/**
 	 * The versions that this node speaks. Version 4 sends entries in format 1, version 5
-	 * as they are stored: {@link EntryForm}. Any change of a frame, an entry, a message
-	 * or the handshake needs a new version. The one before it stays supported.
+	 * without their lineage, version 6 as they are stored: {@link EntryForm}. Only
+	 * version 6 has ballots. Any change of a frame, an entry, a message or the handshake
+	 * needs a new version. The one before it stays supported.
 	 */
-	static final ProtocolRange VERSIONS = new ProtocolRange(4, 5);
+	static final ProtocolRange VERSIONS = new ProtocolRange(4, 6);
 
 	/**
 	 * The oldest version of the calling node, and its only one if it names no newest. In
@@ -79,6 +80,12 @@ final class ReplicaProtocol {
 
 	static final byte QUESTION = 7;
 
+	static final byte WRITE_BACK = 8;
+
+	static final byte PREPARE = 9;
+
+	static final byte ACCEPT = 10;
+
 	/** Kinds of replies. */
 	static final byte HELLO = 16;
 
@@ -101,6 +108,9 @@ final class ReplicaProtocol {
 	static final byte LISTED = 24;
 
 	static final byte ANSWERED = 25;
+
+	/** Reply to a store or a ballot that a promise or a newer entry stands against. */
+	static final byte REFUSED = 26;
 
 	/** Scheme in the address of each node, with TLS and without. */
 	private static final String SCHEME = "http://";

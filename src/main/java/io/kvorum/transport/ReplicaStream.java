@@ -169,6 +169,10 @@ final class ReplicaStream {
 			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);
 			case ReplicaProtocol.STORE -> store(operation, Purpose.WRITE, deadline);
 			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
+			case ReplicaProtocol.WRITE_BACK -> store(operation, Purpose.WRITE_BACK, deadline);
+			case ReplicaProtocol.PREPARE ->
+				this.replica.prepare(operation.key, BallotBody.read(operation.entry).version(), deadline);
+			case ReplicaProtocol.ACCEPT -> accept(operation, deadline);
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
@@ -181,9 +185,25 @@ final class ReplicaStream {
 			entry = this.form.read(operation.key, operation.entry);
 		}
 		catch (DamagedEntryException ex) {
-			return Mono.just(Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage()));
+			return Mono.just(damaged(ex));
 		}
 		return this.replica.store(operation.key, entry, purpose, deadline);
+	}
+
+	private Mono<Reply> accept(OperationFrame operation, Deadline deadline) {
+		BallotBody body = BallotBody.read(operation.entry);
+		Entry entry;
+		try {
+			entry = this.form.read(operation.key, body.entry());
+		}
+		catch (DamagedEntryException ex) {
+			return Mono.just(damaged(ex));
+		}
+		return this.replica.accept(operation.key, entry, body.version(), deadline);
+	}
+
+	private static Failed damaged(DamagedEntryException ex) {
+		return Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage());
 	}
 
 	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {

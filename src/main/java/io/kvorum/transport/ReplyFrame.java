@@ -10,6 +10,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.quorum.Reply.Told;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Listed;
@@ -19,8 +20,9 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Reply of a replica. The two numbers depend on its kind. They are the version that the
- * replica holds, or whether a page is the last, or the reason and flags of a failure. The
- * tail is the entry, the page, an answer, or the detail of a failure. <pre>
+ * replica holds, or whether a page is the last, or the reason and flags of a failure, or
+ * the ballot that was promised. The tail is the entry, the page, an answer, the detail of
+ * a failure, or of a refusal the version that is held. <pre>
  *  0       4            8     9      17      25
  *  length  correlation  kind  first  second  tail
  * </pre>
@@ -79,6 +81,8 @@ final class ReplyFrame implements Frame {
 			case Answered answered ->
 				new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, form.written(answered));
 			case Told _ -> throw new IllegalArgumentException("a reply of a kind that is not known here");
+			case Failed failed when failed.refusal() != null && form.hasLineage() ->
+				refused(correlation, failed.refusal());
 			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
 					flags(failed), detail(failed));
 		};
@@ -96,6 +100,11 @@ final class ReplyFrame implements Frame {
 
 	private static ReplyFrame listed(int correlation, Page page, EntryForm form) {
 		return new ReplyFrame(correlation, ReplicaProtocol.LISTED, page.isLast() ? LAST : 0, 0, form.written(page));
+	}
+
+	private static ReplyFrame refused(int correlation, Refusal refusal) {
+		return new ReplyFrame(correlation, ReplicaProtocol.REFUSED, refusal.promise().timestamp(),
+				refusal.promise().node(), BallotBody.of(refusal.held(), NO_BYTES));
 	}
 
 	private static long flags(Failed failed) {
@@ -140,6 +149,8 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
 			case ReplicaProtocol.LISTED -> new Listed(form.readPage(this.tail, this.first == LAST));
 			case ReplicaProtocol.ANSWERED -> new Answered(this.tail);
+			case ReplicaProtocol.REFUSED ->
+				new Refusal(new Version(this.first, this.second), BallotBody.read(this.tail).version()).toFailed();
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);

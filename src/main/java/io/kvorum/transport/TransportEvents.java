@@ -45,7 +45,7 @@ public interface TransportEvents {
 	/** Kind of a call of a peer. */
 	enum Call {
 
-		READ, READ_VERSION, STORE, REPAIR, SCAN, QUESTION
+		READ, READ_VERSION, STORE, WRITE_BACK, REPAIR, PREPARE, ACCEPT, SCAN, QUESTION
 
 	}
 

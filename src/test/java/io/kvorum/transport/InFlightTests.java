@@ -20,7 +20,8 @@ class InFlightTests {
 
 	private static PeerCall call(long deadlineNanos) {
 		List<PeerCall> made = new ArrayList<>();
-		Mono.<Reply>create(sink -> made.add(new PeerCall(Call.READ, Generator.key("k"), deadlineNanos, 0, sink, null)))
+		Mono.<Reply>create(sink -> made
+			.add(new PeerCall(Call.READ, Generator.key("k"), Frame.NO_BYTES, deadlineNanos, 0, sink, null)))
 			.subscribe();
 		return made.getFirst();
 	}

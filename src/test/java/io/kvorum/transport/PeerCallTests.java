@@ -21,7 +21,7 @@ class PeerCallTests {
 
 	private PeerCall call(Call call) {
 		List<PeerCall> made = new ArrayList<>();
-		Mono.<Reply>create(sink -> made.add(new PeerCall(call, Generator.key("key"), 0, 0, sink, null)))
+		Mono.<Reply>create(sink -> made.add(new PeerCall(call, Generator.key("key"), Frame.NO_BYTES, 0, 0, sink, null)))
 			.subscribe(this.replies::add);
 		return made.getFirst();
 	}

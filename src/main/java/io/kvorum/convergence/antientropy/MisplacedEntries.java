@@ -233,9 +233,7 @@ final class MisplacedEntries {
 	 */
 	private Mono<Void> settled(Key key, Reply reply) {
 		Refusal refusal = (reply instanceof Failed failed) ? failed.refusal() : null;
-		return (refusal == null) ? Mono.empty()
-				: this.settling.settle(key, refusal.promise())
-					.then();
+		return (refusal == null) ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
 	}
 
 	private int sliceOf(EntryHeader header) {

@@ -456,8 +456,7 @@ final class PairRepair {
 			return Mono.error(RepairFailedException.of(replica.member(), reply));
 		}
 		result.leave(key);
-		return this.settling.settle(key, refusal.promise())
-			.then();
+		return this.settling.settle(key, refusal.promise()).then();
 	}
 
 	private Mono<Void> push(List<EntryHeader> headers, Result result) {
