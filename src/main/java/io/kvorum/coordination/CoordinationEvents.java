@@ -43,9 +43,8 @@ public interface CoordinationEvents {
 	/**
 	 * A write with a condition is over.
 	 * @param ballots the number of its ballots; 0 if replicas answered without any
-	 * @param applied whether it is known to have happened
 	 */
-	default void compared(int ballots, boolean applied) {
+	default void compared(int ballots) {
 	}
 
 	/** A replica was found behind and is repaired in the background. */

@@ -51,7 +51,7 @@ final class KeyWrite extends KeyOperation {
 		return write
 			.doOnError(OperationFailedException.class,
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
-			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.NOT_APPLIED));
+			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.CONDITION_NOT_MET));
 	}
 
 	/**
@@ -125,14 +125,13 @@ final class KeyWrite extends KeyOperation {
 		boolean isKnown = !newest.lacksEntry() && tally.isHeldByEnough(newest.version());
 		Version current = this.node.identityNow(newest.entry());
 		if (isKnown && !this.condition.holdsFor(current)) {
-			this.node.events.compared(0, false);
+			this.node.events.compared(0);
 			return Mono.error(new ConditionNotMetException(current));
 		}
 		BallotWrite write = BallotWrite.conditional(this, this.condition, this.maker, newest.version());
-		return write.run().doOnNext(_ -> {
-			this.node.events.compared(write.attempts(), true);
-			decided(Outcome.REACHED);
-		}).doOnError(_ -> this.node.events.compared(write.attempts(), false));
+		return write.run()
+			.doOnNext(_ -> decided(Outcome.REACHED))
+			.doOnTerminate(() -> this.node.events.compared(write.attempts()));
 	}
 
 	/** The refusal of a replica whose release knows no ballots; null if there is none. */

@@ -9,6 +9,7 @@ import io.kvorum.operation.Operation;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.DistributionSummary;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /** Meters of operations on keys. */
@@ -25,6 +26,12 @@ final class ReplicationMeters implements CoordinationEvents {
 	private final Counter repairing;
 
 	private final Counter repairDropped;
+
+	private final DistributionSummary ballots;
+
+	private final Counter refusedByPromise;
+
+	private final Counter settled;
 
 	ReplicationMeters(MeterRegistry registry) {
 		for (Operation operation : Operation.values()) {
@@ -56,6 +63,19 @@ final class ReplicationMeters implements CoordinationEvents {
 		this.repairDropped = Counter.builder("kvorum.replication.repairs")
 			.tag("dropped", "yes")
 			.description("Replicas that a read found behind, to be repaired in the background")
+			.register(registry);
+		this.ballots = DistributionSummary.builder("kvorum.replication.ballots")
+			.description("Ballots of each write with a condition; 0 if replicas answered without any")
+			.register(registry);
+		this.refusedByPromise = refused("write", registry);
+		this.settled = refused("read", registry);
+	}
+
+	private static Counter refused(String operation, MeterRegistry registry) {
+		return Counter.builder("kvorum.replication.promises.met")
+			.tag("operation", operation)
+			.description(
+					"Reads, and writes without a condition, that a promise refused and that went on under a ballot")
 			.register(registry);
 	}
 
@@ -96,6 +116,21 @@ final class ReplicationMeters implements CoordinationEvents {
 	@Override
 	public void wroteBack() {
 		this.wroteBack.increment();
+	}
+
+	@Override
+	public void compared(int ballots) {
+		this.ballots.record(ballots);
+	}
+
+	@Override
+	public void refusedByPromise() {
+		this.refusedByPromise.increment();
+	}
+
+	@Override
+	public void settled() {
+		this.settled.increment();
 	}
 
 	@Override

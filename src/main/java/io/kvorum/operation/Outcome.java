@@ -9,6 +9,9 @@ public enum Outcome {
 	/** The operation did not happen. */
 	NOT_APPLIED,
 
+	/** The condition of a write did not hold, and the write did not happen. */
+	CONDITION_NOT_MET,
+
 	/** A write may have happened. */
 	UNKNOWN
 
