@@ -237,7 +237,7 @@ public final class EntryFormat {
 
 	private static Entry decodeFields(byte[] bytes, int from, int to) {
 		int flags = bytes[from + FLAGS];
-		if ((flags & ~KNOWN_FLAGS) != 0 || isFlagged(bytes, from, TOMBSTONE) && isFlagged(bytes, from, EXPIRES)) {
+		if ((flags & ~KNOWN_FLAGS) != 0 || (flags & (TOMBSTONE | EXPIRES)) == (TOMBSTONE | EXPIRES)) {
 			throw new DamagedEntryException("flags " + flags + " are unknown");
 		}
 		Version version = version(bytes, from);

@@ -12,13 +12,21 @@ import io.kvorum.kv.Version;
  *  prepare   timestamp 8, node 8 of the ballot
  *  accept    timestamp 8, node 8 of the version that the proposer has seen; the entry
  * </pre>
- *
- * @param version the ballot, or the version that the proposer has seen
- * @param entry in an {@code EntryFormat}; empty for a prepare
  */
-record BallotBody(Version version, byte[] entry) {
+final class BallotBody {
 
 	private static final int VERSION_BYTES = 2 * Long.BYTES;
+
+	/** The ballot, or the version that the proposer has seen. */
+	final Version version;
+
+	/** In an {@code EntryFormat}; empty for a prepare. */
+	final byte[] entry;
+
+	private BallotBody(Version version, byte[] entry) {
+		this.version = version;
+		this.entry = entry;
+	}
 
 	static byte[] of(Version version, byte[] entry) {
 		return ByteBuffer.allocate(VERSION_BYTES + entry.length)

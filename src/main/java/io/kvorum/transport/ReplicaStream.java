@@ -171,7 +171,7 @@ final class ReplicaStream {
 			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
 			case ReplicaProtocol.WRITE_BACK -> store(operation, Purpose.WRITE_BACK, deadline);
 			case ReplicaProtocol.PREPARE ->
-				this.replica.prepare(operation.key, BallotBody.read(operation.entry).version(), deadline);
+				this.replica.prepare(operation.key, BallotBody.read(operation.entry).version, deadline);
 			case ReplicaProtocol.ACCEPT -> accept(operation, deadline);
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
@@ -194,12 +194,12 @@ final class ReplicaStream {
 		BallotBody body = BallotBody.read(operation.entry);
 		Entry entry;
 		try {
-			entry = this.form.read(operation.key, body.entry());
+			entry = this.form.read(operation.key, body.entry);
 		}
 		catch (DamagedEntryException ex) {
 			return Mono.just(damaged(ex));
 		}
-		return this.replica.accept(operation.key, entry, body.version(), deadline);
+		return this.replica.accept(operation.key, entry, body.version, deadline);
 	}
 
 	private static Failed damaged(DamagedEntryException ex) {

@@ -150,7 +150,7 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.LISTED -> new Listed(form.readPage(this.tail, this.first == LAST));
 			case ReplicaProtocol.ANSWERED -> new Answered(this.tail);
 			case ReplicaProtocol.REFUSED ->
-				new Refusal(new Version(this.first, this.second), BallotBody.read(this.tail).version()).toFailed();
+				new Refusal(new Version(this.first, this.second), BallotBody.read(this.tail).version).toFailed();
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);

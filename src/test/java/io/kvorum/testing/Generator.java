@@ -84,7 +84,6 @@ public final class Generator {
 		return Key.of(name.getBytes(StandardCharsets.UTF_8));
 	}
 
-	/** A value without an end, of one copy. */
 	/** An entry that was stored under a ballot: the version. */
 	public Entry entryUnderBallot(Version ballot) {
 		List<Ancestor> ancestors = new ArrayList<>();
@@ -96,6 +95,7 @@ public final class Generator {
 		return entry(ballot).under(ballot, new Lineage(identity, below(2) == 0, below(2) == 0, ancestors));
 	}
 
+	/** A value without an end, of one copy. */
 	public static Live live(Version version, String text) {
 		return live(version, text, Live.NEVER);
 	}

@@ -74,6 +74,16 @@ public final class KvorumClient {
 		return exchange("PUT", entity(key, parameters), BodyPublishers.ofByteArray(value), "Content-Type", contentType);
 	}
 
+	/** With headers, each a name and a value. */
+	public Answer putWith(String key, String value, String... headers) {
+		return exchange("PUT", entity(key), BodyPublishers.ofString(value), headers);
+	}
+
+	/** With headers, each a name and a value. */
+	public Answer deleteWith(String key, String... headers) {
+		return exchange("DELETE", entity(key), headers);
+	}
+
 	/** Without a Content-Length. */
 	public Answer putChunked(String key, byte[] value) {
 		return exchange("PUT", entity(key), BodyPublishers.fromPublisher(BodyPublishers.ofByteArray(value)));

@@ -1,0 +1,301 @@
+package io.kvorum.process;
+
+import java.io.UncheckedIOException;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
+
+import io.kvorum.testing.Answer;
+import io.kvorum.testing.Cluster;
+import io.kvorum.testing.KvorumClient;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What users build on conditions, on real nodes: a key that is created once, a counter, a
+ * lock with fencing tokens. {@code -Dkvorum.test.chaos.seconds} sets for how long,
+ * {@code -Dkvorum.test.chaos.seed} in which order faults are made.
+ */
+@DisplayName("Conditions on three nodes, through kills, silence and cuts")
+class CompareAndSetIT {
+
+	private static final int SECONDS = Integer.getInteger("kvorum.test.chaos.seconds", 15);
+
+	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
+
+	private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+	@RegisterExtension
+	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=simple");
+
+	private final Random random = new Random(SEED);
+
+	@Test
+	@DisplayName("of 100 clients that create one key exactly one gets 201, and it is its value that stays")
+	void createOnce() throws InterruptedException {
+		for (int round = 0; round < 5; round++) {
+			String key = "once " + round;
+			List<Answer> answers = together(100,
+					client -> client(client).putWith(key, "by " + client, "If-None-Match", "*"));
+			List<Integer> created = new ArrayList<>();
+			for (int client = 0; client < answers.size(); client++) {
+				int status = answers.get(client).status();
+				assertThat(status).isIn(201, 412, 503);
+				if (status == 201) {
+					created.add(client);
+				}
+			}
+
+			assertThat(created).hasSize(1);
+			Answer answer = cluster.client(1).get(key);
+			assertThat(answer.text()).isEqualTo("by " + created.getFirst());
+			assertThat(answer.header("ETag")).isEqualTo(answers.get(created.getFirst()).header("ETag"));
+			assertThat(answers).filteredOn(other -> other.status() == 412)
+				.allMatch(other -> other.header("ETag").equals(answer.header("ETag")));
+		}
+	}
+
+	@Test
+	@DisplayName("a counter that 64 clients increment has each success once, and at most all whose outcome is unknown")
+	void counter() throws InterruptedException {
+		System.out.printf("A counter for %d s: -Dkvorum.test.chaos.seed=%d%n", SECONDS, SEED);
+		AtomicInteger done = new AtomicInteger();
+		AtomicInteger unknown = new AtomicInteger();
+		AtomicInteger contended = new AtomicInteger();
+		Queue<String> wrong = new ConcurrentLinkedQueue<>();
+		repeatThroughFaults(64, client -> {
+			switch (increment(client, "counter", wrong)) {
+				case DONE -> done.incrementAndGet();
+				case UNKNOWN -> unknown.incrementAndGet();
+				case NOT_APPLIED -> contended.incrementAndGet();
+			}
+		});
+		System.out.printf("  %d increments, %d of unknown outcome, %d not applied%n", done.get(), unknown.get(),
+				contended.get());
+
+		assertThat(wrong).isEmpty();
+		assertThat(done.get()).isPositive();
+		for (int node : cluster.nodes()) {
+			assertThat(Integer.parseInt(cluster.client(node).get("counter").text())).isBetween(done.get(),
+					done.get() + unknown.get());
+		}
+		assertNoErrorsAreLogged();
+	}
+
+	@Test
+	@DisplayName("a lock is never held twice, and the tokens of its holders only grow")
+	void lock() throws InterruptedException {
+		Queue<Held> held = new ConcurrentLinkedQueue<>();
+		Queue<String> wrong = new ConcurrentLinkedQueue<>();
+		repeatThroughFaults(16, client -> lockAndUnlock(client, held, wrong));
+		List<Held> inOrder = new ArrayList<>(held);
+		inOrder.sort((one, other) -> one.token.compareTo(other.token));
+		System.out.printf("  %d times locked%n", inOrder.size());
+
+		assertThat(wrong).isEmpty();
+		assertThat(inOrder).isNotEmpty().extracting(Held::token).doesNotHaveDuplicates();
+		for (int i = 1; i < inOrder.size(); i++) {
+			// Who has the later token asked for the lock to the end after who has the
+			// earlier one had begun to release it.
+			assertThat(inOrder.get(i).acquiredBy).as("%s after %s", inOrder.get(i), inOrder.get(i - 1))
+				.isGreaterThan(inOrder.get(i - 1).releasedFrom);
+		}
+	}
+
+	private Outcome increment(int client, String key, Queue<String> wrong) {
+		try {
+			Answer read = client(client).get(key);
+			if (read.status() != 200 && read.status() != 404) {
+				return Outcome.NOT_APPLIED;
+			}
+			boolean isThere = read.status() == 200;
+			int next = isThere ? Integer.parseInt(read.text()) + 1 : 1;
+			Answer written = isThere
+					? client(client).putWith(key, String.valueOf(next), "If-Match", read.header("ETag"))
+					: client(client).putWith(key, String.valueOf(next), "If-None-Match", "*");
+			return outcomeOf(written, 201, wrong);
+		}
+		catch (UncheckedIOException ex) {
+			return (ex.getCause() instanceof ConnectException) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
+		}
+	}
+
+	private void lockAndUnlock(int client, Queue<Held> held, Queue<String> wrong) {
+		String key = "lock";
+		String owner = client + " " + System.nanoTime();
+		Answer locked;
+		try {
+			locked = client(client).putWith(key, owner, "If-None-Match", "*");
+			if (outcomeOf(locked, 201, wrong) == Outcome.NOT_APPLIED) {
+				return;
+			}
+		}
+		catch (UncheckedIOException _) {
+			locked = null;
+		}
+		String token = (locked != null && locked.status() == 201) ? locked.header("ETag") : tokenOf(client, owner);
+		if (!token.isEmpty()) {
+			long acquiredBy = System.nanoTime();
+			held.add(new Held(token, acquiredBy, System.nanoTime()));
+			unlock(client, key, token, wrong);
+		}
+	}
+
+	/**
+	 * The token of a lock whose request had an unknown outcome; empty if it is not ours.
+	 */
+	private String tokenOf(int client, String owner) {
+		while (true) {
+			try {
+				Answer read = client(client + 1).get("lock");
+				if (read.status() == 200 || read.status() == 404) {
+					return read.text().equals(owner) ? read.header("ETag") : "";
+				}
+			}
+			catch (UncheckedIOException _) {
+				// Another node is asked.
+			}
+			client++;
+		}
+	}
+
+	private void unlock(int client, String key, String token, Queue<String> wrong) {
+		for (int node = client;; node++) {
+			try {
+				Answer released = client(node).deleteWith(key, "If-Match", token);
+				if (released.status() == 202 || released.status() == 412) {
+					return;
+				}
+				outcomeOf(released, 202, wrong);
+			}
+			catch (UncheckedIOException _) {
+				// Released or not: it is tried again, and 412 says that it was.
+			}
+		}
+	}
+
+	private static Outcome outcomeOf(Answer answer, int success, Queue<String> wrong) {
+		if (answer.status() == success) {
+			return Outcome.DONE;
+		}
+		if (answer.status() != 412 && answer.status() != 503 && answer.status() != 504) {
+			wrong.add(answer.toString());
+		}
+		return "not-applied".equals(answer.json().get("outcome")) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
+	}
+
+	private static KvorumClient client(int number) {
+		List<Integer> nodes = cluster.nodes();
+		return cluster.client(nodes.get(number % nodes.size())).withPatience(PATIENCE);
+	}
+
+	/** Has clients repeat something while faults are made. */
+	private void repeatThroughFaults(int clients, IntConsumer work) throws InterruptedException {
+		CountDownLatch stopped = new CountDownLatch(1);
+		List<Thread> threads = new ArrayList<>();
+		for (int i = 0; i < clients; i++) {
+			int client = i;
+			threads.add(Thread.ofVirtual().start(() -> {
+				while (stopped.getCount() > 0) {
+					work.accept(client);
+				}
+			}));
+		}
+		makeFaults();
+		cluster.heal();
+		stopped.countDown();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+	}
+
+	private void makeFaults() throws InterruptedException {
+		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
+		List<Fault> faults = new ArrayList<>();
+		while (System.nanoTime() - end < 0) {
+			if (faults.isEmpty()) {
+				faults.addAll(List.of(Fault.values()));
+				Collections.shuffle(faults, this.random);
+			}
+			letRun(300, 1_500);
+			int node = cluster.nodes().get(this.random.nextInt(3));
+			switch (faults.removeLast()) {
+				case KILL -> cluster.kill9(node);
+				case SILENCE -> cluster.pause(node);
+				case CUT -> cluster.cut(node);
+			}
+			letRun(100, 2_000);
+			cluster.heal();
+		}
+	}
+
+	private void letRun(int fromMillis, int toMillis) throws InterruptedException {
+		boolean never = new CountDownLatch(1).await(this.random.nextInt(fromMillis, toMillis), TimeUnit.MILLISECONDS);
+		assertThat(never).isFalse();
+	}
+
+	private static <T> List<T> together(int number, IntFunction<T> work) throws InterruptedException {
+		List<T> results = new ArrayList<>(Collections.nCopies(number, null));
+		CountDownLatch start = new CountDownLatch(1);
+		List<Thread> threads = new ArrayList<>();
+		for (int i = 0; i < number; i++) {
+			int client = i;
+			threads.add(Thread.ofVirtual().start(() -> {
+				try {
+					start.await();
+					results.set(client, work.apply(client));
+				}
+				catch (InterruptedException ex) {
+					Thread.currentThread().interrupt();
+				}
+			}));
+		}
+		start.countDown();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		return results;
+	}
+
+	private static void assertNoErrorsAreLogged() throws InterruptedException {
+		for (int node : cluster.nodes()) {
+			assertThat(cluster.wholeLog(node).lines()).as("node %d", node)
+				.noneMatch(line -> line.contains("ERROR") || line.contains("LEAK"));
+		}
+	}
+
+	private enum Outcome {
+
+		DONE, NOT_APPLIED, UNKNOWN
+
+	}
+
+	private enum Fault {
+
+		KILL, SILENCE, CUT
+
+	}
+
+	/**
+	 * A lock that was held.
+	 *
+	 * @param acquiredBy when its holder knew of it
+	 * @param releasedFrom when its holder began to release it
+	 */
+	private record Held(String token, long acquiredBy, long releasedFrom) {
+	}
+
+}
