@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,6 +18,7 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
@@ -40,6 +43,12 @@ public abstract class KeyValueStoreContract {
 	private static final Key KEY = Generator.key("key");
 
 	private static final String TYPE = "text/plain";
+
+	/** The key has no value. */
+	private static final Condition ABSENT = new Condition(null, Tags.ANY);
+
+	/** The key has a value. */
+	private static final Condition PRESENT = new Condition(Tags.ANY, null);
 
 	private static final Duration LIFE = Duration.ofSeconds(5);
 
@@ -233,6 +242,123 @@ public abstract class KeyValueStoreContract {
 		assertThatExceptionOfType(OperationFailedException.class)
 			.isThrownBy(() -> await(write(operation, allReplicas(), Value.of(new byte[1000]))));
 		assertThat(valueOf(KEY)).isEqualTo(value("old"));
+	}
+
+	@Test
+	void aKeyIsCreatedOnce() {
+		Version first = putIf(ABSENT, "first");
+
+		assertThat(unmet(ABSENT)).isEqualTo(first);
+		assertThat(valueOf(KEY)).isEqualTo(value("first"));
+		assertThat(this.notes.all).contains("decided CONDITION_NOT_MET");
+	}
+
+	@Test
+	void aValueIsReplacedByWhoeverKnowsIt() {
+		Version plain = put(KEY, "plain");
+		Version second = putIf(matching(plain), "second");
+		Version third = putIf(matching(plain, second), "third");
+
+		assertThat(unmet(matching(plain, second))).isEqualTo(third);
+		assertThat(get(KEY)).satisfies(live -> {
+			assertThat(live.identity()).isEqualTo(third);
+			assertThat(live.value()).isEqualTo(value("third"));
+		});
+	}
+
+	@Test
+	void anAbsentKeyMatchesNothing() {
+		assertThat(unmet(matching(new Version(1, 1)))).isNull();
+		assertThat(unmet(PRESENT)).isNull();
+		put(KEY, "value");
+		delete(KEY);
+		assertThat(unmet(PRESENT)).isNull();
+		assertThat(get(KEY)).isNull();
+	}
+
+	@Test
+	void aValueIsKeptFromThoseWhoKnowIt() {
+		Version known = put(KEY, "known");
+
+		assertThat(unmet(new Condition(null, new Tags(false, Set.of(known))))).isEqualTo(known);
+		Version changed = put(KEY, "changed");
+		assertThat(putIf(new Condition(null, new Tags(false, Set.of(known))), "new")).isGreaterThan(changed);
+	}
+
+	@Test
+	void bothConditionsHaveToHold() {
+		Version first = put(KEY, "first");
+		Condition presentAndOther = new Condition(Tags.ANY, new Tags(false, Set.of(first)));
+
+		assertThat(unmet(presentAndOther)).isEqualTo(first);
+		put(KEY, "second");
+		putIf(presentAndOther, "third");
+		assertThat(valueOf(KEY)).isEqualTo(value("third"));
+	}
+
+	@Test
+	void aKeyIsDeletedByWhoeverKnowsIt() {
+		Version first = put(KEY, "first");
+		assertThatExceptionOfType(ConditionNotMetException.class)
+			.isThrownBy(() -> await(store().delete(KEY, defaults(), matching(new Version(1, 1)), this.notes)))
+			.extracting(ConditionNotMetException::current)
+			.isEqualTo(first);
+		assertThat(valueOf(KEY)).isEqualTo(value("first"));
+
+		await(store().delete(KEY, defaults(), matching(first), this.notes));
+		assertThat(get(KEY)).isNull();
+		putIf(ABSENT, "again");
+		assertThat(valueOf(KEY)).isEqualTo(value("again"));
+	}
+
+	@Test
+	void anExpiredValueIsNoValue() {
+		Version expiring = put(KEY, value("for a while"), new Ttl(LIFE));
+		assertThat(unmet(ABSENT)).isEqualTo(expiring);
+		pass(LIFE);
+
+		assertThat(unmet(matching(expiring))).isNull();
+		putIf(ABSENT, "new");
+		assertThat(valueOf(KEY)).isEqualTo(value("new"));
+	}
+
+	@Test
+	void aConditionalValueExpiresToo() {
+		await(store().put(KEY, defaults(), ABSENT, TYPE, value("for a while"), new Ttl(LIFE), this.notes));
+		assertThat(valueOf(KEY)).isEqualTo(value("for a while"));
+		pass(LIFE);
+
+		assertThat(get(KEY)).isNull();
+	}
+
+	@Test
+	void writesWithoutAConditionGoOnBesideThoseWithOne() {
+		for (int i = 0; i < 10; i++) {
+			Version conditional = putIf(ABSENT, "conditional");
+			assertThat(put(KEY, "plain")).isGreaterThan(conditional);
+			assertThat(valueOf(KEY)).isEqualTo(value("plain"));
+			assertThat(delete(KEY)).isGreaterThan(conditional);
+		}
+	}
+
+	private static Condition matching(Version... versions) {
+		return new Condition(new Tags(false, Set.of(versions)), null);
+	}
+
+	private Version putIf(Condition condition, String text) {
+		return Objects
+			.requireNonNull(await(store().put(KEY, defaults(), condition, TYPE, value(text), null, this.notes)));
+	}
+
+	/** The identity that a put is told, whose condition does not hold. */
+	private @Nullable Version unmet(Condition condition) {
+		try {
+			putIf(condition, "must not be there");
+		}
+		catch (ConditionNotMetException ex) {
+			return ex.current();
+		}
+		throw new AssertionError("the condition holds");
 	}
 
 	private Mono<Version> write(Operation operation, Replicas level, Value value) {
