@@ -11,10 +11,14 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.RequestBodyException;
 import io.netty.handler.codec.DateFormatter;
@@ -130,8 +134,8 @@ final class EntityHandler implements WebHandler {
 		return switch (exchange.method()) {
 			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, observer, true);
 			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, observer, false);
-			case "PUT" -> put(parse(exchange, caller, Right.WRITE), exchange, observer);
-			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), exchange, observer);
+			case "PUT" -> put(parse(exchange, caller, Right.WRITE), caller, exchange, observer);
+			case "DELETE" -> delete(parse(exchange, caller, Right.DELETE), caller, exchange, observer);
 			default -> {
 				exchange.set(HttpHeaderNames.ALLOW, ALLOWED);
 				yield this.problems.write(exchange,
@@ -148,16 +152,22 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
-		RequestHeaders.checkRead(exchange);
+		Condition condition = RequestHeaders.readCondition(exchange);
 		return this.store.get(request.key(), request.replicas(), observer)
 			.singleOptional()
-			.flatMap(live -> live.isPresent() ? found(live.get(), request, exchange, withBody)
+			.flatMap(live -> live.isPresent() ? found(live.get(), condition, request, exchange, withBody)
 					: notFound(request, exchange));
 	}
 
-	private Mono<Void> found(Live live, EntityRequest request, HttpExchange exchange, boolean withBody) {
-		String etag = etag(live.version());
-		if (RequestHeaders.isKnown(exchange, etag)) {
+	private Mono<Void> found(Live live, Condition condition, EntityRequest request, HttpExchange exchange,
+			boolean withBody) {
+		Version identity = live.identity();
+		if (!condition.holdsFor(identity)) {
+			consistency(request, exchange);
+			return notMet(identity, exchange);
+		}
+		String etag = EntityTags.format(identity);
+		if (RequestHeaders.isKnown(exchange, identity)) {
 			return notModified(etag, request, exchange);
 		}
 		int length = live.value().length();
@@ -176,7 +186,7 @@ final class EntityHandler implements WebHandler {
 		head(request, exchange, etag);
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
-		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.version().millis()));
+		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
 		noCache(exchange);
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
@@ -194,8 +204,16 @@ final class EntityHandler implements WebHandler {
 		return this.problems.writeNotFound(exchange);
 	}
 
-	private Mono<Void> put(EntityRequest request, HttpExchange exchange, OperationObserver observer) {
-		RequestHeaders.checkWrite(exchange);
+	private Mono<Void> notMet(@Nullable Version current, HttpExchange exchange) {
+		String etag = (current != null) ? EntityTags.format(current) : null;
+		if (etag != null) {
+			exchange.set(HttpHeaderNames.ETAG, etag);
+		}
+		return this.problems.write(exchange, Problem.preconditionFailed(etag));
+	}
+
+	private Mono<Void> put(EntityRequest request, ApiKey caller, HttpExchange exchange, OperationObserver observer) {
+		Condition condition = condition(request, caller, exchange);
 		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
 		int declared = this.bodies.declaredBytes(exchange);
@@ -208,16 +226,33 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(value -> put(request, contentType, value, observer))
+			.flatMap(value -> put(request, condition, contentType, value, observer))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
 	}
 
-	private Mono<Version> put(EntityRequest request, String contentType, Value value, OperationObserver observer) {
+	/**
+	 * Reads the condition of a write. Its answer tells what is stored, so the caller
+	 * needs the right to read that.
+	 */
+	private Condition condition(EntityRequest request, ApiKey caller, HttpExchange exchange) {
+		Condition condition = RequestHeaders.writeCondition(exchange);
+		if (!condition.isNone()) {
+			caller.require(Right.READ, request.key());
+			ReplicationPolicy policy = this.store.policy();
+			if (policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
+				throw new ProblemException(Problem.conditionNeedsMajority(policy.defaults()));
+			}
+		}
+		return condition;
+	}
+
+	private Mono<Version> put(EntityRequest request, Condition condition, String contentType, Value value,
+			OperationObserver observer) {
 		// Again: reading takes time, and a body in chunks was not checked before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
-		return (refused != null) ? Mono.error(refused)
-				: this.store.put(request.key(), request.replicas(), contentType, value, request.ttl(), observer);
+		return (refused != null) ? Mono.error(refused) : this.store.put(request.key(), request.replicas(), condition,
+				contentType, value, request.ttl(), observer);
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
@@ -237,19 +272,19 @@ final class EntityHandler implements WebHandler {
 		return contentType;
 	}
 
-	private Mono<Void> delete(EntityRequest request, HttpExchange exchange, OperationObserver observer) {
-		RequestHeaders.checkWrite(exchange);
+	private Mono<Void> delete(EntityRequest request, ApiKey caller, HttpExchange exchange, OperationObserver observer) {
+		Condition condition = condition(request, caller, exchange);
 		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
-		return this.store.delete(request.key(), request.replicas(), observer)
+		return this.store.delete(request.key(), request.replicas(), condition, observer)
 			.flatMap(version -> done(202, request, exchange, version));
 	}
 
 	private Mono<Void> done(int status, EntityRequest request, HttpExchange exchange, Version version) {
 		exchange.status(status);
-		head(request, exchange, etag(version));
+		head(request, exchange, EntityTags.format(version));
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, HttpHeaderValues.ZERO);
 		return exchange.end();
 	}
@@ -265,10 +300,6 @@ final class EntityHandler implements WebHandler {
 	 */
 	private static void noCache(HttpExchange exchange) {
 		exchange.set(HttpHeaderNames.CACHE_CONTROL, HttpHeaderValues.NO_CACHE);
-	}
-
-	private static String etag(Version version) {
-		return '"' + version.toHex() + '"';
 	}
 
 	private void consistency(EntityRequest request, HttpExchange exchange) {
@@ -293,6 +324,11 @@ final class EntityHandler implements WebHandler {
 		}
 		if (error instanceof OperationFailedException failed) {
 			return this.problems.write(exchange, failed);
+		}
+		if (error instanceof ConditionNotMetException unmet) {
+			// Only linearizable writes have a condition.
+			exchange.set(CONSISTENCY, LINEARIZABLE);
+			return notMet(unmet.current(), exchange);
 		}
 		if (error instanceof DeniedException denied) {
 			return this.access.refuse(exchange, denied);

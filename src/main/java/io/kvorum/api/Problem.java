@@ -3,9 +3,11 @@ package io.kvorum.api;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.access.DeniedException;
+import io.kvorum.kv.Replicas;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +44,7 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 			"Send 'Authorization: Bearer <id>.<secret>', once, with an API key that is good here.");
 
 	private static final Problem NO_RIGHT_TO_ENTITY = new Problem(403, "forbidden", "Forbidden",
-			"The API key may not do this with this id. Nothing was done.");
+			"The API key may not do this with this id. Nothing was done. A condition needs the right 'read' too.");
 
 	private static final Problem NO_RIGHT_TO_RANGE = new Problem(403, "forbidden", "Forbidden",
 			"A range has to lie inside one prefix for which the API key has the right 'range': 'start' must begin there or "
@@ -57,6 +59,11 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 					+ "Send it without Content-Encoding: decoded, or with a Content-Type that says what it is, such as application/gzip.",
 			null, NEVER_APPLIED);
 
+	static final Problem CONDITION_BY_DATE = new Problem(501, "header-not-supported", "Not implemented",
+			"The header If-Unmodified-Since is not supported: dates have whole seconds, so it cannot tell two writes of one second apart. "
+					+ "Send If-Match with the ETag of the value that you have read. Nothing was done.",
+			null, NEVER_APPLIED);
+
 	static final Problem NO_ENDPOINT = new Problem(404, "no-such-endpoint", "No such endpoint",
 			"There is no such management endpoint, or it is not exposed.");
 
@@ -68,7 +75,7 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	/** The problems that need no data of the request. */
 	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
-			NO_RIGHT_TO_ENDPOINT, CODED_VALUE, NO_ENDPOINT, NO_FORMAT, NO_CHUNKS);
+			NO_RIGHT_TO_ENDPOINT, CODED_VALUE, CONDITION_BY_DATE, NO_ENDPOINT, NO_FORMAT, NO_CHUNKS);
 
 	Problem(int status, String type, String title, String detail) {
 		this(status, type, title, detail, null, Map.of());
@@ -80,6 +87,30 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 
 	static Problem methodNotAllowed(String detail) {
 		return new Problem(405, "method-not-allowed", "Method not allowed", detail);
+	}
+
+	/**
+	 * A condition does not hold; nothing was done.
+	 * @param current the ETag of the value; null if there is none
+	 */
+	static Problem preconditionFailed(@Nullable String current) {
+		Map<String, Object> more = new LinkedHashMap<>(NEVER_APPLIED);
+		// An empty one is null in JSON.
+		more.put("current", Optional.ofNullable(current));
+		return new Problem(412, "precondition-failed", "Precondition failed", (current != null)
+				? "The condition does not hold: the value has the ETag %s. Nothing was done. Read the value and decide anew."
+					.formatted(current)
+				: "The condition does not hold: no value is stored under this id. Nothing was done.", null, more);
+	}
+
+	/**
+	 * A condition came with a level at which it cannot be kept; nothing was done.
+	 * @param defaults the least that it needs
+	 */
+	static Problem conditionNeedsMajority(Replicas defaults) {
+		return badRequest("condition-needs-majority",
+				"A write with a condition needs a majority of the default replicas. Leave 'replicas', 'ack' and 'from' out, or ask for at least %d/%d. Nothing was done."
+					.formatted(defaults.ack(), defaults.from()));
 	}
 
 	static Problem valueTooLarge(long maxBytes) {

@@ -185,7 +185,7 @@ abstract sealed class RangeFormat {
 			Value value = live.value();
 			json.writeStartObject();
 			json.writeStringProperty("id", text(item.key()));
-			json.writeStringProperty("version", live.version().toHex());
+			json.writeStringProperty("version", live.identity().toHex());
 			json.writeStringProperty("contentType", live.contentType());
 			json.writeName("value");
 			json.writeBinary(value.array(), value.offset(), value.length());

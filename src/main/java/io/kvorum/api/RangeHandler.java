@@ -110,7 +110,7 @@ final class RangeHandler implements WebHandler {
 		ServerHttpResponse response = exchange.getResponse();
 		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
 		caller.requireRange(asked.range());
-		RequestHeaders.checkRead(answer);
+		RequestHeaders.checkRange(answer);
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
 		if (format == null) {
 			return this.problems.write(answer, Problem.NO_FORMAT);

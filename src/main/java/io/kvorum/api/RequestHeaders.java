@@ -1,48 +1,84 @@
 package io.kvorum.api;
 
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.Condition.Tags;
 import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the headers that change what a request means: they are honoured or refused. Only
+ * Reads the headers that change what a request means: they are honoured or refused. Only
  * those that RFC 9110 allows a server to ignore are ignored. A header that is absent
  * costs one look into a hash table.
  * <p>
  * Ignored are {@code Range} and {@code If-Range} (section 14.2), and {@code
  * If-Modified-Since} (section 13.1.3). A GET then answers in full. Dates have whole
- * seconds, so a 304 by date could hide the second of two writes.
+ * seconds, so a 304 by date could hide the second of two writes. For the same reason
+ * {@code If-Unmodified-Since} is refused, except beside {@code If-Match}, which replaces
+ * it (section 13.1.4).
  */
 final class RequestHeaders {
 
 	private static final AsciiString IDEMPOTENCY_KEY = AsciiString.cached("Idempotency-Key");
 
-	private static final AsciiString[] UNSUPPORTED_BY_READS = { HttpHeaderNames.IF_MATCH,
-			HttpHeaderNames.IF_UNMODIFIED_SINCE };
+	private static final String IF_MATCH = "If-Match";
 
-	private static final AsciiString[] UNSUPPORTED_BY_WRITES = { HttpHeaderNames.IF_MATCH,
-			HttpHeaderNames.IF_NONE_MATCH, HttpHeaderNames.IF_UNMODIFIED_SINCE, IDEMPOTENCY_KEY };
-
-	private static final String ANY = "*";
+	private static final String IF_NONE_MATCH = "If-None-Match";
 
 	private RequestHeaders() {
 	}
 
 	/**
-	 * Checks the headers of a GET or a HEAD.
-	 * @throws ProblemException if one of them is a condition that reads do not evaluate
+	 * Returns the condition of a GET or a HEAD of an entity, without its If-None-Match.
+	 * @throws ProblemException if the request cannot be done as its headers demand
 	 */
-	static void checkRead(HttpExchange exchange) {
-		refuse(exchange, UNSUPPORTED_BY_READS);
+	static Condition readCondition(HttpExchange exchange) {
+		Tags match = match(exchange);
+		return (match != null) ? new Condition(match, null) : Condition.NONE;
 	}
 
 	/**
-	 * Checks the headers of a PUT or a DELETE.
-	 * @throws ProblemException if one of them is a condition or an idempotency key
+	 * Returns the condition of a PUT or a DELETE.
+	 * @throws ProblemException if the request cannot be done as its headers demand
 	 */
-	static void checkWrite(HttpExchange exchange) {
-		refuse(exchange, UNSUPPORTED_BY_WRITES);
+	static Condition writeCondition(HttpExchange exchange) {
+		if (exchange.header(IDEMPOTENCY_KEY) != null) {
+			throw new ProblemException(Problem.unsupportedHeader(IDEMPOTENCY_KEY));
+		}
+		Tags match = match(exchange);
+		Tags noneMatch = noneMatch(exchange);
+		return (match != null || noneMatch != null) ? new Condition(match, noneMatch) : Condition.NONE;
+	}
+
+	/**
+	 * Checks the headers of a GET of a range, which has no ETag.
+	 * @throws ProblemException if one of them is a condition
+	 */
+	static void checkRange(HttpExchange exchange) {
+		if (exchange.header(HttpHeaderNames.IF_MATCH) != null) {
+			throw new ProblemException(Problem.unsupportedHeader(IF_MATCH));
+		}
+		if (exchange.header(HttpHeaderNames.IF_UNMODIFIED_SINCE) != null) {
+			throw new ProblemException(Problem.CONDITION_BY_DATE);
+		}
+	}
+
+	private static @Nullable Tags match(HttpExchange exchange) {
+		if (exchange.header(HttpHeaderNames.IF_MATCH) != null) {
+			return EntityTags.strong(IF_MATCH, exchange.headers(HttpHeaderNames.IF_MATCH));
+		}
+		if (exchange.header(HttpHeaderNames.IF_UNMODIFIED_SINCE) != null) {
+			throw new ProblemException(Problem.CONDITION_BY_DATE);
+		}
+		return null;
+	}
+
+	private static @Nullable Tags noneMatch(HttpExchange exchange) {
+		return (exchange.header(HttpHeaderNames.IF_NONE_MATCH) != null)
+				? EntityTags.weak(IF_NONE_MATCH, exchange.headers(HttpHeaderNames.IF_NONE_MATCH)) : null;
 	}
 
 	/**
@@ -68,24 +104,16 @@ final class RequestHeaders {
 	}
 
 	/**
-	 * Whether the client has the entity already, according to If-None-Match.
-	 * @param etag the tag of the entity with its quotes, so that no part of another tag
-	 * matches
+	 * Whether the client has this value already, according to If-None-Match. A header
+	 * that cannot be read names no value: the answer in full is right for every client.
 	 */
-	static boolean isKnown(HttpExchange exchange, String etag) {
-		if (exchange.header(HttpHeaderNames.IF_NONE_MATCH) == null) {
-			return false;
+	static boolean isKnown(HttpExchange exchange, Version identity) {
+		try {
+			Tags tags = noneMatch(exchange);
+			return tags != null && !new Condition(null, tags).holdsFor(identity);
 		}
-		return exchange.headers(HttpHeaderNames.IF_NONE_MATCH)
-			.stream()
-			.anyMatch(tags -> tags.contains(etag) || tags.strip().equals(ANY));
-	}
-
-	private static void refuse(HttpExchange exchange, AsciiString[] names) {
-		for (AsciiString name : names) {
-			if (exchange.header(name) != null) {
-				throw new ProblemException(Problem.unsupportedHeader(name));
-			}
+		catch (ProblemException malformed) {
+			return false;
 		}
 	}
 

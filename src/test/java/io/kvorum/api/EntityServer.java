@@ -18,6 +18,7 @@ import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Coordinators;
 import io.kvorum.coordination.ReadRepair;
 import io.kvorum.kv.Key;
+import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy;
@@ -78,14 +79,20 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 				new ReplicationPolicy(1, 1), new CoordinationSettings(timeout, timeout, timeout),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
 				Coordinators.rangesOf(topology, replicas, time));
+		this.server = serve(this.coordinator, access, maxInFlightBytes, time, this, (request, _) -> {
+			this.followed.add(request.method());
+			return null;
+		});
+	}
+
+	/** Serves the entities of a store. The caller ends it. */
+	static DisposableServer serve(KeyValueStore store, AccessControl access, int maxInFlightBytes, SteeredTime time,
+			RequestEvents events, RequestTraces traces) {
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
-		EntityHandler handler = new EntityHandler(this.coordinator,
-				new AccessGate(access, problems, time, AccessEvents.NONE),
-				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, timeout), problems, time, this, (request, _) -> {
-					this.followed.add(request.method());
-					return null;
-				});
-		this.server = new HttpPort(WireLimits.defaults(), WireEvents.NONE)
+		EntityHandler handler = new EntityHandler(store, new AccessGate(access, problems, time, AccessEvents.NONE),
+				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, Duration.ofSeconds(1)), problems, time, events,
+				traces);
+		return new HttpPort(WireLimits.defaults(), WireEvents.NONE)
 			.with(new EntityRoute(handler), new Drain(Duration.ZERO))
 			.apply(HttpServer.create().host("127.0.0.1").port(0))
 			.bindNow();

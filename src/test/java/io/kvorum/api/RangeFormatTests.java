@@ -52,6 +52,12 @@ class RangeFormatTests {
 		return new Item(Generator.key(key), new Live(VERSION, 3, Live.NEVER, "text/plain", Value.of(value)));
 	}
 
+	/** An entry that was proposed again, under a ballot that is not its identity. */
+	private static Item proposedAgain(String key, byte... value) {
+		Live written = new Live(VERSION, 3, Live.NEVER, "text/plain", Value.of(value));
+		return new Item(Generator.key(key), (Live) written.again(new Version(VERSION.timestamp() + 1, 1)));
+	}
+
 	private static RangePiece piece(Item... items) {
 		return new RangePiece(List.of(items), false, null);
 	}
@@ -181,9 +187,10 @@ class RangeFormatTests {
 
 	@Test
 	void anEntryIsALineOfJson() {
-		assertThat(lines(format(LINES), piece(item("key", (byte) 0xca, (byte) 0xfe), item("empty")))).containsExactly(
-				"{\"id\":\"key\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"value\":\"yv4=\"}",
-				"{\"id\":\"empty\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"value\":\"\"}");
+		assertThat(lines(format(LINES), piece(proposedAgain("key", (byte) 0xca, (byte) 0xfe), item("empty"))))
+			.containsExactly(
+					"{\"id\":\"key\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"value\":\"yv4=\"}",
+					"{\"id\":\"empty\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"value\":\"\"}");
 	}
 
 	@Test

@@ -23,38 +23,72 @@ import static org.assertj.core.api.Assertions.assertThat;
 @DisplayName("Headers that change what a request means")
 class ConditionsIT {
 
+	private static final String DATE = "Sat, 21 Nov 2026 06:25:16 GMT";
+
 	@ParameterizedTest(name = "{0} with {1}: {2}")
 	@CsvSource(delimiter = '|', textBlock = """
-			PUT    | If-Match            | "stale"
-			PUT    | If-None-Match       | *
 			PUT    | If-Unmodified-Since | Sat, 21 Nov 2026 06:25:16 GMT
 			PUT    | Idempotency-Key     | 7f9c
-			DELETE | If-Match            | "stale"
-			DELETE | If-None-Match       | "stale"
 			DELETE | If-Unmodified-Since | Sat, 21 Nov 2026 06:25:16 GMT
 			DELETE | Idempotency-Key     | 7f9c
 			""")
-	@DisplayName("a condition on a write: 501 that names it, and nothing is done")
-	void conditionOnAWrite(String method, String header, String value, KvorumClient client) {
+	@DisplayName("what a write cannot keep: 501 that names it, and nothing is done")
+	void unsupportedOnAWrite(String method, String header, String value, KvorumClient client) {
 		String key = method + " " + header;
 		client.put(key, "value");
 
 		Answer answer = client.exchange(method, entity(key), header, value);
 		assertProblem(answer, 501);
 		assertThat(answer.json()).containsEntry("outcome", "not-applied").containsEntry("retryable", false);
-		assertThat((String) answer.json().get("detail")).containsIgnoringCase("'" + header + "'");
+		assertThat((String) answer.json().get("detail")).containsIgnoringCase(header);
 		assertThat(client.get(key).text()).isEqualTo("value");
 	}
 
-	@ParameterizedTest(name = "{0}")
-	@ValueSource(strings = { "If-Match", "If-Unmodified-Since" })
-	@DisplayName("a condition that reads do not evaluate: 501, of a range too")
-	void conditionOnARead(String header, KvorumClient client) {
-		client.put("read " + header, "value");
+	@ParameterizedTest(name = "{0} with {1}: {2}")
+	@CsvSource(delimiter = '|', textBlock = """
+			PUT    | If-Match      | 01a1fcc7d1e50000e3f1a867a1962ee5
+			PUT    | If-None-Match | *, "x"
+			DELETE | If-Match      | "x
+			DELETE | If-None-Match | x
+			""")
+	@DisplayName("a condition that cannot be read: 400 that says what is right, and nothing is done")
+	void malformed(String method, String header, String value, KvorumClient client) {
+		String key = "malformed " + method + " " + header;
+		client.put(key, "value");
 
-		assertProblem(client.exchange("GET", entity("read " + header), header, "\"stale\""), 501);
-		assertThat(client.exchange("HEAD", entity("read " + header), header, "\"stale\"").status()).isEqualTo(501);
-		assertProblem(client.exchange("GET", "/v0/entities?start=a", header, "\"stale\""), 501);
+		Answer answer = client.exchange(method, entity(key), header, value);
+		assertProblem(answer, 400);
+		assertThat((String) answer.json().get("detail")).contains("Send '" + header + ": \"<etag>\"'");
+		assertThat(client.get(key).text()).isEqualTo("value");
+	}
+
+	@Test
+	@DisplayName("If-Match on a read: 200 for the ETag of the value, else 412 with it; 404 if there is none")
+	void matchOnARead(KvorumClient client) {
+		client.put("matched", "value");
+		String etag = client.get("matched").header("ETag");
+
+		assertThat(client.exchange("GET", entity("matched"), "If-Match", etag).text()).isEqualTo("value");
+		assertThat(client.exchange("HEAD", entity("matched"), "If-Match", "*").status()).isEqualTo(200);
+		for (String tags : List.of("\"stale\"", "W/" + etag)) {
+			Answer unmet = client.exchange("GET", entity("matched"), "If-Match", tags);
+			assertProblem(unmet, 412);
+			assertThat(unmet.header("ETag")).isEqualTo(etag);
+			assertThat(unmet.json()).containsEntry("current", etag);
+			assertThat(client.exchange("HEAD", entity("matched"), "If-Match", tags).status()).isEqualTo(412);
+		}
+		assertProblem(client.exchange("GET", entity("matched-absent"), "If-Match", "*"), 404);
+	}
+
+	@Test
+	@DisplayName("conditions that a read cannot keep: 501")
+	void unsupportedOnARead(KvorumClient client) {
+		client.put("read", "value");
+
+		assertProblem(client.exchange("GET", entity("read"), "If-Unmodified-Since", DATE), 501);
+		assertThat(client.exchange("HEAD", entity("read"), "If-Unmodified-Since", DATE).status()).isEqualTo(501);
+		assertProblem(client.exchange("GET", "/v0/entities?start=a", "If-Unmodified-Since", DATE), 501);
+		assertProblem(client.exchange("GET", "/v0/entities?start=a", "If-Match", "\"stale\""), 501);
 	}
 
 	@Test
@@ -115,9 +149,7 @@ class ConditionsIT {
 	@Test
 	@DisplayName("If-Modified-Since on a write: no condition of it, 201")
 	void modifiedSinceOnAWrite(KvorumClient client) {
-		assertThat(
-				client.exchange("PUT", entity("since"), "If-Modified-Since", "Sat, 21 Nov 2026 06:25:16 GMT").status())
-			.isEqualTo(201);
+		assertThat(client.exchange("PUT", entity("since"), "If-Modified-Since", DATE).status()).isEqualTo(201);
 	}
 
 	@ParameterizedTest(name = "{0}")

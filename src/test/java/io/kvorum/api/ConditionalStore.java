@@ -1,0 +1,120 @@
+package io.kvorum.api;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A store in memory that keeps conditions: one register a key, three replicas by name. It
+ * stores each value under a ballot that is a minute newer than its write, so the version
+ * of a value is never its identity.
+ */
+final class ConditionalStore implements KeyValueStore {
+
+	private static final int NODES = 3;
+
+	private static final long NODE = 7;
+
+	/** Fails all writes; null while they succeed. */
+	@Nullable RuntimeException failure;
+
+	private final Map<Key, Live> values = new HashMap<>();
+
+	private final List<Condition> conditions = new ArrayList<>();
+
+	private long millis = SteeredTime.START_MILLIS;
+
+	/** The conditions of all writes so far. */
+	synchronized List<Condition> conditions() {
+		return List.copyOf(this.conditions);
+	}
+
+	@Override
+	public ReplicationPolicy policy() {
+		return new ReplicationPolicy(NODES, NODES);
+	}
+
+	@Override
+	public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
+		return Mono.fromSupplier(() -> current(key));
+	}
+
+	@Override
+	public Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value,
+			@Nullable Ttl ttl, OperationObserver observer) {
+		return Mono.fromSupplier(() -> write(key, condition,
+				identity -> new Live(identity, Copies.of(NODES), Live.NEVER, contentType, value)));
+	}
+
+	@Override
+	public Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer) {
+		return Mono.fromSupplier(() -> write(key, condition, _ -> null));
+	}
+
+	private synchronized @Nullable Live current(Key key) {
+		return this.values.get(key);
+	}
+
+	private synchronized Version write(Key key, Condition condition, Maker maker) {
+		this.conditions.add(condition);
+		if (this.failure != null) {
+			throw this.failure;
+		}
+		Live current = this.values.get(key);
+		Version identity = (current != null) ? current.identity() : null;
+		if (!condition.holdsFor(identity)) {
+			throw new ConditionNotMetException(identity);
+		}
+		this.millis += 1;
+		Version written = new Version(this.millis << Version.COUNTER_BITS, NODE);
+		Live made = maker.make(written);
+		if (made == null) {
+			this.values.remove(key);
+		}
+		else {
+			this.values.put(key, (Live) made.again(new Version((this.millis + 60_000) << Version.COUNTER_BITS, NODE)));
+		}
+		return written;
+	}
+
+	@Override
+	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
+			int valueBytes) {
+		return null;
+	}
+
+	@Override
+	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+		throw new UnsupportedOperationException("no ranges");
+	}
+
+	/** Makes the value of a write; null for a delete. */
+	private interface Maker {
+
+		@Nullable Live make(Version identity);
+
+	}
+
+}
