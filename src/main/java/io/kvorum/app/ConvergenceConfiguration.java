@@ -5,6 +5,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.hints.HintedHandoff;
+import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.kvorum.convergence.tombstones.CollectionRule;
 import io.kvorum.convergence.tombstones.TombstoneCollector;
@@ -36,9 +37,14 @@ class ConvergenceConfiguration {
 	}
 
 	@Bean
-	TombstoneCollector tombstoneCollector(RocksStorage storage, CollectionRule rule, TimeSource time,
-			ConvergenceThread thread, KvorumProperties properties, CollectionEvents events) {
-		return new TombstoneCollector(storage, storage, rule, time, thread.alarms(),
+	CollectedTombstones collectedTombstones() {
+		return new CollectedTombstones();
+	}
+
+	@Bean
+	TombstoneCollector tombstoneCollector(RocksStorage storage, CollectionRule rule, CollectedTombstones collected,
+			TimeSource time, ConvergenceThread thread, KvorumProperties properties, CollectionEvents events) {
+		return new TombstoneCollector(storage, storage, rule, collected, time, thread.alarms(),
 				properties.storage().collectInterval(), events);
 	}
 

@@ -31,6 +31,7 @@ import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.convergence.quarantine.Quarantine;
 import io.kvorum.convergence.quarantine.QuarantineSettings;
 import io.kvorum.convergence.quarantine.SystemBoot;
+import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionRule;
 import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.LocalReplica;
@@ -93,8 +94,8 @@ class PeersConfiguration {
 
 	@Bean
 	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			NodeState state) {
-		return new LocalReplica(self, storage, clock, time, state, state);
+			NodeState state, CollectedTombstones collected) {
+		return new LocalReplica(self, storage, clock, time, state, state, collected::contains);
 	}
 
 	@Bean

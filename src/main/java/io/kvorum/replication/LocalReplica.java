@@ -1,5 +1,6 @@
 package io.kvorum.replication;
 
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
@@ -8,6 +9,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
@@ -62,6 +64,8 @@ public final class LocalReplica implements Replica {
 
 	private final PeerQueries queries;
 
+	private final Predicate<Version> isCollected;
+
 	/** Whether there is no other replica. */
 	private final boolean isAlone;
 
@@ -69,26 +73,29 @@ public final class LocalReplica implements Replica {
 	 * Creates the replica of a node with peers.
 	 * @param votingRight while it is withheld, the replica stores and refuses reads
 	 * @param queries answers the other queries of peers
+	 * @param isCollected selects the versions of tombstones that this node has collected,
+	 * which it need not take back
 	 */
 	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			VotingRight votingRight, PeerQueries queries) {
-		this(member, storage, clock, time, votingRight, queries, false);
+			VotingRight votingRight, PeerQueries queries, Predicate<Version> isCollected) {
+		this(member, storage, clock, time, votingRight, queries, isCollected, false);
 	}
 
 	private LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			VotingRight votingRight, PeerQueries queries, boolean isAlone) {
+			VotingRight votingRight, PeerQueries queries, Predicate<Version> isCollected, boolean isAlone) {
 		this.member = member;
 		this.storage = storage;
 		this.clock = clock;
 		this.time = time;
 		this.votingRight = votingRight;
 		this.queries = queries;
+		this.isCollected = isCollected;
 		this.isAlone = isAlone;
 	}
 
 	/** Creates the replica of a node without peers. */
 	public static LocalReplica alone(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time) {
-		return new LocalReplica(member, storage, clock, time, VotingRight.TRUSTED, PeerQueries.NONE, true);
+		return new LocalReplica(member, storage, clock, time, VotingRight.TRUSTED, PeerQueries.NONE, _ -> false, true);
 	}
 
 	@Override
@@ -120,6 +127,10 @@ public final class LocalReplica implements Replica {
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
+		}
+		if (purpose.isRepair() && entry instanceof Tombstone && this.isCollected.test(entry.version())) {
+			this.clock.observe(entry.version());
+			return storeCollected(key, entry, deadline);
 		}
 		if (purpose == Purpose.REPAIR) {
 			this.clock.observe(entry.version());
@@ -184,6 +195,19 @@ public final class LocalReplica implements Replica {
 			.map(Entry::version)
 			.defaultIfEmpty(Version.ABSENT)
 			.flatMap(stored -> isTooFarAhead(version, stored) ? Mono.just(tooFarAhead(version)) : call.get())
+			.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	/**
+	 * Acknowledges a tombstone that this replica has collected, as if it had stored and
+	 * collected it once more. Stores it if there is something older. The tombstone itself
+	 * may still be there, about to be removed.
+	 */
+	private Mono<Reply> storeCollected(Key key, Entry entry, Deadline deadline) {
+		return this.storage.read(key, deadline)
+			.filter(held -> entry.version().isNewerThan(held.version()))
+			.flatMap(_ -> reply(this.storage.store(key, entry, deadline), key, entry, deadline))
+			.defaultIfEmpty(Acknowledged.INSTANCE)
 			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 

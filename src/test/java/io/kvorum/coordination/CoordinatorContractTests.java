@@ -95,7 +95,8 @@ class CoordinatorContractTests {
 				this.topology.members().stream().map(this::replica).toList(), this.clock, this.time, _ -> Mono.never());
 
 		private LocalReplica replica(Member member) {
-			return new LocalReplica(member, storage(), this.clock, this.time, VotingRight.TRUSTED, PeerQueries.NONE);
+			return new LocalReplica(member, storage(), this.clock, this.time, VotingRight.TRUSTED, PeerQueries.NONE,
+					_ -> false);
 		}
 
 		@Override

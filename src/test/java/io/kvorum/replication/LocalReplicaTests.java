@@ -1,7 +1,9 @@
 package io.kvorum.replication;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
@@ -20,6 +22,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.StorageEngine;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.testing.Now;
@@ -43,8 +46,10 @@ class LocalReplicaTests {
 
 	private final Member member = new Member(0, "http://self");
 
+	private final Set<Version> collected = new HashSet<>();
+
 	private final LocalReplica replica = new LocalReplica(this.member, this.storage, this.clock, this.time,
-			VotingRight.TRUSTED, PeerQueries.NONE);
+			VotingRight.TRUSTED, PeerQueries.NONE, this.collected::contains);
 
 	private final Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
 
@@ -109,6 +114,40 @@ class LocalReplicaTests {
 
 		assertRefused(store(expired, Purpose.WRITE), Reason.TIMEOUT);
 		assertThat(stored()).isNull();
+	}
+
+	@Test
+	void aTombstoneThatWasCollectedHereIsNotTakenBack() {
+		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
+		this.collected.add(tombstone.version());
+
+		assertThat(store(tombstone, Purpose.WRITE_BACK)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isNull();
+		Tombstone other = new Tombstone(ahead(1).version(), 3);
+		assertThat(store(other, Purpose.WRITE_BACK)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isEqualTo(other);
+	}
+
+	@Test
+	void aTombstoneThatIsBeingCollectedIsNotStoredBehindItsRemoval() {
+		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
+		store(tombstone, Purpose.WRITE_BACK);
+		this.collected.add(tombstone.version());
+		LocalReplica collecting = new LocalReplica(this.member, new Collecting(this.storage), this.clock, this.time,
+				VotingRight.TRUSTED, PeerQueries.NONE, this.collected::contains);
+
+		assertThat(reply(collecting.store(KEY, tombstone, Purpose.WRITE_BACK, this.deadline))).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isNull();
+	}
+
+	@Test
+	void aTombstoneThatWasCollectedHereIsStoredAboveAnythingThatIsOlder() {
+		store(ahead(-5), Purpose.WRITE_BACK);
+		Tombstone tombstone = new Tombstone(ahead(0).version(), 3);
+		this.collected.add(tombstone.version());
+
+		assertThat(store(tombstone, Purpose.WRITE_BACK)).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isEqualTo(tombstone);
 	}
 
 	@Test
@@ -209,6 +248,46 @@ class LocalReplicaTests {
 	void itIsThereAndCostsNothing() {
 		assertThat(this.replica.expectedNanos()).isZero();
 		assertThat(this.replica.member()).isEqualTo(this.member);
+	}
+
+	/** Removes whatever is read, behind the read. */
+	private record Collecting(InMemoryStorage storage) implements StorageEngine {
+
+		@Override
+		public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
+			return this.storage.repair(key, entry, deadline);
+		}
+
+		@Override
+		public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
+			return this.storage.prepare(key, ballot, deadline);
+		}
+
+		@Override
+		public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
+			return this.storage.accept(key, entry, base, deadline);
+		}
+
+		@Override
+		public Mono<Entry> read(Key key, Deadline deadline) {
+			return this.storage.read(key, deadline).delayUntil(entry -> this.storage.remove(key, entry.version()));
+		}
+
+		@Override
+		public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
+			return this.storage.store(key, entry, deadline);
+		}
+
+		@Override
+		public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
+			return this.storage.scan(range, limit, deadline);
+		}
+
+		@Override
+		public Mono<Void> probe() {
+			return this.storage.probe();
+		}
+
 	}
 
 }

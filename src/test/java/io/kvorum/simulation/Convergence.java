@@ -2,6 +2,7 @@ package io.kvorum.simulation;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 
 import io.kvorum.convergence.antientropy.PromiseRepair;
 import io.kvorum.quorum.Reply.Held;
@@ -17,6 +18,7 @@ import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.convergence.quarantine.Quarantine;
 import io.kvorum.convergence.quarantine.SystemBoot;
+import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.kvorum.convergence.tombstones.CollectionRule;
 import io.kvorum.convergence.tombstones.TombstoneCollector;
@@ -58,6 +60,8 @@ final class Convergence {
 
 	private final ExpiryHorizon horizon;
 
+	private final CollectedTombstones collected = new CollectedTombstones();
+
 	private @Nullable AntiEntropy antiEntropy;
 
 	Convergence(SimulatedNode node, Topology topology, RendezvousPlacement placement, ConvergenceSettings settings,
@@ -78,6 +82,11 @@ final class Convergence {
 
 	NodeState state() {
 		return this.state;
+	}
+
+	/** Selects the tombstones that the node has collected. */
+	Predicate<Version> collected() {
+		return this.collected::contains;
 	}
 
 	/** Whether nothing is known to differ. */
@@ -112,7 +121,7 @@ final class Convergence {
 			begin(handoff.run());
 			begin(repairing.run());
 		}
-		begin(new TombstoneCollector(this.index, this.index, rule, node.time(), alarms,
+		begin(new TombstoneCollector(this.index, this.index, rule, this.collected, node.time(), alarms,
 				ConvergenceSettings.COLLECT_INTERVAL, CollectionEvents.NONE)
 			.run());
 		begin(Mono.defer(this::collectExpired)

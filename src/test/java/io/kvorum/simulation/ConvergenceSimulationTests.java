@@ -2,11 +2,13 @@ package io.kvorum.simulation;
 
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -90,6 +92,17 @@ class ConvergenceSimulationTests {
 	@Test
 	void aNodeThatIsBelievedHoweverOldItsBackupIsIsFound() {
 		assertFound(ConvergenceMutant.withoutAges(), LongScenario::restoring, RESTORING_HISTORIES);
+	}
+
+	@Test
+	void aNodeThatTakesBackTheTombstonesThatItHasCollectedKeepsThemWhileClientsAskForThem() {
+		Design takesBack = new Design() {
+			@Override
+			public Predicate<Version> collected(Predicate<Version> usual) {
+				return _ -> false;
+			}
+		};
+		assertThat(LongSimulation.run(FIRST, LongScenario::severe, takesBack)).contains(LongSimulation.NOT_COLLECTED);
 	}
 
 	private static void assertFound(ConvergenceMutant mutant, Function<Chance, LongScenario> scenarios, int histories) {

@@ -1,10 +1,12 @@
 package io.kvorum.simulation;
 
 import java.time.Duration;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.Replica;
 import io.kvorum.simulation.SimulatedDisk.Manners;
 import io.kvorum.storage.NodeRecord;
@@ -30,6 +32,11 @@ interface Design {
 	 */
 	default @Nullable NodeRecord forgedRepairs(Topology topology) {
 		return null;
+	}
+
+	/** The versions of tombstones that a node takes for collected. */
+	default Predicate<Version> collected(Predicate<Version> usual) {
+		return usual;
 	}
 
 	/** After which absence, or difference of backups, a node is not believed. */

@@ -27,6 +27,8 @@ final class LongSimulation {
 
 	static final String NOT_EQUAL = "Not equal";
 
+	static final String NOT_COLLECTED = "Not collected";
+
 	private static final long SECOND = 1_000_000_000;
 
 	private static final long LONGEST_PHASE = 120 * SECOND;
@@ -38,6 +40,8 @@ final class LongSimulation {
 	private static final long COLLECTING = ConvergenceSettings.GRACE.toNanos() + 35 * SECOND;
 
 	private static final long LOOK_INTERVAL = SECOND / 20;
+
+	private static final long POLL_INTERVAL = SECOND / 2;
 
 	private static final long MOST_WAIT = 20 * SECOND;
 
@@ -172,17 +176,28 @@ final class LongSimulation {
 	}
 
 	private void checkCollected() {
+		poll(client("poller"), this.cluster.timeline().now() + COLLECTING);
 		this.cluster.timeline().after(COLLECTING, () -> {
 			for (SimulatedNode node : this.cluster.nodes()) {
 				DiskContent content = node.disk().content();
-				content.entries.forEach((key, entry) -> fault(
-						"n%d still has k%d %s".formatted(node.index(), key.bytes()[0], Values.text(entry))));
+				content.entries.forEach((key, entry) -> fault("%s: n%d has k%d %s".formatted(NOT_COLLECTED,
+						node.index(), key.bytes()[0], Values.text(entry))));
 				if (content.hints.values().stream().anyMatch(hints -> !hints.isEmpty())) {
 					fault("hints wait on n%d for nobody".formatted(node.index()));
 				}
 			}
 			onEachKey(client("final"), Kind.GET, this.cluster.timeline()::end);
 		});
+	}
+
+	/** Goes on asking for what is deleted, which has to go from disks all the same. */
+	private void poll(SimulatedClient client, long until) {
+		if (this.cluster.timeline().now() < until) {
+			SimulatedNode node = this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size()));
+			this.keys.keySet().forEach(key -> client.send(Kind.GET, key, node, Long.MAX_VALUE, _ -> {
+			}));
+			this.cluster.timeline().after(POLL_INTERVAL, () -> poll(client, until));
+		}
 	}
 
 	private boolean areAllBelieved() {

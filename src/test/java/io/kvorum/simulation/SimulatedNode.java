@@ -4,12 +4,14 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
@@ -81,8 +83,11 @@ final class SimulatedNode {
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? convergence.state() : VotingRight.TRUSTED;
 		PeerQueries questions = (convergence != null) ? convergence.state() : PeerQueries.NONE;
-		Replica local = this.cluster.design()
-			.replica(new LocalReplica(this.member, this.disk, clock, this.time, standing, questions), this.time);
+		Design design = this.cluster.design();
+		Predicate<Version> isCollected = design.collected((convergence != null) ? convergence.collected() : _ -> false);
+		Replica local = design.replica(
+				new LocalReplica(this.member, this.disk, clock, this.time, standing, questions, isCollected),
+				this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		MissedStores missedStores = (convergence != null) ? convergence.run(local, replicas) : MissedStores.NONE;

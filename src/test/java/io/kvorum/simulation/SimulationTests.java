@@ -1,8 +1,10 @@
 package io.kvorum.simulation;
 
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.LongStream;
 
+import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +25,9 @@ class SimulationTests {
 
 	/** By which every mutant has to be caught. */
 	private static final int MUTANT_HISTORIES = 5_000;
+
+	/** By which one that needs several losses on one key has to be caught. */
+	private static final int RARE_MUTANT_HISTORIES = 20_000;
 
 	@Test
 	void whateverGoesWrongOperationsAreLinearizableAndEndInTimeAndSucceedWhenAllIsPutRight() {
@@ -69,14 +74,33 @@ class SimulationTests {
 	@ParameterizedTest
 	@MethodSource("io.kvorum.simulation.Mutant#all")
 	void aShortcutIsFound(Mutant mutant) {
-		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
+		assertFound(mutant, MUTANT_HISTORIES);
+	}
+
+	@Test
+	void aReplicaThatTakesEveryTombstoneForCollectedIsFound() {
+		assertFound(new Design() {
+			@Override
+			public Predicate<Version> collected(Predicate<Version> usual) {
+				return _ -> true;
+			}
+
+			@Override
+			public String toString() {
+				return "every tombstone is taken for collected";
+			}
+		}, RARE_MUTANT_HISTORIES);
+	}
+
+	private static void assertFound(Design mutant, int histories) {
+		for (int seed = 1; seed <= histories; seed++) {
 			String fault = Simulation.run(seed, Scenario::any, mutant);
 			if (fault != null && (fault.contains(Violation.NOT_LINEARIZABLE) || fault.contains(SimulatedRange.WRONG))) {
 				System.out.printf("%-45s caught by history %d%n", mutant, seed);
 				return;
 			}
 		}
-		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+		throw new AssertionError(mutant + " shows nothing in " + histories + " histories");
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, Scenario> scenarios, Design design) {

@@ -10,6 +10,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
 import io.kvorum.kv.Key;
 import io.kvorum.replication.Alarms;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.PromiseLog;
 import io.kvorum.storage.StorageException;
@@ -42,6 +43,8 @@ public final class TombstoneCollector {
 
 	private final CollectionRule rule;
 
+	private final CollectedTombstones collected;
+
 	private final TimeSource time;
 
 	private final Alarms alarms;
@@ -53,11 +56,16 @@ public final class TombstoneCollector {
 	/** The tombstone behind which the next round begins; null for the oldest one. */
 	private @Nullable TombstoneRecord next;
 
-	public TombstoneCollector(PartitionIndex index, PromiseLog promises, CollectionRule rule, TimeSource time,
-			Alarms alarms, Duration interval, CollectionEvents events) {
+	/**
+	 * The collector of a node.
+	 * @param collected takes the tombstones that are collected
+	 */
+	public TombstoneCollector(PartitionIndex index, PromiseLog promises, CollectionRule rule,
+			CollectedTombstones collected, TimeSource time, Alarms alarms, Duration interval, CollectionEvents events) {
 		this.index = index;
 		this.promises = promises;
 		this.rule = rule;
+		this.collected = collected;
 		this.time = time;
 		this.alarms = alarms;
 		this.interval = interval;
@@ -158,8 +166,10 @@ public final class TombstoneCollector {
 		}
 
 		private Mono<Boolean> remove(TombstoneRecord tombstone) {
-			return TombstoneCollector.this.index.remove(tombstone.header().key(), tombstone.header().version(),
-					this.graceEndMillis);
+			EntryHeader header = tombstone.header();
+			// Before it is gone: a read may give it back at once.
+			TombstoneCollector.this.collected.add(header.version());
+			return TombstoneCollector.this.index.remove(header.key(), header.version(), this.graceEndMillis);
 		}
 
 		private void end() {

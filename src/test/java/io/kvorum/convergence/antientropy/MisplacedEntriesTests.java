@@ -65,7 +65,7 @@ class MisplacedEntriesTests {
 		List<LocalReplica> replicas = TOPOLOGY.members()
 			.stream()
 			.map(member -> new LocalReplica(member, this.stores.get(member.index()), clock, this.time,
-					VotingRight.TRUSTED, PeerQueries.NONE))
+					VotingRight.TRUSTED, PeerQueries.NONE, _ -> false))
 			.toList();
 		RepairSettings settings = new RepairSettings(Duration.ofHours(1), 1, Long.MAX_VALUE, Duration.ofSeconds(1),
 				Duration.ofSeconds(1), Duration.ofSeconds(1));

@@ -208,7 +208,7 @@ class PairRepairTests {
 
 	private LocalReplica replica(int node, PeerQueries questions) {
 		return new LocalReplica(MEMBERS.get(node), this.stores.get(node), this.clock, this.time, VotingRight.TRUSTED,
-				questions);
+				questions, _ -> false);
 	}
 
 	private void store(int node, Key key) {
