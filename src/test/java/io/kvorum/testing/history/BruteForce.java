@@ -3,6 +3,7 @@ package io.kvorum.testing.history;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 
@@ -18,8 +19,13 @@ final class BruteForce {
 	}
 
 	private static boolean isReadTooLate(Operation get, List<Operation> history) {
-		return get.kind() == Kind.GET && get.outcome() == Outcome.DONE && history.stream()
-			.anyMatch(put -> put.kind() == Kind.PUT && put.value() == get.value() && put.expiredAt() < get.invokedAt());
+		Integer found = get.found();
+		return found != null && isGone(found, get, history);
+	}
+
+	private static boolean isGone(int value, Operation then, List<Operation> history) {
+		return history.stream()
+			.anyMatch(put -> put.kind() == Kind.PUT && put.value() == value && put.expiredAt() < then.invokedAt());
 	}
 
 	private static boolean mayHaveExpired(int holds, Operation get, List<Operation> history) {
@@ -28,7 +34,7 @@ final class BruteForce {
 	}
 
 	private static boolean mayShow(Operation operation) {
-		return operation.outcome() == Outcome.DONE || (operation.isWrite() && operation.outcome() == Outcome.UNKNOWN);
+		return operation.isAnswered() || (operation.isWrite() && operation.outcome() == Outcome.UNKNOWN);
 	}
 
 	private static boolean extendable(int holds, List<Operation> history, List<Operation> left) {
@@ -38,12 +44,11 @@ final class BruteForce {
 		for (int i = 0; i < left.size(); i++) {
 			Operation next = left.get(i);
 			boolean mayBeNext = left.stream()
-				.noneMatch(other -> other.outcome() == Outcome.DONE && other.endedAt() < next.invokedAt());
-			if (mayBeNext
-					&& (next.kind() != Kind.GET || next.value() == holds || mayHaveExpired(holds, next, history))) {
+				.noneMatch(other -> other.isAnswered() && other.endedAt() < next.invokedAt());
+			if (mayBeNext && isPossible(next, holds, history)) {
 				List<Operation> rest = new ArrayList<>(left);
 				rest.remove(i);
-				int then = switch (next.kind()) {
+				int then = (next.outcome() == Outcome.NOT_MET) ? holds : switch (next.kind()) {
 					case PUT -> next.value();
 					case DELETE -> Operation.ABSENT;
 					case GET -> holds;
@@ -54,6 +59,23 @@ final class BruteForce {
 			}
 		}
 		return false;
+	}
+
+	private static boolean isPossible(Operation next, int holds, List<Operation> history) {
+		Condition condition = next.condition();
+		if (next.outcome() == Outcome.NOT_MET) {
+			Operation look = new Operation("", Kind.GET, next.current(), Outcome.DONE, next.invokedAt(),
+					next.endedAt());
+			return condition != null && !condition.isMetBy(next.current()) && isPossible(look, holds, history);
+		}
+		if (next.kind() == Kind.GET) {
+			return next.value() == holds || mayHaveExpired(holds, next, history);
+		}
+		if (condition == null) {
+			return true;
+		}
+		return Condition.ABSENT.equals(condition) ? holds == Operation.ABSENT || mayHaveExpired(holds, next, history)
+				: condition.isMetBy(holds) && !isGone(holds, next, history);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.kvorum.testing.history;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
 
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import org.jspecify.annotations.Nullable;
@@ -37,7 +39,14 @@ import org.jspecify.annotations.Nullable;
  * <li>Where a value is replaced, open puts that no later get finds happen just before,
  * but for those that expire: they may have to happen later, to leave nothing.
  * <li>Of two open deletes the one that ends first happens first.
+ * <li>A value that the condition of a write names is replaced by that write, if it
+ * happened.
  * </ol>
+ * A write whose condition was not met is a get of what its client was told. An unknown
+ * write whose condition names a value may happen while that value is there, at no cost.
+ * Where a condition asks for any value, a put of unknown end that nobody read may have
+ * been that value, once. Then rule 4 does not hold.
+ * <p>
  * A put that expires is there until some instant and gone from a later one on; between
  * them a get may find either. One of unknown end that nobody read counts as a delete of
  * unknown end.
@@ -57,8 +66,20 @@ public final class Linearizability {
 	/** For a get the put that it found, for a put itself; or NOTHING. */
 	private final int[] puts;
 
+	/** For a write the put that its condition names, or NOTHING. */
+	private final int[] matches;
+
+	/** For a put the write that names it and that happened, or NOTHING. */
+	private final int[] replacements;
+
+	/** Whether an unknown delete names a put. */
+	private final boolean[] mayBeDeleted;
+
 	/** When the value of a put is invoked to be found for the last time. */
 	private final long[] lastReads;
+
+	/** Whether a condition asks for any value. */
+	private final boolean asksForAny;
 
 	/** The operation open in each slot, or NOTHING. */
 	private final int[] slots = new int[MAX_OPEN];
@@ -71,6 +92,12 @@ public final class Linearizability {
 	/** How many deletes of unknown end have been invoked. */
 	private int endless;
 
+	/** How many puts of unknown end that nobody read have been invoked. */
+	private int spare;
+
+	/** The puts that an invoked delete of unknown end names. */
+	private final BitSet deletable = new BitSet();
+
 	private Set<Configuration> configurations = new HashSet<>();
 
 	private Linearizability(List<Operation> relevant, Map<Integer, Integer> putOfValue) {
@@ -78,22 +105,56 @@ public final class Linearizability {
 		this.operations = relevant.toArray(Operation[]::new);
 		this.ends = new long[count];
 		this.puts = new int[count];
+		this.matches = new int[count];
+		this.replacements = new int[count];
+		this.mayBeDeleted = new boolean[count];
+		this.asksForAny = relevant.stream().anyMatch(Linearizability::asksForAny);
 		this.lastReads = new long[count];
+		Arrays.fill(this.replacements, NOTHING);
 		Arrays.fill(this.lastReads, Long.MIN_VALUE);
 		Arrays.fill(this.slots, NOTHING);
 		for (int i = 0; i < count; i++) {
 			Operation operation = this.operations[i];
 			this.ends[i] = (operation.outcome() == Outcome.DONE) ? operation.endedAt() : Long.MAX_VALUE;
 			this.puts[i] = putOfValue.getOrDefault(operation.value(), NOTHING);
+			Integer named = named(operation);
+			this.matches[i] = (named != null) ? putOfValue.getOrDefault(named, NOTHING) : NOTHING;
 		}
-		for (int i = 0; i < count; i++) {
-			if (this.operations[i].kind() == Kind.GET && this.puts[i] != NOTHING) {
-				int put = this.puts[i];
-				this.lastReads[put] = Math.max(this.lastReads[put], this.operations[i].invokedAt());
-				this.ends[put] = Math.min(this.ends[put], this.ends[i]);
+		boolean isSettled = false;
+		while (!isSettled) {
+			isSettled = true;
+			for (int i = 0; i < count; i++) {
+				int put = (this.operations[i].kind() == Kind.GET) ? this.puts[i] : this.matches[i];
+				if (put != NOTHING && this.ends[i] < this.ends[put]) {
+					this.ends[put] = this.ends[i];
+					isSettled = false;
+				}
 			}
 		}
-		this.configurations.add(new Configuration(NOTHING, 0, 0));
+		for (int i = 0; i < count; i++) {
+			boolean isGet = this.operations[i].kind() == Kind.GET;
+			int put = isGet ? this.puts[i] : this.matches[i];
+			if (put != NOTHING && this.ends[i] == Long.MAX_VALUE) {
+				this.mayBeDeleted[put] = true;
+			}
+			else if (put != NOTHING) {
+				this.lastReads[put] = Math.max(this.lastReads[put], this.operations[i].invokedAt());
+				if (!isGet) {
+					this.replacements[put] = i;
+				}
+			}
+		}
+		this.configurations.add(new Configuration(NOTHING, 0, 0, 0));
+	}
+
+	/** The value that the condition of a write names, or null. */
+	private static @Nullable Integer named(Operation operation) {
+		Condition condition = operation.condition();
+		return (condition != null) ? condition.value() : null;
+	}
+
+	private static boolean asksForAny(Operation operation) {
+		return Condition.PRESENT.equals(operation.condition());
 	}
 
 	/**
@@ -112,19 +173,23 @@ public final class Linearizability {
 		Map<Integer, Operation> writers = writers(history);
 		Set<Integer> found = new HashSet<>();
 		for (Operation operation : history) {
-			if (operation.kind() == Kind.GET && operation.outcome() == Outcome.DONE
-					&& operation.value() != Operation.ABSENT) {
-				Operation writer = writers.get(operation.value());
-				if (writer == null || writer.outcome() == Outcome.NOT_APPLIED
-						|| writer.invokedAt() > operation.endedAt() || writer.expiredAt() < operation.invokedAt()) {
+			if (operation.outcome() == Outcome.NOT_MET && isMet(operation)) {
+				return "a write was refused though its condition held of what it was told";
+			}
+			Integer value = operation.found();
+			if (value != null && value != Operation.ABSENT) {
+				Operation writer = writers.get(value);
+				if (writer == null || isSaidNotToHaveHappened(writer) || writer.invokedAt() > operation.endedAt()
+						|| writer.expiredAt() < operation.invokedAt()) {
 					return whyNotReadable(writer, operation);
 				}
-				found.add(operation.value());
+				addFound(value, writers, found);
 			}
 		}
+		boolean asksForAny = history.stream().anyMatch(Linearizability::asksForAny);
 		List<Operation> relevant = history.stream()
-			.map(operation -> withoutUse(operation, found) ? expiry(operation) : operation)
-			.filter(operation -> matters(operation, found))
+			.map(operation -> simplified(operation, writers, found))
+			.filter(operation -> matters(operation, found, asksForAny))
 			.sorted(Comparator.comparingLong(Operation::invokedAt))
 			.toList();
 		Map<Integer, Integer> putOfValue = new HashMap<>();
@@ -137,12 +202,29 @@ public final class Linearizability {
 				: "no order of the operations explains the marked one";
 	}
 
+	private static boolean isMet(Operation refused) {
+		Condition condition = refused.condition();
+		return condition != null && condition.isMetBy(refused.current());
+	}
+
+	private static boolean isSaidNotToHaveHappened(Operation write) {
+		return write.outcome() == Outcome.NOT_APPLIED || write.outcome() == Outcome.NOT_MET;
+	}
+
+	/** A value that was there, and those that had to be there before. */
+	private static void addFound(int value, Map<Integer, Operation> writers, Set<Integer> found) {
+		Integer next = value;
+		while (next != null && found.add(next)) {
+			Operation writer = writers.get(next);
+			next = (writer != null) ? named(writer) : null;
+		}
+	}
+
 	/**
 	 * Finds the first answer that cannot be explained: up to any earlier one all is well.
 	 */
 	private static Violation violation(List<Operation> history, String why) {
-		List<Operation> answers = new ArrayList<>(
-				history.stream().filter(operation -> operation.outcome() == Outcome.DONE).toList());
+		List<Operation> answers = new ArrayList<>(history.stream().filter(Operation::isAnswered).toList());
 		answers.sort(Comparator.comparingLong(Operation::endedAt));
 		int wellUpTo = 0;
 		int wrongAt = answers.size();
@@ -166,7 +248,7 @@ public final class Linearizability {
 		Set<Operation> done = new HashSet<>(answered);
 		List<Operation> known = new ArrayList<>();
 		for (Operation operation : history) {
-			if (operation.outcome() != Outcome.DONE || done.contains(operation)) {
+			if (!operation.isAnswered() || done.contains(operation)) {
 				known.add(operation);
 			}
 			else if (operation.invokedAt() <= now) {
@@ -193,8 +275,38 @@ public final class Linearizability {
 		if (writer.expiredAt() < get.invokedAt()) {
 			return "a value was read that had expired";
 		}
-		return (writer.outcome() == Outcome.NOT_APPLIED) ? "a value was read whose put was said not to be applied"
+		return isSaidNotToHaveHappened(writer) ? "a value was read whose put was said not to be applied"
 				: "a value was read before its put was invoked";
+	}
+
+	/** The same in terms of gets, and of deletes that nothing else is known of. */
+	private static Operation simplified(Operation operation, Map<Integer, Operation> writers, Set<Integer> found) {
+		if (operation.outcome() == Outcome.NOT_MET) {
+			return new Operation(operation.client(), Kind.GET, operation.current(), Outcome.DONE, operation.invokedAt(),
+					operation.endedAt());
+		}
+		if (operation.outcome() == Outcome.UNKNOWN && operation.kind() == Kind.DELETE) {
+			return simplifiedDelete(operation, writers, found);
+		}
+		return withoutUse(operation, found) ? expiry(operation) : operation;
+	}
+
+	/** The delete of a value that nobody else saw deletes what was there before that. */
+	private static Operation simplifiedDelete(Operation delete, Map<Integer, Operation> writers, Set<Integer> found) {
+		Condition condition = delete.condition();
+		long invokedAt = delete.invokedAt();
+		Set<Integer> passed = new HashSet<>();
+		while (condition != null && condition.value() != null && !found.contains(condition.value())
+				&& passed.add(condition.value())) {
+			Operation writer = writers.get(condition.value());
+			if (writer == null || writer.outcome() != Outcome.UNKNOWN) {
+				break;
+			}
+			condition = writer.condition();
+			invokedAt = Math.max(invokedAt, writer.invokedAt());
+		}
+		return delete.provided(Condition.PRESENT.equals(condition) ? null : condition)
+			.at(invokedAt, Math.max(invokedAt, delete.endedAt()));
 	}
 
 	/** Whether it is a put that nobody read and that may have hidden another one. */
@@ -210,13 +322,21 @@ public final class Linearizability {
 				Math.max(from, put.endedAt()));
 	}
 
-	private static boolean matters(Operation operation, Set<Integer> found) {
+	private static boolean matters(Operation operation, Set<Integer> found, boolean asksForAny) {
 		return switch (operation.outcome()) {
 			case DONE -> true;
-			case UNKNOWN ->
-				operation.kind() == Kind.DELETE || (operation.kind() == Kind.PUT && found.contains(operation.value()));
-			case NOT_APPLIED -> false;
+			case UNKNOWN -> switch (operation.kind()) {
+				case DELETE -> !Condition.ABSENT.equals(operation.condition());
+				case PUT -> found.contains(operation.value()) || (asksForAny && mayFillNothing(operation));
+				case GET -> false;
+			};
+			case NOT_APPLIED, NOT_MET -> false;
 		};
+	}
+
+	/** Whether a put may happen where there is nothing. */
+	private static boolean mayFillNothing(Operation put) {
+		return put.condition() == null || put.condition().equals(Condition.ABSENT);
 	}
 
 	private boolean isExplained() {
@@ -248,7 +368,7 @@ public final class Linearizability {
 
 	private void invoke(int index) {
 		if (this.ends[index] == Long.MAX_VALUE) {
-			this.endless++;
+			invokeEndless(index);
 			return;
 		}
 		int slot = Long.numberOfTrailingZeros(~(this.openWrites | this.openGets));
@@ -263,6 +383,19 @@ public final class Linearizability {
 		this.openGets |= 1L << slot;
 		replaceAll(configuration -> isFoundBy(index, configuration.holds) ? configuration.with(1L << slot)
 				: configuration);
+	}
+
+	private void invokeEndless(int index) {
+		Operation operation = this.operations[index];
+		if (operation.kind() == Kind.PUT) {
+			this.spare++;
+		}
+		else if (operation.condition() == null) {
+			this.endless++;
+		}
+		else if (this.matches[index] != NOTHING) {
+			this.deletable.set(this.matches[index]);
+		}
 	}
 
 	/** Whether a get finds what it found where the register holds this put. */
@@ -315,11 +448,12 @@ public final class Linearizability {
 	private static Set<Configuration> thrifty(Set<Configuration> configurations) {
 		Map<Configuration, Integer> used = new HashMap<>();
 		for (Configuration configuration : configurations) {
-			used.merge(new Configuration(configuration.holds, configuration.happened, 0), configuration.endlessUsed,
-					Math::min);
+			used.merge(new Configuration(configuration.holds, configuration.happened, 0, configuration.spareUsed),
+					configuration.endlessUsed, Math::min);
 		}
 		Set<Configuration> thrifty = HashSet.newHashSet(used.size());
-		used.forEach((alike, least) -> thrifty.add(new Configuration(alike.holds, alike.happened, least)));
+		used.forEach(
+				(alike, least) -> thrifty.add(new Configuration(alike.holds, alike.happened, least, alike.spareUsed)));
 		return thrifty;
 	}
 
@@ -338,26 +472,63 @@ public final class Linearizability {
 
 	private List<Configuration> successors(Configuration configuration, int ending) {
 		List<Configuration> successors = new ArrayList<>();
+		int holds = configuration.holds;
 		int firstDelete = NOTHING;
+		boolean isNamed = holds != NOTHING && this.replacements[holds] != NOTHING;
 		long before = configuration.happened | passing(configuration, ending);
 		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
 			int slot = Long.numberOfTrailingZeros(left);
 			int index = this.slots[slot];
-			if (this.operations[index].kind() == Kind.PUT) {
-				successors.add(holding(index, before | 1L << slot, configuration.endlessUsed));
+			if (isNamed && this.replacements[holds] != index) {
+				continue;
+			}
+			Operation operation = this.operations[index];
+			if (operation.condition() != null) {
+				addConditional(successors, configuration, index, 1L << slot);
+			}
+			else if (operation.kind() == Kind.PUT) {
+				successors.add(holding(index, before | 1L << slot, configuration));
 			}
 			else if (firstDelete == NOTHING || this.ends[index] < this.ends[this.slots[firstDelete]]) {
 				firstDelete = slot;
 			}
 		}
-		if (firstDelete != NOTHING) {
-			successors.add(holding(NOTHING, before | 1L << firstDelete, configuration.endlessUsed));
+		if (isNamed) {
+			return successors;
 		}
-		else if (configuration.endlessUsed < this.endless
-				&& (configuration.holds != NOTHING || before != configuration.happened)) {
-			successors.add(holding(NOTHING, before, configuration.endlessUsed + 1));
+		if (firstDelete != NOTHING) {
+			successors.add(holding(NOTHING, before | 1L << firstDelete, configuration));
+		}
+		else if (configuration.endlessUsed < this.endless && (holds != NOTHING || before != configuration.happened)) {
+			successors.add(holding(NOTHING, before, configuration).usingEndless());
+		}
+		if (holds != NOTHING && this.deletable.get(holds)) {
+			successors.add(holding(NOTHING, configuration.happened, configuration));
 		}
 		return successors;
+	}
+
+	/** Adds what follows if a write with a condition happens, if it may. */
+	private void addConditional(List<Configuration> successors, Configuration configuration, int index, long bit) {
+		Operation operation = this.operations[index];
+		Configuration next = holding((operation.kind() == Kind.PUT) ? index : NOTHING, configuration.happened | bit,
+				configuration);
+		if (isMet(configuration.holds, index)) {
+			successors.add(next);
+		}
+		else if (asksForAny(operation) && configuration.spareUsed < this.spare) {
+			successors.add(next.usingSpare());
+		}
+	}
+
+	/** Whether the condition of a write holds where the register holds this put. */
+	private boolean isMet(int holds, int write) {
+		Operation operation = this.operations[write];
+		if (Condition.ABSENT.equals(operation.condition())) {
+			return holds == NOTHING || this.operations[holds].mayHaveExpiredFor(operation);
+		}
+		boolean isThere = holds != NOTHING && this.operations[holds].expiredAt() >= operation.invokedAt();
+		return isThere && (asksForAny(operation) || this.matches[write] == holds);
 	}
 
 	/**
@@ -367,16 +538,23 @@ public final class Linearizability {
 		long passing = 0;
 		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
 			int index = this.slots[Long.numberOfTrailingZeros(left)];
-			if (this.operations[index].kind() == Kind.PUT && this.operations[index].mayExpireAt() == Operation.NEVER
-					&& mayBeReplaced(index, ending)) {
+			if (mayPass(index) && mayBeReplaced(index, ending)) {
 				passing |= Long.lowestOneBit(left) | getsOf(index);
 			}
 		}
 		return passing;
 	}
 
-	private Configuration holding(int put, long happened, int endlessUsed) {
-		return new Configuration(put, happened | getsOf(put), endlessUsed);
+	/** Whether a put may happen before another write though it is not the last one. */
+	private boolean mayPass(int index) {
+		Operation operation = this.operations[index];
+		return operation.kind() == Kind.PUT && operation.condition() == null
+				&& operation.mayExpireAt() == Operation.NEVER && !this.asksForAny && this.replacements[index] == NOTHING
+				&& !this.mayBeDeleted[index];
+	}
+
+	private Configuration holding(int put, long happened, Configuration before) {
+		return new Configuration(put, happened | getsOf(put), before.endlessUsed, before.spareUsed);
 	}
 
 	/** The open gets that find what this put wrote, or nothing once that has expired. */
@@ -396,15 +574,24 @@ public final class Linearizability {
 	 * @param holds the put whose value the register holds, or NOTHING
 	 * @param happened the slots of the open operations that have happened
 	 * @param endlessUsed how many of the deletes of unknown end have happened
+	 * @param spareUsed how many of the puts that nobody read have been any value
 	 */
-	private record Configuration(int holds, long happened, int endlessUsed) {
+	private record Configuration(int holds, long happened, int endlessUsed, int spareUsed) {
 
 		Configuration with(long bit) {
-			return new Configuration(this.holds, this.happened | bit, this.endlessUsed);
+			return new Configuration(this.holds, this.happened | bit, this.endlessUsed, this.spareUsed);
 		}
 
 		Configuration without(long bit) {
-			return new Configuration(this.holds, this.happened & ~bit, this.endlessUsed);
+			return new Configuration(this.holds, this.happened & ~bit, this.endlessUsed, this.spareUsed);
+		}
+
+		Configuration usingEndless() {
+			return new Configuration(this.holds, this.happened, this.endlessUsed + 1, this.spareUsed);
+		}
+
+		Configuration usingSpare() {
+			return new Configuration(this.holds, this.happened, this.endlessUsed, this.spareUsed + 1);
 		}
 
 	}

@@ -207,8 +207,9 @@ class LinearizabilityTests {
 		int linearizable = 0;
 		int histories = 60_000;
 		for (int seed = 0; seed < histories; seed++) {
-			RandomHistory random = new RandomHistory(seed);
-			List<Operation> small = random.of(3 + seed % 6, 2 + seed % 4, 30, (seed % 3) * 30);
+			RandomHistory random = new RandomHistory(seed, seed % 2 == 0);
+			List<Operation> small = random.of(3 + seed % 6, 2 + seed % 4, 30, (seed % 3) * 30,
+					(seed % 3 == 0) ? (seed % 5) * 25 : 0);
 			assertThat(Linearizability.check(small)).as("seed %d", seed).isNull();
 			for (int mutation = 0; mutation <= 1 + seed % 5; mutation++) {
 				small = random.mutated(small);
@@ -248,8 +249,8 @@ class LinearizabilityTests {
 	@Test
 	void thousandsOfOperationsWithHundredsOfUnknownEnds() {
 		for (int seed = 0; seed < 20; seed++) {
-			RandomHistory random = new RandomHistory(seed);
-			List<Operation> large = random.of(5_000, 2 + 3 * seed, 20, 0);
+			RandomHistory random = new RandomHistory(seed, false);
+			List<Operation> large = random.of(5_000, 2 + 3 * seed, 20, 0, (seed % 2) * 50);
 			assertThat(Linearizability.check(large)).isNull();
 			Linearizability.check(random.mutated(large));
 		}

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +20,15 @@ final class RandomHistory {
 
 	private final Random random;
 
-	RandomHistory(long seed) {
+	private final boolean asksForAny;
+
+	/**
+	 * Creates histories.
+	 * @param asksForAny whether conditions may ask for any value
+	 */
+	RandomHistory(long seed, boolean asksForAny) {
 		this.random = new Random(seed);
+		this.asksForAny = asksForAny;
 	}
 
 	/**
@@ -28,8 +36,9 @@ final class RandomHistory {
 	 * @param unknown how many of a hundred writes end unknown; half of them happen, maybe
 	 * later than their end
 	 * @param expiring how many of a hundred puts of known end expire
+	 * @param conditional how many of a hundred writes have a condition
 	 */
-	List<Operation> of(int operations, int clients, int unknown, int expiring) {
+	List<Operation> of(int operations, int clients, int unknown, int expiring, int conditional) {
 		long[] free = new long[clients];
 		List<Instant> instants = new ArrayList<>();
 		for (int i = 0; i < operations; i++) {
@@ -51,7 +60,7 @@ final class RandomHistory {
 			}
 			instants.add(new Instant(happensAt, operation));
 		}
-		return answered(instants);
+		return answered(instants, conditional);
 	}
 
 	/** The same with something wrong in it, maybe. */
@@ -67,15 +76,19 @@ final class RandomHistory {
 		else if (this.random.nextInt(4) == 0) {
 			Outcome other = OUTCOMES.get(this.random.nextInt(OUTCOMES.size()));
 			boolean expires = operation.mayExpireAt() != Operation.NEVER;
-			mutated.set(index, operation.ending((expires && other == Outcome.UNKNOWN) ? Outcome.DONE : other));
+			boolean isPossible = (!expires || other != Outcome.UNKNOWN)
+					&& (operation.condition() != null || other != Outcome.NOT_MET);
+			mutated.set(index, operation.ending(isPossible ? other : Outcome.DONE));
+		}
+		else if (operation.condition() != null && this.random.nextBoolean()) {
+			int value = mutated.get(this.random.nextInt(mutated.size())).value();
+			mutated.set(index, (operation.outcome() == Outcome.NOT_MET) ? operation.unmet(value)
+					: operation.provided(condition(value)));
 		}
 		else {
 			int shift = this.random.nextInt(-10, 11);
 			long invokedAt = operation.invokedAt() + shift;
-			mutated.set(index,
-					new Operation(operation.client(), operation.kind(), operation.value(), operation.outcome(),
-							invokedAt, invokedAt + this.random.nextInt(10), operation.mayExpireAt(),
-							operation.expiredAt()));
+			mutated.set(index, operation.at(invokedAt, invokedAt + this.random.nextInt(10)));
 		}
 		return mutated;
 	}
@@ -85,7 +98,21 @@ final class RandomHistory {
 		return (chance < 4) ? Kind.PUT : (chance < 6) ? Kind.DELETE : Kind.GET;
 	}
 
-	private List<Operation> answered(List<Instant> instants) {
+	/** A condition: most name this value. */
+	private Condition condition(int value) {
+		int chance = this.random.nextInt(10);
+		return (chance < 2 || value == Operation.ABSENT) ? Condition.ABSENT
+				: (chance < 4 && this.asksForAny) ? Condition.PRESENT : Condition.holds(value);
+	}
+
+	/** A condition that holds, or one that may. */
+	private Condition condition(@Nullable Operation holds, List<Operation> history) {
+		boolean isKnown = holds != null && this.random.nextInt(4) > 0;
+		return condition(isKnown ? holds.value()
+				: history.isEmpty() ? Operation.ABSENT : history.get(this.random.nextInt(history.size())).value());
+	}
+
+	private List<Operation> answered(List<Instant> instants, int conditional) {
 		Collections.shuffle(instants, this.random);
 		instants.sort((one, other) -> Long.compare(one.happensAt, other.happensAt));
 		@Nullable Operation holds = null;
@@ -96,8 +123,16 @@ final class RandomHistory {
 				operation = new Operation(operation.client(), Kind.GET, found(holds, instant.happensAt),
 						operation.outcome(), operation.invokedAt(), operation.endedAt());
 			}
-			else if (instant.happensAt != Long.MAX_VALUE) {
-				holds = operation;
+			else {
+				Condition condition = (this.random.nextInt(100) < conditional) ? condition(holds, history) : null;
+				operation = operation.provided(condition);
+				int found = (condition != null) ? found(holds, instant.happensAt) : Operation.ABSENT;
+				if (condition != null && !condition.isMetBy(found)) {
+					operation = (operation.outcome() == Outcome.DONE) ? operation.unmet(found) : operation;
+				}
+				else if (instant.happensAt != Long.MAX_VALUE) {
+					holds = operation;
+				}
 			}
 			history.add(operation);
 		}
