@@ -97,8 +97,11 @@ final class Turns {
 			this.caller = caller;
 		}
 
+		/** Begins, unless its caller has left while it was on the way to its executor. */
 		void begin() {
-			this.write.subscribe(this);
+			if (!isDisposed()) {
+				this.write.subscribe(this);
+			}
 		}
 
 		/** Begins on the executor of its caller. */

@@ -1,0 +1,234 @@
+package io.kvorum.coordination;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.kv.Key;
+import io.kvorum.storage.CallerThreads;
+import io.kvorum.testing.Generator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class TurnsTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Key OTHER = Generator.key("other");
+
+	private final Turns turns = new Turns(CallerThreads.NONE);
+
+	/** The writes that have begun, in their order. */
+	private final List<Write> begun = new ArrayList<>();
+
+	@AfterEach
+	void nothingIsLeft() {
+		assertThat(this.turns.size()).isZero();
+	}
+
+	@Test
+	void writesOfAKeyRunOneAfterTheOtherInTheirOrder() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+		Write third = write(this.turns, KEY);
+
+		assertThat(this.begun).containsExactly(first);
+		first.sink().success("a");
+		assertThat(this.begun).containsExactly(first, second);
+		second.sink().success("b");
+		assertThat(this.begun).containsExactly(first, second, third);
+		third.sink().success("c");
+
+		assertThat(first.result).isCompletedWithValue("a");
+		assertThat(second.result).isCompletedWithValue("b");
+		assertThat(third.result).isCompletedWithValue("c");
+	}
+
+	@Test
+	void writesOfDifferentKeysRunAtOnce() {
+		Write first = write(this.turns, KEY);
+		Write other = write(this.turns, OTHER);
+
+		assertThat(this.begun).containsExactly(first, other);
+		assertThat(this.turns.size()).isEqualTo(2);
+		first.sink().success("a");
+		other.sink().success("b");
+	}
+
+	@Test
+	void theNextOneBeginsAfterAnErrorAndAfterAnEmptyEnd() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+		Write third = write(this.turns, KEY);
+
+		first.sink().error(new IllegalStateException("failed"));
+		assertThat(first.result).isCompletedExceptionally();
+		assertThat(this.begun).containsExactly(first, second);
+		second.sink().success();
+		assertThat(second.result).isCompletedWithValue(null);
+		assertThat(this.begun).containsExactly(first, second, third);
+		third.sink().success("c");
+	}
+
+	@Test
+	void aWriteThatIsCancelledWhileItWaitsNeverBegins() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+		Write third = write(this.turns, KEY);
+
+		second.subscription.dispose();
+		first.sink().success("a");
+
+		assertThat(this.begun).containsExactly(first, third);
+		third.sink().success("c");
+	}
+
+	@Test
+	void aWriteThatIsCancelledWhileItRunsIsCancelledAndLetsTheNextOneBegin() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+
+		first.subscription.dispose();
+
+		assertThat(first.isCancelled).isTrue();
+		assertThat(this.begun).containsExactly(first, second);
+		second.sink().success("b");
+	}
+
+	@Test
+	void aWriteOfWhichTheSourceThrowsLetsTheNextOneBegin() {
+		Write first = write(this.turns, KEY);
+		CompletableFuture<String> failing = this.turns.inTurn(KEY, Mono.<String>defer(() -> {
+			throw new IllegalStateException("no write");
+		})).toFuture();
+		Write third = write(this.turns, KEY);
+
+		first.sink().success("a");
+
+		assertThat(failing).isCompletedExceptionally();
+		assertThat(this.begun).containsExactly(first, third);
+		third.sink().success("c");
+	}
+
+	@Test
+	void aWriteThatWaitedBeginsOnTheExecutorOfItsCaller() {
+		Queue<Runnable> tasks = new ArrayDeque<>();
+		Turns turns = new Turns(() -> tasks::add);
+		Write first = write(turns, KEY);
+		Write second = write(turns, KEY);
+
+		first.sink().success("a");
+		assertThat(this.begun).containsExactly(first);
+		tasks.remove().run();
+		assertThat(this.begun).containsExactly(first, second);
+		second.sink().success("b");
+		assertThat(turns.size()).isZero();
+	}
+
+	@Test
+	void aWriteThatIsCancelledJustBeforeItBeginsOnTheExecutorIsNotRun() {
+		Queue<Runnable> tasks = new ArrayDeque<>();
+		Turns turns = new Turns(() -> tasks::add);
+		Write first = write(turns, KEY);
+		Write second = write(turns, KEY);
+		Write third = write(turns, KEY);
+
+		first.sink().success("a");
+		second.subscription.dispose();
+		while (!tasks.isEmpty()) {
+			tasks.remove().run();
+		}
+
+		assertThat(this.begun).containsExactly(first, third);
+		third.sink().success("c");
+		assertThat(turns.size()).isZero();
+	}
+
+	@Test
+	void aWriteBeginsThoughItsExecutorShutsDown() {
+		Turns turns = new Turns(() -> _ -> {
+			throw new RejectedExecutionException();
+		});
+		Write first = write(turns, KEY);
+		Write second = write(turns, KEY);
+
+		first.sink().success("a");
+
+		assertThat(this.begun).containsExactly(first, second);
+		second.sink().success("b");
+		assertThat(turns.size()).isZero();
+	}
+
+	@Test
+	void whateverThreadsWriteAndCancelOnlyOneRunsAtATimeAndAllEnd() throws Exception {
+		AtomicInteger running = new AtomicInteger();
+		AtomicInteger most = new AtomicInteger();
+		int writes = 2_000;
+		CountDownLatch ended = new CountDownLatch(writes);
+		ExecutorService threads = Executors.newFixedThreadPool(4);
+		Turns turns = new Turns(() -> threads);
+		try (threads) {
+			Mono<String> write = Mono.fromSupplier(() -> {
+				most.accumulateAndGet(running.incrementAndGet(), Math::max);
+				Thread.onSpinWait();
+				running.decrementAndGet();
+				return "done";
+			});
+			for (int i = 0; i < writes; i++) {
+				boolean isCancelled = i % 7 == 0;
+				threads.execute(() -> {
+					Disposable subscription = turns.inTurn(KEY, write).doFinally(_ -> ended.countDown()).subscribe();
+					if (isCancelled) {
+						subscription.dispose();
+					}
+				});
+			}
+			assertThat(ended.await(30, TimeUnit.SECONDS)).isTrue();
+		}
+		assertThat(most).hasValue(1);
+		assertThat(turns.size()).isZero();
+	}
+
+	private Write write(Turns turns, Key key) {
+		Write write = new Write();
+		Mono<String> source = Mono.create(sink -> {
+			write.running = sink;
+			sink.onCancel(() -> write.isCancelled = true);
+			this.begun.add(write);
+		});
+		write.subscription = turns.inTurn(key, source)
+			.subscribe(write.result::complete, write.result::completeExceptionally, () -> write.result.complete(null));
+		return write;
+	}
+
+	private static final class Write {
+
+		private final CompletableFuture<String> result = new CompletableFuture<>();
+
+		private Disposable subscription = () -> {
+		};
+
+		private boolean isCancelled;
+
+		private MonoSink<String> running;
+
+		MonoSink<String> sink() {
+			return this.running;
+		}
+
+	}
+
+}
