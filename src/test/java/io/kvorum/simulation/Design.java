@@ -68,6 +68,11 @@ interface Design {
 		return Manners.WELL;
 	}
 
+	/** Whether writes may have conditions. */
+	default boolean knowsConditions() {
+		return true;
+	}
+
 	/** The replicas that a write of a client asks for. */
 	default Replicas ofWrites(Replicas usual, Chance chance) {
 		return usual;

@@ -7,6 +7,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
@@ -72,6 +73,16 @@ final class FlawedReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return this.manner.store(key, entry, purpose, deadline);
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return this.replica.prepare(key, ballot, deadline);
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return this.replica.accept(key, entry, base, deadline);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -40,6 +41,16 @@ final class ForgetfulReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return this.replica.store(key, entry, purpose, deadline);
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return this.replica.prepare(key, ballot, deadline);
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return this.replica.accept(key, entry, base, deadline);
 	}
 
 	@Override

@@ -85,8 +85,10 @@ final class KeyHistory {
 		if (told.endedAt() < since || told.outcome() == Outcome.NOT_APPLIED) {
 			return Stream.of(told);
 		}
-		return (told.kind() == Kind.GET) ? Stream.empty() : Stream.of(new Operation(told.client(), told.kind(),
-				told.value(), Outcome.UNKNOWN, told.invokedAt(), told.endedAt()));
+		return (told.kind() == Kind.GET || told.outcome() == Outcome.NOT_MET) ? Stream.empty()
+				: Stream.of(new Operation(told.client(), told.kind(), told.value(), Outcome.UNKNOWN, told.invokedAt(),
+						told.endedAt())
+					.provided(told.condition()));
 	}
 
 	/** As {@link #rewound} has it. */
@@ -175,8 +177,8 @@ final class KeyHistory {
 		}
 
 		@Override
-		public @Nullable Kind kind(Chance chance) {
-			return this.onlyReads ? Kind.GET : chance.of(0.15) ? Kind.DELETE : null;
+		public @Nullable Intent next(Key key, Chance chance) {
+			return this.onlyReads ? Intent.to(Kind.GET) : chance.of(0.15) ? Intent.to(Kind.DELETE) : null;
 		}
 
 		@Override

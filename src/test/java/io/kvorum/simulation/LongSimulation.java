@@ -239,7 +239,7 @@ final class LongSimulation {
 			return;
 		}
 		SimulatedNode node = this.cluster.nodes().get(at / keys.size());
-		client.send(kind, keys.get(at % keys.size()), node, Long.MAX_VALUE, outcome -> {
+		client.send(Habits.Intent.to(kind), keys.get(at % keys.size()), node, Long.MAX_VALUE, outcome -> {
 			if (outcome != Outcome.DONE) {
 				fault("all has been put right, and a %s on n%d ends %s".formatted(kind, node.index(), outcome));
 			}

@@ -2,10 +2,12 @@ package io.kvorum.simulation;
 
 import java.util.Map;
 
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -13,11 +15,11 @@ import reactor.core.publisher.Mono;
 interface Operations {
 
 	/** The value, or empty. */
-	Mono<Integer> get(Key key, Replicas asked);
+	Mono<Live> get(Key key, Replicas asked);
 
-	Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl);
+	Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl);
 
-	Mono<Version> delete(Key key, Replicas asked);
+	Mono<Version> delete(Key key, Replicas asked, Condition condition);
 
 	/** The values of all keys that have one, in pages of about so many bytes. */
 	Mono<Map<Key, Integer>> range(int pageBytes);

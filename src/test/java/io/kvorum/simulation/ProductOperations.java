@@ -11,11 +11,13 @@ import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.ReadRepair;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
@@ -71,18 +73,18 @@ final class ProductOperations implements Operations {
 	}
 
 	@Override
-	public Mono<Integer> get(Key key, Replicas asked) {
-		return this.coordinator.get(key, asked, OperationObserver.NONE).map(Values::number);
+	public Mono<Live> get(Key key, Replicas asked) {
+		return this.coordinator.get(key, asked, OperationObserver.NONE);
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl) {
-		return this.coordinator.put(key, asked, CONTENT_TYPE, Values.of(value), ttl, OperationObserver.NONE);
+	public Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl) {
+		return this.coordinator.put(key, asked, condition, CONTENT_TYPE, Values.of(value), ttl, OperationObserver.NONE);
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked) {
-		return this.coordinator.delete(key, asked, OperationObserver.NONE);
+	public Mono<Version> delete(Key key, Replicas asked, Condition condition) {
+		return this.coordinator.delete(key, asked, condition, OperationObserver.NONE);
 	}
 
 	@Override

@@ -5,6 +5,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -51,6 +52,16 @@ final class RejectingReplica implements Replica {
 					&& held.version().isNewerThan(entry.version()))
 							? Mono.just(Failed.notDone(Reason.INTERNAL, REJECTED))
 							: this.replica.store(key, entry, purpose, deadline));
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return this.replica.prepare(key, ballot, deadline);
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return this.replica.accept(key, entry, base, deadline);
 	}
 
 	@Override

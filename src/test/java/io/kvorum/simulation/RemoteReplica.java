@@ -8,6 +8,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -59,6 +60,16 @@ final class RemoteReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return call(true, deadline, (replica, limit) -> replica.store(key, entry, purpose, limit));
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return call(false, deadline, (replica, limit) -> replica.prepare(key, ballot, limit));
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return call(true, deadline, (replica, limit) -> replica.accept(key, entry, base, limit));
 	}
 
 	@Override
@@ -123,9 +134,21 @@ final class RemoteReplica implements Replica {
 			if (this.store) {
 				RemoteReplica.this.from.mayDie();
 			}
-			if (!RemoteReplica.this.from.isDying()) {
-				int receiver = RemoteReplica.this.to.index();
-				RemoteReplica.this.network.send(RemoteReplica.this.from.index(), receiver, this::arrive);
+			if (this.store && RemoteReplica.this.from.isCutOffFrom(RemoteReplica.this.to.index())) {
+				disconnect();
+			}
+			else if (!RemoteReplica.this.from.isDying()) {
+				RemoteReplica.this.network.send(RemoteReplica.this.from.index(), RemoteReplica.this.to.index(),
+						this::arrive);
+			}
+		}
+
+		/** Loses the connection: the message is lost, too, or arrives much later. */
+		private void disconnect() {
+			RemoteReplica.this.from.after(RemoteReplica.this.chance.nanos(1, 20),
+					() -> receive(Failed.unknown(Reason.DISCONNECTED, "connection lost")));
+			if (RemoteReplica.this.chance.of(0.5)) {
+				RemoteReplica.this.network.sendLate(() -> arrive(false));
 			}
 		}
 

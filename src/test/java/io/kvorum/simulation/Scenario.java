@@ -19,13 +19,26 @@ import io.kvorum.kv.Replicas;
  * @param diskTrouble times in which a disk fails at some requests
  * @param diskHangs a disk may stop for longer than the storage engine waits for it
  * @param away so many nodes, the first ones, are down or cut off until all is put right
+ * @param unlucky rounds of stores that reach few, or some of them late, as a probability
+ * @param trips crashes of a node right after a promise, as a probability; after something
+ * else a fifth of that
  */
 record Scenario(int nodes, int factor, int keys, int clients, int operations, double loss, double repeats,
 		double stragglers, long skewMillis, int jumps, int partitions, int crashes, int diskTrouble, boolean diskHangs,
-		int away) {
+		int away, double unlucky, double trips) {
+
+	/** One in which no round is unlucky and no node trips. */
+	Scenario(int nodes, int factor, int keys, int clients, int operations, double loss, double repeats,
+			double stragglers, long skewMillis, int jumps, int partitions, int crashes, int diskTrouble,
+			boolean diskHangs, int away) {
+		this(nodes, factor, keys, clients, operations, loss, repeats, stragglers, skewMillis, jumps, partitions,
+				crashes, diskTrouble, diskHangs, away, 0, 0);
+	}
 
 	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 },
 			{ 5, 3 }, { 5, 5 }, { 2, 2 }, { 1, 1 } };
+
+	private static final int[][] CONTENDED = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 2, 2 } };
 
 	/** Anything may happen. */
 	static Scenario any(Chance chance) {
@@ -58,13 +71,34 @@ record Scenario(int nodes, int factor, int keys, int clients, int operations, do
 				0, 0, 0, 0, false, (calm.factor - 1) / 2);
 	}
 
+	/**
+	 * Many clients on one key of few nodes, which crash and are back at once, with stores
+	 * that come late.
+	 */
+	static Scenario contended(Chance chance) {
+		int[] cluster = CONTENDED[chance.below(CONTENDED.length)];
+		return new Scenario(cluster[0], cluster[1], 1, 4 + chance.below(3), 7 + chance.below(4),
+				oneOf(chance, 0, 0.02, 0.1), oneOf(chance, 0, 0.05), oneOf(chance, 0, 0.1, 0.3),
+				chance.of(0.3) ? 400 : 10, 0, chance.below(3), (int) oneOf(chance, 0, 6, 12), 0, false, 0,
+				oneOf(chance, 0, 0.1, 0.3), oneOf(chance, 0, 0.02, 0.06));
+	}
+
+	private static double oneOf(Chance chance, double... values) {
+		return values[chance.below(values.length)];
+	}
+
+	/** Whether a node that crashes is back soon. */
+	boolean restartsSoon() {
+		return this.trips > 0 || this.unlucky > 0;
+	}
+
 	Replicas replicas() {
 		return Replicas.majorityOf(this.factor);
 	}
 
 	boolean isCalm() {
 		return this.loss == 0 && this.stragglers == 0 && this.jumps == 0 && this.partitions == 0 && this.crashes == 0
-				&& this.diskTrouble == 0 && !this.diskHangs && this.skewMillis < 250;
+				&& this.diskTrouble == 0 && !this.diskHangs && this.skewMillis < 250 && !restartsSoon();
 	}
 
 }

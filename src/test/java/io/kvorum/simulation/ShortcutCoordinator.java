@@ -16,6 +16,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -46,7 +47,7 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<Integer> get(Key key, Replicas asked) {
+	public Mono<Live> get(Key key, Replicas asked) {
 		Deadline deadline = Deadline.after(this.parts.node().time(), ProductOperations.READ_TIMEOUT);
 		List<Replica> set = setOf(key, asked);
 		return gather(set, asked.ack(), replica -> replica.read(key, deadline), false).flatMap(replies -> {
@@ -55,7 +56,7 @@ final class ShortcutCoordinator implements Operations {
 			if (entry == null) {
 				return Mono.empty();
 			}
-			Mono<Integer> answer = (entry instanceof Live live) ? Mono.just(Values.number(live)) : Mono.empty();
+			Mono<Live> answer = (entry instanceof Live live) ? Mono.just(live) : Mono.empty();
 			boolean agreed = replies.stream()
 				.allMatch(reply -> reply instanceof Held held && held.version().equals(newest.version()));
 			if (agreed || this.shortcuts.writeBack == WriteBack.NONE) {
@@ -74,7 +75,7 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, int value, @Nullable Ttl ttl) {
+	public Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl) {
 		return write(key, asked, version -> new Live(version, asked.from(), Live.NEVER, "", Values.of(value)), 1);
 	}
 
@@ -85,7 +86,7 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked) {
+	public Mono<Version> delete(Key key, Replicas asked, Condition condition) {
 		return write(key, asked, version -> new Tombstone(version, asked.from()), 1);
 	}
 

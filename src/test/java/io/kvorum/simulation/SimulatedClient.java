@@ -5,11 +5,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.OperationFailedException;
+import io.kvorum.simulation.Habits.Intent;
 import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
@@ -55,8 +58,8 @@ final class SimulatedClient {
 		}
 		this.cluster.timeline().after(this.chance.of(0.3) ? 0 : this.chance.nanos(0.1, 20), () -> {
 			Key key = keys.get(this.chance.below(keys.size()));
-			send(kind(), key, this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size())), patienceNanos(),
-					_ -> work(operations - 1, keys, done));
+			send(next(key), key, this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size())),
+					patienceNanos(), _ -> work(operations - 1, keys, done));
 		});
 	}
 
@@ -64,13 +67,13 @@ final class SimulatedClient {
 		return (!this.cluster.scenario().isCalm() && this.chance.of(0.2)) ? this.chance.nanos(1, 50) : Long.MAX_VALUE;
 	}
 
-	private Kind kind() {
-		Kind unusual = this.habits.kind(this.chance);
+	private Intent next(Key key) {
+		Intent unusual = this.habits.next(key, this.chance);
 		if (unusual != null) {
 			return unusual;
 		}
 		int dice = this.chance.below(100);
-		return (dice < 45) ? Kind.GET : (dice < 88) ? Kind.PUT : Kind.DELETE;
+		return Intent.to((dice < 45) ? Kind.GET : (dice < 88) ? Kind.PUT : Kind.DELETE);
 	}
 
 	/**
@@ -78,19 +81,20 @@ final class SimulatedClient {
 	 * @param patienceNanos how long the client waits
 	 * @param then told how it ended
 	 */
-	void send(Kind kind, Key key, SimulatedNode node, long patienceNanos, Consumer<Outcome> then) {
+	void send(Intent intent, Key key, SimulatedNode node, long patienceNanos, Consumer<Outcome> then) {
 		Operations operations = node.operations();
 		if (operations == null) {
 			then.accept(Outcome.NOT_APPLIED);
 			return;
 		}
-		Sent sent = new Sent(kind, key, asked(kind, key), (kind == Kind.PUT) ? this.numbers.next() : Operation.ABSENT,
-				node, then);
+		Sent sent = new Sent(intent, key, asked(intent, key),
+				(intent.kind() == Kind.PUT) ? this.numbers.next() : Operation.ABSENT, node, then);
 		sent.send(operations, patienceNanos);
 	}
 
 	/** At times all replicas; at times a read asks one, and is no part of the history. */
-	private Replicas asked(Kind kind, Key key) {
+	private Replicas asked(Intent intent, Key key) {
+		Kind kind = intent.kind();
 		Replicas usual = this.cluster.scenario().replicas();
 		Replicas unusual = this.habits.asked(key, this.chance);
 		if (unusual != null) {
@@ -99,10 +103,13 @@ final class SimulatedClient {
 		int dice = this.cluster.scenario().isCalm() ? 100 : this.chance.below(100);
 		Replicas asked = (dice < 5) ? new Replicas(usual.from(), usual.from())
 				: (dice < 10 && kind == Kind.GET) ? new Replicas(1, usual.from()) : usual;
-		return (kind == Kind.GET) ? asked : this.cluster.design().ofWrites(asked, this.chance);
+		return (kind == Kind.GET || intent.condition() != null) ? asked
+				: this.cluster.design().ofWrites(asked, this.chance);
 	}
 
 	private final class Sent {
+
+		private final Intent intent;
 
 		private final Kind kind;
 
@@ -118,7 +125,7 @@ final class SimulatedClient {
 
 		private final @Nullable Ttl ttl;
 
-		private @Nullable Version version;
+		private @Nullable Version etag;
 
 		private final long invokedAt = SimulatedClient.this.cluster.timeline().now();
 
@@ -132,8 +139,9 @@ final class SimulatedClient {
 		/** The node has answered. */
 		private boolean answered;
 
-		Sent(Kind kind, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
-			this.kind = kind;
+		Sent(Intent intent, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
+			this.intent = intent;
+			this.kind = intent.kind();
 			this.key = key;
 			this.asked = asked;
 			this.value = value;
@@ -150,11 +158,12 @@ final class SimulatedClient {
 			}
 			this.node.after(limitNanos(), this::checkAnswered);
 			operation(operations).subscribe(found -> {
-				if (found instanceof Version version) {
-					this.version = version;
+				if (found instanceof Live live) {
+					this.found = Values.number(live);
+					this.etag = live.identity();
 				}
 				else {
-					this.found = (Integer) found;
+					this.etag = (Version) found;
 				}
 			}, this::failed, () -> {
 				this.answered = true;
@@ -165,8 +174,8 @@ final class SimulatedClient {
 		private Mono<?> operation(Operations operations) {
 			return switch (this.kind) {
 				case GET -> operations.get(this.key, this.asked);
-				case PUT -> operations.put(this.key, this.asked, this.value, this.ttl);
-				case DELETE -> operations.delete(this.key, this.asked);
+				case PUT -> operations.put(this.key, this.asked, this.intent.toCondition(), this.value, this.ttl);
+				case DELETE -> operations.delete(this.key, this.asked, this.intent.toCondition());
 			};
 		}
 
@@ -192,6 +201,10 @@ final class SimulatedClient {
 		private void failed(Throwable error) {
 			this.answered = true;
 			switch (error) {
+				case ConditionNotMetException ex -> {
+					this.etag = ex.current();
+					end(Outcome.NOT_MET, "not met");
+				}
 				case OperationFailedException ex ->
 					end((this.kind == Kind.GET || ex.mayHaveHappened()) ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
 							ex.kind() + " " + ex.getMessage());
@@ -208,25 +221,51 @@ final class SimulatedClient {
 			}
 			this.ended = true;
 			this.node.notAtCrash(this.atCrash);
-			int seen = (this.kind == Kind.GET) ? this.found : this.value;
-			log(" -> %s %s%s".formatted(outcome, (this.kind == Kind.GET) ? seen + " " : "", why));
-			if (this.kind != Kind.GET || this.asked.isMajority()) {
-				Operation operation = new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind,
-						seen, outcome, this.invokedAt, SimulatedClient.this.cluster.timeline().now());
-				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>()).add(operation);
-				SimulatedClient.this.habits.told(this.key, operation, this.version, this.ttl);
+			if (outcome == Outcome.NOT_MET && this.etag != null) {
+				Integer named = SimulatedClient.this.cluster.valueOf(this.etag);
+				if (named == null) {
+					SimulatedClient.this.cluster.fail("an ETag that no value has: " + Values.text(this.etag));
+				}
+				else {
+					this.found = named;
+				}
 			}
-			if (outcome != Outcome.DONE && SimulatedClient.this.cluster.isWellServed(this.node)) {
+			int seen = (this.kind == Kind.GET) ? this.found : this.value;
+			log(" -> %s %s%s".formatted(outcome,
+					(this.kind == Kind.GET || outcome == Outcome.NOT_MET) ? this.found + " " : "", why));
+			if (this.kind != Kind.GET || this.asked.isMajority()) {
+				Operation operation = operation(seen, outcome);
+				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>()).add(operation);
+				checkEtag(operation);
+				SimulatedClient.this.habits.told(this.key, operation, this.etag, this.ttl);
+			}
+			if (outcome != Outcome.DONE && !SimulatedClient.this.habits.writesOnConditions()
+					&& SimulatedClient.this.cluster.isWellServed(this.node)) {
 				SimulatedClient.this.cluster.fail("nothing is in its way, and this did not succeed: %s's %s at %.3f ms"
 					.formatted(SimulatedClient.this.name, this.kind, this.invokedAt / 1e6));
 			}
 			this.then.accept(outcome);
 		}
 
+		private Operation operation(int seen, Outcome outcome) {
+			Operation operation = new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen,
+					(outcome == Outcome.NOT_MET) ? Outcome.DONE : outcome, this.invokedAt,
+					SimulatedClient.this.cluster.timeline().now())
+				.provided(this.intent.condition());
+			return (outcome == Outcome.NOT_MET) ? operation.unmet(this.found) : operation;
+		}
+
+		private void checkEtag(Operation operation) {
+			if (this.etag != null && !this.etag.equals(Version.ABSENT) && operation.outcome() == Outcome.DONE
+					&& operation.value() != Operation.ABSENT) {
+				SimulatedClient.this.cluster.has(operation.value(), this.etag);
+			}
+		}
+
 		private void log(String end) {
 			SimulatedClient.this.cluster.log()
 				.add(() -> "%s at n%d: %s %s k%d%s%s%s".formatted(SimulatedClient.this.name, this.node.index(),
-						this.kind, this.asked, this.key.bytes()[0],
+						this.intent, this.asked, this.key.bytes()[0],
 						(this.value != Operation.ABSENT) ? " " + this.value : "",
 						(this.ttl != null) ? " for " + this.ttl.duration().toSeconds() + " s" : "", end));
 		}

@@ -34,6 +34,8 @@ final class SimulatedCluster {
 
 	static final String NOT_THE_SAME = "Two entries of one version are not the same";
 
+	static final String TWO_ETAGS = "A value has two ETags, or an ETag two values";
+
 	private final Timeline timeline = new Timeline();
 
 	private final Chance chance;
@@ -50,8 +52,15 @@ final class SimulatedCluster {
 
 	private final List<SimulatedNode> nodes;
 
-	/** What a disk has had, by the number that is its value. */
-	private final Map<Integer, Live> seen = new HashMap<>();
+	/** What a disk has had. */
+	private final Map<Version, Entry> seen = new HashMap<>();
+
+	/** The newest version of each value that a disk has had. */
+	private final Map<Integer, Version> versions = new HashMap<>();
+
+	private final Map<Integer, Version> etags = new HashMap<>();
+
+	private final Map<Version, Integer> values = new HashMap<>();
 
 	private boolean settled;
 
@@ -97,18 +106,36 @@ final class SimulatedCluster {
 
 	/** An entry is on a disk. */
 	void seen(Key key, Entry entry) {
+		Entry before = this.seen.put(entry.version(), entry);
+		// One that has expired may have become a tombstone elsewhere.
+		if (before != null && before.getClass() == entry.getClass() && !before.equals(entry)) {
+			fail("%s: k%d %s".formatted(NOT_THE_SAME, key.bytes()[0], Values.text(entry)));
+		}
 		if (entry instanceof Live live) {
-			Live before = this.seen.put(Values.number(live), live);
-			if (before != null && !before.equals(live)) {
-				fail("%s: k%d %s".formatted(NOT_THE_SAME, key.bytes()[0], Values.text(live)));
-			}
+			int value = Values.number(live);
+			this.versions.merge(value, live.version(), (one, other) -> one.isNewerThan(other) ? one : other);
+			has(value, live.identity());
 		}
 	}
 
-	/** The version of a value that a disk has had. */
+	/** A value has an ETag, on a disk or as a client is told. */
+	void has(int value, Version etag) {
+		Version before = this.etags.putIfAbsent(value, etag);
+		Integer other = this.values.putIfAbsent(etag, value);
+		if ((before != null && !before.equals(etag)) || (other != null && other != value)) {
+			fail("%s: %d %s, before %d %s".formatted(TWO_ETAGS, value, Values.text(etag),
+					(other != null) ? other : value, Values.text((before != null) ? before : etag)));
+		}
+	}
+
+	/** The value that an ETag names; null if no disk has had it. */
+	@Nullable Integer valueOf(Version etag) {
+		return this.values.get(etag);
+	}
+
+	/** The newest version of a value that a disk has had. */
 	Version versionOf(int value) {
-		Live live = this.seen.get(value);
-		return (live != null) ? live.version() : Version.ABSENT;
+		return this.versions.getOrDefault(value, Version.ABSENT);
 	}
 
 	Timeline timeline() {
@@ -195,11 +222,25 @@ final class SimulatedCluster {
 		return !this.settled && this.scenario.crashes() > 0 && this.chance.of(0.01);
 	}
 
+	/** The nodes that a round of stores reaches: all, but at times few. */
+	int reachedByRound() {
+		boolean isUnlucky = !this.settled && this.chance.of(this.scenario.unlucky());
+		return isUnlucky ? 1 << this.chance.below(this.scenario.nodes()) : -1;
+	}
+
+	/** Lets a node crash soon, at times. */
+	void mayTrip(SimulatedNode node, boolean hasPromised) {
+		double trips = this.scenario.trips();
+		if (!this.settled && this.chance.of(hasPromised ? trips : trips / 5)) {
+			this.timeline.after(this.chance.nanos(0.05, 2), () -> crash(node));
+		}
+	}
+
 	/** Lets a node crash and start again. */
 	void crash(SimulatedNode node) {
 		if (node.isUp()) {
 			node.crash();
-			this.timeline.after(this.chance.nanos(1, 200), node::start);
+			this.timeline.after(this.chance.nanos(1, this.scenario.restartsSoon() ? 15 : 200), node::start);
 		}
 	}
 

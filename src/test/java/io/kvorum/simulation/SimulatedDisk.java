@@ -63,6 +63,12 @@ final class SimulatedDisk implements StorageEngine {
 	/** Those whose write failed: found after a restart, or not. */
 	private final List<Write<?>> doubtful = new ArrayList<>();
 
+	/** Of the shortcut only: takes back what was promised and is not on disk. */
+	private final List<Runnable> lostAtCrash = new ArrayList<>();
+
+	/** Whether the batch under way has a promise in it. */
+	private boolean hasPromised;
+
 	private long boundUnderWay;
 
 	private boolean troubled;
@@ -127,29 +133,57 @@ final class SimulatedDisk implements StorageEngine {
 	@Override
 	public Mono<StoreOutcome> store(Key key, Entry entry, Deadline deadline) {
 		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry)
-				: write(() -> put(key, entry, Acceptor::store));
+				: write(() -> put(key, entry, this.manners::store));
 	}
 
 	@Override
 	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
 		return (this.manners == Manners.NOT_SYNCED) ? storeUnsynced(key, entry)
-				: write(() -> put(key, entry, Acceptor::repair));
+				: write(() -> put(key, entry, this.manners::repair));
 	}
 
 	@Override
 	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return write(() -> put(key, entry, (state, version) -> state.accept(version, base)));
+		return write(() -> put(key, entry, (state, version) -> this.manners.accept(state, version, base)));
 	}
 
 	@Override
 	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
-		return write(() -> {
-			Acceptor state = this.content.stateOf(key);
-			Verdict verdict = state.prepare(ballot);
-			if (verdict == Verdict.TAKEN) {
-				this.content.promise(key, ballot);
+		return (this.manners == Manners.PROMISE_NOT_SYNCED) ? promiseUnsynced(key, ballot)
+				: write(() -> promise(key, ballot));
+	}
+
+	private StoreOutcome promise(Key key, Version ballot) {
+		Acceptor state = this.content.stateOf(key);
+		Verdict verdict = this.manners.prepare(state, ballot);
+		if (verdict == Verdict.TAKEN && this.manners != Manners.NO_PROMISE) {
+			this.content.promise(key, ballot);
+		}
+		this.hasPromised |= verdict == Verdict.TAKEN;
+		this.node.log(() -> "%s k%d %s".formatted((verdict == Verdict.TAKEN) ? "promises" : "refuses", key.bytes()[0],
+				Values.text(ballot)));
+		return StoreOutcome.of(verdict, state);
+	}
+
+	/** Promises at once, and has the promise on disk with the next batch. */
+	private Mono<StoreOutcome> promiseUnsynced(Key key, Version ballot) {
+		return Mono.defer(() -> {
+			Version before = this.content.promises.getOrDefault(key, Version.ABSENT);
+			StoreOutcome outcome = promise(key, ballot);
+			if (!outcome.isRefused()) {
+				Runnable undo = () -> {
+					if (ballot.equals(this.content.promises.get(key))
+							&& ballot.isNewerThan(this.content.stateOf(key).held())) {
+						this.content.promises.put(key, before);
+					}
+				};
+				this.lostAtCrash.add(undo);
+				write(() -> this.lostAtCrash.remove(undo)).subscribe(_ -> {
+				}, _ -> {
+				});
+				this.node.mayTrip(true);
 			}
-			return StoreOutcome.of(verdict, state);
+			return Mono.just(outcome);
 		});
 	}
 
@@ -240,6 +274,8 @@ final class SimulatedDisk implements StorageEngine {
 				write.succeed();
 			}
 		}
+		this.node.mayTrip(this.hasPromised);
+		this.hasPromised = false;
 		begin();
 	}
 
@@ -261,6 +297,9 @@ final class SimulatedDisk implements StorageEngine {
 			return StoreOutcome.of(verdict, state);
 		}
 		this.content.put(key, entry, this.node.time().millis());
+		if (this.manners == Manners.PROMISE_WITH_ROW && entry.version().isNewerThan(state.promise())) {
+			this.content.promises.remove(key);
+		}
 		this.node.has(key, entry);
 		return StoreOutcome.STORED;
 	}
@@ -310,6 +349,8 @@ final class SimulatedDisk implements StorageEngine {
 
 	void crash() {
 		this.unsynced.clear();
+		this.lostAtCrash.reversed().forEach(Runnable::run);
+		this.lostAtCrash.clear();
 		for (List<Write<?>> maybe : List.of(this.underWay, this.doubtful)) {
 			if (this.chance.of(0.5)) {
 				maybe.forEach(Write::run);
@@ -370,7 +411,91 @@ final class SimulatedDisk implements StorageEngine {
 		NOT_SYNCED,
 
 		/** Stores what is older, too. */
-		NOT_COMPARED
+		NOT_COMPARED,
+
+		/** Prepares without a promise, and accepts whatever was promised. */
+		NO_PROMISE {
+			@Override
+			Verdict prepare(Acceptor state, Version ballot) {
+				return Verdict.TAKEN;
+			}
+
+			@Override
+			Verdict accept(Acceptor state, Version version, Version base) {
+				return version.isNewerThan(state.held()) ? Verdict.TAKEN : Verdict.HELD;
+			}
+		},
+
+		/** Answers a promise that is not on disk. */
+		PROMISE_NOT_SYNCED,
+
+		/** Forgets a promise when something newer is stored. */
+		PROMISE_WITH_ROW,
+
+		/** Stores below a promise. */
+		STORE_BELOW {
+			@Override
+			Verdict store(Acceptor state, Version version) {
+				return version.isNewerThan(state.held()) ? Verdict.TAKEN : Verdict.HELD;
+			}
+		},
+
+		/** Acknowledges a store below a promise where something newer is. */
+		STORE_SUPERSEDED {
+			@Override
+			Verdict store(Acceptor state, Version version) {
+				return state.held().isNewerThan(version) ? Verdict.HELD : state.store(version);
+			}
+		},
+
+		/** Accepts below a promise. */
+		ACCEPT_BELOW {
+			@Override
+			Verdict accept(Acceptor state, Version version, Version base) {
+				return version.isNewerThan(state.held()) ? Verdict.TAKEN
+						: version.equals(state.held()) ? Verdict.HELD : Verdict.REFUSED;
+			}
+		},
+
+		/** Acknowledges an accepted entry wherever something newer is. */
+		ACCEPT_SUPERSEDED {
+			@Override
+			Verdict accept(Acceptor state, Version version, Version base) {
+				return state.held().isNewerThan(version) ? Verdict.HELD : state.accept(version, base);
+			}
+		},
+
+		/** Accepts over what the proposer has not seen. It shows nothing by itself. */
+		ACCEPT_ON_ANYTHING {
+			@Override
+			Verdict accept(Acceptor state, Version version, Version base) {
+				return state.accept(version, version);
+			}
+		},
+
+		/** Stores repairs below a promise. */
+		REPAIR_BELOW {
+			@Override
+			Verdict repair(Acceptor state, Version version) {
+				return version.isNewerThan(state.held()) ? Verdict.TAKEN : Verdict.HELD;
+			}
+		};
+
+		Verdict store(Acceptor state, Version version) {
+			return state.store(version);
+		}
+
+		Verdict repair(Acceptor state, Version version) {
+			return state.repair(version);
+		}
+
+		Verdict prepare(Acceptor state, Version ballot) {
+			return state.prepare(ballot);
+		}
+
+		Verdict accept(Acceptor state, Version version, Version base) {
+			return state.accept(version, base);
+		}
 
 	}
 

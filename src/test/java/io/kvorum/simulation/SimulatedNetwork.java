@@ -52,6 +52,11 @@ final class SimulatedNetwork {
 		}
 	}
 
+	/** Brings a message that has been under way for long already. */
+	void sendLate(Runnable delivery) {
+		this.timeline.after(this.chance.nanos(1, 300), delivery);
+	}
+
 	long usualNanos(int from, int to) {
 		return this.usualNanos[from][to] + this.usualNanos[to][from];
 	}

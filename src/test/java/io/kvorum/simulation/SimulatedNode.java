@@ -43,6 +43,12 @@ final class SimulatedNode {
 	/** About to crash: whatever it does still reaches nobody. */
 	private boolean dying;
 
+	/** When the last round of stores began. */
+	private long roundAt = -1;
+
+	/** The nodes that the last round of stores reached. */
+	private int reached;
+
 	/** Null while the node is down. */
 	private @Nullable Operations operations;
 
@@ -118,6 +124,20 @@ final class SimulatedNode {
 
 	boolean isDying() {
 		return this.dying;
+	}
+
+	/** Whether the round of stores that begins now does not reach another node. */
+	boolean isCutOffFrom(int receiver) {
+		if (this.roundAt != now()) {
+			this.roundAt = now();
+			this.reached = this.cluster.reachedByRound();
+		}
+		return (this.reached & 1 << receiver) == 0;
+	}
+
+	/** Crashes soon after it has answered, at times. */
+	void mayTrip(boolean hasPromised) {
+		this.cluster.mayTrip(this, hasPromised);
 	}
 
 	@Nullable Operations operations() {

@@ -9,6 +9,7 @@ import java.util.function.Function;
 
 import io.kvorum.kv.Key;
 import io.kvorum.operation.OperationFailedException;
+import io.kvorum.simulation.Habits.Intent;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
 import io.kvorum.testing.history.Operation;
@@ -52,6 +53,8 @@ final class Simulation {
 
 	private final Chance rangeChance;
 
+	private final Mix mix;
+
 	private int working;
 
 	private Simulation(long seed, Function<Chance, Scenario> scenarios, Design design, boolean logged) {
@@ -59,6 +62,7 @@ final class Simulation {
 		this.chance = new Chance(seed);
 		Scenario scenario = scenarios.apply(this.chance);
 		this.rangeChance = new Chance(~seed);
+		this.mix = design.knowsConditions() ? Mix.any(this.rangeChance) : Mix.PLAIN;
 		this.cluster = new SimulatedCluster(this.chance.split(), scenario, design, null, logged);
 		for (int i = 0; i < scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
@@ -127,7 +131,8 @@ final class Simulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, Habits.USUAL, this.histories);
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, new MixedHabits(this.mix),
+				this.histories);
 	}
 
 	private List<Key> keys() {
@@ -158,7 +163,7 @@ final class Simulation {
 	}
 
 	private void must(SimulatedClient client, Kind kind, Key key, SimulatedNode node, Runnable then) {
-		client.send(kind, key, node, Long.MAX_VALUE, outcome -> {
+		client.send(Intent.to(kind), key, node, Long.MAX_VALUE, outcome -> {
 			if (outcome != Outcome.DONE) {
 				this.cluster
 					.fail("all has been put right, and a %s on n%d ends %s".formatted(kind, node.index(), outcome));

@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -23,8 +24,13 @@ class SimulationTests {
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
 
+	private static final int CONTENDED_HISTORIES = Integer.getInteger("kvorum.simulation.contended.histories", 10_000);
+
 	/** By which every mutant has to be caught. */
-	private static final int MUTANT_HISTORIES = 5_000;
+	private static final int MUTANT_HISTORIES = Integer.getInteger("kvorum.simulation.mutant.histories", 5_000);
+
+	private static final List<String> FAULTS = List.of(Violation.NOT_LINEARIZABLE, SimulatedRange.WRONG,
+			SimulatedCluster.TWO_ETAGS, SimulatedCluster.NOT_THE_SAME);
 
 	/** By which one that needs several losses on one key has to be caught. */
 	private static final int RARE_MUTANT_HISTORIES = 20_000;
@@ -41,6 +47,15 @@ class SimulationTests {
 		long started = System.nanoTime();
 		assertAllWell(HISTORIES, Scenario::any, Design.PRODUCT);
 		System.out.printf("%d histories, %.0f a second%n", HISTORIES, HISTORIES * 1e9 / (System.nanoTime() - started));
+	}
+
+	@Test
+	void whereManyWriteOneKeyOnConditionsAndNodesTripOperationsAreLinearizable() {
+		Long asked = Long.getLong("kvorum.simulation.contended");
+		if (asked != null) {
+			System.out.println(Simulation.story(asked, Scenario::contended, Design.PRODUCT));
+		}
+		assertAllWell(CONTENDED_HISTORIES, Scenario::contended, Design.PRODUCT);
 	}
 
 	@Test
@@ -68,13 +83,24 @@ class SimulationTests {
 			public Operations operations(Parts parts) {
 				return new ShortcutCoordinator(parts, ShortcutCoordinator.Shortcuts.NONE);
 			}
+
+			@Override
+			public boolean knowsConditions() {
+				return false;
+			}
 		});
 	}
 
 	@ParameterizedTest
 	@MethodSource("io.kvorum.simulation.Mutant#all")
 	void aShortcutIsFound(Mutant mutant) {
-		assertFound(mutant, MUTANT_HISTORIES);
+		assertFound(mutant, Scenario::any, MUTANT_HISTORIES);
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.kvorum.simulation.Mutant#conditional")
+	void aShortcutWithConditionsIsFound(Mutant mutant) {
+		assertFound(mutant, Scenario::contended, MUTANT_HISTORIES);
 	}
 
 	@Test
@@ -89,13 +115,13 @@ class SimulationTests {
 			public String toString() {
 				return "every tombstone is taken for collected";
 			}
-		}, RARE_MUTANT_HISTORIES);
+		}, Scenario::any, RARE_MUTANT_HISTORIES);
 	}
 
-	private static void assertFound(Design mutant, int histories) {
+	private static void assertFound(Design mutant, Function<Chance, Scenario> scenarios, int histories) {
 		for (int seed = 1; seed <= histories; seed++) {
-			String fault = Simulation.run(seed, Scenario::any, mutant);
-			if (fault != null && (fault.contains(Violation.NOT_LINEARIZABLE) || fault.contains(SimulatedRange.WRONG))) {
+			String fault = Simulation.run(seed, scenarios, mutant);
+			if (fault != null && FAULTS.stream().anyMatch(fault::contains)) {
 				System.out.printf("%-45s caught by history %d%n", mutant, seed);
 				return;
 			}

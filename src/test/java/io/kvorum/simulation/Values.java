@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 
@@ -22,7 +23,11 @@ final class Values {
 	}
 
 	static String text(Entry entry) {
-		return ((entry instanceof Live live) ? String.valueOf(number(live)) : "tombstone") + text(entry.version());
+		Lineage lineage = entry.lineage();
+		return ((entry instanceof Live live) ? String.valueOf(number(live)) : "tombstone") + text(entry.version())
+				+ ((lineage != null) ? " (%s%s%s on %s)".formatted(text(lineage.identity()),
+						lineage.isConditional() ? " if" : "", lineage.isProposedAgain() ? " again" : "",
+						lineage.ancestors().stream().map(ancestor -> text(ancestor.version())).toList()) : "");
 	}
 
 	static String text(Version version) {

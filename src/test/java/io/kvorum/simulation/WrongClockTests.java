@@ -12,6 +12,7 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
@@ -74,8 +75,8 @@ class WrongClockTests {
 	}
 
 	private CompletableFuture<?> put(int second, int node, int value, String ttl) {
-		return at(second, node,
-				operations -> operations.put(KEY, MAJORITY, value, ttl.isEmpty() ? null : Ttl.parse(ttl)));
+		return at(second, node, operations -> operations.put(KEY, MAJORITY, Condition.NONE, value,
+				ttl.isEmpty() ? null : Ttl.parse(ttl)));
 	}
 
 	private void jump(int second, int node, Duration by, boolean restarts) {
@@ -112,9 +113,9 @@ class WrongClockTests {
 		List<CompletableFuture<?>> later = new ArrayList<>();
 		for (int node = 1; node < 3; node++) {
 			later.add(put(100 + node, node, VALUE + node, ""));
-			later.add(at(110 + node, node, operations -> operations.delete(KEY, MAJORITY)));
+			later.add(at(110 + node, node, operations -> operations.delete(KEY, MAJORITY, Condition.NONE)));
 		}
-		CompletableFuture<Integer> read = at(120, 0, operations -> operations.get(KEY, MAJORITY));
+		CompletableFuture<Integer> read = at(120, 0, operations -> operations.get(KEY, MAJORITY).map(Values::number));
 		runUntil(130);
 
 		assertRefused(refused, "ms ahead of its clock, the limit is 500 ms");
@@ -154,7 +155,7 @@ class WrongClockTests {
 		jump(10, 0, Duration.ofSeconds(-5), false);
 		CompletableFuture<?> put = put(20, 0, VALUE, "2s");
 		CompletableFuture<?> longer = put(30, 0, VALUE + 1, "1m");
-		CompletableFuture<Integer> read = at(31, 1, operations -> operations.get(KEY, MAJORITY));
+		CompletableFuture<Integer> read = at(31, 1, operations -> operations.get(KEY, MAJORITY).map(Values::number));
 		runUntil(40);
 
 		assertThat(put).isCompletedExceptionally();
