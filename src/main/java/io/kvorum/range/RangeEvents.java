@@ -25,8 +25,11 @@ public interface RangeEvents {
 	default void refused(RangeScope scope) {
 	}
 
-	/** A piece of the answer was returned. */
-	default void returned(int entries, long valueBytes) {
+	/**
+	 * A piece of the answer was returned.
+	 * @param bytes the length of its keys and values
+	 */
+	default void returned(int entries, long bytes) {
 	}
 
 	/** A range goes on without a replica. */

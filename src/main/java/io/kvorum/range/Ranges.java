@@ -67,7 +67,6 @@ public final class Ranges {
 	 * @throws OperationFailedException if too many ranges are open; nothing was done
 	 */
 	public RangeCursor open(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
-		observer.began(scope);
 		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
@@ -77,6 +76,7 @@ public final class Ranges {
 			this.events.refused(scope);
 			throw ex;
 		}
+		observer.began(scope);
 		return new RangeRead(scope, range, limit, asked, requiredOf(scope), this.settings, this.time, this.events,
 				observer, () -> giveBack(bytes));
 	}

@@ -474,10 +474,12 @@ public abstract class KeyValueStoreContract {
 	@Test
 	void aRangeTooManyIsRefusedAndEachCloseMakesRoomForOneMoreOnce() {
 		List<RangeCursor> open = new ArrayList<>();
+		this.notes.all.clear();
 		OperationFailedException refused = openUntilRefused(open);
 		assertThat(refused.kind()).isEqualTo(Kind.NOT_ACCEPTED);
 		assertThat(refused).matches(this::isNotBegun);
 		assertThat(open).isNotEmpty();
+		assertThat(this.notes.all).as("the refused one has not begun").hasSameSizeAs(open);
 
 		RangeCursor closed = open.removeLast();
 		close(closed);

@@ -142,7 +142,7 @@ public final class ScriptedRanges implements RangeEvents {
 	}
 
 	@Override
-	public void returned(int entries, long valueBytes) {
+	public void returned(int entries, long bytes) {
 		this.events.add("told " + entries);
 	}
 
