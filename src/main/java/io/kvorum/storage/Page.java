@@ -36,10 +36,10 @@ public final class Page {
 	/** The memory that a page of few items begins with, for each item. */
 	private static final int USUAL_ITEM_BYTES = 256;
 
-	/** The size beyond which memory grows only by what is needed. */
-	private static final int MAX_GROWTH = 2 * Limit.MAX_BYTES;
-
-	/** The most by which the memory of a page exceeds the page, except for one entry. */
+	/**
+	 * The most by which the memory of a page exceeds its limit of bytes: a last item that
+	 * begins within the limit. An entry that is longer than usual comes on top.
+	 */
 	public static final int SLACK_BYTES = MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES;
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
@@ -387,7 +387,7 @@ public final class Page {
 			this.limit = limit;
 			this.factor = factor;
 			int usual = (int) Math.min(limit.bytes(), (long) limit.items() * USUAL_ITEM_BYTES);
-			this.bytes = new byte[usual + MAX_HEAD_BYTES + Limit.USUAL_ENTRY_BYTES];
+			this.bytes = new byte[usual + SLACK_BYTES];
 		}
 
 		/** Whether a limit is reached. */
@@ -407,7 +407,8 @@ public final class Page {
 		public byte[] room(int entryBytes) {
 			int needed = Math.addExact(this.length + MAX_HEAD_BYTES, entryBytes);
 			if (this.bytes.length < needed) {
-				this.bytes = Arrays.copyOf(this.bytes, Math.max(needed, (int) Math.min(2L * this.length, MAX_GROWTH)));
+				int doubled = Math.min(2 * this.length, this.limit.bytes() + SLACK_BYTES);
+				this.bytes = Arrays.copyOf(this.bytes, Math.max(needed, doubled));
 			}
 			return this.bytes;
 		}

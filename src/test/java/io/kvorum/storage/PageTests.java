@@ -1,5 +1,6 @@
 package io.kvorum.storage;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -241,6 +242,35 @@ class PageTests {
 		assertHolds(Page.of(page(entries).toBytes(), true), entries, "received");
 		Page small = Pages.of(entries, KeyRange.all(), Page.Limit.of(1, 1));
 		assertHolds(small, entries.headMap(entries.firstKey(), true), "the least page");
+	}
+
+	/** Many small items, few large ones, and small ones with a large one at the end. */
+	@Test
+	void aPageTakesNoMoreMemoryThanItsLimitAndTheSlackWhateverItsItemsAre() {
+		for (int bytes : new int[] { 1, 1 << 10, 256 << 10, Page.Limit.MAX_BYTES }) {
+			for (int items : new int[] { 1, 2, 60, 600, 2048, 3000, Integer.MAX_VALUE }) {
+				for (int entryLength : new int[] { BESIDE_THE_VALUE, 300, 9000, Page.Limit.USUAL_ENTRY_BYTES }) {
+					Page.Limit limit = Page.Limit.of(bytes, items);
+					assertThat(memoryOf(limit, entryLength)).as("%s of entries of %d bytes", limit, entryLength)
+						.isLessThanOrEqualTo(bytes + Page.SLACK_BYTES);
+				}
+			}
+		}
+	}
+
+	/** The memory of a page that is filled as a store does it, with the longest keys. */
+	private static int memoryOf(Page.Limit limit, int entryLength) {
+		Page.Builder page = new Page.Builder(limit);
+		Entry usual = ofLength(entryLength, false);
+		Entry longest = ofLength(Page.Limit.USUAL_ENTRY_BYTES, false);
+		int item = ITEM_HEAD + Key.MAX_LENGTH_BYTES + entryLength;
+		int memory = 0;
+		for (int i = 0; !page.isFull(); i++) {
+			memory = page.room(Page.Limit.USUAL_ENTRY_BYTES).length;
+			boolean isLast = page.offset() + item >= limit.bytes();
+			page.add(Key.of(ByteBuffer.allocate(Key.MAX_LENGTH_BYTES).putInt(i).array()), isLast ? longest : usual);
+		}
+		return memory;
 	}
 
 	@SeededTest
