@@ -109,8 +109,13 @@ public abstract sealed class StorageException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
+		/**
+		 * @param limit the time that the read had; zero or less if its deadline had
+		 * passed
+		 */
 		public ReadTimedOut(Duration limit) {
-			super("the disk has not answered within %s".formatted(limit), null);
+			super(limit.isPositive() ? "the disk has not answered within %s".formatted(limit)
+					: "the time of the read was over before the disk was asked", null);
 		}
 
 	}

@@ -11,6 +11,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.ReadTimedOut;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.Poll;
@@ -136,6 +137,20 @@ class ReadPathTests {
 			assertThat(store.events.overloaded).hasValue(1);
 			busy.countDown();
 			assertThat(queued.join()).isEqualTo(ENTRY);
+		}
+	}
+
+	@Test
+	void aReadWhoseTimeIsOverSaysSoAndNamesNoNegativeTime() {
+		closedWith(ENTRY);
+		CountDownLatch busy = new CountDownLatch(1);
+		try (TestStore store = new TestStore(TestSettings.withReadQueue(this.directory, 2))) {
+			store.reads.schedule(() -> await(busy));
+			Deadline passed = new Deadline(store.time.nanos() - 1);
+
+			assertThatExceptionOfType(ReadTimedOut.class).isThrownBy(() -> Awaited.of(store.engine.read(KEY, passed)))
+				.withMessage("the time of the read was over before the disk was asked");
+			busy.countDown();
 		}
 	}
 
