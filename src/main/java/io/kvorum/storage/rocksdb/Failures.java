@@ -49,7 +49,7 @@ final class Failures {
 		}
 		if (isDamage(ex)) {
 			return new StoreOpenException("The data directory %s is damaged: %s".formatted(path, message), """
-					Nothing was changed. What was acknowledged may be missing behind the damage, so the node does \
+					No entry was changed. What was acknowledged may be missing behind the damage, so the node does \
 					not start with less than it had. Restore the directory from a backup, or keep it aside and \
 					start with an empty one: what it held is then lost on this node.""", ex);
 		}

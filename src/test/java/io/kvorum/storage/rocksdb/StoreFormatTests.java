@@ -210,6 +210,29 @@ class StoreFormatTests {
 	}
 
 	@Test
+	void aDamagedOlderStoreIsNotToldUnchangedWhenItHasTheNewFormat() throws RocksDBException {
+		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.flush();
+		}
+		List<Path> tables = Tables.of(this.directory, "entries");
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.delete(database.meta, IndexBuilder.RECORD);
+			database.db.delete(database.meta, StoreFormat.ROW);
+		}
+		tables.forEach(table -> Disk.flipBit(table, 4));
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(this.directory))
+			.withMessageStartingWith("The data directory " + this.directory + " is damaged")
+			.extracting(StoreOpenException::action)
+			.asString()
+			.doesNotContain("Nothing was changed")
+			.contains("No entry was changed");
+		withColumns((database, columns) -> assertThat(database.get(columns.get(3), StoreFormat.ROW))
+			.isEqualTo(new StoreFormat(3).toBytes()));
+	}
+
+	@Test
 	void whatANumberMeansIsDecidedOnceAndByTheFactorOfThatTime() throws RocksDBException {
 		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
 		putFormat(new StoreFormat(2).toBytes());
@@ -258,16 +281,28 @@ class StoreFormatTests {
 
 	/** Drops the newest columns, as an older release left the store. */
 	private void withoutColumns(int number) {
+		withColumns((database, columns) -> database
+			.dropColumnFamilies(columns.subList(columns.size() - number, columns.size())));
+	}
+
+	/** Uses the store as it is, which {@link Database} would change. */
+	private void withColumns(Use use) {
 		List<ColumnFamilyHandle> handles = new ArrayList<>();
 		try (DBOptions options = new DBOptions();
 				RocksDB database = RocksDB.open(options, this.directory.toString(), descriptors(Database.COLUMNS),
 						handles)) {
-			database.dropColumnFamilies(handles.subList(handles.size() - number, handles.size()));
+			use.of(database, handles);
 			handles.forEach(ColumnFamilyHandle::close);
 		}
 		catch (RocksDBException ex) {
 			throw new AssertionError(ex);
 		}
+	}
+
+	private interface Use {
+
+		void of(RocksDB database, List<ColumnFamilyHandle> columns) throws RocksDBException;
+
 	}
 
 	private static List<ColumnFamilyDescriptor> descriptors(List<String> columns) {
