@@ -3,6 +3,7 @@ package io.kvorum.convergence.quarantine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
@@ -64,6 +65,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private volatile Runnable whenRestarted = () -> {
 	};
+
+	private final AtomicBoolean hasMetNamesake = new AtomicBoolean();
 
 	private volatile Membership own = Membership.NEW;
 
@@ -372,11 +375,28 @@ public final class NodeState implements VotingRight, PeerQueries {
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "introduced to what makes no sense: " + ex.getMessage()));
 		}
+		if (other.equals(this.self)) {
+			return Mono.just(refuseNamesake());
+		}
 		// Made from what was known of the peer before this introduction.
 		byte[] answer = introductionTo(other).toQuery().toBytes();
 		return receive(other, introduction).then(Mono.<Reply>fromSupplier(() -> new Answered(answer)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));
+	}
+
+	/**
+	 * Refuses an introduction in the name of this node. It must not count as one of the
+	 * others, which decide whether this node may vote.
+	 */
+	private Failed refuseNamesake() {
+		String address = this.self.address();
+		if (this.hasMetNamesake.compareAndSet(false, true)) {
+			logger.error("Another process says that it is this node, {}. Stop the one whose kvorum.cluster.self is "
+					+ "wrong, and correct it", address);
+		}
+		return Failed.notDone(Reason.REFUSED,
+				"this is %s, and so says the node that introduces itself".formatted(address));
 	}
 
 	/** Decides what this node is, by what is known now. */

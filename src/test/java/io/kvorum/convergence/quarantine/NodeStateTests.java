@@ -6,9 +6,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
@@ -92,6 +95,21 @@ class NodeStateTests {
 	private void sayAlive(int other, long seenAliveMillis) {
 		Now.of(this.nodeState.receive(this.topology.members().get(other),
 				new Introduction(other, other, new Membership(State.MEMBER, 1), MADE_MILLIS, 0, 0, seenAliveMillis)));
+	}
+
+	/** From another process that is set up as this node. */
+	@Test
+	void anIntroductionInTheNameOfThisNodeIsRefusedAndCountsForNothing(CapturedOutput output) {
+		PeerQuery inItsName = new Introduction(0, 42, new Membership(State.MEMBER, 5), MADE_MILLIS, 0, 0, 0).toQuery();
+		for (int i = 0; i < 2; i++) {
+			assertThat(Now.of(this.nodeState.answer(inItsName, Deadline.NONE))).isInstanceOfSatisfying(Failed.class,
+					failed -> assertThat(failed.detail())
+						.isEqualTo("this is http://a:1, and so says the node that introduces itself"));
+		}
+
+		assertThat(this.nodeState.peers().introductions()).isEmpty();
+		assertThat(this.record.names).isEmpty();
+		assertThat(output).containsOnlyOnce("Another process says that it is this node, http://a:1");
 	}
 
 	@Test
