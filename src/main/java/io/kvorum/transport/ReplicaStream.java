@@ -162,6 +162,12 @@ final class ReplicaStream {
 				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;
 	}
 
+	/**
+	 * Starts an operation.
+	 * @throws IllegalStateException if its kind is unknown, which ends the stream. A peer
+	 * sends only what the protocol version of the stream has, so these bytes are no
+	 * frame.
+	 */
 	private Mono<Reply> replyTo(OperationFrame operation) {
 		Deadline deadline = new Deadline(this.heardNanos + TimeUnit.MICROSECONDS.toNanos(operation.remainingMicros));
 		return switch (operation.kind) {
@@ -207,7 +213,13 @@ final class ReplicaStream {
 	}
 
 	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {
-		ScanOrder order = ScanOrder.of(operation.entry);
+		ScanOrder order;
+		try {
+			order = ScanOrder.of(operation.entry);
+		}
+		catch (RuntimeException ex) {
+			return Mono.just(Failed.notDone(Reason.INTERNAL, "asked for a scan that makes no sense: " + ex));
+		}
 		return this.replica.scan(order.range(), order.limit(), deadline);
 	}
 

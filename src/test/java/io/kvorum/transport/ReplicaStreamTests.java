@@ -150,6 +150,26 @@ class ReplicaStreamTests {
 	}
 
 	@Test
+	void anOrderOfAScanThatMakesNoSenseFailsThatScanAndNoOtherCall() {
+		this.peer.request(100);
+		byte[] tooLong = new ScanOrder(KeyRange.all(), Page.Limit.of(Page.Limit.MAX_BYTES, 10)).toBytes();
+		tooLong[0]++;
+		send(read(1), scan(2, Frame.NO_BYTES), scan(3, new byte[7]), scan(4, tooLong));
+		this.replica.answer(0, Held.nothing());
+		turn();
+
+		assertThat(this.replies).extracting(reply -> reply.correlation).containsExactly(0, 2, 3, 4, 1);
+		assertThat(this.replies.get(3).toReply(OperationFrame.NO_KEY)).isInstanceOfSatisfying(Failed.class,
+				failed -> assertThat(failed.reason()).isEqualTo(Reason.INTERNAL));
+		assertThat(this.replica.asked).containsExactly("read");
+		assertThat(this.peer.isOver).isFalse();
+	}
+
+	private static OperationFrame scan(int correlation, byte[] order) {
+		return new OperationFrame(correlation, ReplicaProtocol.SCAN, 1, OperationFrame.NO_KEY, order);
+	}
+
+	@Test
 	void theTimeThatRemainsIsCountedFromTheArrival() {
 		this.time.pass(Duration.ofSeconds(5));
 		send(new OperationFrame(1, ReplicaProtocol.READ, 700, KEY, Frame.NO_BYTES));
@@ -307,7 +327,7 @@ class ReplicaStreamTests {
 
 	@Test
 	void whatIsNoFrameEndsTheStream() {
-		for (byte kind : new byte[] { 0, 6, ReplicaProtocol.HELLO, -1 }) {
+		for (byte kind : new byte[] { 0, ReplicaProtocol.QUESTION + 1, ReplicaProtocol.HELLO, -1 }) {
 			ReplicaStreamTests other = new ReplicaStreamTests();
 			other.peer.request(100);
 			other.send(new OperationFrame(1, kind, 1, KEY, Frame.NO_BYTES));
