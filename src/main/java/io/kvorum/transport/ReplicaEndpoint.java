@@ -161,9 +161,11 @@ final class ReplicaEndpoint {
 						.formatted(this.self.address(), ReplicaProtocol.VERSIONS,
 								(spoken != null) ? spoken : "another"));
 		}
-		if (!knowsSecret(request)) {
-			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
-					"%s has another kvorum.cluster.secret".formatted(this.self.address()));
+		if (this.handshake.isNeeded()) {
+			Refusal refusal = proofRefusal(request);
+			if (refusal != null) {
+				return refusal;
+			}
 		}
 		if (this.stopping) {
 			return new Refusal(Refused.STOPPING, HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
@@ -205,16 +207,20 @@ final class ReplicaEndpoint {
 	}
 
 	/**
-	 * Whether the request proves the secret with a challenge of this node that is neither
-	 * expired nor used.
+	 * Returns null if the request proves the secret with a challenge of this node that is
+	 * neither expired nor used.
 	 */
-	private boolean knowsSecret(ServerRequest request) {
-		if (!this.handshake.isNeeded()) {
-			return true;
-		}
+	private @Nullable Refusal proofRefusal(ServerRequest request) {
 		Opening opening = opening(request);
 		String proof = header(request, ReplicaProtocol.PROOF_HEADER).orElse(null);
-		return this.handshake.isProof(proof, Side.CALLER, opening) && this.handshake.accept(opening.challenge());
+		if (!this.handshake.isProof(proof, Side.CALLER, opening)) {
+			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
+					"%s has another kvorum.cluster.secret".formatted(this.self.address()));
+		}
+		return this.handshake.accept(opening.challenge()) ? null
+				: new Refusal(Refused.CHALLENGE, HttpStatus.UNAUTHORIZED,
+						"the proof is of a challenge that %s has not given, that is older than %d s, or was used before"
+							.formatted(this.self.address(), Handshake.LIFETIME.toSeconds()));
 	}
 
 	private static Opening opening(ServerRequest request) {

@@ -38,7 +38,9 @@ public interface TransportEvents {
 		/** The other end has sent an alert: it rejects this node's certificate. */
 		ALERT,
 		/** The certificate does not name the host of the claimed node. */
-		CERTIFICATE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY, LANE
+		CERTIFICATE,
+		/** The secret is right; the challenge is of another process, old or used. */
+		CHALLENGE, SECRET, STOPPING, PROTOCOL, ADDRESS, TOPOLOGY, LANE
 
 	}
 

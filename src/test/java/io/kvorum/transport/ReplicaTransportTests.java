@@ -560,6 +560,28 @@ class ReplicaTransportTests {
 		assertThat(output.getAll()).doesNotContain("IllegalArgumentException").doesNotContain("HUGE");
 	}
 
+	@Test
+	void aChallengeThatIsOverIsNotToldAsAnotherSecret(CapturedOutput output) {
+		List<Refused> refused = new CopyOnWriteArrayList<>();
+		this.nodes.start(this.second, TransportNodes.settings("the secret", 10), new TransportEvents() {
+			@Override
+			public void refused(Refused why) {
+				refused.add(why);
+			}
+		});
+		String address = this.nodes.addresses.get(1);
+		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
+				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+		open(address, opening, RIGHT_VERSION, "the secret");
+
+		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).isEqualTo(401);
+		assertThat(output.getAll())
+			.contains("the proof is of a challenge that %s has not given, that is older than 10 s, or was used before"
+				.formatted(address))
+			.doesNotContain("another kvorum.cluster.secret");
+		assertThat(refused).containsExactly(Refused.CHALLENGE);
+	}
+
 	private static String orNone(@Nullable String text) {
 		return (text != null) ? text : "";
 	}
