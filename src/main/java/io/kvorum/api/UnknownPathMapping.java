@@ -25,7 +25,7 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 	 * @param context the context of the server that this is for, see
 	 * {@link EntityMapping}
 	 * @param managementPath the path of the management endpoints, such as
-	 * {@code /actuator}
+	 * {@code /actuator}; empty if that is the root, where no path is only theirs
 	 */
 	UnknownPathMapping(ApplicationContext context, String managementPath, ProblemWriter problems) {
 		this.context = context;
@@ -42,7 +42,8 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 	private Mono<Void> answer(ServerWebExchange webExchange) {
 		HttpExchange exchange = new SpringExchange(webExchange);
 		String path = String.valueOf(webExchange.getRequest().getURI().getRawPath());
-		if (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/")) {
+		if (!this.managementPath.isEmpty()
+				&& (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/"))) {
 			return this.problems.write(exchange, Problem.NO_ENDPOINT);
 		}
 		return this.problems.write(exchange, Problem.badRequest("unknown-path",

@@ -181,6 +181,7 @@ class PropertiesTest {
 					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
 					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
 					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
+					spring.webflux.base-path=/                 | spring.webflux.base-path = /: must not be set: the paths of the API begin with /v0
 					spring.webflux.base-path=/x                | spring.webflux.base-path = /x: must not be set: the paths of the API begin with /v0
 					""")
 	void propertiesOfSpringBootThatWouldDoNothingAreRefused(String given, String told) {
