@@ -31,6 +31,7 @@ final class BackupEndpoint {
 		this.backups = backups;
 	}
 
+	/** Lists the backups by their manifests; the files are not read. */
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> list() {
 		return answer(this.backups.list().map(BackupEndpoint::listOf));
@@ -39,22 +40,22 @@ final class BackupEndpoint {
 	/** Creates a backup named after the time; completes when it is verified. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create() {
-		return answer(this.backups.create(null).map(BackupEndpoint::of));
+		return answer(this.backups.create(null).map(BackupEndpoint::verified));
 	}
 
 	/** Creates a backup of this name. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create(@Selector String name) {
-		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
+		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::verified));
 	}
 
 	/**
 	 * Reads every file of a backup again and compares it with the manifest. Completes
-	 * after that.
+	 * after that. With API keys it takes the right to operate, although it is a GET.
 	 */
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> verify(@Selector String name) {
-		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::of));
+		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::verified));
 	}
 
 	@DeleteOperation
@@ -75,19 +76,33 @@ final class BackupEndpoint {
 			case NO_SPACE -> 507;
 			case DAMAGED, FAILED -> WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR;
 		};
-		return Problems.of(status, "backup-" + ReplicationMeters.text(ex.kind()), "Backup refused",
-				String.valueOf(ex.getMessage()));
+		boolean failed = status == WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR;
+		return Problems.of(status, "backup-" + ReplicationMeters.text(ex.kind()),
+				failed ? "Backup failed" : "Backup refused", String.valueOf(ex.getMessage()));
 	}
 
 	private static Map<String, Object> listOf(List<Described> backups) {
-		return Map.of("backups", backups.stream().map(BackupEndpoint::of).toList());
+		return Map.of("backups", backups.stream().map(backup -> withProblem(bodyOf(backup), backup)).toList());
 	}
 
-	private static Map<String, Object> of(BackupManifest manifest) {
-		return of(new Described(new BackupName(manifest.name()), manifest, null));
+	private static Map<String, Object> verified(BackupManifest manifest) {
+		return verified(new Described(new BackupName(manifest.name()), manifest, null));
 	}
 
-	private static Map<String, Object> of(Described backup) {
+	private static Map<String, Object> verified(Described backup) {
+		Map<String, Object> body = bodyOf(backup);
+		body.put("verified", backup.problem() == null);
+		return withProblem(body, backup);
+	}
+
+	private static Map<String, Object> withProblem(Map<String, Object> body, Described backup) {
+		if (backup.problem() != null) {
+			body.put("problem", backup.problem());
+		}
+		return body;
+	}
+
+	private static Map<String, Object> bodyOf(Described backup) {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("name", backup.name().text());
 		BackupManifest manifest = backup.manifest();
@@ -97,10 +112,6 @@ final class BackupEndpoint {
 			body.put("files", manifest.files().size());
 			body.put("node", manifest.self());
 			body.put("converged", manifest.converged());
-		}
-		body.put("verified", backup.problem() == null);
-		if (backup.problem() != null) {
-			body.put("problem", backup.problem());
 		}
 		return body;
 	}

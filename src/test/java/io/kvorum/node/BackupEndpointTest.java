@@ -57,7 +57,8 @@ class BackupEndpointTest {
 		assertThat(made.get("name").asString()).isEqualTo("one");
 		assertThat(made.get("bytes").asLong()).isPositive();
 		assertThat(made.get("verified").asBoolean()).isTrue();
-		assertThat(this.node.json(ENDPOINT).get("backups")).contains(made);
+		assertThat(listed("one").propertyNames()).as("a list verifies nothing")
+			.containsExactly("name", "made", "bytes", "files", "node", "converged");
 		assertThat(this.node.json(ENDPOINT + "/one")).isEqualTo(made);
 		assertThat(answer(409, this.node.send("POST", ENDPOINT + "/one")).get("type").asString())
 			.isEqualTo("urn:kvorum:problem:backup-exists");
@@ -75,6 +76,40 @@ class BackupEndpointTest {
 		assertThat(answer(200, this.node.send("DELETE", ENDPOINT + "/one")).get("removed").asString()).isEqualTo("one");
 		assertThat(this.directory.resolve("one")).doesNotExist();
 		assertThat(this.node.send("GET", ENDPOINT + "/one").statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void aListNamesTheProblemOfABackupWithoutAManifestThatCanBeUsed() throws Exception {
+		answer(200, this.node.send("POST", ENDPOINT + "/broken"));
+		Files.writeString(this.directory.resolve("broken").resolve("manifest.json"), "{}");
+
+		assertThat(listed("broken").propertyNames()).containsExactly("name", "problem");
+		answer(200, this.node.send("DELETE", ENDPOINT + "/broken"));
+	}
+
+	@Test
+	void aDirectoryThatIsNoneIsAFailureAndNoRefusal() throws Exception {
+		answer(200, this.node.send("POST", ENDPOINT));
+		Path moved = Files.move(this.directory, this.directory.resolveSibling(this.directory.getFileName() + "-moved"));
+		Files.createFile(this.directory);
+
+		HttpResponse<byte[]> failed = this.node.send("POST", ENDPOINT);
+		Files.delete(this.directory);
+		Files.move(moved, this.directory);
+		JsonNode problem = answer(500, failed);
+		assertThat(problem.get("type").asString()).isEqualTo("urn:kvorum:problem:backup-failed");
+		assertThat(problem.get("title").asString()).isEqualTo("Backup failed");
+		assertThat(answer(400, this.node.send("GET", ENDPOINT + "/A")).get("title").asString())
+			.isEqualTo("Backup refused");
+	}
+
+	private JsonNode listed(String name) throws Exception {
+		return this.node.json(ENDPOINT)
+			.get("backups")
+			.valueStream()
+			.filter(backup -> backup.get("name").asString().equals(name))
+			.findFirst()
+			.orElseThrow();
 	}
 
 	@Test
