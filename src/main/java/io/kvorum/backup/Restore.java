@@ -117,9 +117,13 @@ public final class Restore {
 					ex);
 		}
 		catch (IOException | CheckpointException ex) {
+			boolean isWhole = wanted == null || Files.exists(this.staging.resolve(COMPLETE));
 			throw new StoreOpenException(
-					"The store %s could not be restored from %s: %s".formatted(this.store, wanted, ex),
-					"Correct that and start the node again: the restore begins again.", ex);
+					isWhole ? "The restore of the store %s could not be finished: %s".formatted(this.store, ex)
+							: "The store %s could not be restored from %s: %s".formatted(this.store, wanted, ex),
+					"Correct that and start the node again: the restore %s."
+						.formatted(isWhole ? "continues" : "begins again"),
+					ex);
 		}
 	}
 

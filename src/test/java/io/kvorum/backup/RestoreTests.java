@@ -276,7 +276,9 @@ class RestoreTests {
 			Files.createFile(staging.resolveSibling("COMPLETE"));
 			Path inTheWay = Files.createFile(Files.createDirectory(store().resolve(blocked)).resolve("x"));
 
-			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(null));
+			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(null))
+				.withMessageStartingWith("The restore of the store %s could not be finished: ".formatted(store()))
+				.matches(ex -> ex.action().endsWith("start the node again: the restore continues."));
 			assertThat(store().resolve("CURRENT")).as("without %s", blocked).doesNotExist();
 			Files.delete(inTheWay);
 			Files.delete(inTheWay.getParent());
