@@ -51,6 +51,12 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	 */
 	private final @Nullable PathPattern endpoints;
 
+	/**
+	 * The checks of backups. A check reads a backup wholly and holds up other work on
+	 * backups, so it takes the right to operate.
+	 */
+	private final PathPattern checks;
+
 	/** The health groups by their paths. */
 	private final Map<String, String[]> probes;
 
@@ -71,6 +77,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		this.context = context;
 		this.endpoints = (ManagementPortType.get(context.getEnvironment()) == ManagementPortType.SAME)
 				? PathPatternParser.defaultInstance.parse(managementPath + "/**") : null;
+		this.checks = PathPatternParser.defaultInstance.parse(managementPath + "/backup/*/**");
 		this.probes = PROBES.stream()
 			.collect(Collectors.toUnmodifiableMap(probe -> managementPath + "/health" + probe,
 					probe -> probe.isEmpty() ? new String[0] : new String[] { probe.substring(1) }));
@@ -101,7 +108,8 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		try {
 			ApiKey caller = this.access.admit(new SpringExchange(exchange));
 			if (isEndpoint) {
-				caller.require(isRead(exchange) ? EndpointRight.METRICS : EndpointRight.OPERATE);
+				boolean isPlainRead = isRead(exchange) && !this.checks.matches(within);
+				caller.require(isPlainRead ? EndpointRight.METRICS : EndpointRight.OPERATE);
 			}
 			return null;
 		}

@@ -129,6 +129,19 @@ class AccessTest {
 		}
 	}
 
+	/** It reads all of it, and holds up other work on backups. */
+	@Test
+	void theCheckOfABackupIsForOperatorsAndTheListForWhoReadsMetrics() throws Exception {
+		assertThat(this.scraper.send("GET", "/actuator/backup").statusCode()).as("none are configured").isEqualTo(409);
+		for (String path : new String[] { "/actuator/backup/one", "/actuator/backup/A", "/actuator/backup/one/x" }) {
+			for (String method : new String[] { "GET", "HEAD" }) {
+				assertThat(this.scraper.send(method, path).statusCode()).as(path).isEqualTo(403);
+			}
+		}
+		assertThat(this.operator.send("GET", "/actuator/backup").statusCode()).isEqualTo(403);
+		assertThat(this.operator.send("GET", "/actuator/backup/one").statusCode()).isEqualTo(409);
+	}
+
 	private Response raw(String method, String target, String headers) {
 		try (RawHttp connection = RawHttp.connect(this.port)) {
 			Response response = connection
