@@ -63,6 +63,12 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		return this.gcGrace.minus((part.compareTo(MAX_MARGIN) < 0) ? part : MAX_MARGIN);
 	}
 
+	/** The longest time for which hints are kept, below gc-grace. */
+	Duration hintsWindow() {
+		Duration window = this.hints.window();
+		return (window.compareTo(withinGrace()) < 0) ? window : withinGrace();
+	}
+
 	/** The topology of the cluster; this node alone if no other nodes are configured. */
 	Topology topology() {
 		return this.cluster.isAlone() ? Topology.alone()

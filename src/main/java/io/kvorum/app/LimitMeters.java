@@ -11,14 +11,14 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Gauges of configured limits. Alerts and dashboards compare measured values with them,
+ * Gauges of the limits in force. Alerts and dashboards compare measured values with them,
  * so they hold for every configuration.
  */
 final class LimitMeters implements MeterBinder {
 
 	private static final String PROPERTY = "property";
 
-	private static final String DESCRIPTION = "The limit, as it is configured";
+	private static final String DESCRIPTION = "The limit in force";
 
 	private final KvorumProperties properties;
 
@@ -29,7 +29,7 @@ final class LimitMeters implements MeterBinder {
 	@Override
 	public void bindTo(MeterRegistry registry) {
 		time("kvorum.gc-grace", this.properties.gcGrace(), registry);
-		time("kvorum.hints.window", this.properties.hints().window(), registry);
+		time("kvorum.hints.window", this.properties.hintsWindow(), registry);
 		size("kvorum.hints.max-size", this.properties.hints().maxSize(), registry);
 		size("kvorum.storage.cache-size", this.properties.storage().cacheSize(), registry);
 		size("kvorum.storage.min-free-space", this.properties.storage().minFreeSpace(), registry);

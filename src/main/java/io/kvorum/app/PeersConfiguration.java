@@ -155,11 +155,9 @@ class PeersConfiguration {
 	HintedHandoff handoff(RocksStorage storage, ReplicaTransport transport, Member self, RepairLog log,
 			KvorumProperties properties, TimeSource time, ConvergenceThread thread, HintEvents events) {
 		KvorumProperties.Hints hints = properties.hints();
-		Duration window = hints.window().compareTo(properties.withinGrace()) < 0 ? hints.window()
-				: properties.withinGrace();
 		return new HintedHandoff(storage, othersOf(transport, self), transport.replicas().size(),
-				new HintSettings(window, hints.maxSize().toBytes(), hints.replayInterval(), hints.maxRate().toBytes(),
-						properties.replication().writeTimeout()),
+				new HintSettings(properties.hintsWindow(), hints.maxSize().toBytes(), hints.replayInterval(),
+						hints.maxRate().toBytes(), properties.replication().writeTimeout()),
 				log::need, time, thread.alarms(), events);
 	}
 

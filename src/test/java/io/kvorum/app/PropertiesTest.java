@@ -2,12 +2,15 @@ package io.kvorum.app;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -296,6 +299,19 @@ class PropertiesTest {
 						+ ": must be http://host:port, with a port from 1 to 65535 and nothing after it",
 				"kvorum.cluster.self=http://b:1", "kvorum.cluster.nodes[0]=http://b:1",
 				"kvorum.cluster.nodes[1]=" + address);
+	}
+
+	@Test
+	void theLimitOfHintsThatAMeterTellsIsTheOneInForce() {
+		this.contexts.withPropertyValues("kvorum.gc-grace=1h", "kvorum.hints.window=3h").run(context -> {
+			MeterRegistry meters = new SimpleMeterRegistry();
+			new LimitMeters(context.getBean(KvorumProperties.class)).bindTo(meters);
+
+			assertThat(meters.get("kvorum.limit.time")
+				.tag("property", "kvorum.hints.window")
+				.timeGauge()
+				.value(TimeUnit.MINUTES)).isEqualTo(45);
+		});
 	}
 
 	@Test
