@@ -28,7 +28,8 @@ class AccessConfiguration {
 		if (path == null) {
 			if (environment.containsProperty(FILE)) {
 				// An operator wants keys, but a variable in the value is not set.
-				throw new UnusableKeysException(Path.of(""), new KeysFileException("the property is there, and empty"));
+				throw new UnusableKeysException(
+						FILE + " is set, and its value is empty: it must be the path of the file with the API keys.");
 			}
 			return new Keys(null, new byte[0], AccessControl.off(time));
 		}

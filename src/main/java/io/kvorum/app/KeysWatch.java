@@ -111,7 +111,7 @@ final class KeysWatch implements SmartLifecycle {
 		this.control.use(ring);
 		this.events.reloaded(true);
 		this.trouble = null;
-		logger.info("The API keys in {} have changed: {} are in use", this.path, this.control.state().keys());
+		logger.info("The API keys were read from {}; keys in use: {}", this.path, this.control.state().keys());
 	}
 
 	/**

@@ -10,8 +10,12 @@ final class UnusableKeysException extends RuntimeException {
 	private static final long serialVersionUID = 1L;
 
 	UnusableKeysException(Path path, KeysFileException why) {
-		super("The API keys in %s (kvorum.access.keys-file) cannot be used:\n\n    %s".formatted(path,
+		this("The API keys in %s (kvorum.access.keys-file) cannot be used:\n\n    %s".formatted(path,
 				why.getMessage()));
+	}
+
+	UnusableKeysException(String what) {
+		super(what);
 	}
 
 }

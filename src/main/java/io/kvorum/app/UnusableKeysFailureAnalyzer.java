@@ -9,7 +9,7 @@ final class UnusableKeysFailureAnalyzer extends AbstractFailureAnalyzer<Unusable
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, UnusableKeysException cause) {
 		return new FailureAnalysis(String.valueOf(cause.getMessage()),
-				"Correct the file; src/main/scripts/new-api-key writes an entry. Without kvorum.access.keys-file every request is admitted.",
+				"Correct that. Each key has an 'id', the 'sha256' of its secret, and 'rules' or 'actuator': see Access keys in operations.md. Without kvorum.access.keys-file every request is admitted.",
 				cause);
 	}
 

@@ -97,6 +97,14 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(this.reloads).containsExactly(true);
 	}
 
+	@Test
+	void theLogSaysHowManyKeysAreInUse(CapturedOutput output) throws IOException {
+		write(ApiKeys.text(ApiKeys.entry("b", METRICS)));
+		this.watch.look(this.file);
+
+		assertThat(output).contains("The API keys were read from %s; keys in use: 1".formatted(this.file));
+	}
+
 	/** As Kubernetes changes a secret: the name leads through a link that is replaced. */
 	@Test
 	void aLinkThatLeadsElsewhereIsFollowed() throws IOException {
@@ -191,15 +199,16 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(output.getAll())
 			.contains("The API keys in " + this.file + " (kvorum.access.keys-file) cannot be used:",
 					"keys[0].id: must be", "keys[0].sha256: must be", "keys[0].actuator: must be",
-					"src/main/scripts/new-api-key")
-			.doesNotContain("\tat ");
+					"Each key has an 'id', the 'sha256' of its secret", "operations.md")
+			.doesNotContain("\tat ", "src/main");
 	}
 
 	@Test
 	void aPropertyWithoutAValueStopsTheStartToo(CapturedOutput output) {
 		assertRefused("--kvorum.access.keys-file=");
 
-		assertThat(output.getAll()).contains("kvorum.access.keys-file", "the property is there, and empty");
+		assertThat(output.getAll()).contains("kvorum.access.keys-file is set, and its value is empty")
+			.doesNotContain("The API keys in");
 	}
 
 	private void assertRefused(String argument) {
