@@ -15,6 +15,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 /** Meters of operations on keys. */
 final class ReplicationMeters implements CoordinationEvents {
 
+	private static final String HEDGES = "Reads whose first replicas took long: one more was asked (yes), or no budget was left (no)";
+
+	private static final String REPAIRS = "Replicas that a read found behind: repaired in the background (no), or left out as too many waited (yes)";
+
 	private final Map<Operation, Map<Consistency, Map<Outcome, Counter>>> decided = new EnumMap<>(Operation.class);
 
 	private final Counter hedged;
@@ -47,22 +51,22 @@ final class ReplicationMeters implements CoordinationEvents {
 		}
 		this.hedged = Counter.builder("kvorum.replication.hedges")
 			.tag("made", "yes")
-			.description("Reads that asked one more replica because the first took long")
+			.description(HEDGES)
 			.register(registry);
 		this.notHedged = Counter.builder("kvorum.replication.hedges")
 			.tag("made", "no")
-			.description("Reads that asked one more replica because the first took long")
+			.description(HEDGES)
 			.register(registry);
 		this.wroteBack = Counter.builder("kvorum.replication.write.backs")
 			.description("Reads that stored the newest entry on more replicas before they answered")
 			.register(registry);
 		this.repairing = Counter.builder("kvorum.replication.repairs")
 			.tag("dropped", "no")
-			.description("Replicas that a read found behind, to be repaired in the background")
+			.description(REPAIRS)
 			.register(registry);
 		this.repairDropped = Counter.builder("kvorum.replication.repairs")
 			.tag("dropped", "yes")
-			.description("Replicas that a read found behind, to be repaired in the background")
+			.description(REPAIRS)
 			.register(registry);
 		this.ballots = DistributionSummary.builder("kvorum.replication.ballots")
 			.description("Ballots of each write with a condition; 0 if replicas answered without any")
