@@ -136,7 +136,8 @@ class LocalReplicaTests {
 		LocalReplica collecting = new LocalReplica(this.member, new Collecting(this.storage), this.clock, this.time,
 				VotingRight.TRUSTED, PeerQueries.NONE, this.collected::contains);
 
-		assertThat(reply(collecting.store(KEY, tombstone, Purpose.WRITE_BACK, this.deadline))).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(reply(collecting.store(KEY, tombstone, Purpose.WRITE_BACK, this.deadline)))
+			.isEqualTo(Acknowledged.INSTANCE);
 		assertThat(stored()).isNull();
 	}
 

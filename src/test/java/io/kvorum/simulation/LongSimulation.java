@@ -194,7 +194,7 @@ final class LongSimulation {
 	private void poll(SimulatedClient client, long until) {
 		if (this.cluster.timeline().now() < until) {
 			SimulatedNode node = this.cluster.nodes().get(this.chance.below(this.cluster.nodes().size()));
-			this.keys.keySet().forEach(key -> client.send(Kind.GET, key, node, Long.MAX_VALUE, _ -> {
+			this.keys.keySet().forEach(key -> client.send(Habits.Intent.to(Kind.GET), key, node, Long.MAX_VALUE, _ -> {
 			}));
 			this.cluster.timeline().after(POLL_INTERVAL, () -> poll(client, until));
 		}
