@@ -205,6 +205,10 @@ public final class RangeRead implements RangeCursor {
 		}
 	}
 
+	/**
+	 * Merges what is there and returns it, without waiting for a large value behind it:
+	 * its entries are slices of pages, which a range keeps only while it merges them.
+	 */
 	private void advance() {
 		ask();
 		collect();
@@ -214,21 +218,18 @@ public final class RangeRead implements RangeCursor {
 			return;
 		}
 		boolean last = this.large == null && (this.next != null || this.merge.isAtEnd());
-		if (last || (this.large == null && !this.entries.isEmpty())) {
+		if (last || !this.entries.isEmpty()) {
 			emit(last);
 		}
 	}
 
-	/**
-	 * Returns what was merged and fails at the next piece. Fails at once if there is
-	 * nothing, or a large value is awaited.
-	 */
+	/** Returns what was merged and fails at the next piece, or at once without any. */
 	private void endBroken() {
-		if (this.large == null && !this.entries.isEmpty()) {
-			emit(false);
+		if (this.entries.isEmpty()) {
+			fail(tooFew());
 		}
 		else {
-			fail(tooFew());
+			emit(false);
 		}
 	}
 

@@ -332,6 +332,27 @@ class RangeReadTests {
 		assertThat(replica(1).reads() + replica(2).reads()).isEqualTo(1);
 	}
 
+	/** Their values are slices of pages, which stay in memory for as long. */
+	@Test
+	void entriesBeforeALargeValueDoNotWaitForIt() {
+		this.cluster.fill(3);
+		this.cluster.put("key 00001", ScriptedRanges.large(ScriptedRanges.NEW), 0, 1, 2);
+		this.cluster.replicas.forEach(ListingReplica::hold);
+		RangeCursor read = this.cluster.open();
+		CompletableFuture<RangePiece> first = ScriptedRanges.next(read);
+		this.cluster.replicas
+			.forEach(replica -> replica.open().stream().filter(Call::isScan).toList().forEach(Call::answer));
+
+		assertThat(keysOf(ScriptedRanges.done(first))).isEqualTo(keys(0, 1));
+		CompletableFuture<RangePiece> second = ScriptedRanges.next(read);
+		assertThat(second).isNotDone();
+		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
+		this.cluster.replicas.forEach(ListingReplica::answerAll);
+		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.done(second)));
+		told.addAll(ScriptedRanges.keys(read));
+		assertThat(told).isEqualTo(keys(1, 3));
+	}
+
 	@Test
 	void whereTheFirstHolderOfALargeValueFailsTheOtherOneIsAskedAndTheFirstIsGoneOnWithout() {
 		this.cluster.fill(50);
