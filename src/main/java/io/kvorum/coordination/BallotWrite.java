@@ -88,12 +88,29 @@ final class BallotWrite {
 	}
 
 	private Mono<Version> decide(Proposer.Promised promised) {
-		Entry mine = this.written;
-		return switch (fateOf(mine, promised)) {
+		return switch (fateOf(this.written, promised)) {
 			case MINE -> keep(promised);
-			case NOT_CHOSEN -> this.condition.holdsFor(currentOf(promised)) ? propose(promised) : refuse(promised);
+			case NOT_CHOSEN -> judge(promised);
 			case UNCLEAR -> Mono.error(unclear());
 		};
+	}
+
+	/**
+	 * Judges the condition by the newest entry. If that is newer than what was sent, it
+	 * has to be chosen first: nobody proposes again what was sent then, so this write
+	 * begins anew, with a new identity. Otherwise an older identity would come after a
+	 * newer one, and identities would be no tokens that grow.
+	 */
+	private Mono<Version> judge(Proposer.Promised promised) {
+		boolean isOvertaken = !this.condition.isNone() && this.sent.stream().anyMatch(promised.version()::isNewerThan);
+		if (isOvertaken && !(promised.isChosen() && this.sent.stream().allMatch(promised.version()::isNewerThan))) {
+			return settle(promised).then(Mono.empty());
+		}
+		if (isOvertaken) {
+			this.sent.clear();
+			this.written = null;
+		}
+		return this.condition.holdsFor(currentOf(promised)) ? propose(promised) : refuse(promised);
 	}
 
 	private Fate fateOf(@Nullable Entry mine, Proposer.Promised promised) {
