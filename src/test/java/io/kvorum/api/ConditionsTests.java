@@ -29,8 +29,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** Requests with conditions, to a store that keeps them. */
 class ConditionsTests {
 
-	private static final String RIGHTS = "\"rules\":[{\"prefix\":\"\",\"rights\":[%s]}]";
-
 	private static final String DATE = "If-Unmodified-Since: Sat, 21 Nov 2026 06:25:16 GMT";
 
 	private static final String NEVER_GIVEN = "\"00000000000000000000000000000001\"";
@@ -361,10 +359,9 @@ class ConditionsTests {
 	void aConditionNeedsTheRightToRead(String method, String rights, int status) {
 		String etag = put("key");
 		int writes = this.store.conditions().size();
-		String listed = '"' + rights.replace(",", "\",\"") + '"';
-		AccessControl access = AccessControl.by(
-				KeysFile.read(ApiKeys.content(ApiKeys.entry("key", RIGHTS.formatted(listed))), this.time.nanos()),
-				this.time);
+		String rules = "\"rules\":[{\"prefix\":\"\",\"rights\":[\"%s\"]}]".formatted(rights.replace(",", "\",\""));
+		AccessControl access = AccessControl
+			.by(KeysFile.read(ApiKeys.content(ApiKeys.entry("key", rules)), this.time.nanos()), this.time);
 		DisposableServer guarded = serve(access);
 		try (RawHttp client = RawHttp.connect(guarded.port())) {
 			for (String condition : new String[] { "If-None-Match: *", "If-None-Match: \"x\"", "If-Match: \"x\"",
