@@ -36,7 +36,7 @@ class ConvergenceSimulationTests {
 	private static final int RESTORING_HISTORIES = 1200;
 
 	/** Nodes warn of whatever goes wrong, which here is all the time. */
-	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.replication");
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
 
 	@BeforeAll
 	static void silenceWarnings() {

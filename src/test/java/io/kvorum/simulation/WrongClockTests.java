@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class WrongClockTests {
 
-	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.replication");
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
 
 	private static final Scenario CALM = new Scenario(3, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0);
 
