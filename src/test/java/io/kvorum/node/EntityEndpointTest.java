@@ -112,6 +112,8 @@ class EntityEndpointTest {
 		assertThat(statusOf("GET", "If-Match: W/" + etag)).isEqualTo(412);
 		assertThat(statusOf("GET", "If-Unmodified-Since: Sat, 21 Nov 2026 06:25:16 GMT")).isEqualTo(501);
 		assertThat(statusOf("PUT", "Content-Length: 0\r\nIf-Match: x")).isEqualTo(400);
+		assertThat(statusOf("PUT", "Content-Length: 0\r\nIf-None-Match: *")).isEqualTo(412);
+		assertThat(statusOf("DELETE", "If-Match: W/" + etag)).isEqualTo(412);
 		assertThat(statusOf("DELETE", "Idempotency-Key: x")).isEqualTo(501);
 		assertThat(statusOf("PUT", "Content-Length: 0\r\nContent-Encoding: gzip")).isEqualTo(415);
 		assertThat(statusOf("PUT", "Content-Length: 0\r\nContent-Range: bytes 0-0/2")).isEqualTo(400);

@@ -8,6 +8,7 @@ import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SharedNode;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -60,6 +61,54 @@ class ConditionsIT {
 		assertProblem(answer, 400);
 		assertThat((String) answer.json().get("detail")).contains("Send '" + header + ": \"<etag>\"'");
 		assertThat(client.get(key).text()).isEqualTo("value");
+	}
+
+	@Test
+	@DisplayName("If-None-Match: * creates once: 201, then 412 with the ETag of the value, and again 201 after a DELETE")
+	void createdOnce(KvorumClient client) {
+		Answer created = client.exchange("PUT", entity("once"), "If-None-Match", "*");
+		assertThat(created.status()).isEqualTo(201);
+		assertNotMet(client.exchange("PUT", entity("once"), "If-None-Match", "*"), created.header("ETag"));
+
+		assertThat(client.delete("once").status()).isEqualTo(202);
+		assertThat(client.exchange("PUT", entity("once"), "If-None-Match", "*").status()).isEqualTo(201);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(strings = { "PUT", "DELETE" })
+	@DisplayName("If-Match: a write happens on the value that its client has read, else 412 and nothing is done")
+	void onTheValueThatWasRead(String method, KvorumClient client) {
+		String key = "compared " + method;
+		String read = client.put(key, "read").header("ETag");
+		String written = client.exchange("PUT", entity(key), "If-Match", read).header("ETag");
+		assertThat(written).isNotEmpty().isNotEqualTo(read);
+
+		for (String tags : List.of(read, "W/" + written, "\"x\"")) {
+			assertNotMet(client.exchange(method, entity(key), "If-Match", tags), written);
+		}
+		assertThat(client.get(key).header("ETag")).isEqualTo(written);
+		Answer met = client.exchange(method, entity(key), "If-Match", "\"x\", " + written);
+		assertThat(met.status()).isEqualTo(method.equals("PUT") ? 201 : 202);
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(strings = { "PUT", "DELETE" })
+	@DisplayName("If-Match and no value: 412 without an ETag, \"current\" is null")
+	void absentMatchesNothing(String method, KvorumClient client) {
+		Answer unmet = client.exchange(method, entity("compared-absent"), "If-Match", "*");
+
+		assertNotMet(unmet, null);
+		assertThat(client.get("compared-absent").status()).isEqualTo(404);
+	}
+
+	private static void assertNotMet(Answer answer, @Nullable String current) {
+		assertProblem(answer, 412);
+		assertThat(answer.json()).containsEntry("type", "urn:kvorum:problem:precondition-failed")
+			.containsEntry("outcome", "not-applied")
+			.containsEntry("retryable", false)
+			.containsEntry("current", current);
+		assertThat(answer.header("ETag")).isEqualTo((current != null) ? current : "");
+		assertThat(answer.header("Kvorum-Consistency")).isEqualTo("linearizable");
 	}
 
 	@Test
