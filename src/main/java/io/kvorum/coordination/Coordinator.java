@@ -80,6 +80,9 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	final Alarms alarms;
 
+	/** Ends when a round in which a promise has refused has taken long. */
+	final Mono<Long> patience;
+
 	final Turns turns;
 
 	final ReadRepair readRepair;
@@ -115,6 +118,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.policy = policy;
 		this.settings = settings;
 		this.alarms = alarms;
+		this.patience = Mono.defer(() -> alarms.after(settings.hedgeDelay()));
 		this.turns = new Turns(callers);
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;

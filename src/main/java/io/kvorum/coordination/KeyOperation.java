@@ -61,6 +61,14 @@ abstract class KeyOperation {
 		observer.began(asked, this.consistency);
 	}
 
+	/**
+	 * The time that other replicas have to decide a round once a promise has refused.
+	 * Null if the operation does not go on by a ballot.
+	 */
+	final @Nullable Mono<Long> patience() {
+		return (this.consistency == Consistency.LINEARIZABLE) ? this.node.patience : null;
+	}
+
 	/** Observes one round; null if the operation is not observed. */
 	final @Nullable ObservedRound observe(Step step) {
 		return this.observer.isObserving() ? new ObservedRound(step, this.set, this.observer, this.node.time) : null;

@@ -104,10 +104,10 @@ final class KeyRead extends KeyOperation {
 		this.node.events.wroteBack();
 		return Round
 			.ofStores(this.set, holding,
-					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE_BACK, this.deadline), null,
-					observe(Step.WRITE_BACK))
+					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE_BACK, this.deadline),
+					patience(), null, observe(Step.WRITE_BACK))
 			.flatMap(written -> {
-				Version refusal = (written.decision() == Decision.UNREACHABLE) ? written.highestRefusal() : null;
+				Version refusal = (written.decision() != Decision.REACHED) ? written.highestRefusal() : null;
 				if (refusal != null) {
 					return readAgain(refusal);
 				}

@@ -78,7 +78,7 @@ final class KeyWrite extends KeyOperation {
 		Entry entry = this.maker.apply(version);
 		return Round
 			.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
-					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline),
+					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline), patience(),
 					missed(entry), observe(Step.STORE))
 			.flatMap(tally -> stored(tally, entry));
 	}
@@ -88,7 +88,7 @@ final class KeyWrite extends KeyOperation {
 	 * the key is under way.
 	 */
 	private Mono<Version> stored(Tally tally, Entry entry) {
-		Version refusal = (tally.decision() == Decision.UNREACHABLE) ? tally.highestRefusal() : null;
+		Version refusal = (tally.decision() != Decision.REACHED) ? tally.highestRefusal() : null;
 		if (refusal != null && this.consistency == Consistency.LINEARIZABLE) {
 			this.node.events.refusedByPromise();
 			return BallotWrite.refused(this, entry, refusal).run().doOnNext(_ -> decided(Outcome.REACHED));

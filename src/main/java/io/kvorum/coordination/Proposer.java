@@ -86,7 +86,7 @@ final class Proposer {
 		return Round.ofStores(this.operation.set, awaiting(),
 				position -> this.operation.set.at(position)
 					.prepare(this.operation.key, ballot, this.operation.deadline),
-				null, this.operation.observe(Step.PREPARE));
+				this.operation.patience(), null, this.operation.observe(Step.PREPARE));
 	}
 
 	/**
@@ -100,7 +100,7 @@ final class Proposer {
 			.ofStores(this.operation.set, awaiting(),
 					position -> this.operation.set.at(position)
 						.accept(this.operation.key, entry, base, this.operation.deadline),
-					witness, this.operation.observe(Step.ACCEPT))
+					this.operation.patience(), witness, this.operation.observe(Step.ACCEPT))
 			.map(tally -> {
 				follow(tally);
 				return tally.decision() == Decision.REACHED;

@@ -10,6 +10,7 @@ import io.kvorum.quorum.Tally;
 import io.kvorum.replication.ReplicaSet;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -32,6 +33,9 @@ abstract class Round {
 
 	private Tally tally;
 
+	/** Whether the caller has the tally: it is decided, or was given up. */
+	private boolean isOver;
+
 	private Round(IntFunction<Mono<Reply>> ask, Tally start, @Nullable ObservedRound observed, MonoSink<Tally> sink) {
 		this.ask = ask;
 		this.observed = observed;
@@ -42,14 +46,17 @@ abstract class Round {
 	/**
 	 * Asks all replicas that have not replied, each by its position. Neither a decision
 	 * nor a cancellation stops the stores: the entry goes to all replicas.
+	 * @param patience ends the round undecided so long after a promise has refused: the
+	 * caller goes on by another ballot, and a silent replica does not hold it up. Null if
+	 * the round waits for all.
 	 * @param witness receives the failures, also those after the decision; null if a
 	 * failure needs no work later
 	 * @param observed observes the calls; null if the operation is not observed
 	 */
-	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask, @Nullable Witness witness,
-			@Nullable ObservedRound observed) {
+	static Mono<Tally> ofStores(ReplicaSet set, Tally start, IntFunction<Mono<Reply>> ask,
+			@Nullable Mono<Long> patience, @Nullable Witness witness, @Nullable ObservedRound observed) {
 		Mono<Tally> round = (set.size() == 1 && witness == null) ? ofOne(ask, start, observed)
-				: Mono.create(sink -> new Stores(ask, start, witness, observed, sink).begin());
+				: Mono.create(sink -> new Stores(ask, start, patience, witness, observed, sink).begin());
 		return (observed != null) ? observed.timed(round) : round;
 	}
 
@@ -64,7 +71,10 @@ abstract class Round {
 		/** A replica failed, before or after the decision. */
 		void failed(int position, Failed why);
 
-		/** The round is decided. Called once, before the caller receives the decision. */
+		/**
+		 * The round is decided, or given up. Called once, before the caller receives the
+		 * tally.
+		 */
 		void decided(Tally tally);
 
 	}
@@ -86,9 +96,26 @@ abstract class Round {
 	/** Counts a reply, which may decide the round. */
 	private void count(int position, Reply reply) {
 		if (add(position, reply)) {
-			decided(this.tally);
-			this.sink.success(this.tally);
+			end();
 		}
+	}
+
+	/** Ends the round, though it is not decided. */
+	private void giveUp() {
+		if (close()) {
+			end();
+		}
+	}
+
+	private void end() {
+		decided(this.tally);
+		this.sink.success(this.tally);
+	}
+
+	private synchronized boolean close() {
+		boolean wasOver = this.isOver;
+		this.isOver = true;
+		return !wasOver;
 	}
 
 	/** The round is decided; the caller does not know it yet. */
@@ -96,11 +123,12 @@ abstract class Round {
 	}
 
 	private synchronized boolean add(int position, Reply reply) {
-		boolean wasDecided = this.tally.isDecided();
-		if (!wasDecided) {
-			this.tally = this.tally.add(position, reply);
+		if (this.isOver) {
+			return false;
 		}
-		return !wasDecided && this.tally.isDecided();
+		this.tally = this.tally.add(position, reply);
+		this.isOver = this.tally.isDecided();
+		return this.isOver;
 	}
 
 	/** A reply has arrived. */
@@ -157,12 +185,18 @@ abstract class Round {
 
 		private final Tally start;
 
+		private final @Nullable Mono<Long> patience;
+
 		private final @Nullable Witness witness;
 
-		Stores(IntFunction<Mono<Reply>> ask, Tally start, @Nullable Witness witness, @Nullable ObservedRound observed,
-				MonoSink<Tally> sink) {
+		/** The alarm that gives the round up; null until a promise has refused. */
+		private @Nullable Disposable alarm;
+
+		Stores(IntFunction<Mono<Reply>> ask, Tally start, @Nullable Mono<Long> patience, @Nullable Witness witness,
+				@Nullable ObservedRound observed, MonoSink<Tally> sink) {
 			super(ask, start, observed, sink);
 			this.start = start;
+			this.patience = patience;
 			this.witness = witness;
 		}
 
@@ -184,10 +218,32 @@ abstract class Round {
 				this.witness.failed(position, failed);
 			}
 			super.count(position, reply);
+			if (this.patience != null && reply instanceof Failed failed && failed.refusal() != null) {
+				setAlarm(this.patience);
+			}
+		}
+
+		private synchronized @Nullable Disposable alarm() {
+			return this.alarm;
+		}
+
+		private void setAlarm(Mono<Long> patience) {
+			Disposable.Swap alarm = Disposables.swap();
+			synchronized (this) {
+				if (super.isOver || this.alarm != null) {
+					return;
+				}
+				this.alarm = alarm;
+			}
+			alarm.update(patience.subscribe(_ -> super.giveUp(), super.sink::error));
 		}
 
 		@Override
 		void decided(Tally tally) {
+			Disposable alarm = alarm();
+			if (alarm != null) {
+				alarm.dispose();
+			}
 			if (this.witness != null) {
 				this.witness.decided(tally);
 			}

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
@@ -28,7 +29,7 @@ public final class ScriptedReplica implements Replica {
 	/** What it is asked for. */
 	enum Asked {
 
-		READ, READ_VERSION, STORE, REPAIR, SCAN
+		READ, READ_VERSION, STORE, REPAIR, PREPARE, ACCEPT, SCAN
 
 	}
 
@@ -53,6 +54,11 @@ public final class ScriptedReplica implements Replica {
 			this.deadline = deadline;
 			this.caller = caller;
 			caller.onCancel(() -> this.isCancelled = true);
+		}
+
+		/** The version of what is to be stored, or the ballot. */
+		Version version() {
+			return entry().version();
 		}
 
 		/** What is to be stored. */
@@ -119,8 +125,8 @@ public final class ScriptedReplica implements Replica {
 
 	private static Reply answerOf(Call call, @Nullable Entry entry) {
 		return switch (call.asked) {
-			case STORE, REPAIR -> Acknowledged.INSTANCE;
-			case READ -> (entry != null) ? Held.of(entry) : Held.nothing();
+			case STORE, REPAIR, ACCEPT -> Acknowledged.INSTANCE;
+			case READ, PREPARE -> (entry != null) ? Held.of(entry) : Held.nothing();
 			case SCAN -> throw new AssertionError("no script for scans");
 			case READ_VERSION -> new Held((entry != null) ? entry.version() : Version.ABSENT, null);
 		};
@@ -188,6 +194,16 @@ public final class ScriptedReplica implements Replica {
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return call(purpose.isRepair() ? Asked.REPAIR : Asked.STORE, entry, deadline);
+	}
+
+	@Override
+	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+		return call(Asked.PREPARE, new Tombstone(ballot, 1), deadline);
+	}
+
+	@Override
+	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		return call(Asked.ACCEPT, entry, deadline);
 	}
 
 	@Override
