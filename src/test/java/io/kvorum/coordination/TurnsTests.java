@@ -15,6 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.Generator;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
@@ -111,7 +112,7 @@ class TurnsTests {
 	@Test
 	void aWriteOfWhichTheSourceThrowsLetsTheNextOneBegin() {
 		Write first = write(this.turns, KEY);
-		CompletableFuture<String> failing = this.turns.inTurn(KEY, Mono.<String>defer(() -> {
+		CompletableFuture<@Nullable String> failing = this.turns.inTurn(KEY, Mono.<String>defer(() -> {
 			throw new IllegalStateException("no write");
 		})).toFuture();
 		Write third = write(this.turns, KEY);
@@ -223,9 +224,12 @@ class TurnsTests {
 
 		private boolean isCancelled;
 
-		private MonoSink<String> running;
+		private @Nullable MonoSink<String> running;
 
 		MonoSink<String> sink() {
+			if (this.running == null) {
+				throw new AssertionError("it has not begun");
+			}
 			return this.running;
 		}
 

@@ -39,8 +39,7 @@ record BallotReplica(Replica replica, BallotFlaw flaw) implements Replica {
 	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
 		Lineage lineage = entry.lineage();
 		Version version = entry.version();
-		boolean isRenamed = this.flaw == BallotFlaw.NEW_ETAG && lineage != null && lineage.isProposedAgain();
-		Entry stored = isRenamed
+		Entry stored = (this.flaw == BallotFlaw.NEW_ETAG && lineage != null && lineage.isProposedAgain())
 				? entry.under(version, new Lineage(version, lineage.isConditional(), true, lineage.ancestors()))
 				: entry;
 		return this.replica.accept(key, stored, base, deadline);

@@ -107,8 +107,7 @@ final class RandomHistory {
 
 	/** A condition that holds, or one that may. */
 	private Condition condition(@Nullable Operation holds, List<Operation> history) {
-		boolean isKnown = holds != null && this.random.nextInt(4) > 0;
-		return condition(isKnown ? holds.value()
+		return condition((holds != null && this.random.nextInt(4) > 0) ? holds.value()
 				: history.isEmpty() ? Operation.ABSENT : history.get(this.random.nextInt(history.size())).value());
 	}
 
