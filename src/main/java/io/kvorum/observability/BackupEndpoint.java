@@ -40,13 +40,13 @@ final class BackupEndpoint {
 	/** Creates a backup named after the time; completes when it is verified. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create() {
-		return answer(this.backups.create(null).map(BackupEndpoint::verified));
+		return answer(this.backups.create(null).map(BackupEndpoint::of));
 	}
 
 	/** Creates a backup of this name. */
 	@WriteOperation
 	Mono<WebEndpointResponse<Object>> create(@Selector String name) {
-		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::verified));
+		return answer(Mono.defer(() -> this.backups.create(BackupName.of(name))).map(BackupEndpoint::of));
 	}
 
 	/**
@@ -55,7 +55,7 @@ final class BackupEndpoint {
 	 */
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> verify(@Selector String name) {
-		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::verified));
+		return answer(Mono.defer(() -> this.backups.verify(BackupName.of(name))).map(BackupEndpoint::of));
 	}
 
 	@DeleteOperation
@@ -82,27 +82,21 @@ final class BackupEndpoint {
 	}
 
 	private static Map<String, Object> listOf(List<Described> backups) {
-		return Map.of("backups", backups.stream().map(backup -> withProblem(bodyOf(backup), backup)).toList());
+		return Map.of("backups", backups.stream().map(BackupEndpoint::listed).toList());
 	}
 
-	private static Map<String, Object> verified(BackupManifest manifest) {
-		return verified(new Described(new BackupName(manifest.name()), manifest, null));
+	private static Map<String, Object> of(BackupManifest manifest) {
+		return of(new Described(new BackupName(manifest.name()), manifest, null));
 	}
 
-	private static Map<String, Object> verified(Described backup) {
-		Map<String, Object> body = bodyOf(backup);
+	/** Describes a backup whose files were read. */
+	private static Map<String, Object> of(Described backup) {
+		Map<String, Object> body = listed(backup);
 		body.put("verified", backup.problem() == null);
-		return withProblem(body, backup);
-	}
-
-	private static Map<String, Object> withProblem(Map<String, Object> body, Described backup) {
-		if (backup.problem() != null) {
-			body.put("problem", backup.problem());
-		}
 		return body;
 	}
 
-	private static Map<String, Object> bodyOf(Described backup) {
+	private static Map<String, Object> listed(Described backup) {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("name", backup.name().text());
 		BackupManifest manifest = backup.manifest();
@@ -112,6 +106,9 @@ final class BackupEndpoint {
 			body.put("files", manifest.files().size());
 			body.put("node", manifest.self());
 			body.put("converged", manifest.converged());
+		}
+		if (backup.problem() != null) {
+			body.put("problem", backup.problem());
 		}
 		return body;
 	}

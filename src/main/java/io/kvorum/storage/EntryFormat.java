@@ -271,19 +271,20 @@ public final class EntryFormat {
 	 * was stored under a ballot, without a check of the rest.
 	 */
 	public static boolean hasLineage(byte[] head) {
-		return hasLineage(head, 0);
+		return hasLineageAt(head, 0);
 	}
 
 	/** Whether the entry that begins there was stored under a ballot. */
-	static boolean hasLineage(byte[] bytes, int from) {
+	static boolean hasLineageAt(byte[] bytes, int from) {
 		return isFlagged(bytes, from, LINEAGE);
 	}
 
-	/** The head of a large entry, which says that the entry has no lineage. */
-	static byte[] headWithoutLineage(byte[] bytes, int from, int to) {
-		byte[] head = Arrays.copyOfRange(bytes, from, to);
+	/**
+	 * Clears the flag of the lineage in the beginning of an entry, in place. The bytes of
+	 * it that are there stay; nothing reads them.
+	 */
+	static void clearLineage(byte[] head) {
 		head[FLAGS] &= ~LINEAGE;
-		return head;
 	}
 
 	/**

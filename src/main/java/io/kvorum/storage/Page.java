@@ -2,6 +2,7 @@ package io.kvorum.storage;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
@@ -163,28 +164,44 @@ public final class Page {
 	}
 
 	/**
-	 * The page for a release that knows no lineages: its entries without theirs.
+	 * The page for a release that does not know lineages: see
+	 * {@link EntryFormat#withoutLineage}.
+	 * <p>
+	 * The length of a large entry still counts its lineage, since its beginning need not
+	 * tell how long that is. Readers only ask whether the entry is large.
 	 * @return this page, unless an entry has a lineage
 	 */
 	public Page withoutLineage() {
+		if (!hasLineage()) {
+			return this;
+		}
+		ByteBuffer items = ByteBuffer.allocate(this.length);
 		Cursor cursor = cursor();
-		byte[] items = null;
-		int length = 0;
-		int lastFrom = 0;
-		int lastTo = 0;
 		while (cursor.advance()) {
-			int from = cursor.keyFrom - ITEM_HEAD;
-			if (items == null && EntryFormat.hasLineage(this.bytes, cursor.keyTo)) {
-				items = Arrays.copyOf(this.bytes, this.length);
-				length = from;
+			byte[] key = cursor.keyBytes();
+			byte[] entry = Arrays.copyOfRange(this.bytes, cursor.keyTo, cursor.entryTo);
+			if (cursor.isLarge()) {
+				EntryFormat.clearLineage(entry);
 			}
-			if (items != null) {
-				lastFrom = length + ITEM_HEAD;
-				lastTo = lastFrom + cursor.keyTo - cursor.keyFrom;
-				length = cursor.copyWithoutLineage(items, length);
+			else {
+				entry = EntryFormat.withoutLineage(Key.of(key), entry);
+			}
+			items.putShort((short) key.length)
+				.putInt(cursor.isLarge() ? cursor.entryLength : entry.length)
+				.put(key)
+				.put(entry);
+		}
+		return of(Arrays.copyOf(items.array(), items.position()), this.last);
+	}
+
+	private boolean hasLineage() {
+		Cursor cursor = cursor();
+		while (cursor.advance()) {
+			if (EntryFormat.hasLineageAt(this.bytes, cursor.keyTo)) {
+				return true;
 			}
 		}
-		return (items != null) ? new Page(items, length, lastFrom, lastTo, this.last) : this;
+		return false;
 	}
 
 	/** Whether all keys are in a range. */
@@ -331,22 +348,6 @@ public final class Page {
 		/** The entry, unless it is large. Its value is a slice of the page. */
 		public Entry entry() {
 			return EntryFormat.decodeChecked(Page.this.bytes, this.keyTo, this.entryTo);
-		}
-
-		/**
-		 * Copies the item without the lineage of its entry; returns the end of the copy.
-		 */
-		private int copyWithoutLineage(byte[] to, int at) {
-			byte[] from = Page.this.bytes;
-			int head = this.keyTo - this.keyFrom + ITEM_HEAD;
-			System.arraycopy(from, this.keyFrom - ITEM_HEAD, to, at, head);
-			byte[] entry = isLarge() ? EntryFormat.headWithoutLineage(from, this.keyTo, this.entryTo) : EntryFormat
-				.withoutLineage(Key.of(keyBytes()), Arrays.copyOfRange(from, this.keyTo, this.entryTo));
-			System.arraycopy(entry, 0, to, at + head, entry.length);
-			if (!isLarge()) {
-				INT.set(to, at + Short.BYTES, entry.length);
-			}
-			return at + head + entry.length;
 		}
 
 		private Page page() {

@@ -36,14 +36,14 @@ final class CallFrame implements Frame {
 
 	@Override
 	public int headBytes() {
-		return OperationFrame.headBytes(this.call.key);
+		return OperationFrame.headBytes(this.kind, this.call.key);
 	}
 
 	@Override
 	public void writeHead(ByteBuf out) {
 		long micros = TimeUnit.NANOSECONDS.toMicros(this.call.deadlineNanos - this.time.nanos());
 		OperationFrame.writeHead(out, this.correlation, this.kind, Math.clamp(micros, 1, Integer.MAX_VALUE),
-				this.call.key, this.entry.length);
+				this.call.key, this.call.version, this.entry.length);
 	}
 
 	@Override

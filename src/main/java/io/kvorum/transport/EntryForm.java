@@ -10,50 +10,55 @@ import io.kvorum.storage.Page;
 
 /**
  * The form of the entries on a stream, by its protocol version: format 1 up to version
- * {@value #LAST_OF_FORMAT_1}, without their lineage up to version
- * {@value #LAST_WITHOUT_LINEAGE}, as they are stored from then on.
+ * {@value #LAST_OF_FORMAT_1}, without lineage before version {@value #FIRST_OF_BALLOTS},
+ * as they are stored from then on.
  *
- * @param isFormat1 whether the peer reads only format 1
- * @param hasLineage whether the peer knows lineages, and so ballots
+ * @param version the protocol version of the stream
  * @param factor the default number of replicas of a key, the same on both nodes
  */
-record EntryForm(boolean isFormat1, boolean hasLineage, int factor) {
+record EntryForm(int version, int factor) {
 
-	static final EntryForm STORED = new EntryForm(false, true, 0);
+	static final EntryForm STORED = new EntryForm(ReplicaProtocol.VERSIONS.newest(), 0);
 
 	private static final int LAST_OF_FORMAT_1 = 4;
 
-	private static final int LAST_WITHOUT_LINEAGE = 5;
+	private static final int FIRST_OF_BALLOTS = 6;
 
-	static EntryForm of(int version, int factor) {
-		return new EntryForm(version <= LAST_OF_FORMAT_1, version > LAST_WITHOUT_LINEAGE, factor);
+	/** Whether the peer knows ballots: their operations, replies and lineages. */
+	boolean knowsBallots() {
+		return this.version >= FIRST_OF_BALLOTS;
+	}
+
+	private boolean isFormat1() {
+		return this.version <= LAST_OF_FORMAT_1;
 	}
 
 	/** The bytes to send for a stored entry. */
 	byte[] written(Key key, byte[] entry) {
-		if (this.hasLineage) {
+		if (knowsBallots()) {
 			return entry;
 		}
 		byte[] known = EntryFormat.withoutLineage(key, entry);
-		return this.isFormat1 ? EntryFormat.toFormat1(key, known, this.factor) : known;
+		return isFormat1() ? EntryFormat.toFormat1(key, known, this.factor) : known;
 	}
 
 	byte[] written(Page page) {
-		if (this.hasLineage) {
+		if (knowsBallots()) {
 			return page.toBytes();
 		}
 		Page known = page.withoutLineage();
-		return this.isFormat1 ? known.toFormat1(this.factor) : known.toBytes();
+		return isFormat1() ? known.toFormat1(this.factor) : known.toBytes();
 	}
 
 	/** The bytes to send for an answer; its entries are those of its page. */
 	byte[] written(Answered answered) {
 		byte[] bytes = answered.bytes();
 		int at = answered.pageAt();
-		if (this.hasLineage || at == bytes.length) {
+		if (knowsBallots() || at == bytes.length) {
 			return bytes;
 		}
-		byte[] converted = written(Page.of(Arrays.copyOfRange(bytes, at, bytes.length), true));
+		byte[] items = Arrays.copyOfRange(bytes, at, bytes.length);
+		byte[] converted = written(Page.of(items, true));
 		byte[] written = Arrays.copyOf(bytes, at + converted.length);
 		System.arraycopy(converted, 0, written, at, converted.length);
 		return written;
@@ -65,12 +70,12 @@ record EntryForm(boolean isFormat1, boolean hasLineage, int factor) {
 	 * key
 	 */
 	Entry read(Key key, byte[] entry) {
-		return EntryFormat.decode(key, this.isFormat1 ? EntryFormat.fromFormat1(key, entry, this.factor) : entry);
+		return EntryFormat.decode(key, isFormat1() ? EntryFormat.fromFormat1(key, entry, this.factor) : entry);
 	}
 
 	/** The page that was received; takes ownership of the bytes. */
 	Page readPage(byte[] items, boolean last) {
-		return this.isFormat1 ? Page.ofFormat1(items, last, this.factor) : Page.of(items, last);
+		return isFormat1() ? Page.ofFormat1(items, last, this.factor) : Page.of(items, last);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.kvorum.transport;
 
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
 import io.netty.buffer.ByteBuf;
 
 /**
@@ -8,8 +9,11 @@ import io.netty.buffer.ByteBuf;
  *
  * <pre>
  *  0       4            8     9                 13         15
- *  length  correlation  kind  remaining micros  key bytes  key  entry
+ *  length  correlation  kind  remaining micros  key bytes  key  [timestamp 8, node 8]  entry
  * </pre>
+ *
+ * Only a prepare and an accept have a version. It is the ballot of a prepare, and the
+ * newest version that the proposer of an accept has seen.
  */
 final class OperationFrame implements Frame {
 
@@ -27,17 +31,25 @@ final class OperationFrame implements Frame {
 
 	final Key key;
 
+	/** {@link Version#ABSENT} if the kind has no version. */
+	final Version version;
+
 	/**
 	 * The entry to store, in an {@code EntryFormat}; for a scan its {@link ScanOrder};
-	 * for a question the question. For ballots {@link BallotBody}.
+	 * for a question the question.
 	 */
 	final byte[] entry;
 
 	OperationFrame(int correlation, byte kind, int remainingMicros, Key key, byte[] entry) {
+		this(correlation, kind, remainingMicros, key, Version.ABSENT, entry);
+	}
+
+	OperationFrame(int correlation, byte kind, int remainingMicros, Key key, Version version, byte[] entry) {
 		this.correlation = correlation;
 		this.kind = kind;
 		this.remainingMicros = remainingMicros;
 		this.key = key;
+		this.version = version;
 		this.entry = entry;
 	}
 
@@ -55,32 +67,42 @@ final class OperationFrame implements Frame {
 		int remainingMicros = in.readInt();
 		byte[] key = new byte[in.readUnsignedShort()];
 		in.readBytes(key);
+		Version version = hasVersion(kind) ? new Version(in.readLong(), in.readLong()) : Version.ABSENT;
 		byte[] entry = in.isReadable() ? new byte[in.readableBytes()] : NO_BYTES;
 		in.readBytes(entry);
-		return new OperationFrame(correlation, kind, remainingMicros, Key.of(key), entry);
+		return new OperationFrame(correlation, kind, remainingMicros, Key.of(key), version, entry);
+	}
+
+	private static boolean hasVersion(byte kind) {
+		return kind == ReplicaProtocol.PREPARE || kind == ReplicaProtocol.ACCEPT;
 	}
 
 	@Override
 	public int headBytes() {
-		return headBytes(this.key);
+		return headBytes(this.kind, this.key);
 	}
 
-	static int headBytes(Key key) {
-		return FIXED + key.bytes().length;
+	static int headBytes(byte kind, Key key) {
+		return FIXED + key.bytes().length + (hasVersion(kind) ? 2 * Long.BYTES : 0);
 	}
 
 	@Override
 	public void writeHead(ByteBuf out) {
-		writeHead(out, this.correlation, this.kind, this.remainingMicros, this.key, this.entry.length);
+		writeHead(out, this.correlation, this.kind, this.remainingMicros, this.key, this.version, this.entry.length);
 	}
 
-	static void writeHead(ByteBuf out, int correlation, byte kind, int remainingMicros, Key key, int entryBytes) {
-		out.writeInt(headBytes(key) - Integer.BYTES + entryBytes);
+	static void writeHead(ByteBuf out, int correlation, byte kind, int remainingMicros, Key key, Version version,
+			int entryBytes) {
+		out.writeInt(headBytes(kind, key) - Integer.BYTES + entryBytes);
 		out.writeInt(correlation);
 		out.writeByte(kind);
 		out.writeInt(remainingMicros);
 		out.writeShort(key.bytes().length);
 		out.writeBytes(key.bytes());
+		if (hasVersion(kind)) {
+			out.writeLong(version.timestamp());
+			out.writeLong(version.node());
+		}
 	}
 
 	@Override

@@ -3,6 +3,7 @@ package io.kvorum.transport;
 import java.util.concurrent.Executor;
 
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -17,8 +18,8 @@ final class PeerCall {
 
 	final Key key;
 
-	/** What is sent behind the key. */
-	private byte[] body;
+	/** As {@link OperationFrame#version}. */
+	final Version version;
 
 	final long deadlineNanos;
 
@@ -31,11 +32,11 @@ final class PeerCall {
 
 	private boolean over;
 
-	PeerCall(Call call, Key key, byte[] body, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
+	PeerCall(Call call, Key key, Version version, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
 			@Nullable Executor caller) {
 		this.call = call;
 		this.key = key;
-		this.body = body;
+		this.version = version;
 		this.deadlineNanos = deadlineNanos;
 		this.startedNanos = startedNanos;
 		this.sink = sink;
@@ -44,22 +45,8 @@ final class PeerCall {
 
 	/** The same call on another loop. */
 	PeerCall elsewhere(Executor loop) {
-		return new PeerCall(this.call, this.key, this.body, this.deadlineNanos, this.startedNanos, this.sink,
+		return new PeerCall(this.call, this.key, this.version, this.deadlineNanos, this.startedNanos, this.sink,
 				(this.caller != null) ? this.caller : loop);
-	}
-
-	/** The length of the body, in bytes. */
-	int bodyBytes() {
-		return this.body.length;
-	}
-
-	/** The body, to be sent now. Only a ballot is kept, to be sent on the other lane. */
-	byte[] takeBody() {
-		byte[] taken = this.body;
-		if (this.call != Call.PREPARE) {
-			this.body = Frame.NO_BYTES;
-		}
-		return taken;
 	}
 
 	/** Whether it has been answered. Called on the loop of its stream. */
@@ -77,42 +64,43 @@ final class PeerCall {
 		}
 	}
 
-	/** The reply to a call that was sent and whose answer is lost. */
+	/**
+	 * The reply to a call that was sent and whose answer is lost. A prepare that may have
+	 * been carried out counts as not done: it stores nothing, and its promise only keeps
+	 * older entries out.
+	 */
 	Failed lost(Reason reason, String detail) {
-		return mayStore() ? Failed.unknown(reason, detail) : Failed.notDone(reason, detail);
+		return isStore() ? Failed.unknown(reason, detail) : Failed.notDone(reason, detail);
 	}
 
-	/** Whether it stores an entry. */
-	private boolean mayStore() {
-		return isStore() || this.call == Call.ACCEPT;
-	}
-
-	/** Whether its body is an entry. */
 	boolean isStore() {
-		return this.call == Call.STORE || this.call == Call.REPAIR || this.call == Call.WRITE_BACK;
+		return switch (this.call) {
+			case STORE, WRITE_BACK, REPAIR, ACCEPT -> true;
+			case READ, READ_VERSION, PREPARE, SCAN, QUESTION -> false;
+		};
 	}
 
-	/** Whether only peers that know ballots take it. */
-	boolean isBallot() {
+	/** Whether only a peer that knows ballots can carry it out. */
+	boolean needsBallots() {
 		return this.call == Call.PREPARE || this.call == Call.ACCEPT;
 	}
 
-	/** Whether its time counts as the latency of a read. */
+	/**
+	 * Whether its time counts as the latency of a read. That of a prepare does not: it
+	 * has a sync of the disk in it.
+	 */
 	boolean isRead() {
 		return this.call == Call.READ || this.call == Call.READ_VERSION;
 	}
 
-	/**
-	 * The kind in the protocol.
-	 * @param hasBallots whether the peer knows ballots; others count no write-backs
-	 */
-	byte kind(boolean hasBallots) {
+	/** The kind of its operation on a stream of this form. */
+	byte kind(EntryForm form) {
 		return switch (this.call) {
 			case READ -> ReplicaProtocol.READ;
 			case READ_VERSION -> ReplicaProtocol.READ_VERSION;
 			case STORE -> ReplicaProtocol.STORE;
+			case WRITE_BACK -> form.knowsBallots() ? ReplicaProtocol.WRITE_BACK : ReplicaProtocol.REPAIR;
 			case REPAIR -> ReplicaProtocol.REPAIR;
-			case WRITE_BACK -> hasBallots ? ReplicaProtocol.WRITE_BACK : ReplicaProtocol.REPAIR;
 			case PREPARE -> ReplicaProtocol.PREPARE;
 			case ACCEPT -> ReplicaProtocol.ACCEPT;
 			case SCAN -> ReplicaProtocol.SCAN;

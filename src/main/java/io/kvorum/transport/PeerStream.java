@@ -11,6 +11,7 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -91,7 +92,7 @@ final class PeerStream {
 	private final PeerState state;
 
 	/**
-	 * Stream that takes the reads whose entries are too large for this one; null on the
+	 * Stream that takes the calls whose entries are too large for this one; null on the
 	 * stream for large entries.
 	 */
 	private final @Nullable PeerStream large;
@@ -164,30 +165,31 @@ final class PeerStream {
 	 * Asks the peer, from any thread.
 	 * @param caller receives the reply, unless the caller is on this loop
 	 */
-	void call(Call call, Key key, byte[] entry, Deadline deadline, MonoSink<Reply> sink, Executor caller) {
+	void call(Call call, Key key, Version version, byte[] entry, Deadline deadline, MonoSink<Reply> sink,
+			Executor caller) {
 		boolean here = this.loop.inEventLoop();
-		PeerCall pending = new PeerCall(call, key, entry, deadline.atNanos(), this.time.nanos(), sink,
+		PeerCall pending = new PeerCall(call, key, version, deadline.atNanos(), this.time.nanos(), sink,
 				here ? null : caller);
 		if (here) {
-			begin(pending, pending.startedNanos);
+			begin(pending, entry, pending.startedNanos);
 		}
 		else {
-			begin(pending);
+			begin(pending, entry);
 		}
 	}
 
 	/** Begins a call from another loop or thread. */
-	private void begin(PeerCall call) {
+	private void begin(PeerCall call, byte[] entry) {
 		try {
-			this.loop.execute(() -> begin(call, this.time.nanos()));
+			this.loop.execute(() -> begin(call, entry, this.time.nanos()));
 		}
 		catch (RejectedExecutionException _) {
 			call.reply(Failed.notDone(Reason.UNAVAILABLE, "this node is stopping"));
 		}
 	}
 
-	private void begin(PeerCall call, long now) {
-		Failed refused = refusal(call, now);
+	private void begin(PeerCall call, byte[] entry, long now) {
+		Reply refused = refusal(call, entry, now);
 		if (refused != null) {
 			finish(call, refused);
 			return;
@@ -196,27 +198,26 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		int correlation = this.inFlight.add(call);
-		byte[] body = call.takeBody();
-		byte[] written = call.isStore() ? this.form.written(call.key, body) : body;
-		this.writer.send(new CallFrame(correlation, call, call.kind(this.form.hasLineage()), written, this.time));
+		byte[] written = call.isStore() ? this.form.written(call.key, entry) : entry;
+		this.writer.send(new CallFrame(correlation, call, call.kind(this.form), written, this.time));
 		if (!this.sweeping) {
 			this.sweeping = true;
 			sweepLater();
 		}
 	}
 
-	private @Nullable Failed refusal(PeerCall call, long now) {
+	private @Nullable Reply refusal(PeerCall call, byte[] entry, long now) {
 		Failed absent = this.absence;
 		if (absent != null) {
 			return absent;
 		}
+		if (call.needsBallots() && !this.form.knowsBallots()) {
+			return Replica.NO_BALLOTS;
+		}
 		if (call.deadlineNanos <= now) {
 			return Failed.notDone(Reason.TIMEOUT, "the deadline had passed before the operation began");
 		}
-		if (call.isBallot() && !this.form.hasLineage()) {
-			return Replica.NO_BALLOTS;
-		}
-		if (!this.writer.hasRoomFor(call.bodyBytes())) {
+		if (!this.writer.hasRoomFor(entry.length)) {
 			return Failed.notDone(Reason.OVERLOADED,
 					"%d bytes wait for the network to %s".formatted(this.lane.maxWaitingBytes(), this.peer.address()));
 		}
@@ -234,11 +235,9 @@ final class PeerStream {
 		return this.absence == null;
 	}
 
-	/**
-	 * Whether the peer is not known to be of a release without ballots. From any thread.
-	 */
-	boolean knowsBallots() {
-		return this.form.hasLineage();
+	/** Whether it is open to a peer that knows no ballots. Called from any thread. */
+	boolean isOpenWithoutBallots() {
+		return isOpen() && !this.form.knowsBallots();
 	}
 
 	/**
@@ -387,7 +386,7 @@ final class PeerStream {
 					this.peer.address(), (chosen != null) ? chosen : "an unknown version", ReplicaProtocol.VERSIONS)));
 			return Mono.never();
 		}
-		this.form = EntryForm.of(chosen.newest(), this.factor);
+		this.form = new EntryForm(chosen.newest(), this.factor);
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
@@ -441,7 +440,7 @@ final class PeerStream {
 			return; // Too late: the sweep has answered it.
 		}
 		if (frame.kind == ReplicaProtocol.TOO_LARGE && this.large != null) {
-			this.large.begin(call.elsewhere(this.loop));
+			this.large.begin(call.elsewhere(this.loop), Frame.NO_BYTES);
 		}
 		else {
 			Reply reply = replyIn(frame, call);

@@ -58,47 +58,49 @@ final class RemoteReplica implements Replica {
 
 	@Override
 	public Mono<Reply> read(Key key, Deadline deadline) {
-		return call(Call.READ, key, Frame.NO_BYTES, deadline);
+		return call(Call.READ, key, Version.ABSENT, Frame.NO_BYTES, deadline);
 	}
 
 	@Override
 	public Mono<Reply> readVersion(Key key, Deadline deadline) {
-		return call(Call.READ_VERSION, key, Frame.NO_BYTES, deadline);
+		return call(Call.READ_VERSION, key, Version.ABSENT, Frame.NO_BYTES, deadline);
 	}
 
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-		return call(callFor(purpose), key, EntryFormat.encode(key, entry), deadline);
-	}
-
-	private static Call callFor(Purpose purpose) {
-		return switch (purpose) {
+		Call call = switch (purpose) {
 			case WRITE -> Call.STORE;
 			case WRITE_BACK -> Call.WRITE_BACK;
 			case REPAIR -> Call.REPAIR;
 		};
+		return call(call, key, Version.ABSENT, EntryFormat.encode(key, entry), deadline);
 	}
 
 	@Override
 	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return call(Call.PREPARE, key, BallotBody.of(ballot, Frame.NO_BYTES), deadline);
+		return call(Call.PREPARE, key, ballot, Frame.NO_BYTES, deadline);
 	}
 
 	@Override
 	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return call(Call.ACCEPT, key, BallotBody.of(base, EntryFormat.encode(key, entry)), deadline);
+		return call(Call.ACCEPT, key, base, EntryFormat.encode(key, entry), deadline);
 	}
 
 	@Override
 	public boolean knowsBallots() {
-		return streamOf(this.callers.current()).knowsBallots();
+		for (PeerStream stream : this.streams) {
+			if (stream.isOpenWithoutBallots()) {
+				return false;
+			}
+		}
+		return true;
 	}
 
-	private Mono<Reply> call(Call call, Key key, byte[] entry, Deadline deadline) {
+	private Mono<Reply> call(Call call, Key key, Version version, byte[] entry, Deadline deadline) {
 		return Mono.create(sink -> {
 			Executor caller = this.callers.current();
 			PeerStream stream = (entry.length > Lane.SMALL_BYTES) ? this.large : streamOf(caller);
-			stream.call(call, key, entry, deadline, sink, caller);
+			stream.call(call, key, version, entry, deadline, sink, caller);
 		});
 	}
 
@@ -108,15 +110,15 @@ final class RemoteReplica implements Replica {
 	 */
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return Mono.create(sink -> this.large.call(Call.SCAN, OperationFrame.NO_KEY,
+		return Mono.create(sink -> this.large.call(Call.SCAN, OperationFrame.NO_KEY, Version.ABSENT,
 				new ScanOrder(range, limit).toBytes(), deadline, sink, this.callers.current()));
 	}
 
 	/** Asks over the stream of large entries, because the answer may be long. */
 	@Override
 	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, query.toBytes(), deadline,
-				sink, this.callers.current()));
+		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, Version.ABSENT,
+				query.toBytes(), deadline, sink, this.callers.current()));
 	}
 
 	/** An open stream if there is one: the peer is away only if it has none. */

@@ -120,7 +120,7 @@ final class ReplicaEndpoint {
 		this.pending.accepted(channel);
 		int version = version(request).orElseThrow();
 		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(),
-				EntryForm.of(version, this.topology.factor()), this.settings, this.time, this.callers.current(),
+				new EntryForm(version, this.topology.factor()), this.settings, this.time, this.callers.current(),
 				() -> PendingConnections.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)

@@ -25,9 +25,10 @@ final class ReplicaProtocol {
 
 	/**
 	 * The versions that this node speaks. Version 4 sends entries in format 1, version 5
-	 * without their lineage, version 6 as they are stored: {@link EntryForm}. Only
-	 * version 6 has ballots. Any change of a frame, an entry, a message or the handshake
-	 * needs a new version. The one before it stays supported.
+	 * as they are stored, but without lineage, and version 6 with it: {@link EntryForm}.
+	 * Version 6 adds {@link #WRITE_BACK}, {@link #PREPARE}, {@link #ACCEPT} and
+	 * {@link #REFUSED}. Any change of a frame, an entry, a message or the handshake needs
+	 * a new version. The one before it stays supported.
 	 */
 	static final ProtocolRange VERSIONS = new ProtocolRange(4, 6);
 
@@ -80,10 +81,13 @@ final class ReplicaProtocol {
 
 	static final byte QUESTION = 7;
 
+	/** From version 6 on; {@link #REPAIR} before. */
 	static final byte WRITE_BACK = 8;
 
+	/** The replies are those of a read, or {@link #REFUSED}. From version 6 on. */
 	static final byte PREPARE = 9;
 
+	/** From version 6 on. */
 	static final byte ACCEPT = 10;
 
 	/** Kinds of replies. */
@@ -99,7 +103,9 @@ final class ReplicaProtocol {
 
 	static final byte FAILED = 21;
 
-	/** Reply to a read whose entry has to be requested on the other lane. */
+	/**
+	 * Reply to a read or prepare whose entry has to be requested on the other lane.
+	 */
 	static final byte TOO_LARGE = 22;
 
 	/** The node stops: the peer must send no more operations. */
@@ -109,7 +115,10 @@ final class ReplicaProtocol {
 
 	static final byte ANSWERED = 25;
 
-	/** Reply to a store or a ballot that a promise or a newer entry stands against. */
+	/**
+	 * Reply to a store or a ballot below a promise, from version 6 on; {@link #FAILED}
+	 * before, with a reason that such a peer takes for an internal error.
+	 */
 	static final byte REFUSED = 26;
 
 	/** Scheme in the address of each node, with TLS and without. */

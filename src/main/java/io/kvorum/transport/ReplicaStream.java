@@ -3,6 +3,7 @@ package io.kvorum.transport;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -154,12 +155,13 @@ final class ReplicaStream {
 	}
 
 	/**
-	 * Shortens a reply without room. A failure keeps its reason and loses its detail; any
-	 * other reply becomes {@link #NO_ROOM}.
+	 * Shortens a reply without room. A failure keeps its reason and its refusal, and
+	 * loses its detail; any other reply becomes {@link #NO_ROOM}.
 	 */
 	private static Reply shorter(Reply reply) {
 		return (reply instanceof Failed failed)
-				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry()) : NO_ROOM;
+				? new Failed(failed.reason(), "", failed.mayHaveHappened(), failed.mayRetry(), failed.refusal())
+				: NO_ROOM;
 	}
 
 	/**
@@ -174,11 +176,11 @@ final class ReplicaStream {
 			case ReplicaProtocol.READ -> this.replica.read(operation.key, deadline);
 			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);
 			case ReplicaProtocol.STORE -> store(operation, Purpose.WRITE, deadline);
-			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
 			case ReplicaProtocol.WRITE_BACK -> store(operation, Purpose.WRITE_BACK, deadline);
-			case ReplicaProtocol.PREPARE ->
-				this.replica.prepare(operation.key, BallotBody.read(operation.entry).version, deadline);
-			case ReplicaProtocol.ACCEPT -> accept(operation, deadline);
+			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
+			case ReplicaProtocol.PREPARE -> this.replica.prepare(operation.key, operation.version, deadline);
+			case ReplicaProtocol.ACCEPT ->
+				withEntry(operation, entry -> this.replica.accept(operation.key, entry, operation.version, deadline));
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
@@ -186,30 +188,18 @@ final class ReplicaStream {
 	}
 
 	private Mono<Reply> store(OperationFrame operation, Purpose purpose, Deadline deadline) {
+		return withEntry(operation, entry -> this.replica.store(operation.key, entry, purpose, deadline));
+	}
+
+	private Mono<Reply> withEntry(OperationFrame operation, Function<Entry, Mono<Reply>> call) {
 		Entry entry;
 		try {
 			entry = this.form.read(operation.key, operation.entry);
 		}
 		catch (DamagedEntryException ex) {
-			return Mono.just(damaged(ex));
+			return Mono.just(Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage()));
 		}
-		return this.replica.store(operation.key, entry, purpose, deadline);
-	}
-
-	private Mono<Reply> accept(OperationFrame operation, Deadline deadline) {
-		BallotBody body = BallotBody.read(operation.entry);
-		Entry entry;
-		try {
-			entry = this.form.read(operation.key, body.entry);
-		}
-		catch (DamagedEntryException ex) {
-			return Mono.just(damaged(ex));
-		}
-		return this.replica.accept(operation.key, entry, body.version, deadline);
-	}
-
-	private static Failed damaged(DamagedEntryException ex) {
-		return Failed.notDone(Reason.INTERNAL, "the entry was damaged on its way: " + ex.getMessage());
+		return call.apply(entry);
 	}
 
 	private Mono<Reply> scan(OperationFrame operation, Deadline deadline) {

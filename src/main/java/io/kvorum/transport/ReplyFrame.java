@@ -1,5 +1,6 @@
 package io.kvorum.transport;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 import io.kvorum.kv.Entry;
@@ -20,14 +21,16 @@ import io.netty.buffer.ByteBuf;
 
 /**
  * Reply of a replica. The two numbers depend on its kind. They are the version that the
- * replica holds, or whether a page is the last, or the reason and flags of a failure, or
- * the ballot that was promised. The tail is the entry, the page, an answer, the detail of
- * a failure, or of a refusal the version that is held. <pre>
+ * replica holds or has promised, or whether a page is the last, or the reason and flags
+ * of a failure. The tail is the entry, the page, an answer, the version held of a
+ * refusal, or the detail of a failure. <pre>
  *  0       4            8     9      17      25
  *  length  correlation  kind  first  second  tail
  * </pre>
  */
 final class ReplyFrame implements Frame {
+
+	private static final int VERSION_BYTES = 2 * Long.BYTES;
 
 	private static final int FIXED = ReplicaProtocol.HEAD_BYTES + 2 * Long.BYTES;
 
@@ -81,10 +84,7 @@ final class ReplyFrame implements Frame {
 			case Answered answered ->
 				new ReplyFrame(correlation, ReplicaProtocol.ANSWERED, 0, 0, form.written(answered));
 			case Told _ -> throw new IllegalArgumentException("a reply of a kind that is not known here");
-			case Failed failed when failed.refusal() != null && form.hasLineage() ->
-				refused(correlation, failed.refusal());
-			case Failed failed -> new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(),
-					flags(failed), detail(failed));
+			case Failed failed -> failed(correlation, failed, form);
 		};
 	}
 
@@ -102,9 +102,16 @@ final class ReplyFrame implements Frame {
 		return new ReplyFrame(correlation, ReplicaProtocol.LISTED, page.isLast() ? LAST : 0, 0, form.written(page));
 	}
 
-	private static ReplyFrame refused(int correlation, Refusal refusal) {
-		return new ReplyFrame(correlation, ReplicaProtocol.REFUSED, refusal.promise().timestamp(),
-				refusal.promise().node(), BallotBody.of(refusal.held(), NO_BYTES));
+	private static ReplyFrame failed(int correlation, Failed failed, EntryForm form) {
+		Refusal refusal = failed.refusal();
+		if (refusal == null || !form.knowsBallots()) {
+			return new ReplyFrame(correlation, ReplicaProtocol.FAILED, failed.reason().code(), flags(failed),
+					detail(failed));
+		}
+		Version promise = refusal.promise();
+		Version held = refusal.held();
+		byte[] tail = ByteBuffer.allocate(VERSION_BYTES).putLong(held.timestamp()).putLong(held.node()).array();
+		return new ReplyFrame(correlation, ReplicaProtocol.REFUSED, promise.timestamp(), promise.node(), tail);
 	}
 
 	private static long flags(Failed failed) {
@@ -149,13 +156,20 @@ final class ReplyFrame implements Frame {
 			case ReplicaProtocol.HELD_VERSION -> new Held(new Version(this.first, this.second), null);
 			case ReplicaProtocol.LISTED -> new Listed(form.readPage(this.tail, this.first == LAST));
 			case ReplicaProtocol.ANSWERED -> new Answered(this.tail);
-			case ReplicaProtocol.REFUSED ->
-				new Refusal(new Version(this.first, this.second), BallotBody.read(this.tail).version).toFailed();
 			case ReplicaProtocol.FAILED ->
 				new Failed(Reason.ofCode(this.first), new String(this.tail, StandardCharsets.UTF_8),
 						(this.second & MAY_HAVE_HAPPENED) != 0, (this.second & MAY_RETRY) != 0);
+			case ReplicaProtocol.REFUSED -> refusal().toFailed();
 			default -> throw new IllegalStateException("a frame of kind %d is no reply".formatted(this.kind));
 		};
+	}
+
+	private Refusal refusal() {
+		if (this.tail.length != VERSION_BYTES) {
+			throw new IllegalStateException("%d bytes are no version".formatted(this.tail.length));
+		}
+		ByteBuffer held = ByteBuffer.wrap(this.tail);
+		return new Refusal(new Version(this.first, this.second), new Version(held.getLong(), held.getLong()));
 	}
 
 	@Override

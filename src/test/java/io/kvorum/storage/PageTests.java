@@ -138,6 +138,53 @@ class PageTests {
 		assertThat(read.advance()).isFalse();
 	}
 
+	@SeededTest
+	void withoutLineageEntriesAreTheSameOtherwise(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 100; i++) {
+			NavigableMap<Key, Entry> plain = entries(random, random.below(30));
+			NavigableMap<Key, Entry> underBallots = new TreeMap<>(plain);
+			underBallots
+				.replaceAll((_, entry) -> random.chance(50) ? entry.under(entry.version(), random.lineage()) : entry);
+
+			assertThat(page(underBallots).withoutLineage().toBytes()).isEqualTo(page(plain).toBytes());
+		}
+		NavigableMap<Key, Entry> entries = entries(random, 20);
+		Page page = Pages.of(entries, KeyRange.all(), Page.Limit.of(1, 1));
+		assertThat(page.withoutLineage()).as("without any").isSameAs(page);
+		entries.replaceAll((_, entry) -> entry.under(entry.version(), random.lineage()));
+		page = Pages.of(entries, KeyRange.all(), Page.Limit.of(1, 1));
+		assertThat(page.withoutLineage().isLast()).isFalse();
+	}
+
+	/** Its lineage lies in the beginning, is cut off there, or begins right after it. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void withoutLineageALargeEntryIsAsLargeAsBefore(boolean expires) {
+		NavigableMap<Key, Entry> entries = new TreeMap<>();
+		Live plain = ofLength(Page.Limit.USUAL_ENTRY_BYTES, expires);
+		entries.put(Generator.key("a"), plain.under(VERSION, new Generator(1).lineage()));
+		entries.put(Generator.key("b"), Generator.live(VERSION, "b").under(VERSION, new Generator(2).lineage()));
+		Page page = Pages.of(entries, KeyRange.all(), ROOMY);
+		Page.Cursor before = page.cursor();
+		Page.Cursor cursor = Page.of(page.withoutLineage().toBytes(), true).cursor();
+
+		assertThat(before.advance()).isTrue();
+		assertThat(cursor.advance()).isTrue();
+		assertThat(cursor.isLarge()).isTrue().isEqualTo(before.isLarge());
+		assertThat(cursor.entryLength()).isEqualTo(before.entryLength());
+		assertThat(cursor.version()).isEqualTo(VERSION);
+		assertThat(cursor.copies()).isEqualTo(plain.copies());
+		assertThat(cursor.isTombstone()).isFalse();
+		assertThat(cursor.expiresAtMillis()).isEqualTo(plain.expiresAtMillis());
+		int flags = ITEM_HEAD + 1 + 21;
+		assertThat(page.withoutLineage().toBytes()[flags]).isEqualTo((byte) (expires ? 2 : 0));
+		assertThat(page.toBytes()[flags]).as("of the page itself").isEqualTo((byte) (expires ? 6 : 4));
+		assertThat(cursor.advance()).isTrue();
+		assertThat(cursor.entry()).isEqualTo(Generator.live(VERSION, "b"));
+		assertThat(cursor.advance()).isFalse();
+	}
+
 	@Test
 	void anEmptyPageHasNoFormat() {
 		assertThat(Page.of(new byte[0], true).toFormat1(3)).isEmpty();

@@ -79,6 +79,16 @@ public final class Generator {
 		return new Live(version, copies, expiresAt, oneOf(TYPES), Value.of(bytes(chance(10) ? 0 : below(300))));
 	}
 
+	/** Any lineage. */
+	public Lineage lineage() {
+		List<Ancestor> ancestors = new ArrayList<>();
+		for (int i = 1 + below(Lineage.MAX_ANCESTORS); i > 0; i--) {
+			Version version = version();
+			ancestors.add(new Ancestor(version, chance(50) ? version : version()));
+		}
+		return new Lineage(version(), chance(50), chance(50), ancestors);
+	}
+
 	/** The key with this name. */
 	public static Key key(String name) {
 		return Key.of(name.getBytes(StandardCharsets.UTF_8));
@@ -86,13 +96,7 @@ public final class Generator {
 
 	/** An entry that was stored under a ballot: the version. */
 	public Entry entryUnderBallot(Version ballot) {
-		List<Ancestor> ancestors = new ArrayList<>();
-		for (int i = 1 + below(Lineage.MAX_ANCESTORS); i > 0; i--) {
-			Version version = version();
-			ancestors.add(new Ancestor(version, (below(2) == 0) ? version : version()));
-		}
-		Version identity = (below(2) == 0) ? ballot : version();
-		return entry(ballot).under(ballot, new Lineage(identity, below(2) == 0, below(2) == 0, ancestors));
+		return entry(ballot).under(ballot, lineage());
 	}
 
 	/** A value without an end, of one copy. */

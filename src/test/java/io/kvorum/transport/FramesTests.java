@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -13,12 +14,15 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Lineage.Ancestor;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Listed;
 import io.kvorum.storage.DamagedEntryException;
@@ -59,14 +63,17 @@ class FramesTests {
 	void anOperationComesOutAsItWentIn(long seed) {
 		Generator random = new Generator(seed);
 		for (int i = 0; i < TIMES; i++) {
-			OperationFrame in = new OperationFrame((int) random.anyLong(), (byte) random.below(256),
-					(int) random.anyLong(), random.key(), random.bytes(random.below(100)));
+			byte kind = (byte) random.below(random.chance(50) ? 256 : 12);
+			boolean hasVersion = kind == ReplicaProtocol.PREPARE || kind == ReplicaProtocol.ACCEPT;
+			OperationFrame in = new OperationFrame((int) random.anyLong(), kind, (int) random.anyLong(), random.key(),
+					hasVersion ? random.version() : Version.ABSENT, random.bytes(random.below(100)));
 			OperationFrame out = OperationFrame.read(written(in));
 
 			assertThat(out.correlation).isEqualTo(in.correlation);
 			assertThat(out.kind).isEqualTo(in.kind);
 			assertThat(out.remainingMicros).isEqualTo(in.remainingMicros);
 			assertThat(out.key).isEqualTo(in.key);
+			assertThat(out.version).isEqualTo(in.version);
 			assertThat(out.entry).isEqualTo(in.entry);
 		}
 	}
@@ -86,11 +93,13 @@ class FramesTests {
 	}
 
 	private static Reply reply(Generator random) {
-		return switch (random.below(5)) {
+		return switch (random.below(7)) {
 			case 0 -> Acknowledged.INSTANCE;
 			case 1 -> Held.nothing();
 			case 2 -> new Held(random.version(), null);
 			case 3 -> Held.of(random.entry(random.version()));
+			case 4 -> Held.of(random.entry(random.version()).under(random.version(), random.lineage()));
+			case 5 -> new Refusal(random.version(), random.version()).toFailed();
 			default -> new Failed(random.oneOf(List.of(Reason.values())), "Gr\u00fc\u00dfe " + random.below(100),
 					random.chance(50), random.chance(50));
 		};
@@ -121,10 +130,78 @@ class FramesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "1, PING", "2, READ", "3, READ_VERSION", "4, STORE", "5, REPAIR", "6, SCAN", "7, QUESTION" })
+	@CsvSource({ "1, PING", "2, READ", "3, READ_VERSION", "4, STORE", "5, REPAIR", "6, SCAN", "7, QUESTION",
+			"8, WRITE_BACK" })
 	void anOperationIsTheSameBytesAsEver(byte kind) {
 		assertThat(hex(new OperationFrame(7, kind, 1000, Generator.key("key"), new byte[] { 1, 2 })))
 			.isEqualTo("00000010" + "00000007" + "0" + kind + "000003e8" + "0003" + "6b6579" + "0102");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "9, PREPARE, 09", "10, ACCEPT, 0a" })
+	void anOperationOfABallotIsTheSameBytesAsEver(byte kind, String name, String hex) {
+		Version version = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+
+		assertThat(hex(new OperationFrame(7, kind, 1000, Generator.key("key"), version, new byte[] { 1, 2 }))).as(name)
+			.isEqualTo("00000020" + "00000007" + hex + "000003e8" + "0003" + "6b6579"
+					+ "018bcfe568000007fedcba9876543210" + "0102");
+	}
+
+	/** Older peers take its reason for an internal error. */
+	@Test
+	void aRefusalIsTheSameBytesAsEverAndBeforeVersion6AFailureThatDidNothing() {
+		Key key = Generator.key("key");
+		Failed refused = new Refusal(new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L),
+				new Version(0x018b_cfe5_6800_0001L, 2))
+			.toFailed();
+
+		assertThat(hex(ReplyFrame.of(7, key, refused))).isEqualTo("00000025" + "00000007" + "1a"
+				+ "018bcfe568000007fedcba9876543210" + "018bcfe5680000010000000000000002");
+		for (int version : new int[] { 4, 5 }) {
+			assertThat(hex(ReplyFrame.of(7, key, refused, new EntryForm(version, 3))))
+				.contains("00000007" + "15" + "000000000000000e" + "0000000000000002");
+		}
+		assertThat(Reason.ofCode(Reason.values().length + 1)).as("a code that a release does not know")
+			.isEqualTo(Reason.INTERNAL);
+	}
+
+	@Test
+	void anEntryUnderABallotIsTheSameBytesAsEver() {
+		Version version = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
+		Entry entry = new Tombstone(version, 3).under(version,
+				new Lineage(new Version(1, 2), true, false, List.of(new Ancestor(new Version(3, 4), new Version(3, 4)),
+						new Ancestor(new Version(5, 6), new Version(7, 8)))));
+
+		assertThat(hex(ReplyFrame.of(7, Generator.key("key"), Held.of(entry)))).isEqualTo("0000006e" + "00000007" + "12"
+				+ "018bcfe568000007fedcba9876543210" + "02" + "018bcfe568000007fedcba9876543210" + "bf589f6e" + "05"
+				+ "03" + "004a" + "00000000000000010000000000000002" + "00000000000000030000000000000004"
+				+ "00000000000000050000000000000006" + "00000000000000070000000000000008");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "4", "5" })
+	void beforeVersion6EntriesHaveNoLineage(int version) {
+		EntryForm form = new EntryForm(version, 3);
+		Key key = Generator.key("key");
+		Entry plain = Generator.live(new Version(9, 9), "value");
+		Entry entry = plain.under(plain.version(), new Generator(1).lineage());
+		Page page = Pages.of(new TreeMap<>(Map.of(key, entry)), KeyRange.all(), Page.Limit.of(1000, 10));
+		Page plainPage = Pages.of(new TreeMap<>(Map.of(key, plain)), KeyRange.all(), Page.Limit.of(1000, 10));
+
+		assertThat(form.written(key, EntryFormat.encode(key, entry)))
+			.isEqualTo(form.written(key, EntryFormat.encode(key, plain)));
+		assertThat(hex(ReplyFrame.of(7, key, Held.of(entry), form)))
+			.isEqualTo(hex(ReplyFrame.of(7, key, Held.of(plain), form)));
+		assertThat(hex(ReplyFrame.of(7, key, new Listed(page), form)))
+			.isEqualTo(hex(ReplyFrame.of(7, key, new Listed(plainPage), form)));
+		assertThat(hex(ReplyFrame.of(7, key, answer(page), form)))
+			.isEqualTo(hex(ReplyFrame.of(7, key, answer(plainPage), form)));
+		assertThat(hex(ReplyFrame.of(7, key, answer(page)))).as("in version 6")
+			.endsWith(ByteBufUtil.hexDump(page.toBytes()));
+	}
+
+	private static Answered answer(Page page) {
+		return Answered.withPage(ByteBuffer.allocate(1 + page.length()).put((byte) 1).put(page.toBytes()).array(), 1);
 	}
 
 	@ParameterizedTest
@@ -154,7 +231,7 @@ class FramesTests {
 	/** To a node that speaks version 4; it has the number of copies, never a default. */
 	@Test
 	void inVersion4EntriesAreInFormat1() {
-		EntryForm form = EntryForm.of(4, 3);
+		EntryForm form = new EntryForm(4, 3);
 		Version version = new Version(0x018b_cfe5_6800_0007L, 0xfedc_ba98_7654_3210L);
 		Key key = Generator.key("key");
 		String format1 = "01018bcfe568000007fedcba98765432102f85d6c70103";
@@ -163,12 +240,11 @@ class FramesTests {
 			Page.Builder builder = new Page.Builder(Page.Limit.of(1000, 10));
 			builder.add(key, entry);
 			Page page = builder.build(true);
-			byte[] answer = ByteBuffer.allocate(1 + page.length()).put((byte) 1).put(page.toBytes()).array();
 
 			assertThat(ByteBufUtil.hexDump(form.written(key, EntryFormat.encode(key, entry)))).isEqualTo(format1);
 			assertThat(hex(ReplyFrame.of(7, key, Held.of(entry), form))).endsWith(format1);
 			assertThat(hex(ReplyFrame.of(7, key, new Listed(page), form))).endsWith("6b6579" + format1);
-			assertThat(hex(ReplyFrame.of(7, key, Answered.withPage(answer, 1), form))).endsWith("6b6579" + format1);
+			assertThat(hex(ReplyFrame.of(7, key, answer(page), form))).endsWith("6b6579" + format1);
 			assertThat(ReplyFrame.read(written(ReplyFrame.of(7, key, Held.of(entry), form))).toReply(key, form))
 				.isEqualTo(Held.of(new Tombstone(version, Copies.DEFAULT)));
 		}
@@ -271,7 +347,8 @@ class FramesTests {
 
 	@Test
 	void whatIsNoReplyIsNone() {
-		for (byte kind : new byte[] { 0, ReplicaProtocol.HELLO, ReplicaProtocol.PONG, ReplicaProtocol.TOO_LARGE, 99 }) {
+		for (byte kind : new byte[] { 0, ReplicaProtocol.HELLO, ReplicaProtocol.PONG, ReplicaProtocol.TOO_LARGE,
+				ReplicaProtocol.REFUSED, 99 }) {
 			ReplyFrame frame = ReplyFrame.read(written(ReplyFrame.of(1, kind)));
 			assertThatIllegalStateException().isThrownBy(() -> frame.toReply(Generator.key("k")));
 		}

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
@@ -21,7 +22,7 @@ class InFlightTests {
 	private static PeerCall call(long deadlineNanos) {
 		List<PeerCall> made = new ArrayList<>();
 		Mono.<Reply>create(sink -> made
-			.add(new PeerCall(Call.READ, Generator.key("k"), Frame.NO_BYTES, deadlineNanos, 0, sink, null)))
+			.add(new PeerCall(Call.READ, Generator.key("k"), Version.ABSENT, deadlineNanos, 0, sink, null)))
 			.subscribe();
 		return made.getFirst();
 	}

@@ -3,6 +3,7 @@ package io.kvorum.transport;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -21,16 +22,28 @@ class PeerCallTests {
 
 	private PeerCall call(Call call) {
 		List<PeerCall> made = new ArrayList<>();
-		Mono.<Reply>create(sink -> made.add(new PeerCall(call, Generator.key("key"), Frame.NO_BYTES, 0, 0, sink, null)))
+		Mono.<Reply>create(sink -> made.add(new PeerCall(call, Generator.key("key"), Version.ABSENT, 0, 0, sink, null)))
 			.subscribe(this.replies::add);
 		return made.getFirst();
 	}
 
 	/** A page takes longer than a read: it would teach the hedge to wait. */
 	@ParameterizedTest
-	@CsvSource({ "READ, true", "READ_VERSION, true", "STORE, false", "REPAIR, false", "SCAN, false" })
+	@CsvSource({ "READ, true", "READ_VERSION, true", "STORE, false", "WRITE_BACK, false", "REPAIR, false",
+			"PREPARE, false", "ACCEPT, false", "SCAN, false", "QUESTION, false" })
 	void readsOfSingleEntriesTellHowLongAReadTakesAndNothingElseDoes(Call call, boolean tells) {
 		assertThat(call(call).isRead()).isEqualTo(tells);
+	}
+
+	/** A promise of a lost prepare stores nothing. */
+	@ParameterizedTest
+	@CsvSource({ "READ, false", "READ_VERSION, false", "STORE, true", "WRITE_BACK, true", "REPAIR, true",
+			"PREPARE, false", "ACCEPT, true", "SCAN, false", "QUESTION, false" })
+	void whatStoresAndIsLostMayHaveHappened(Call call, boolean mayHaveHappened) {
+		Failed lost = call(call).lost(Reason.TIMEOUT, "late");
+
+		assertThat(lost.mayHaveHappened()).isEqualTo(mayHaveHappened);
+		assertThat(lost.mayRetry()).isTrue();
 	}
 
 	@Test

@@ -17,6 +17,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
@@ -29,6 +30,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Subscription;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
@@ -129,7 +132,40 @@ class ReplicaStreamTests {
 		send(new OperationFrame(2, ReplicaProtocol.REPAIR, 1, KEY, EntryFormat.encode(KEY, ENTRY)),
 				new OperationFrame(3, ReplicaProtocol.READ_VERSION, 1, KEY, Frame.NO_BYTES));
 
-		assertThat(this.replica.asked).containsExactly("repair", "readVersion");
+		assertThat(this.replica.asked).containsExactly("REPAIR", "readVersion");
+	}
+
+	@Test
+	void aBallotIsCarriedOutWithItsVersionAndTheTimeThatRemains() {
+		this.peer.request(100);
+		Version version = new Version(5, 6);
+		byte[] entry = EntryFormat.encode(KEY, ENTRY);
+		send(new OperationFrame(1, ReplicaProtocol.PREPARE, 700, KEY, version, Frame.NO_BYTES),
+				new OperationFrame(2, ReplicaProtocol.ACCEPT, 800, KEY, version, entry),
+				new OperationFrame(3, ReplicaProtocol.WRITE_BACK, 900, KEY, entry));
+		this.replica.answer(0, Held.of(ENTRY));
+		this.replica.answer(1, Acknowledged.INSTANCE);
+		Reply refused = new Refusal(new Version(9, 9), new Version(8, 8)).toFailed();
+		this.replica.answer(2, refused);
+		turn();
+
+		assertThat(this.replica.asked).containsExactly("prepare " + version,
+				"accept %s on %s".formatted(ENTRY.version(), version), "WRITE_BACK");
+		assertThat(this.replica.deadlines).extracting(deadline -> deadline.remainingNanos(this.time))
+			.containsExactly(700_000L, 800_000L, 900_000L);
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.HELD, ReplicaProtocol.ACKNOWLEDGED,
+				ReplicaProtocol.REFUSED);
+		assertThat(this.replies.getLast().toReply(KEY)).isEqualTo(refused);
+	}
+
+	@Test
+	void theLargeEntryOfAPromiseHasToBeRequestedOnTheOtherLane() {
+		this.peer.request(100);
+		send(new OperationFrame(1, ReplicaProtocol.PREPARE, 700, KEY, new Version(5, 6), Frame.NO_BYTES));
+		this.replica.answer(0, held(Lane.SMALL_BYTES + 1));
+		turn();
+
+		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.TOO_LARGE);
 	}
 
 	@Test
@@ -200,14 +236,18 @@ class ReplicaStreamTests {
 		assertThat(this.peer.isOver).isFalse();
 	}
 
-	@Test
-	void anEntryThatWasDamagedOnItsWayIsNotStored() {
+	@ParameterizedTest
+	@ValueSource(bytes = { ReplicaProtocol.STORE, ReplicaProtocol.WRITE_BACK, ReplicaProtocol.REPAIR,
+			ReplicaProtocol.ACCEPT })
+	void anEntryThatWasDamagedOnItsWayIsNotStored(byte kind) {
 		this.peer.request(100);
 		byte[] entry = EntryFormat.encode(KEY, ENTRY);
 		entry[entry.length - 1]++;
-		send(new OperationFrame(1, ReplicaProtocol.STORE, 1, KEY, entry));
+		send(new OperationFrame(1, kind, 1, KEY, entry));
 
 		assertThat(kinds()).containsExactly(ReplicaProtocol.HELLO, ReplicaProtocol.FAILED);
+		assertThat(this.replies.getLast().toReply(KEY)).isInstanceOfSatisfying(Failed.class,
+				failed -> assertThat(failed.mayHaveHappened()).isFalse());
 		assertThat(this.replica.asked).isEmpty();
 	}
 
@@ -236,15 +276,19 @@ class ReplicaStreamTests {
 			send(read(i));
 			this.replica.answer(i, held((i < large) ? Lane.SMALL_BYTES : 100));
 		}
-		send(new OperationFrame(replies, ReplicaProtocol.STORE, 1, KEY, EntryFormat.encode(KEY, ENTRY)));
-		this.replica.answer(replies, Failed.unknown(Reason.WRITE_FAILED, "the disk is gone ".repeat(20)));
-		send(read(replies + 1));
-		this.replica.answer(replies + 1, held(1000));
+		OperationFrame store = new OperationFrame(replies, ReplicaProtocol.STORE, 1, KEY,
+				EntryFormat.encode(KEY, ENTRY));
+		send(store, store, read(replies + 1));
+		this.replica.answer(replies, new Refusal(new Version(9, 9), new Version(8, 8)).toFailed());
+		this.replica.answer(replies + 1, Failed.unknown(Reason.WRITE_FAILED, "the disk is gone ".repeat(20)));
+		this.replica.answer(replies + 2, held(1000));
 		this.peer.request(Long.MAX_VALUE);
 		turn();
 
-		Reply store = this.replies.get(this.replies.size() - 2).toReply(KEY);
-		assertThat(store).isEqualTo(Failed.unknown(Reason.WRITE_FAILED, ""));
+		assertThat(this.replies.get(this.replies.size() - 3).toReply(KEY)).as("a refusal, of which nothing is lost")
+			.isEqualTo(new Refusal(new Version(9, 9), new Version(8, 8)).toFailed());
+		assertThat(this.replies.get(this.replies.size() - 2).toReply(KEY))
+			.isEqualTo(Failed.unknown(Reason.WRITE_FAILED, ""));
 		assertThat(this.replies.getLast().toReply(KEY)).as("a read, for which there is no room")
 			.isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.OVERLOADED));
 	}
@@ -327,7 +371,7 @@ class ReplicaStreamTests {
 
 	@Test
 	void whatIsNoFrameEndsTheStream() {
-		for (byte kind : new byte[] { 0, ReplicaProtocol.QUESTION + 1, ReplicaProtocol.HELLO, -1 }) {
+		for (byte kind : new byte[] { 0, ReplicaProtocol.ACCEPT + 1, ReplicaProtocol.HELLO, -1 }) {
 			ReplicaStreamTests other = new ReplicaStreamTests();
 			other.peer.request(100);
 			other.send(new OperationFrame(1, kind, 1, KEY, Frame.NO_BYTES));
@@ -407,7 +451,17 @@ class ReplicaStreamTests {
 
 		@Override
 		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-			return call(purpose.isRepair() ? "repair" : "store", deadline);
+			return call((purpose == Purpose.WRITE) ? "store" : purpose.name(), deadline);
+		}
+
+		@Override
+		public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+			return call("prepare " + ballot, deadline);
+		}
+
+		@Override
+		public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+			return call("accept %s on %s".formatted(entry.version(), base), deadline);
 		}
 
 		@Override

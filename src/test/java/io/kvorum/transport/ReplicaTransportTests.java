@@ -5,6 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Set;
@@ -17,6 +18,7 @@ import java.util.function.BiConsumer;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -28,9 +30,11 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
@@ -49,6 +53,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.Disposable;
@@ -59,6 +65,7 @@ import reactor.netty.http.client.HttpClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** The replica protocol between nodes in one JVM, over real connections. */
 @Timeout(60)
@@ -171,8 +178,170 @@ class ReplicaTransportTests {
 		assertThat(replies).hasSize(30).allMatch(Held.of(entry)::equals);
 	}
 
+	/** From a caller outside the event loops, on the stream of large entries. */
 	@Test
-	void aLargeEntryReadOnAnEventLoopComesBackToThatLoop() {
+	void aConditionalWriteGoesThroughAPeer() {
+		Replica remote = remote();
+		Version ballot = new Version(9 << 16, 9);
+		Version higher = new Version(9 << 16, 10);
+		Entry entry = ENTRY.under(ballot, new Generator(1).lineage());
+		assertThat(remote.knowsBallots()).isTrue();
+
+		assertThat(TransportNodes.reply(remote.prepare(KEY, ballot, TransportNodes.soon()))).isEqualTo(Held.nothing());
+		assertThat(TransportNodes.reply(remote.accept(KEY, entry, Version.ABSENT, TransportNodes.soon())))
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(TransportNodes.reply(remote.prepare(KEY, higher, TransportNodes.soon()))).isEqualTo(Held.of(entry));
+		assertThat(TransportNodes.reply(remote.read(KEY, TransportNodes.soon()))).isEqualTo(Held.of(entry));
+		assertThat(this.second.asked).extracting(TestReplica.Asked::call, TestReplica.Asked::version)
+			.containsExactly(tuple(Call.PREPARE, ballot), tuple(Call.ACCEPT, Version.ABSENT),
+					tuple(Call.PREPARE, higher), tuple(Call.READ, Version.ABSENT));
+		assertThat(this.second.asked.get(1).entry()).isEqualTo(entry);
+	}
+
+	@Test
+	void whatAPromiseRefusesIsToldWithThePromiseAndWhatIsHeld() {
+		Replica remote = remote();
+		Version older = new Version(8 << 16, 9);
+		Version promise = new Version(10 << 16, 9);
+		TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE, TransportNodes.soon()));
+		TransportNodes.reply(remote.prepare(KEY, promise, TransportNodes.soon()));
+		Live late = Generator.live(older, "late");
+
+		Reply refused = new Refusal(promise, ENTRY.version()).toFailed();
+		for (Mono<Reply> call : List.of(remote.prepare(KEY, older, TransportNodes.soon()),
+				remote.accept(KEY, late, Version.ABSENT, TransportNodes.soon()),
+				remote.store(KEY, late, Purpose.WRITE, TransportNodes.soon()),
+				remote.store(KEY, late, Purpose.WRITE_BACK, TransportNodes.soon()))) {
+			assertThat(TransportNodes.reply(call)).isEqualTo(refused);
+		}
+		assertThat(TransportNodes.reply(remote.store(KEY, ENTRY, Purpose.WRITE_BACK, TransportNodes.soon())))
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(TransportNodes.reply(remote.store(KEY, late, Purpose.REPAIR, TransportNodes.soon())))
+			.as("older than what is held: nothing to do")
+			.isEqualTo(Acknowledged.INSTANCE);
+		assertThat(this.second.asked).extracting(TestReplica.Asked::call)
+			.containsExactly(Call.STORE, Call.PREPARE, Call.PREPARE, Call.ACCEPT, Call.STORE, Call.WRITE_BACK,
+					Call.WRITE_BACK, Call.REPAIR);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "4", "5" })
+	void aPeerOfAnOlderReleaseIsNotAskedForBallotsAndGetsNoLineage(String version) {
+		List<OperationFrame> stored = new CopyOnWriteArrayList<>();
+		ScriptedPeer peer = peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind != ReplicaProtocol.PING) {
+				stored.add(frame);
+				stream.send(ReplyFrame.of(frame.correlation, ReplicaProtocol.ACKNOWLEDGED));
+			}
+		});
+		peer.version = version.isEmpty() ? null : version;
+		Replica remote = connected(this.nodes.start(this.first));
+		Live entry = ENTRY.under(ENTRY.version(), new Generator(1).lineage());
+
+		assertThat(remote.knowsBallots()).isFalse();
+		assertThat(TransportNodes.reply(remote.prepare(KEY, ENTRY.version(), TransportNodes.soon())))
+			.isSameAs(Replica.NO_BALLOTS);
+		assertThat(TransportNodes.reply(remote.accept(KEY, entry, Version.ABSENT, TransportNodes.soon())))
+			.isSameAs(Replica.NO_BALLOTS);
+		assertThat(stored).isEmpty();
+		for (Purpose purpose : Purpose.values()) {
+			assertThat(TransportNodes.reply(remote.store(KEY, entry, purpose, TransportNodes.soon())))
+				.isEqualTo(Acknowledged.INSTANCE);
+		}
+		byte[] plain = new EntryForm(version.equals("5") ? 5 : 4, 2).written(KEY, EntryFormat.encode(KEY, ENTRY));
+		assertThat(stored).extracting(frame -> frame.kind)
+			.containsExactly(ReplicaProtocol.STORE, ReplicaProtocol.REPAIR, ReplicaProtocol.REPAIR);
+		assertThat(stored).allSatisfy(frame -> assertThat(frame.entry).isEqualTo(plain));
+	}
+
+	@Test
+	void aPeerThatIsUpdatedIsAskedForBallotsFromThenOn() {
+		ScriptedPeer peer = peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind == ReplicaProtocol.PREPARE) {
+				stream.send(ReplyFrame.of(frame.correlation, KEY, Held.of(ENTRY)));
+			}
+		});
+		peer.version = "5";
+		ReplicaTransport transport = this.nodes.start(this.first);
+		Replica remote = connected(transport);
+		assertThat(remote.knowsBallots()).isFalse();
+		peer.saysHello = false;
+		peer.streams.forEach(ScriptedPeer.Stream::breakOff);
+		this.nodes.awaitAway(transport, 1);
+		assertThat(remote.knowsBallots()).as("of a peer that is away").isTrue();
+		assertThat(failed(TransportNodes.reply(remote.prepare(KEY, ENTRY.version(), TransportNodes.soon()))).reason())
+			.isEqualTo(Reason.AWAY);
+		peer.version = "6";
+		peer.saysHello = true;
+
+		this.nodes.awaitThere(transport, 1);
+		assertThat(remote.knowsBallots()).isTrue();
+		assertThat(TransportNodes.reply(remote.prepare(KEY, ENTRY.version(), TransportNodes.soon())))
+			.isEqualTo(Held.of(ENTRY));
+	}
+
+	/** A node of an older release asks; the newest version that it speaks. */
+	@ParameterizedTest
+	@ValueSource(ints = { 4, 5, 6 })
+	void aCallerOfAnOlderReleaseGetsNoLineageAndARefusalAsAFailureThatDidNothing(int version) {
+		this.nodes.start(this.second);
+		Entry entry = ENTRY.under(ENTRY.version(), new Generator(1).lineage());
+		Awaited.of(this.second.storage.store(KEY, entry, Deadline.NONE));
+		EntryForm form = new EntryForm(version, 2);
+		Live late = Generator.live(new Version(1 << 16, 1), "late");
+		ScanOrder order = new ScanOrder(KeyRange.all(), Page.Limit.of(1000, 10));
+		List<ReplyFrame> replies = repliesTo(version,
+				new OperationFrame(1, ReplicaProtocol.READ, 1_000_000, KEY, Frame.NO_BYTES),
+				new OperationFrame(2, ReplicaProtocol.SCAN, 1_000_000, OperationFrame.NO_KEY, order.toBytes()),
+				new OperationFrame(3, ReplicaProtocol.STORE, 1_000_000, KEY,
+						form.written(KEY, EntryFormat.encode(KEY, late))));
+
+		Live known = (Live) ((version < 6) ? ENTRY : entry);
+		Copies copies = (version < 5) ? Copies.DEFAULT : known.copies();
+		Live expected = new Live(known.version(), copies, Live.NEVER, known.contentType(), known.value(),
+				known.lineage());
+		assertThat(replies.get(1).toReply(KEY, form)).isEqualTo(Held.of(expected));
+		Page.Cursor cursor = page(replies.get(2).toReply(OperationFrame.NO_KEY, form)).cursor();
+		assertThat(cursor.advance()).isTrue();
+		assertThat(cursor.entry()).isEqualTo(expected);
+		assertThat(cursor.advance()).isFalse();
+		Failed refused = new Refusal(ENTRY.version(), ENTRY.version()).toFailed();
+		assertThat(replies.get(3).kind).isEqualTo((version < 6) ? ReplicaProtocol.FAILED : ReplicaProtocol.REFUSED);
+		assertThat(replies.get(3).toReply(KEY, form))
+			.isEqualTo((version < 6) ? Failed.notDone(Reason.PROMISED, refused.detail()) : refused);
+	}
+
+	/** What the second node replies to one that speaks the versions up to this one. */
+	private List<ReplyFrame> repliesTo(int newest, OperationFrame... operations) {
+		String address = this.nodes.addresses.get(1);
+		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
+				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+		ByteBuf all = Unpooled.buffer();
+		for (OperationFrame operation : operations) {
+			operation.writeHead(all);
+			all.writeBytes(operation.tail());
+		}
+		ByteBuf in = HttpClient.newConnection().headers(headers -> {
+			introduce(headers, opening, RIGHT_VERSION, "the secret");
+			headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, newest);
+		}).post().uri(address + ReplicaProtocol.PATH).send(Mono.just(all)).responseSingle((response, body) -> {
+			assertThat(response.responseHeaders().getInt(ReplicaProtocol.VERSION_HEADER)).isEqualTo(newest);
+			return body.asByteArray();
+		}).map(Unpooled::wrappedBuffer).blockOptional(Duration.ofSeconds(10)).orElseThrow();
+		List<ReplyFrame> replies = new ArrayList<>();
+		while (in.isReadable()) {
+			replies.add(ReplyFrame.read(in.readSlice(in.readInt())));
+		}
+		replies.sort(Comparator.comparingInt(reply -> reply.correlation));
+		return replies;
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "READ", "PREPARE" })
+	void aLargeEntryAskedForOnAnEventLoopComesBackToThatLoop(Call call) {
+		Version ballot = new Version(8 << 16, 8);
 		try (TransportNodes three = new TransportNodes(3)) {
 			TestReplica holder = three.replica(0);
 			TestReplica between = three.replica(1);
@@ -181,13 +350,15 @@ class ReplicaTransportTests {
 			ReplicaTransport client = three.start(three.replica(2));
 			three.awaitThere(asking, 0);
 			three.awaitThere(client, 1);
+			three.awaitThere(client, 0);
 			Live entry = large(100_000);
 			TransportNodes.reply(three.remote(client, 0).store(KEY, entry, Purpose.WRITE, TransportNodes.soon()));
 			List<String> threads = new CopyOnWriteArrayList<>();
 			between.script(one -> {
 				threads.add(Thread.currentThread().getName());
-				return three.remote(asking, 0)
-					.read(one.key(), one.deadline())
+				Replica remote = three.remote(asking, 0);
+				return ((call == Call.READ) ? remote.read(one.key(), one.deadline())
+						: remote.prepare(one.key(), ballot, one.deadline()))
 					.doOnNext(_ -> threads.add(Thread.currentThread().getName()));
 			});
 
@@ -197,6 +368,13 @@ class ReplicaTransportTests {
 				assertThat(reply).isEqualTo(Held.of(entry));
 				assertThat(threads.stream().distinct()).hasSize(1);
 			}
+			assertThat(holder.asked).extracting(TestReplica.Asked::call)
+				.containsOnly(Call.STORE, call)
+				.as("on both lanes")
+				.filteredOn(call::equals)
+				.hasSize(20);
+			assertThat(holder.asked).filteredOn(one -> one.call() == Call.PREPARE)
+				.allSatisfy(one -> assertThat(one.version()).isEqualTo(ballot));
 		}
 	}
 

@@ -12,6 +12,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -78,6 +79,9 @@ final class ScriptedPeer implements AutoCloseable {
 	/** Of the streams that come: without it they are never open. */
 	volatile boolean saysHello;
 
+	/** Of the streams that come. The oldest release, which speaks 4, names none. */
+	volatile @Nullable String version;
+
 	ScriptedPeer(String address, boolean saysHello, BiConsumer<Stream, OperationFrame> script) {
 		this.script = script;
 		this.saysHello = saysHello;
@@ -93,6 +97,10 @@ final class ScriptedPeer implements AutoCloseable {
 		}
 		response.header(ReplicaProtocol.PROOF_HEADER,
 				HANDSHAKE.proof(Side.CALLED, openingOf(request.requestHeaders())));
+		String spoken = this.version;
+		if (spoken != null) {
+			response.header(ReplicaProtocol.VERSION_HEADER, spoken);
+		}
 		Stream stream = new Stream(String.valueOf(request.requestHeaders().get(ReplicaProtocol.LANE_HEADER)));
 		this.headers.add(request.requestHeaders().copy());
 		this.streams.add(stream);

@@ -63,10 +63,10 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private final KnownPeers peers;
 
+	private final AtomicBoolean hasMetNamesake = new AtomicBoolean();
+
 	private volatile Runnable whenRestarted = () -> {
 	};
-
-	private final AtomicBoolean hasMetNamesake = new AtomicBoolean();
 
 	private volatile Membership own = Membership.NEW;
 
