@@ -10,7 +10,6 @@ import io.kvorum.quorum.Tally;
 import io.kvorum.replication.ReplicaSet;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
-import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -228,14 +227,14 @@ abstract class Round {
 		}
 
 		private void setAlarm(Mono<Long> patience) {
-			Disposable.Swap alarm = Disposables.swap();
+			Patience alarm = new Patience();
 			synchronized (this) {
 				if (super.isOver || this.alarm != null) {
 					return;
 				}
 				this.alarm = alarm;
 			}
-			alarm.update(patience.subscribe(_ -> super.giveUp(), super.sink::error));
+			alarm.set(patience);
 		}
 
 		@Override
@@ -247,6 +246,25 @@ abstract class Round {
 			if (this.witness != null) {
 				this.witness.decided(tally);
 			}
+		}
+
+		/** Gives the round up when it has taken long. */
+		private final class Patience extends BaseSubscriber<Long> {
+
+			void set(Mono<Long> patience) {
+				patience.subscribe(this);
+			}
+
+			@Override
+			protected void hookOnNext(Long value) {
+				Stores.super.giveUp();
+			}
+
+			@Override
+			protected void hookOnError(Throwable error) {
+				Stores.super.sink.error(error);
+			}
+
 		}
 
 	}
