@@ -83,6 +83,9 @@ final class ReplicaEndpoint {
 
 	private volatile boolean stopping;
 
+	/** Whether the streams have been ended. One that was being opened may still come. */
+	private volatile boolean ended;
+
 	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
 			CallerThreads callers, PendingConnections pending, Handshake handshake, Consumer<String> onAccepted,
 			TransportEvents events) {
@@ -141,7 +144,10 @@ final class ReplicaEndpoint {
 
 	private void register(ReplicaStream stream, String from) {
 		this.streams.put(stream, from);
-		if (this.stopping) {
+		if (this.ended) {
+			stream.end();
+		}
+		else if (this.stopping) {
 			stream.leave();
 		}
 		else {
@@ -287,6 +293,7 @@ final class ReplicaEndpoint {
 
 	void begin() {
 		this.stopping = false;
+		this.ended = false;
 	}
 
 	/** Asks all peers to end their streams. */
@@ -312,6 +319,7 @@ final class ReplicaEndpoint {
 	}
 
 	void end() {
+		this.ended = true;
 		this.streams.keySet().forEach(ReplicaStream::end);
 	}
 

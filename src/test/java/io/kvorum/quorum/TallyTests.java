@@ -157,7 +157,7 @@ class TallyTests {
 	@Test
 	void everyReasonHasACodeOfItsOwnAndAnUnknownCodeIsAnInternalError() {
 		assertThat(Reason.values()).allSatisfy(reason -> assertThat(Reason.ofCode(reason.code())).isEqualTo(reason));
-		assertThat(List.of(-1L, 0L, 14L, Long.MAX_VALUE, 1L << 32 | 1))
+		assertThat(List.of(-1L, 0L, 16L, Long.MAX_VALUE, 1L << 32 | 1))
 			.allSatisfy(code -> assertThat(Reason.ofCode(Objects.requireNonNull(code))).isEqualTo(Reason.INTERNAL));
 	}
 

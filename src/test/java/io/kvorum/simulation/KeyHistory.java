@@ -148,10 +148,14 @@ final class KeyHistory {
 
 		private final Map<Key, KeyHistory> keys;
 
+		/** What is asked for of keys without unusual copies and expiry. */
+		private final MixedHabits mixed;
+
 		private boolean onlyReads;
 
-		Habitual(Map<Key, KeyHistory> keys) {
+		Habitual(Map<Key, KeyHistory> keys, Mix mix) {
 			this.keys = keys;
+			this.mixed = new MixedHabits(mix);
 		}
 
 		private KeyHistory of(Key key) {
@@ -178,7 +182,13 @@ final class KeyHistory {
 
 		@Override
 		public @Nullable Intent next(Key key, Chance chance) {
-			return this.onlyReads ? Intent.to(Kind.GET) : chance.of(0.15) ? Intent.to(Kind.DELETE) : null;
+			if (this.onlyReads) {
+				return Intent.to(Kind.GET);
+			}
+			if (this.mixed.writesOnConditions() && !of(key).eventual && !of(key).expires) {
+				return this.mixed.next(key, chance);
+			}
+			return chance.of(0.15) ? Intent.to(Kind.DELETE) : null;
 		}
 
 		@Override
@@ -190,6 +200,7 @@ final class KeyHistory {
 		@Override
 		public void told(Key key, Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
 			of(key).told.add(new Told(operation, version, ttl));
+			this.mixed.told(key, operation, version, ttl);
 		}
 
 	}

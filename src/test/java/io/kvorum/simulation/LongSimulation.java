@@ -83,7 +83,9 @@ final class LongSimulation {
 			boolean eventual = !expires && i < this.scenario.expiring() + this.scenario.eventual();
 			this.keys.put(key, new KeyHistory(key, expires, eventual, this.cluster, this.scenario.uncertainMillis()));
 		}
-		this.habits = new KeyHistory.Habitual(this.keys);
+		// Backups of different moments have the promises of those moments.
+		boolean keepsPromises = !this.scenario.restoresAll();
+		this.habits = new KeyHistory.Habitual(this.keys, keepsPromises ? Mix.any(new Chance(~seed)) : Mix.PLAIN);
 	}
 
 	/**
