@@ -83,7 +83,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	/** Ends when a round in which a promise has refused has taken long. */
 	final Mono<Long> patience;
 
-	final Turns turns;
+	final Turns<KeyWrite.Written> turns;
 
 	final ReadRepair readRepair;
 
@@ -119,7 +119,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.settings = settings;
 		this.alarms = alarms;
 		this.patience = Mono.defer(() -> alarms.after(settings.hedgeDelay()));
-		this.turns = new Turns(callers);
+		this.turns = new Turns<>(callers);
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;
 		this.missedStores = missedStores;

@@ -69,6 +69,10 @@ abstract class KeyOperation {
 		return (this.consistency == Consistency.LINEARIZABLE) ? this.node.patience : null;
 	}
 
+	final boolean isDelete() {
+		return this.operation == Operation.DELETE;
+	}
+
 	/** Observes one round; null if the operation is not observed. */
 	final @Nullable ObservedRound observe(Step step) {
 		return this.observer.isObserving() ? new ObservedRound(step, this.set, this.observer, this.node.time) : null;

@@ -47,11 +47,36 @@ final class KeyWrite extends KeyOperation {
 
 	Mono<Version> run() {
 		Mono<Version> write = this.condition.isNone() ? version().flatMap(this::store)
-				: this.node.turns.inTurn(this.key, Mono.defer(this::compareAndStore));
+				: this.node.turns.inTurn(this.key, Mono.defer(this::compareAndStore), this::failureBy)
+					.map(Written::identity);
 		return write
 			.doOnError(OperationFailedException.class,
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
 			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.CONDITION_NOT_MET));
+	}
+
+	/**
+	 * Fails this write by what another one has found while this one waited for it: the
+	 * value that it wrote, or that its own condition did not hold for.
+	 */
+	private @Nullable Throwable failureBy(@Nullable Written other, @Nullable Throwable error) {
+		if (other == null && !(error instanceof ConditionNotMetException)) {
+			return null;
+		}
+		Version current = (other != null) ? other.current() : ((ConditionNotMetException) error).current();
+		if (this.condition.holdsFor(current)) {
+			return null;
+		}
+		this.node.events.compared(0);
+		return new ConditionNotMetException(current);
+	}
+
+	/**
+	 * A write that has happened.
+	 *
+	 * @param current the identity of the value then; null if it was a delete
+	 */
+	record Written(Version identity, @Nullable Version current) {
 	}
 
 	/**
@@ -103,7 +128,7 @@ final class KeyWrite extends KeyOperation {
 	 * and the condition does not hold of it, that is the answer, and no promise gets in
 	 * the way of others.
 	 */
-	private Mono<Version> compareAndStore() {
+	private Mono<Written> compareAndStore() {
 		Failed outdated = outdated();
 		if (outdated != null) {
 			return Mono.error(OperationFailures.notBegun(this.asked.ack(), this.node.self, outdated));
@@ -120,7 +145,7 @@ final class KeyWrite extends KeyOperation {
 		return (position == 0) ? replica.read(this.key, this.deadline) : replica.readVersion(this.key, this.deadline);
 	}
 
-	private Mono<Version> compareAndStore(Tally tally) {
+	private Mono<Written> compareAndStore(Tally tally) {
 		Held newest = tally.newest();
 		boolean isKnown = !newest.lacksEntry() && tally.isHeldByEnough(newest.version());
 		Version current = this.node.identityNow(newest.entry());
@@ -130,6 +155,7 @@ final class KeyWrite extends KeyOperation {
 		}
 		BallotWrite write = BallotWrite.conditional(this, this.condition, this.maker, newest.version());
 		return write.run()
+			.map(identity -> new Written(identity, isDelete() ? null : identity))
 			.doOnNext(_ -> decided(Outcome.REACHED))
 			.doOnTerminate(() -> this.node.events.compared(write.attempts()));
 	}

@@ -1,7 +1,9 @@
 package io.kvorum.coordination;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.Executor;
@@ -19,10 +21,16 @@ import reactor.util.context.Context;
  * Lets the conditional writes of a key that this node coordinates run one after the
  * other. At once they would only outbid each other's ballots.
  * <p>
+ * A write that ends tells what it has found to those that were waiting when it began. It
+ * was found while they waited, so it may be their answer too: of a hundred clients that
+ * try the same lock, one asks the replicas.
+ * <p>
  * The writes that wait are bounded by the requests in flight. Each ends by its own
  * deadline, so none waits for longer than it may take. Thread-safe.
+ *
+ * @param <T> the result of a write
  */
-final class Turns {
+final class Turns<T> {
 
 	private final CallerThreads callers;
 
@@ -30,19 +38,41 @@ final class Turns {
 	 * The turns of each key, first the one whose turn it is; none without turns. Guarded
 	 * by this.
 	 */
-	private final Map<Key, Queue<Turn<?>>> lines = new HashMap<>();
+	private final Map<Key, Queue<Turn>> lines = new HashMap<>();
+
+	/** The number of the last event: a turn entered, or began. Guarded by this. */
+	private long lastEvent;
 
 	Turns(CallerThreads callers) {
 		this.callers = callers;
 	}
 
 	/**
+	 * Answers a write that waits by the end of another one. Called under a lock.
+	 *
+	 * @param <T> the result of a write
+	 */
+	@FunctionalInterface
+	interface Answering<T> {
+
+		/**
+		 * Returns the failure that answers the write.
+		 * @param result the result of the other one; null if it has none
+		 * @param error the failure of the other one; null if it has none
+		 * @return null if the write has to run itself
+		 */
+		@Nullable Throwable failureBy(@Nullable T result, @Nullable Throwable error);
+
+	}
+
+	/**
 	 * Runs a write when it is its turn, on the caller's executor. The next one of the key
 	 * begins when it ends or is cancelled.
+	 * @param answering answers it without running it
 	 */
-	<T> Mono<T> inTurn(Key key, Mono<T> write) {
+	Mono<T> inTurn(Key key, Mono<T> write, Answering<T> answering) {
 		return Mono.create(sink -> {
-			Turn<T> turn = new Turn<>(key, write, sink, this.callers.current());
+			Turn turn = new Turn(key, write, answering, sink, this.callers.current());
 			sink.onDispose(turn::end);
 			if (enter(turn)) {
 				turn.begin();
@@ -51,27 +81,48 @@ final class Turns {
 	}
 
 	/** Adds a turn; returns whether it begins at once. */
-	private synchronized boolean enter(Turn<?> turn) {
+	private synchronized boolean enter(Turn turn) {
 		if (turn.isDisposed()) {
 			return false;
 		}
-		Queue<Turn<?>> line = this.lines.computeIfAbsent(turn.key, _ -> new ArrayDeque<>(1));
+		turn.enteredAt = ++this.lastEvent;
+		Queue<Turn> line = this.lines.computeIfAbsent(turn.key, _ -> new ArrayDeque<>(1));
 		line.add(turn);
-		return line.peek() == turn;
+		return isFirst(turn, line);
 	}
 
-	/** Removes a turn; returns the one that begins because of it, if any. */
-	private synchronized @Nullable Turn<?> leave(Turn<?> turn) {
-		Queue<Turn<?>> line = this.lines.get(turn.key);
+	/** Whether it is the turn of this write, which begins then. */
+	private boolean isFirst(Turn turn, Queue<Turn> line) {
+		boolean isFirst = line.peek() == turn;
+		if (isFirst) {
+			turn.beganAt = ++this.lastEvent;
+		}
+		return isFirst;
+	}
+
+	/**
+	 * Removes a turn. If it was its turn, the next one begins.
+	 * @param answered takes those that its end has answered
+	 * @return the turn that begins; null if there is none
+	 */
+	private synchronized @Nullable Turn leave(Turn turn, List<Turn> answered) {
+		Queue<Turn> line = this.lines.get(turn.key);
 		if (line == null) {
 			return null;
 		}
 		boolean wasFirst = line.peek() == turn;
 		line.remove(turn);
+		if (wasFirst) {
+			line.removeIf(other -> other.isAnsweredBy(turn) && answered.add(other));
+		}
+		Turn next = wasFirst ? line.peek() : null;
+		if (next != null) {
+			isFirst(next, line);
+		}
 		if (line.isEmpty()) {
 			this.lines.remove(turn.key);
 		}
-		return wasFirst ? line.peek() : null;
+		return next;
 	}
 
 	/** The number of keys with a write under way. */
@@ -80,19 +131,34 @@ final class Turns {
 	}
 
 	/** A write that waits, or runs. */
-	private final class Turn<T> extends BaseSubscriber<T> {
+	private final class Turn extends BaseSubscriber<T> {
 
 		private final Key key;
 
 		private final Mono<T> write;
 
+		private final Answering<T> answering;
+
 		private final MonoSink<T> sink;
 
 		private final Executor caller;
 
-		Turn(Key key, Mono<T> write, MonoSink<T> sink, Executor caller) {
+		/** Guarded by the turns, as the next one. */
+		private long enteredAt;
+
+		private long beganAt;
+
+		private volatile @Nullable T result;
+
+		private volatile @Nullable Throwable error;
+
+		/** The failure by the end of another write; null if there is none. */
+		private @Nullable Throwable answer;
+
+		Turn(Key key, Mono<T> write, Answering<T> answering, MonoSink<T> sink, Executor caller) {
 			this.key = key;
 			this.write = write;
+			this.answering = answering;
 			this.sink = sink;
 			this.caller = caller;
 		}
@@ -104,23 +170,40 @@ final class Turns {
 			}
 		}
 
-		/** Begins on the executor of its caller. */
-		private void follow() {
-			try {
-				this.caller.execute(this::begin);
+		/** Whether it was waiting when another write began, whose end answers it. */
+		private boolean isAnsweredBy(Turn other) {
+			if (this.enteredAt > other.beganAt) {
+				return false;
 			}
-			catch (RejectedExecutionException _) {
-				// Its event loop is shutting down.
-				begin();
-			}
+			this.answer = this.answering.failureBy(other.result, other.error);
+			return this.answer != null;
 		}
 
 		/** The write has ended, or its caller has left. */
 		void end() {
 			dispose();
-			Turn<?> next = leave(this);
+			List<Turn> answered = new ArrayList<>(0);
+			Turn next = leave(this, answered);
+			answered.forEach(other -> other.onCaller(other::fail));
 			if (next != null) {
-				next.follow();
+				next.onCaller(next::begin);
+			}
+		}
+
+		private void fail() {
+			Throwable failure = this.answer;
+			if (failure != null) {
+				this.sink.error(failure);
+			}
+		}
+
+		private void onCaller(Runnable task) {
+			try {
+				this.caller.execute(task);
+			}
+			catch (RejectedExecutionException _) {
+				// Its event loop is shutting down.
+				task.run();
 			}
 		}
 
@@ -131,6 +214,7 @@ final class Turns {
 
 		@Override
 		protected void hookOnNext(T value) {
+			this.result = value;
 			this.sink.success(value);
 		}
 
@@ -141,6 +225,7 @@ final class Turns {
 
 		@Override
 		protected void hookOnError(Throwable error) {
+			this.error = error;
 			this.sink.error(error);
 		}
 

@@ -1,6 +1,7 @@
 package io.kvorum.coordination;
 
 import java.util.ArrayDeque;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -30,7 +31,12 @@ class TurnsTests {
 
 	private static final Key OTHER = Generator.key("other");
 
-	private final Turns turns = new Turns(CallerThreads.NONE);
+	private static final Turns.Answering<String> NEVER = (_, _) -> null;
+
+	/** How a write is answered by the end of another one. */
+	private Turns.Answering<String> answering = NEVER;
+
+	private final Turns<String> turns = new Turns<>(CallerThreads.NONE);
 
 	/** The writes that have begun, in their order. */
 	private final List<Write> begun = new ArrayList<>();
@@ -114,7 +120,7 @@ class TurnsTests {
 		Write first = write(this.turns, KEY);
 		CompletableFuture<@Nullable String> failing = this.turns.inTurn(KEY, Mono.<String>defer(() -> {
 			throw new IllegalStateException("no write");
-		})).toFuture();
+		}), NEVER).toFuture();
 		Write third = write(this.turns, KEY);
 
 		first.sink().success("a");
@@ -127,7 +133,7 @@ class TurnsTests {
 	@Test
 	void aWriteThatWaitedBeginsOnTheExecutorOfItsCaller() {
 		Queue<Runnable> tasks = new ArrayDeque<>();
-		Turns turns = new Turns(() -> tasks::add);
+		Turns<String> turns = new Turns<>(() -> tasks::add);
 		Write first = write(turns, KEY);
 		Write second = write(turns, KEY);
 
@@ -142,7 +148,7 @@ class TurnsTests {
 	@Test
 	void aWriteThatIsCancelledJustBeforeItBeginsOnTheExecutorIsNotRun() {
 		Queue<Runnable> tasks = new ArrayDeque<>();
-		Turns turns = new Turns(() -> tasks::add);
+		Turns<String> turns = new Turns<>(() -> tasks::add);
 		Write first = write(turns, KEY);
 		Write second = write(turns, KEY);
 		Write third = write(turns, KEY);
@@ -160,7 +166,7 @@ class TurnsTests {
 
 	@Test
 	void aWriteBeginsThoughItsExecutorShutsDown() {
-		Turns turns = new Turns(() -> _ -> {
+		Turns<String> turns = new Turns<>(() -> _ -> {
 			throw new RejectedExecutionException();
 		});
 		Write first = write(turns, KEY);
@@ -180,7 +186,7 @@ class TurnsTests {
 		int writes = 2_000;
 		CountDownLatch ended = new CountDownLatch(writes);
 		ExecutorService threads = Executors.newFixedThreadPool(4);
-		Turns turns = new Turns(() -> threads);
+		Turns<String> turns = new Turns<>(() -> threads);
 		try (threads) {
 			Mono<String> write = Mono.fromSupplier(() -> {
 				most.accumulateAndGet(running.incrementAndGet(), Math::max);
@@ -191,7 +197,9 @@ class TurnsTests {
 			for (int i = 0; i < writes; i++) {
 				boolean isCancelled = i % 7 == 0;
 				threads.execute(() -> {
-					Disposable subscription = turns.inTurn(KEY, write).doFinally(_ -> ended.countDown()).subscribe();
+					Disposable subscription = turns.inTurn(KEY, write, NEVER)
+						.doFinally(_ -> ended.countDown())
+						.subscribe();
 					if (isCancelled) {
 						subscription.dispose();
 					}
@@ -203,14 +211,63 @@ class TurnsTests {
 		assertThat(turns.size()).isZero();
 	}
 
-	private Write write(Turns turns, Key key) {
+	@Test
+	void theEndOfAWriteDoesNotAnswerThoseThatCameAfterItsBeginning() {
+		Write first = write(this.turns, KEY);
+		this.answering = (result, _) -> new IllegalStateException("after " + result);
+		Write waiting = write(this.turns, KEY);
+		first.sink().success("a");
+
+		// It came after the first one had begun, and what that found may be older.
+		assertThat(this.begun).containsExactly(first, waiting);
+		Write later = write(this.turns, KEY);
+		waiting.sink().success("b");
+		assertThat(this.begun).containsExactly(first, waiting, later);
+		later.sink().success("c");
+		assertThat(later.result).isCompletedWithValue("c");
+	}
+
+	@Test
+	void ofManyThatWaitOneAsksForAll() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+		this.answering = (result, error) -> (error != null) ? error : new IllegalStateException("after " + result);
+		List<Write> waiting = List.of(write(this.turns, KEY), write(this.turns, KEY), write(this.turns, KEY));
+		first.sink().success("a");
+		IllegalStateException failure = new IllegalStateException("not met");
+		second.sink().error(failure);
+
+		assertThat(this.begun).containsExactly(first, second);
+		assertThat(waiting).allSatisfy(write -> assertThat(write.result).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCause(failure));
+	}
+
+	@Test
+	void oneThatIsNotAnsweredBeginsAndOthersBehindItAreAnswered() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+		Write third = write(this.turns, KEY);
+		this.answering = (_, _) -> new IllegalStateException("answered");
+		Write fourth = write(this.turns, KEY);
+		first.sink().success("a");
+		second.sink().success("b");
+
+		assertThat(this.begun).containsExactly(first, second, third);
+		assertThat(fourth.result).isCompletedExceptionally();
+		third.sink().success("c");
+		assertThat(third.result).isCompletedWithValue("c");
+	}
+
+	private Write write(Turns<String> turns, Key key) {
 		Write write = new Write();
 		Mono<String> source = Mono.create(sink -> {
 			write.running = sink;
 			sink.onCancel(() -> write.isCancelled = true);
 			this.begun.add(write);
 		});
-		write.subscription = turns.inTurn(key, source)
+		write.subscription = turns.inTurn(key, source, this.answering)
 			.subscribe(write.result::complete, write.result::completeExceptionally, () -> write.result.complete(null));
 		return write;
 	}

@@ -119,6 +119,16 @@ final class SimulatedCluster {
 	}
 
 	/**
+	 * An entry is proposed. Replicas with something newer acknowledge it without storing
+	 * it: then it was there right before that.
+	 */
+	void proposed(Entry entry) {
+		if (entry instanceof Live live) {
+			names(live.identity(), Values.number(live));
+		}
+	}
+
+	/**
 	 * An ETag names a value, on a disk or as a client is told. A disk may have a value
 	 * under two: a conditional write that was overtaken begins anew.
 	 */

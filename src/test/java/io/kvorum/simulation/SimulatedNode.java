@@ -243,6 +243,11 @@ final class SimulatedNode {
 		this.cluster.log().add(() -> "n%d %s".formatted(index(), what.get()));
 	}
 
+	/** An entry is proposed. It may be chosen although no disk ever has it. */
+	void proposed(Entry entry) {
+		this.cluster.proposed(entry);
+	}
+
 	/** It has an entry on its disk. */
 	void has(Key key, Entry entry) {
 		log(() -> "has k%d %s".formatted(key.bytes()[0], Values.text(entry)));
