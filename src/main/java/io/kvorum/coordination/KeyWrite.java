@@ -60,10 +60,16 @@ final class KeyWrite extends KeyOperation {
 	 * value that it wrote, or that its own condition did not hold for.
 	 */
 	private @Nullable Throwable failureBy(@Nullable Written other, @Nullable Throwable error) {
-		if (other == null && !(error instanceof ConditionNotMetException)) {
+		Version current;
+		if (other != null) {
+			current = other.current();
+		}
+		else if (error instanceof ConditionNotMetException unmet) {
+			current = unmet.current();
+		}
+		else {
 			return null;
 		}
-		Version current = (other != null) ? other.current() : ((ConditionNotMetException) error).current();
 		if (this.condition.holdsFor(current)) {
 			return null;
 		}
