@@ -35,7 +35,7 @@ final class KeyRead extends KeyOperation {
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */
 	Mono<Held> run() {
-		return attempt().doOnNext(_ -> decided(Outcome.REACHED)).doOnError(_ -> decided(Outcome.NOT_APPLIED));
+		return attempt().doOnError(_ -> decided(Outcome.NOT_APPLIED));
 	}
 
 	private Mono<Held> attempt() {
@@ -75,17 +75,17 @@ final class KeyRead extends KeyOperation {
 		Held newest = tally.newest();
 		Entry entry = newest.entry();
 		if (entry == null || tally.isHeldByEnough(newest.version())) {
-			return Mono.just(newest);
+			return answer(newest);
 		}
 		int copies = this.node.policy().copiesOf(entry);
 		if (this.consistency == Consistency.EVENTUAL) {
 			repair(tally, entry, copies);
-			return Mono.just(newest);
+			return answer(newest);
 		}
 		// An entry that was written with fewer copies does not get more.
 		Tally holding = tally.acknowledging(entry.version(), Math.min(tally.required(), copies),
 				position -> this.set.isCopy(position, copies));
-		return holding.isDecided() ? Mono.just(newest) : writeBack(holding, entry);
+		return holding.isDecided() ? answer(newest) : writeBack(holding, entry);
 	}
 
 	private void repair(Tally tally, Entry entry, int copies) {
@@ -112,7 +112,7 @@ final class KeyRead extends KeyOperation {
 					return readAgain(refusal);
 				}
 				reached(written, OperationFailures::ofWriteBack);
-				return Mono.just(Held.of(entry));
+				return answer(Held.of(entry));
 			});
 	}
 
@@ -123,10 +123,15 @@ final class KeyRead extends KeyOperation {
 	private Mono<Held> readAgain(Version refusal) {
 		if (this.isRefused) {
 			this.node.events.settled();
-			return settle(refusal, Version.ABSENT);
+			return settle(refusal, Version.ABSENT).flatMap(this::answer);
 		}
 		this.isRefused = true;
 		return this.node.alarms.after(PAUSE).then(Mono.defer(this::attempt));
+	}
+
+	private Mono<Held> answer(Held held) {
+		decided(Outcome.REACHED);
+		return Mono.just(held);
 	}
 
 }
