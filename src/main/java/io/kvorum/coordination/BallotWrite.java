@@ -97,7 +97,7 @@ final class BallotWrite {
 
 	/**
 	 * Judges the condition by the newest entry. If that is newer than what was sent, it
-	 * has to be chosen first: nobody proposes again what was sent then, so this write
+	 * has to be chosen first: no node proposes again what was sent then, so this write
 	 * begins anew, with a new identity. Otherwise an older identity would come after a
 	 * newer one, and identities would be no tokens that grow.
 	 */

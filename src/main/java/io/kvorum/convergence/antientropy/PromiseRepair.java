@@ -24,7 +24,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Gives a replica that may have lost promises those of the other members. It keeps them
- * as if they were its own: whoever holds an older ballot then learns that it has lost.
+ * as if they were its own: the proposer of an older ballot then learns that it has lost.
  */
 public final class PromiseRepair {
 
