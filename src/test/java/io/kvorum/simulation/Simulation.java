@@ -31,8 +31,11 @@ final class Simulation {
 	/** In which things go wrong; about as long as the clients work. */
 	private static final long TROUBLE_NANOS = 150_000_000;
 
-	/** After which nothing of the trouble is left: no late message, no version ahead. */
-	private static final long CALMING_NANOS = 20_000_000_000L;
+	/**
+	 * After which nothing of the trouble is left: no late message, no version ahead. Each
+	 * start of a node takes its versions two seconds ahead.
+	 */
+	private static final long CALMING_NANOS = 40_000_000_000L;
 
 	/** While things go wrong. */
 	private static final int RANGES = 3;
