@@ -83,6 +83,20 @@ public final class HybridLogicalClock {
 	}
 
 	/**
+	 * A version as {@link #next()} gives it, and above {@code seen}.
+	 * @throws ClockLeadException if {@code seen} is newer: another node gave it, and its
+	 * clock was ahead of this one
+	 * @throws ClockBoundException as {@link #next()}
+	 */
+	public Version nextAlone(Version seen) {
+		Version next = next();
+		if (seen.isNewerThan(next)) {
+			throw ClockLeadException.ofSeen(seen.millis() - next.millis());
+		}
+		return next;
+	}
+
+	/**
 	 * A version above {@code seen} and all given before, with a lead that other nodes
 	 * accept.
 	 * @throws ClockLeadException if {@code seen} or this version is too far ahead

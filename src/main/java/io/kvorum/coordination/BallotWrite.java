@@ -102,11 +102,10 @@ final class BallotWrite {
 	 * newer one, and identities would be no tokens that grow.
 	 */
 	private Mono<Version> judge(Proposer.Promised promised) {
-		boolean isOvertaken = !this.condition.isNone() && this.sent.stream().anyMatch(promised.version()::isNewerThan);
-		if (isOvertaken && !(promised.isChosen() && this.sent.stream().allMatch(promised.version()::isNewerThan))) {
-			return settle(promised).then(Mono.empty());
-		}
-		if (isOvertaken) {
+		if (!this.condition.isNone() && this.sent.stream().anyMatch(promised.version()::isNewerThan)) {
+			if (!isSettled(promised)) {
+				return settle(promised).then(Mono.empty());
+			}
 			this.sent.clear();
 			this.written = null;
 		}
@@ -144,21 +143,21 @@ final class BallotWrite {
 	}
 
 	/** Empty if the newest entry has to be proposed again, and was not chosen. */
-	private Mono<Boolean> settle(Proposer.Promised promised) {
+	private Mono<?> settle(Proposer.Promised promised) {
 		Entry newest = promised.newest();
-		if (newest == null || (promised.isChosen() && isAboveSent(newest))) {
-			return Mono.just(true);
-		}
-		Entry again = newest.again(promised.ballot());
-		return this.proposer.accept(again, promised.version(), this.operation.missed(again))
-			.filter(Boolean::booleanValue);
+		return (newest == null || isSettled(promised)) ? Mono.just(promised)
+				: this.proposer.acceptAgain(promised, newest);
 	}
 
-	/** Whether nothing of this write can be found above an entry. */
-	private boolean isAboveSent(Entry newest) {
+	/**
+	 * Whether a majority holds the newest entry, and nothing of this write can be found
+	 * above it.
+	 */
+	private boolean isSettled(Proposer.Promised promised) {
 		Entry mine = this.written;
-		return (mine != null && newest.identity().equals(mine.version()))
-				|| this.sent.stream().allMatch(newest.version()::isNewerThan);
+		Entry newest = promised.newest();
+		boolean isMine = mine != null && newest != null && newest.identity().equals(mine.version());
+		return promised.isChosen() && (isMine || this.sent.stream().allMatch(promised.version()::isNewerThan));
 	}
 
 	private Mono<Version> propose(Proposer.Promised promised) {
@@ -170,8 +169,7 @@ final class BallotWrite {
 		Entry entry = mine.under(promised.ballot(),
 				Lineage.of(mine.version(), !this.condition.isNone(), promised.newest()));
 		this.sent.add(promised.ballot());
-		return this.proposer.accept(entry, promised.version(), this.operation.missed(entry))
-			.flatMap(isChosen -> isChosen ? Mono.just(identity()) : Mono.empty());
+		return this.proposer.accept(promised, entry).map(Entry::identity);
 	}
 
 	private Version identity() {

@@ -189,9 +189,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	/** The identity of a value that is visible at the instant of a version given here. */
 	@Nullable Version identityAt(@Nullable Entry entry, Version given) {
-		boolean isVisible = entry instanceof Live live
-				&& (!live.expires() || live.isVisibleAt(this.clock.expiryMillisOf(given)));
-		return (entry != null && isVisible) ? entry.identity() : null;
+		return (entry instanceof Live live && live.isVisibleAt(this.clock.expiryMillisOf(given))) ? live.identity()
+				: null;
 	}
 
 	@Override

@@ -113,7 +113,7 @@ abstract class KeyOperation {
 	 * to the limit.
 	 */
 	private Version nextOrThrow(Version seen) {
-		return this.node.isAlone() ? this.node.clock.next() : this.node.clock.nextAfter(seen);
+		return this.node.isAlone() ? this.node.clock.nextAlone(seen) : this.node.clock.nextAfter(seen);
 	}
 
 	private OperationFailedException notBegun(Throwable cause) {
@@ -135,12 +135,8 @@ abstract class KeyOperation {
 			if (newest == null) {
 				return Mono.just(Held.nothing());
 			}
-			if (promised.isChosen() && !least.isNewerThan(promised.version())) {
-				return Mono.just(Held.of(newest));
-			}
-			Entry again = newest.again(promised.ballot());
-			return proposer.accept(again, promised.version(), missed(again))
-				.flatMap(isChosen -> isChosen ? Mono.just(Held.of(again)) : Mono.empty());
+			boolean isSettled = promised.isChosen() && !least.isNewerThan(promised.version());
+			return isSettled ? Mono.just(Held.of(newest)) : proposer.acceptAgain(promised, newest).map(Held::of);
 		}, () -> OperationFailures.ofContention(this.asked.ack()));
 	}
 

@@ -48,7 +48,8 @@ final class KeyWrite extends KeyOperation {
 	Mono<Version> run() {
 		Mono<Version> write = this.condition.isNone() ? version().flatMap(this::store)
 				: this.node.turns.inTurn(this.key, Mono.defer(this::compareAndStore), this::failureBy)
-					.map(Written::identity);
+					.map(Written::identity)
+					.onErrorMap(Turns.FullException.class, _ -> OperationFailures.ofContention(this.asked.ack()));
 		return write
 			.doOnError(OperationFailedException.class,
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))

@@ -90,20 +90,28 @@ final class Proposer {
 	}
 
 	/**
-	 * Proposes an entry. False if too few replicas have acknowledged it: whether it is
-	 * chosen is then unknown.
-	 * @param base the newest version that the promises found
-	 * @param witness receives the failures of replicas; null if they need no work later
+	 * Proposes the newest entry again, under the promised ballot. Empty as
+	 * {@link #accept}.
+	 * @param newest the entry of {@code promised}
 	 */
-	Mono<Boolean> accept(Entry entry, Version base, Round.@Nullable Witness witness) {
+	Mono<Entry> acceptAgain(Promised promised, Entry newest) {
+		return accept(promised, newest.again(promised.ballot()));
+	}
+
+	/**
+	 * Proposes an entry; returns it once it is chosen. Empty if too few replicas have
+	 * acknowledged it: whether it is chosen is then unknown.
+	 * @param entry under the promised ballot
+	 */
+	Mono<Entry> accept(Promised promised, Entry entry) {
 		return Round
 			.ofStores(this.operation.set, awaiting(),
 					position -> this.operation.set.at(position)
-						.accept(this.operation.key, entry, base, this.operation.deadline),
-					this.operation.patience(), witness, this.operation.observe(Step.ACCEPT))
-			.map(tally -> {
+						.accept(this.operation.key, entry, promised.version(), this.operation.deadline),
+					this.operation.patience(), this.operation.missed(entry), this.operation.observe(Step.ACCEPT))
+			.mapNotNull(tally -> {
 				follow(tally);
-				return tally.decision() == Decision.REACHED;
+				return (tally.decision() == Decision.REACHED) ? entry : null;
 			});
 	}
 

@@ -25,12 +25,15 @@ import reactor.util.context.Context;
  * was found while they waited, so it may be their answer too: of a hundred clients that
  * try the same lock, one asks the replicas.
  * <p>
- * The writes that wait are bounded by the requests in flight. Each ends by its own
- * deadline, so none waits for longer than it may take. Thread-safe.
+ * At most {@value #MAX_WAITING} writes of a key wait. Each ends by its own deadline, so
+ * none waits for longer than it may take. Thread-safe.
  *
  * @param <T> the result of a write
  */
 final class Turns<T> {
+
+	/** The most turns of a key; further ones fail with {@link FullException}. */
+	static final int MAX_WAITING = 1024;
 
 	private final CallerThreads callers;
 
@@ -67,7 +70,8 @@ final class Turns<T> {
 
 	/**
 	 * Runs a write when it is its turn, on the caller's executor. The next one of the key
-	 * begins when it ends or is cancelled.
+	 * begins when it ends or is cancelled. Fails with {@link FullException} if too many
+	 * wait.
 	 * @param answering answers it without running it
 	 */
 	Mono<T> inTurn(Key key, Mono<T> write, Answering<T> answering) {
@@ -80,13 +84,27 @@ final class Turns<T> {
 		});
 	}
 
+	/** Reports that too many writes of a key wait; the write was not begun. */
+	static final class FullException extends RuntimeException {
+
+		private static final long serialVersionUID = 1L;
+
+		FullException() {
+			super("%d writes of the key wait".formatted(MAX_WAITING), null, false, false);
+		}
+
+	}
+
 	/** Adds a turn; returns whether it begins at once. */
 	private synchronized boolean enter(Turn turn) {
 		if (turn.isDisposed()) {
 			return false;
 		}
-		turn.enteredAt = ++this.lastEvent;
 		Queue<Turn> line = this.lines.computeIfAbsent(turn.key, _ -> new ArrayDeque<>(1));
+		if (line.size() == MAX_WAITING) {
+			throw new FullException();
+		}
+		turn.enteredAt = ++this.lastEvent;
 		line.add(turn);
 		return isFirst(turn, line);
 	}

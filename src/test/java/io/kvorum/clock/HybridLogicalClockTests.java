@@ -64,6 +64,15 @@ class HybridLogicalClockTests {
 	}
 
 	@Test
+	void aloneNoVersionIsGivenBelowOneThatWasSeen() {
+		Version seen = new Version(Version.lastTimestampOf(this.time.millis() + 1000), NODE);
+
+		assertThatExceptionOfType(ClockLeadException.class).isThrownBy(() -> this.clock.nextAlone(seen));
+		this.time.jump(Duration.ofSeconds(2));
+		assertThat(this.clock.nextAlone(seen)).isGreaterThan(seen);
+	}
+
+	@Test
 	void whenTheMachineClockFallsBackVersionsGoOnByCountingAndTheDriftShows() {
 		Version before = this.clock.next();
 		this.time.jump(Duration.ofHours(-1));

@@ -260,6 +260,23 @@ class TurnsTests {
 		assertThat(third.result).isCompletedWithValue("c");
 	}
 
+	@Test
+	void oneMoreThanMayWaitFails() {
+		List<Write> writes = new ArrayList<>();
+		for (int i = 0; i < Turns.MAX_WAITING; i++) {
+			writes.add(write(this.turns, KEY));
+		}
+
+		assertThat(write(this.turns, KEY).result).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.withCauseInstanceOf(Turns.FullException.class);
+		assertThat(write(this.turns, OTHER).sink()).isNotNull();
+		this.begun.getLast().sink().success("other");
+		writes.forEach(write -> write.sink().success("done"));
+		assertThat(writes).allSatisfy(write -> assertThat(write.result).isCompletedWithValue("done"));
+	}
+
 	private Write write(Turns<String> turns, Key key) {
 		Write write = new Write();
 		Mono<String> source = Mono.create(sink -> {
