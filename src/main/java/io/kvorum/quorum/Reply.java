@@ -15,6 +15,11 @@ public sealed interface Reply {
 		return (this instanceof Failed failed) ? failed.reason().text() : "ok";
 	}
 
+	/** What stood in the way, if the replica has refused by a promise; else null. */
+	default @Nullable Refusal refusal() {
+		return null;
+	}
+
 	/**
 	 * The answer to a read: what the replica holds.
 	 *

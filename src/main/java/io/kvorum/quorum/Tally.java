@@ -151,7 +151,7 @@ public final class Tally {
 	public @Nullable Version highestRefusal() {
 		Version highest = null;
 		for (Reply reply : this.replies) {
-			Refusal refusal = (reply instanceof Failed failure) ? failure.refusal() : null;
+			Refusal refusal = (reply != null) ? reply.refusal() : null;
 			if (refusal != null && (highest == null || refusal.highest().isNewerThan(highest))) {
 				highest = refusal.highest();
 			}

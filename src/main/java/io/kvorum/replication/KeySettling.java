@@ -12,9 +12,6 @@ import reactor.core.publisher.Mono;
 @FunctionalInterface
 public interface KeySettling {
 
-	/** Settles nothing, on a node without peers. */
-	KeySettling NONE = (_, _) -> Mono.just(Held.nothing());
-
 	/**
 	 * Makes the newest entry of a key what a majority of its replicas holds.
 	 * @param least the least version that it is to have

@@ -105,17 +105,21 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> read(Key key, Deadline deadline) {
+		Mono<Reply> refused = refuseVote(deadline);
+		return (refused != null) ? refused
+				: this.storage.read(key, deadline)
+					.<Reply>map(Held::of)
+					.defaultIfEmpty(Held.nothing())
+					.onErrorResume(StorageException.class, LocalReplica::failed);
+	}
+
+	/** Refuses a call that this replica may not answer; null if it may. */
+	private @Nullable Mono<Reply> refuseVote(Deadline deadline) {
 		if (deadline.isPast(this.time)) {
 			return TOO_LATE;
 		}
 		String why = this.votingRight.withheldBecause();
-		if (why != null) {
-			return rebuilding(why);
-		}
-		return this.storage.read(key, deadline)
-			.<Reply>map(Held::of)
-			.defaultIfEmpty(Held.nothing())
-			.onErrorResume(StorageException.class, LocalReplica::failed);
+		return (why != null) ? Mono.just(Failed.notDone(Reason.REBUILDING, why)) : null;
 	}
 
 	@Override
@@ -153,12 +157,16 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return asVoter(deadline,
-				() -> unlessTooFarAhead(key, ballot, deadline,
-						() -> this.storage.prepare(key, ballot, deadline)
-							.flatMap(outcome -> outcome.isRefused() ? Mono.just(refused(outcome))
-									: read(key, deadline).map(held -> unlessNewer(held, ballot)))
-							.onErrorResume(StorageException.class, LocalReplica::failed)));
+		Mono<Reply> refused = refuseVote(deadline);
+		return (refused != null) ? refused
+				: unlessTooFarAhead(key, ballot, deadline, () -> promise(key, ballot, deadline));
+	}
+
+	private Mono<Reply> promise(Key key, Version ballot, Deadline deadline) {
+		return this.storage.prepare(key, ballot, deadline)
+			.flatMap(outcome -> outcome.isRefused() ? Mono.just(refused(outcome))
+					: read(key, deadline).map(held -> unlessNewer(held, ballot)))
+			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
 	/**
@@ -172,17 +180,9 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return asVoter(deadline, () -> unlessTooFarAhead(key, entry.version(), deadline,
-				() -> reply(this.storage.accept(key, entry, base, deadline), key, entry, deadline)));
-	}
-
-	/** Refuses a call that this replica may not answer. */
-	private Mono<Reply> asVoter(Deadline deadline, Supplier<Mono<Reply>> call) {
-		if (deadline.isPast(this.time)) {
-			return TOO_LATE;
-		}
-		String why = this.votingRight.withheldBecause();
-		return (why != null) ? rebuilding(why) : call.get();
+		Mono<Reply> refused = refuseVote(deadline);
+		return (refused != null) ? refused : unlessTooFarAhead(key, entry.version(), deadline,
+				() -> reply(this.storage.accept(key, entry, base, deadline), key, entry, deadline));
 	}
 
 	/** Refuses a version that is too far ahead of both the clock and the stored one. */
@@ -272,14 +272,11 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return asVoter(deadline,
-				() -> this.storage.scan(range, limit, deadline)
+		Mono<Reply> refused = refuseVote(deadline);
+		return (refused != null) ? refused
+				: this.storage.scan(range, limit, deadline)
 					.<Reply>map(Listed::new)
-					.onErrorResume(StorageException.class, LocalReplica::failed));
-	}
-
-	private static Mono<Reply> rebuilding(String why) {
-		return Mono.just(Failed.notDone(Reason.REBUILDING, why));
+					.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
 	@Override

@@ -1,11 +1,15 @@
 package io.kvorum.storage;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -17,12 +21,27 @@ import reactor.core.publisher.Mono;
  */
 public interface PromiseLog {
 
+	/** The promises that {@link #all} reads at a time. */
+	int PAGE = 1024;
+
 	/**
 	 * Promises in the order of their keys.
 	 * @param after the last key of the previous call; null to begin
 	 * @param limit the most promises
 	 */
 	Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline);
+
+	/**
+	 * All promises behind a key, read page by page as they are asked for.
+	 * @param after null to begin with the first
+	 * @param pageTimeout the time of each page
+	 */
+	default Flux<PromiseRecord> all(@Nullable Key after, TimeSource time, Duration pageTimeout) {
+		return promises(after, PAGE, Deadline.after(time, pageTimeout))
+			.expand(page -> (page.size() < PAGE) ? Mono.empty()
+					: promises(page.getLast().key(), PAGE, Deadline.after(time, pageTimeout)))
+			.flatMapIterable(Function.identity(), 1);
+	}
 
 	/** Keeps a promise that another replica has made, unless a higher one is here. */
 	Mono<Void> keep(Key key, Version promise);

@@ -18,7 +18,6 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
-import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.KeySettling;
@@ -232,7 +231,7 @@ final class MisplacedEntries {
 	 * Settles a key whose promise has kept its entry back. The next round tries again.
 	 */
 	private Mono<Void> settled(Key key, Reply reply) {
-		Refusal refusal = (reply instanceof Failed failed) ? failed.refusal() : null;
+		Refusal refusal = reply.refusal();
 		return (refusal == null) ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
 	}
 

@@ -24,7 +24,6 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
-import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.replication.Answered;
@@ -451,7 +450,7 @@ final class PairRepair {
 		if (reply instanceof Acknowledged) {
 			return Mono.empty();
 		}
-		Refusal refusal = (reply instanceof Failed failed) ? failed.refusal() : null;
+		Refusal refusal = reply.refusal();
 		if (refusal == null) {
 			return Mono.error(RepairFailedException.of(replica.member(), reply));
 		}

@@ -10,7 +10,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.KeySettling;
@@ -28,8 +28,10 @@ import reactor.core.publisher.Mono;
  */
 public final class PromiseRepair {
 
-	/** The most promises in an answer. */
-	static final int PAGE = 1024;
+	/** The promises of a peer that are stored at a time: they share syncs. */
+	private static final int KEPT_AT_ONCE = 256;
+
+	private static final int SETTLED_AT_ONCE = 16;
 
 	private final Replica local;
 
@@ -76,7 +78,25 @@ public final class PromiseRepair {
 	}
 
 	private Mono<Void> copy(Replica peer) {
-		return Mono.defer(() -> new Copying(peer).run());
+		return page(peer, null).expand(page -> page.isEmpty() ? Mono.empty() : page(peer, page.getLast().key()))
+			.concatMap(this::keep, 1)
+			.then();
+	}
+
+	private Mono<List<PromiseRecord>> page(Replica peer, @Nullable Key after) {
+		return peer.ask(Messages.promises(after), deadline()).map(reply -> {
+			if (!(reply instanceof Answered answered)) {
+				throw RepairFailedException.of(peer.member(), reply);
+			}
+			return Messages.readPromises(answered.bytes());
+		});
+	}
+
+	private Mono<Void> keep(List<PromiseRecord> promises) {
+		return Flux.fromIterable(promises)
+			.filter(promise -> isReplica(promise.key()))
+			.flatMap(promise -> this.log.keep(promise.key(), promise.ballot()), KEPT_AT_ONCE)
+			.then();
 	}
 
 	private boolean isReplica(Key key) {
@@ -85,7 +105,7 @@ public final class PromiseRepair {
 	}
 
 	private Mono<Void> settle() {
-		return Mono.defer(() -> new Settling().run());
+		return this.log.all(null, this.time, this.settings.timeout()).flatMap(this::settle, SETTLED_AT_ONCE).then();
 	}
 
 	/**
@@ -105,67 +125,12 @@ public final class PromiseRepair {
 			return Mono.empty();
 		}
 		return this.local.store(key, held.entry(), Purpose.REPAIR, deadline())
-			.flatMap(reply -> (reply instanceof Reply.Failed)
+			.flatMap(reply -> (reply instanceof Failed)
 					? Mono.error(RepairFailedException.of(this.local.member(), reply)) : Mono.empty());
 	}
 
 	private Deadline deadline() {
 		return Deadline.after(this.time, this.settings.timeout());
-	}
-
-	/** All promises of one member, page by page. */
-	private final class Copying {
-
-		private final Replica peer;
-
-		private @Nullable Key last;
-
-		private boolean ended;
-
-		Copying(Replica peer) {
-			this.peer = peer;
-		}
-
-		Mono<Void> run() {
-			return Mono.defer(this::page).repeat(() -> !this.ended).then();
-		}
-
-		private Mono<Void> page() {
-			return this.peer.ask(Messages.promises(this.last), deadline()).flatMap(reply -> {
-				if (!(reply instanceof Answered answered)) {
-					return Mono.error(RepairFailedException.of(this.peer.member(), reply));
-				}
-				List<PromiseRecord> promises = Messages.readPromises(answered.bytes());
-				this.ended = promises.isEmpty();
-				this.last = this.ended ? null : promises.getLast().key();
-				return Flux.fromIterable(promises)
-					.filter(promise -> isReplica(promise.key()))
-					.concatMap(promise -> PromiseRepair.this.log.keep(promise.key(), promise.ballot()))
-					.then();
-			});
-		}
-
-	}
-
-	/** All promises of this store, page by page. */
-	private final class Settling {
-
-		private @Nullable Key last;
-
-		private boolean ended;
-
-		Mono<Void> run() {
-			return Mono.defer(this::page).repeat(() -> !this.ended).then();
-		}
-
-		private Mono<Void> page() {
-			return PromiseRepair.this.log.promises(this.last, PAGE, deadline()).flatMap(promises -> {
-				this.ended = promises.isEmpty();
-				this.last = this.ended ? null : promises.getLast().key();
-				return Flux.fromIterable(promises).concatMap(PromiseRepair.this::settle).then();
-			});
-		}
-
 	}
 
 }

@@ -273,14 +273,17 @@ public final class NodeState implements VotingRight, PeerQueries {
 	/**
 	 * While this disk may have lost promises, writes are refused that were stamped before
 	 * this start: one of those promises may have been to refuse them. A disk that was
-	 * away for too long has them all.
+	 * away for too long has them all. Until the state is read, any disk counts as one.
 	 */
 	@Override
 	public Version floor() {
 		State state = this.own.state();
 		boolean hasPromises = mayVote() || state == State.MEMBER || state == State.AWAY_TOO_LONG;
-		return hasPromises ? Version.ABSENT
-				: new Version(Version.lastTimestampOf(this.startedMillis + HybridLogicalClock.MAX_LEAD_MILLIS), -1);
+		if (hasPromises) {
+			return Version.ABSENT;
+		}
+		long startedMillis = this.isLoaded ? this.startedMillis : this.time.millis();
+		return new Version(Version.lastTimestampOf(startedMillis + HybridLogicalClock.MAX_LEAD_MILLIS), -1);
 	}
 
 	boolean mayVote() {

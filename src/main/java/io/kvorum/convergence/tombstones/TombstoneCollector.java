@@ -20,6 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.function.Tuple2;
 
 /**
  * Collects tombstones in rounds, oldest first. A round reads only tombstones older than
@@ -56,6 +57,9 @@ public final class TombstoneCollector {
 	/** The tombstone behind which the next round begins; null for the oldest one. */
 	private @Nullable TombstoneRecord next;
 
+	/** The key behind which the next round of promises begins; null for the first. */
+	private @Nullable Key nextPromise;
+
 	/**
 	 * The collector of a node.
 	 * @param collected takes the tombstones that are collected
@@ -78,7 +82,7 @@ public final class TombstoneCollector {
 	}
 
 	private Mono<Void> round() {
-		return new Round(this.next).run().then(Mono.defer(() -> new Promises().run())).onErrorResume(error -> {
+		return new Round(this.next).run().then(Mono.defer(this::forgetPromises)).onErrorResume(error -> {
 			if (error instanceof StorageException) {
 				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
 			}
@@ -89,31 +93,23 @@ public final class TombstoneCollector {
 		});
 	}
 
-	/** All promises, page by page. */
-	private final class Promises {
-
-		private final long graceEndMillis = TombstoneCollector.this.rule.graceEndMillis();
-
-		private @Nullable Key last;
-
-		private boolean ended;
-
-		Mono<Void> run() {
-			return Mono.defer(this::page).repeat(() -> !this.ended).then();
-		}
-
-		private Mono<Void> page() {
-			Deadline deadline = Deadline.after(TombstoneCollector.this.time, READ_TIMEOUT);
-			return TombstoneCollector.this.promises.promises(this.last, PAGE, deadline).flatMap(promises -> {
-				this.ended = promises.size() < PAGE;
-				this.last = this.ended ? null : promises.getLast().key();
-				return Flux.fromIterable(promises)
-					.filter(promise -> promise.ballot().millis() < this.graceEndMillis)
-					.concatMap(TombstoneCollector.this.promises::forget)
-					.then();
-			});
-		}
-
+	/**
+	 * Removes old promises: of as many as of tombstones, and the next round goes on
+	 * behind them.
+	 */
+	private Mono<Void> forgetPromises() {
+		long graceEndMillis = this.rule.graceEndMillis();
+		Key after = this.nextPromise;
+		this.nextPromise = null;
+		return this.promises.all(after, this.time, READ_TIMEOUT)
+			.index()
+			.take(MOST_LOOKED_AT)
+			.doOnNext(promise -> this.nextPromise = (promise.getT1() == MOST_LOOKED_AT - 1) ? promise.getT2().key()
+					: null)
+			.map(Tuple2::getT2)
+			.filter(promise -> promise.ballot().millis() < graceEndMillis)
+			.flatMap(this.promises::forget, PAGE)
+			.then();
 	}
 
 	private final class Round {

@@ -68,14 +68,9 @@ final class Batch implements AutoCloseable {
 	}
 
 	/**
-	 * The version of a key as this batch will leave it; {@link Version#ABSENT} if there
-	 * is no entry. Reads only the head of the entry, and only once.
+	 * The version of a key and its promise, as this batch will leave them. Reads only the
+	 * head of the entry, and only once.
 	 */
-	Version versionOf(IndexedKey key) throws RocksDBException {
-		return stateOf(key).version;
-	}
-
-	/** The version of a key and its promise, as this batch will leave them. */
 	Acceptor acceptorOf(IndexedKey key) throws RocksDBException {
 		KeyState state = stateOf(key);
 		return new Acceptor(state.version, state.promise());

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
-import io.kvorum.replication.KeySettling;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
@@ -71,7 +70,7 @@ class MisplacedEntriesTests {
 				Duration.ofSeconds(1), Duration.ofSeconds(1));
 		return new MisplacedEntries(replicas.get(ORDER.getLast().index()), replicas,
 				new Index(storeOf(ORDER.getLast())), PLACEMENT, this.log, this.time, settings,
-				new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never()), KeySettling.NONE, RepairEvents.NONE);
+				new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never()), (_, _) -> Mono.empty(), RepairEvents.NONE);
 	}
 
 	@Test

@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.kvorum.replication.KeySettling;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
@@ -164,7 +163,7 @@ class PairRepairTests {
 			.toList();
 		AntiEntropy antiEntropy = new AntiEntropy(replicas.get(0), replicas, this.stores.get(0), PLACEMENT,
 				new RepairLog(TOPOLOGY, MEMBERS.get(0), new InMemoryRecord(1)), _ -> false, VotingRight.TRUSTED,
-				this.time, _ -> Mono.never(), SETTINGS, KeySettling.NONE, RepairEvents.NONE);
+				this.time, _ -> Mono.never(), SETTINGS, (_, _) -> Mono.empty(), RepairEvents.NONE);
 		antiEntropy.run().subscribe().dispose();
 
 		// Unavailable is the store of a node that starts, stops, or ends by its failure.
@@ -182,7 +181,8 @@ class PairRepairTests {
 
 	private PairRepair pairRepair(PartitionIndex here, Replica there) {
 		return new PairRepair(replica(0, Set.of()), there, here, PLACEMENT, this.time, SETTINGS, pace(),
-				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), KeySettling.NONE, RepairEvents.NONE);
+				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), (_, _) -> Mono.empty(),
+				RepairEvents.NONE);
 	}
 
 	/** The index of the first node, with entries that the second one cannot read. */
@@ -191,7 +191,7 @@ class PairRepairTests {
 				List.of(replica(0, Set.of()), replica(1, damagedThere), replica(2, Set.of())),
 				new DamagedIndex(this.stores.get(0), damagedHere), PLACEMENT,
 				new RepairLog(TOPOLOGY, MEMBERS.get(0), new InMemoryRecord(1)), _ -> false, VotingRight.TRUSTED,
-				this.time, _ -> Mono.never(), SETTINGS, KeySettling.NONE, RepairEvents.NONE);
+				this.time, _ -> Mono.never(), SETTINGS, (_, _) -> Mono.empty(), RepairEvents.NONE);
 	}
 
 	private Pace pace() {

@@ -68,7 +68,7 @@ class PromiseTests {
 	void aPromiseAboveAnEntryUnderABallotKeepsItsRow() {
 		try (TestStore store = TestStore.on(this.directory)) {
 			prepare(store, LATER);
-			store.engine.keep(KEY, BALLOT).block();
+			Awaited.of(store.engine.keep(KEY, BALLOT));
 			assertThat(accept(store, under(BALLOT))).matches(StoreOutcome::isRefused);
 
 			assertThat(promises(store)).containsExactly(new PromiseRecord(KEY, LATER));
@@ -154,10 +154,10 @@ class PromiseTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			prepare(store, BALLOT);
 			prepare(store, LATER);
-			store.engine.forget(new PromiseRecord(KEY, BALLOT)).block();
+			Awaited.of(store.engine.forget(new PromiseRecord(KEY, BALLOT)));
 			assertThat(promises(store)).hasSize(1);
 
-			store.engine.forget(new PromiseRecord(KEY, LATER)).block();
+			Awaited.of(store.engine.forget(new PromiseRecord(KEY, LATER)));
 			assertThat(promises(store)).isEmpty();
 			assertThat(store.store(KEY, Generator.live(OLD, "old"))).isEqualTo(StoreOutcome.STORED);
 		}
@@ -167,7 +167,7 @@ class PromiseTests {
 	void promisesAreReadInPages() {
 		try (TestStore store = TestStore.on(this.directory)) {
 			for (int i = 0; i < 5; i++) {
-				store.engine.keep(Generator.key("key" + i), BALLOT).block();
+				Awaited.of(store.engine.keep(Generator.key("key" + i), BALLOT));
 			}
 			List<PromiseRecord> first = page(store, null, 3);
 			List<PromiseRecord> rest = page(store, first.getLast().key(), 3);
