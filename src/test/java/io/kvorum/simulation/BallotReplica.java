@@ -1,22 +1,26 @@
 package io.kvorum.simulation;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
-import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
+import io.kvorum.testing.ForwardedReplica;
 import reactor.core.publisher.Mono;
 
 /** A replica that does something wrong with ballots. */
-record BallotReplica(Replica replica, BallotFlaw flaw) implements Replica {
+final class BallotReplica extends ForwardedReplica {
+
+	private final BallotFlaw flaw;
+
+	BallotReplica(Replica replica, BallotFlaw flaw) {
+		super(replica);
+		this.flaw = flaw;
+	}
 
 	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
@@ -43,41 +47,6 @@ record BallotReplica(Replica replica, BallotFlaw flaw) implements Replica {
 				? entry.under(version, new Lineage(version, lineage.isConditional(), true, lineage.ancestors()))
 				: entry;
 		return this.replica.accept(key, stored, base, deadline);
-	}
-
-	@Override
-	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return this.replica.prepare(key, ballot, deadline);
-	}
-
-	@Override
-	public Member member() {
-		return this.replica.member();
-	}
-
-	@Override
-	public Mono<Reply> read(Key key, Deadline deadline) {
-		return this.replica.read(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> readVersion(Key key, Deadline deadline) {
-		return this.replica.readVersion(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return this.replica.scan(range, limit, deadline);
-	}
-
-	@Override
-	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return this.replica.ask(query, deadline);
-	}
-
-	@Override
-	public long expectedNanos() {
-		return this.replica.expectedNanos();
 	}
 
 }

@@ -2,29 +2,23 @@ package io.kvorum.simulation;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
-import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Held;
-import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
+import io.kvorum.testing.ForwardedReplica;
 import reactor.core.publisher.Mono;
 
 /** A replica that stores in a manner of its own. */
-final class FlawedReplica implements Replica {
-
-	private final Replica replica;
+final class FlawedReplica extends ForwardedReplica {
 
 	private final Manner manner;
 
 	private FlawedReplica(Replica replica, Manner manner) {
-		this.replica = replica;
+		super(replica);
 		this.manner = manner;
 	}
 
@@ -56,48 +50,8 @@ final class FlawedReplica implements Replica {
 	}
 
 	@Override
-	public Member member() {
-		return this.replica.member();
-	}
-
-	@Override
-	public Mono<Reply> read(Key key, Deadline deadline) {
-		return this.replica.read(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> readVersion(Key key, Deadline deadline) {
-		return this.replica.readVersion(key, deadline);
-	}
-
-	@Override
 	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 		return this.manner.store(key, entry, purpose, deadline);
-	}
-
-	@Override
-	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return this.replica.prepare(key, ballot, deadline);
-	}
-
-	@Override
-	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return this.replica.accept(key, entry, base, deadline);
-	}
-
-	@Override
-	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return this.replica.scan(range, limit, deadline);
-	}
-
-	@Override
-	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return this.replica.ask(query, deadline);
-	}
-
-	@Override
-	public long expectedNanos() {
-		return this.replica.expectedNanos();
 	}
 
 	/** How it stores. */

@@ -1,31 +1,19 @@
 package io.kvorum.simulation;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.cluster.Member;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
-import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
-import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
+import io.kvorum.testing.ForwardedReplica;
 import reactor.core.publisher.Mono;
 
 /** A replica that says "absent" of what it cannot read. */
-final class ForgetfulReplica implements Replica {
-
-	private final Replica replica;
+final class ForgetfulReplica extends ForwardedReplica {
 
 	ForgetfulReplica(Replica replica) {
-		this.replica = replica;
-	}
-
-	@Override
-	public Member member() {
-		return this.replica.member();
+		super(replica);
 	}
 
 	@Override
@@ -36,36 +24,6 @@ final class ForgetfulReplica implements Replica {
 	@Override
 	public Mono<Reply> readVersion(Key key, Deadline deadline) {
 		return this.replica.readVersion(key, deadline).map(ForgetfulReplica::orAbsent);
-	}
-
-	@Override
-	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-		return this.replica.store(key, entry, purpose, deadline);
-	}
-
-	@Override
-	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return this.replica.prepare(key, ballot, deadline);
-	}
-
-	@Override
-	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return this.replica.accept(key, entry, base, deadline);
-	}
-
-	@Override
-	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return this.replica.scan(range, limit, deadline);
-	}
-
-	@Override
-	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return this.replica.ask(query, deadline);
-	}
-
-	@Override
-	public long expectedNanos() {
-		return this.replica.expectedNanos();
 	}
 
 	private static Reply orAbsent(Reply reply) {

@@ -4,20 +4,19 @@ import java.nio.ByteBuffer;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Member;
-import io.kvorum.kv.Entry;
-import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
-import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
+import io.kvorum.testing.ForwardedReplica;
 import reactor.core.publisher.Mono;
 
 /** A replica that tells no other node when it saw it alive. */
-record ForgetfulWitness(Replica replica) implements Replica {
+final class ForgetfulWitness extends ForwardedReplica {
+
+	private ForgetfulWitness(Replica replica) {
+		super(replica);
+	}
 
 	static Replica of(Replica replica, TimeSource time) {
 		return new ForgetfulWitness(replica);
@@ -37,46 +36,6 @@ record ForgetfulWitness(Replica replica) implements Replica {
 		byte[] forgotten = introduction.clone();
 		ByteBuffer.wrap(forgotten).putLong(forgotten.length - Long.BYTES, 0);
 		return forgotten;
-	}
-
-	@Override
-	public Member member() {
-		return this.replica.member();
-	}
-
-	@Override
-	public Mono<Reply> read(Key key, Deadline deadline) {
-		return this.replica.read(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> readVersion(Key key, Deadline deadline) {
-		return this.replica.readVersion(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-		return this.replica.store(key, entry, purpose, deadline);
-	}
-
-	@Override
-	public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-		return this.replica.prepare(key, ballot, deadline);
-	}
-
-	@Override
-	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return this.replica.accept(key, entry, base, deadline);
-	}
-
-	@Override
-	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return this.replica.scan(range, limit, deadline);
-	}
-
-	@Override
-	public long expectedNanos() {
-		return this.replica.expectedNanos();
 	}
 
 }

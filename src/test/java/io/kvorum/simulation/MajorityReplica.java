@@ -7,28 +7,33 @@ import java.util.List;
 import java.util.Map;
 
 import io.kvorum.clock.Deadline;
-import io.kvorum.cluster.Member;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
-import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
-import io.kvorum.storage.Page;
+import io.kvorum.testing.ForwardedReplica;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
  * A replica that answers a ballot with what a majority of promises has at least, and not
  * with what it holds.
- *
- * @param ballots the answer of each ballot, of all replicas of a coordinator
  */
-record MajorityReplica(Replica replica, Parts parts, Map<Version, Mono<Reply>> ballots) implements Replica {
+final class MajorityReplica extends ForwardedReplica {
+
+	private final Parts parts;
+
+	/** The answer of each ballot, of all replicas of a coordinator. */
+	private final Map<Version, Mono<Reply>> ballots;
+
+	private MajorityReplica(Replica replica, Parts parts, Map<Version, Mono<Reply>> ballots) {
+		super(replica);
+		this.parts = parts;
+		this.ballots = ballots;
+	}
 
 	static Operations operations(Parts parts) {
 		Map<Version, Mono<Reply>> ballots = new HashMap<>();
@@ -66,46 +71,6 @@ record MajorityReplica(Replica replica, Parts parts, Map<Version, Mono<Reply>> b
 
 	private static Reply oldest(List<Held> held) {
 		return held.stream().min(Comparator.comparing(Held::version)).orElseThrow();
-	}
-
-	@Override
-	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		return this.replica.accept(key, entry, base, deadline);
-	}
-
-	@Override
-	public Member member() {
-		return this.replica.member();
-	}
-
-	@Override
-	public Mono<Reply> read(Key key, Deadline deadline) {
-		return this.replica.read(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> readVersion(Key key, Deadline deadline) {
-		return this.replica.readVersion(key, deadline);
-	}
-
-	@Override
-	public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
-		return this.replica.store(key, entry, purpose, deadline);
-	}
-
-	@Override
-	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
-		return this.replica.scan(range, limit, deadline);
-	}
-
-	@Override
-	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return this.replica.ask(query, deadline);
-	}
-
-	@Override
-	public long expectedNanos() {
-		return this.replica.expectedNanos();
 	}
 
 }
