@@ -19,6 +19,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.RequestBodyException;
 import io.netty.handler.codec.DateFormatter;
@@ -213,7 +214,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> put(EntityRequest request, ApiKey caller, HttpExchange exchange, OperationObserver observer) {
-		Condition condition = condition(request, caller, exchange);
+		WriteOptions options = options(request, caller, exchange);
 		RequestHeaders.checkBody(exchange);
 		String contentType = contentType(exchange);
 		int declared = this.bodies.declaredBytes(exchange);
@@ -226,9 +227,14 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
-			.flatMap(value -> put(request, condition, contentType, value, observer))
+			.flatMap(value -> put(request, options, contentType, value, observer))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
+	}
+
+	private WriteOptions options(EntityRequest request, ApiKey caller, HttpExchange exchange) {
+		return new WriteOptions(request.replicas(), condition(request, caller, exchange),
+				RequestHeaders.idempotencyKey(exchange, caller));
 	}
 
 	/**
@@ -247,12 +253,12 @@ final class EntityHandler implements WebHandler {
 		return condition;
 	}
 
-	private Mono<Version> put(EntityRequest request, Condition condition, String contentType, Value value,
+	private Mono<Version> put(EntityRequest request, WriteOptions options, String contentType, Value value,
 			OperationObserver observer) {
 		// Again: reading takes time, and a body in chunks was not checked before.
 		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
-		return (refused != null) ? Mono.error(refused) : this.store.put(request.key(), request.replicas(), condition,
-				contentType, value, request.ttl(), observer);
+		return (refused != null) ? Mono.error(refused)
+				: this.store.put(request.key(), options, contentType, value, request.ttl(), observer);
 	}
 
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
@@ -273,12 +279,12 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> delete(EntityRequest request, ApiKey caller, HttpExchange exchange, OperationObserver observer) {
-		Condition condition = condition(request, caller, exchange);
+		WriteOptions options = options(request, caller, exchange);
 		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
-		return this.store.delete(request.key(), request.replicas(), condition, observer)
+		return this.store.delete(request.key(), options, observer)
 			.flatMap(version -> done(202, request, exchange, version));
 	}
 

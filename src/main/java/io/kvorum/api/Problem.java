@@ -167,6 +167,12 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 			case CONTENTION -> ofOperation(503, "contention", "Contention",
 					"Other conditional writes of this id came in between until the deadline. Nothing was done. Try again.",
 					ex);
+			case UNDER_WAY -> ofOperation(409, "request-under-way", "Request under way",
+					"A request with this Idempotency-Key is under way. Send it again later, with the same key, to learn its outcome.",
+					ex);
+			case KEY_REUSED -> ofOperation(422, "idempotency-key-reused", "Idempotency key reused",
+					"This Idempotency-Key was sent with another request: another method, id, body or header. Nothing was done. Send a new key with a new request.",
+					ex);
 			case NO_SPACE -> ofOperation(507, "no-space", "No space",
 					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
 			case NOT_ENOUGH_REPLICAS ->

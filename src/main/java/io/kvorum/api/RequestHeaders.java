@@ -1,8 +1,10 @@
 package io.kvorum.api;
 
+import io.kvorum.access.ApiKey;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.wire.HttpExchange;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
@@ -45,12 +47,35 @@ final class RequestHeaders {
 	 * @throws ProblemException if the request cannot be done as its headers demand
 	 */
 	static Condition writeCondition(HttpExchange exchange) {
-		if (exchange.header(IDEMPOTENCY_KEY) != null) {
-			throw new ProblemException(Problem.unsupportedHeader(IDEMPOTENCY_KEY));
-		}
 		Tags match = match(exchange);
 		Tags noneMatch = noneMatch(exchange);
 		return (match != null || noneMatch != null) ? new Condition(match, noneMatch) : Condition.NONE;
+	}
+
+	/**
+	 * Returns the name that a client gives a PUT or a DELETE; null if it gives none. The
+	 * value of the header is taken as it is, with quotes if it has any.
+	 * @throws ProblemException if it has another form
+	 */
+	static @Nullable IdempotencyKey idempotencyKey(HttpExchange exchange, ApiKey caller) {
+		String name = exchange.header(IDEMPOTENCY_KEY);
+		if (name == null) {
+			return null;
+		}
+		if (exchange.headers(IDEMPOTENCY_KEY).size() > 1) {
+			throw badIdempotencyKey("it is there more than once");
+		}
+		try {
+			return new IdempotencyKey(caller.id(), name);
+		}
+		catch (IllegalArgumentException ex) {
+			throw badIdempotencyKey(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private static ProblemException badIdempotencyKey(String why) {
+		return ProblemException.badRequest("bad-idempotency-key",
+				"The header Idempotency-Key cannot be used: %s. Nothing was done.".formatted(why));
 	}
 
 	/**

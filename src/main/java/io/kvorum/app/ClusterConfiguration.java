@@ -59,8 +59,13 @@ class ClusterConfiguration {
 		return new Coordinator(placement, self, replicas.byMember(), clock, time,
 				new ReplicationPolicy(topology.size(), topology.factor()),
 				new CoordinationSettings(replication.readTimeout(), replication.writeTimeout(),
-						properties.cluster().hedgeDelay()),
+						properties.cluster().hedgeDelay(), idempotencyOf(properties)),
 				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
+	}
+
+	private static CoordinationSettings.Idempotency idempotencyOf(KvorumProperties properties) {
+		return new CoordinationSettings.Idempotency(properties.idempotencyRetention(),
+				properties.idempotency().maxRecords());
 	}
 
 	/** Inspection of a key for operators, with the time limit of a read. */

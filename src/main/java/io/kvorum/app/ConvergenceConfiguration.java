@@ -8,6 +8,7 @@ import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.kvorum.convergence.tombstones.CollectionRule;
+import io.kvorum.convergence.tombstones.RecordCollector;
 import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +34,8 @@ class ConvergenceConfiguration {
 	CollectionRule collectionRule(RepairLog log, RocksStorage storage, @Nullable HintedHandoff handoff,
 			KvorumProperties properties, TimeSource time) {
 		return new CollectionRule(log, storage.keyHash(),
-				(handoff != null) ? handoff::oldestMillis : () -> Long.MAX_VALUE, properties.gcGrace(), time);
+				(handoff != null) ? handoff::oldestMillis : () -> Long.MAX_VALUE, properties.gcGrace(),
+				properties.idempotencyRetention().multipliedBy(2), time);
 	}
 
 	@Bean
@@ -46,6 +48,18 @@ class ConvergenceConfiguration {
 			TimeSource time, ConvergenceThread thread, KvorumProperties properties, CollectionEvents events) {
 		return new TombstoneCollector(storage, storage, rule, collected, time, thread.alarms(),
 				properties.storage().collectInterval(), events);
+	}
+
+	/** A collector that removes records within three times their retention. */
+	@Bean
+	RecordCollector recordCollector(RocksStorage storage, CollectionRule rule, TimeSource time,
+			ConvergenceThread thread, KvorumProperties properties) {
+		return new RecordCollector(storage, storage, rule, time, thread.alarms(), properties.idempotencyRetention());
+	}
+
+	@Bean
+	BackgroundWork recordCollection(RecordCollector collector, ConvergenceThread thread) {
+		return BackgroundWork.of(BackgroundWork.REPLICA_PORT_OPEN, collector.run().subscribeOn(thread.scheduler()));
 	}
 
 	@Bean

@@ -27,6 +27,7 @@ import org.springframework.validation.annotation.Validated;
  * @param storage location of the data and limits of the store
  * @param api limits of the HTTP API
  * @param replication number of replicas and time limits of operations
+ * @param idempotency writes with an Idempotency-Key
  * @param cluster the other nodes
  * @param range limits of ranges
  * @param hints hinted handoff: writes kept for nodes that missed them
@@ -41,8 +42,8 @@ import org.springframework.validation.annotation.Validated;
 @Validated
 @ConfigurationProperties("kvorum")
 record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
-		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Cluster cluster,
-		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
+		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Idempotency idempotency,
+		@Valid @DefaultValue Cluster cluster, @Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
 		@Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
@@ -51,7 +52,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/** Largest margin by which absences and hints stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
 
-	/** Divisor of gc-grace for the margin, if that gives less than the largest margin. */
+	/** Divisor of gc-grace for what has to be much shorter. */
 	private static final int MARGIN_PART = 4;
 
 	/**
@@ -67,6 +68,16 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	Duration hintsWindow() {
 		Duration window = this.hints.window();
 		return (window.compareTo(withinGrace()) < 0) ? window : withinGrace();
+	}
+
+	/**
+	 * The time in which a write may be sent again. Tombstones that are newer than that
+	 * write are still there then.
+	 */
+	Duration idempotencyRetention() {
+		Duration retention = this.idempotency.retention();
+		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
+		return (retention.compareTo(part) < 0) ? retention : part;
 	}
 
 	/** The topology of the cluster; this node alone if no other nodes are configured. */
@@ -158,6 +169,19 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("1s") Duration readTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("2s") Duration writeTimeout) {
+	}
+
+	/**
+	 * Writes with an Idempotency-Key.
+	 *
+	 * @param retention time for which a write is remembered, from its first request on; a
+	 * quarter of kvorum.gc-grace if that is shorter
+	 * @param maxRecords maximum number of new ones that this node takes within that time;
+	 * more are refused with 503
+	 */
+	record Idempotency(
+			@NotNull @DurationMin(seconds = 1) @DurationMax(hours = 24) @DefaultValue("10m") Duration retention,
+			@Min(1) @Max(10_000_000) @DefaultValue("1000000") int maxRecords) {
 	}
 
 	/**

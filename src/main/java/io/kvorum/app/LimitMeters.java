@@ -36,6 +36,7 @@ final class LimitMeters implements MeterBinder {
 		size("kvorum.storage.write-queue-size", this.properties.storage().writeQueueSize(), registry);
 		number("kvorum.storage.write-queue-length", this.properties.storage().writeQueueLength(), registry);
 		number("kvorum.api.max-connections", this.properties.api().maxConnections(), registry);
+		number("kvorum.idempotency.max-records", this.properties.idempotency().maxRecords(), registry);
 		number("kvorum.range.max-concurrent", this.properties.range().maxConcurrent(), registry);
 	}
 

@@ -169,7 +169,7 @@ class PeersConfiguration {
 	AntiEntropy antiEntropy(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
 			RendezvousPlacement placement, RepairLog log, CollectionRule rule, NodeState state, TimeSource time,
 			ConvergenceThread thread, KvorumProperties properties, KeySettling settling, RepairEvents events) {
-		return new AntiEntropy(local, transport.replicas(), storage, placement, log, rule::isOldTombstone, state, time,
+		return new AntiEntropy(local, transport.replicas(), storage, placement, log, rule::isDispensable, state, time,
 				thread.alarms(), repairSettings(properties), settling, events);
 	}
 

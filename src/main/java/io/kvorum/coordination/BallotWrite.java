@@ -1,7 +1,10 @@
 package io.kvorum.coordination;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 import io.kvorum.kv.Entry;
@@ -22,7 +25,7 @@ import reactor.core.publisher.Mono;
  */
 final class BallotWrite {
 
-	private final KeyOperation operation;
+	private final KeyWrite operation;
 
 	private final Condition condition;
 
@@ -36,7 +39,7 @@ final class BallotWrite {
 	/** What is written, with the version that it was given first; null until then. */
 	private @Nullable Entry written;
 
-	private BallotWrite(KeyOperation operation, Condition condition, Function<Version, Entry> maker, Version seen) {
+	private BallotWrite(KeyWrite operation, Condition condition, Function<Version, Entry> maker, Version seen) {
 		this.operation = operation;
 		this.condition = condition;
 		this.maker = maker;
@@ -48,20 +51,34 @@ final class BallotWrite {
 	 * @param maker makes the entry from its identity
 	 * @param seen a version that its ballots have to be above
 	 */
-	static BallotWrite conditional(KeyOperation operation, Condition condition, Function<Version, Entry> maker,
+	static BallotWrite conditional(KeyWrite operation, Condition condition, Function<Version, Entry> maker,
 			Version seen) {
 		return new BallotWrite(operation, condition, maker, seen);
 	}
 
 	/**
-	 * The rest of a write without a condition that was sent, and refused by promises.
-	 * @param seen the highest of those
+	 * A write that an earlier request has sent to replicas.
+	 * @param written what it is, with its identity
+	 * @param sent the versions under which it may have been sent
 	 */
-	static BallotWrite refused(KeyOperation operation, Entry written, Version seen) {
-		BallotWrite rest = new BallotWrite(operation, Condition.NONE, _ -> written,
-				seen.isNewerThan(written.version()) ? seen : written.version());
-		rest.written = written;
-		rest.sent.add(written.version());
+	static BallotWrite resumed(KeyWrite operation, Condition condition, Function<Version, Entry> maker, Entry written,
+			List<Version> sent) {
+		BallotWrite write = new BallotWrite(operation, condition, maker, Collections.max(sent));
+		write.written = written;
+		write.sent.addAll(sent);
+		return write;
+	}
+
+	/**
+	 * The rest of a write without a condition that was sent, and refused by promises.
+	 * @param earlier other versions under which it may have been sent before
+	 * @param refusal the highest of those promises
+	 */
+	static BallotWrite refused(KeyWrite operation, Entry written, List<Version> earlier, Version refusal) {
+		Set<Version> sent = new TreeSet<>(earlier);
+		sent.add(written.version());
+		BallotWrite rest = resumed(operation, Condition.NONE, _ -> written, written, List.copyOf(sent));
+		rest.proposer.follow(refusal);
 		return rest;
 	}
 
@@ -161,14 +178,17 @@ final class BallotWrite {
 	}
 
 	private Mono<Version> propose(Proposer.Promised promised) {
-		Entry mine = this.written;
-		if (mine == null) {
-			mine = this.maker.apply(promised.ballot());
-			this.written = mine;
-		}
+		Entry mine = (this.written != null) ? this.written : this.maker.apply(promised.ballot());
+		List<Version> sending = new ArrayList<>(this.sent);
+		sending.add(promised.ballot());
+		return this.operation.announce(mine.version(), sending).then(Mono.defer(() -> send(mine, promised)));
+	}
+
+	private Mono<Version> send(Entry mine, Proposer.Promised promised) {
+		this.written = mine;
+		this.sent.add(promised.ballot());
 		Entry entry = mine.under(promised.ballot(),
 				Lineage.of(mine.version(), !this.condition.isNone(), promised.newest()));
-		this.sent.add(promised.ballot());
 		return this.proposer.accept(promised, entry).map(Entry::identity);
 	}
 

@@ -47,6 +47,10 @@ public interface CoordinationEvents {
 	default void compared(int ballots) {
 	}
 
+	/** A write with an idempotency key has looked for an earlier request. */
+	default void idempotent(Repeat repeat) {
+	}
+
 	/** A replica was found behind and is repaired in the background. */
 	default void repairing() {
 	}

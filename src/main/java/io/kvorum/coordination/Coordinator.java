@@ -2,6 +2,7 @@ package io.kvorum.coordination;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -17,6 +18,7 @@ import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
@@ -26,6 +28,7 @@ import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.range.Ranges;
@@ -93,6 +96,9 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	final CoordinationEvents events;
 
+	/** The writes with an idempotency key. */
+	final RequestLimit requests;
+
 	private final Placement placement;
 
 	/** The replicas by the index of their member. */
@@ -120,6 +126,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.alarms = alarms;
 		this.patience = Mono.defer(() -> alarms.after(settings.hedgeDelay()));
 		this.turns = new Turns<>(callers);
+		this.requests = new RequestLimit(time, settings.idempotency());
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;
 		this.missedStores = missedStores;
@@ -154,10 +161,11 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value,
-			@Nullable Ttl ttl, OperationObserver observer) {
-		return write(Operation.PUT, key, asked, condition,
-				version -> new Live(version, asked.copies(), expiresAt(version, ttl), contentType, value), observer);
+	public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
+			OperationObserver observer) {
+		return write(Operation.PUT, key, options,
+				version -> new Live(version, options.replicas().copies(), expiresAt(version, ttl), contentType, value),
+				() -> RequestDigest.ofPut(key, options, contentType, value, ttl), observer);
 	}
 
 	/**
@@ -169,17 +177,22 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer) {
-		return write(Operation.DELETE, key, asked, condition, version -> new Tombstone(version, asked.copies()),
-				observer);
+	public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
+		return write(Operation.DELETE, key, options, version -> new Tombstone(version, options.replicas().copies()),
+				() -> RequestDigest.ofDelete(key, options), observer);
 	}
 
-	private Mono<Version> write(Operation operation, Key key, Replicas asked, Condition condition,
-			Function<Version, Entry> maker, OperationObserver observer) {
+	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
+			Supplier<RequestDigest> digest, OperationObserver observer) {
+		Replicas asked = options.replicas();
+		Condition condition = options.condition();
 		if (!condition.isNone() && this.policy.consistencyOf(asked) != Consistency.LINEARIZABLE) {
 			throw new IllegalArgumentException("a condition needs a linearizable write, not " + asked);
 		}
-		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, condition, maker, observer).run());
+		IdempotencyKey name = options.idempotencyKey();
+		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, condition, maker,
+				(name != null) ? new RequestJournal(this, name, digest.get()) : null, observer)
+			.run());
 	}
 
 	/** The identity of a value that is visible now; null if there is none. */
@@ -240,6 +253,11 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	/** Whether this is the only node. */
 	boolean isAlone() {
 		return this.replicas.length == 1;
+	}
+
+	/** The writes with an idempotency key that count towards this node's limit. */
+	public int rememberedRequests() {
+		return this.requests.size();
 	}
 
 	ReplicaSet replicasOf(Key key, Replicas asked) {

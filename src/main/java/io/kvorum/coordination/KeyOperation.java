@@ -1,12 +1,12 @@
 package io.kvorum.coordination;
 
-import java.time.Duration;
 import java.util.function.BiFunction;
 
 import io.kvorum.clock.ClockBoundException;
 import io.kvorum.clock.ClockLeadException;
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
@@ -48,7 +48,7 @@ abstract class KeyOperation {
 
 	private final OperationObserver observer;
 
-	KeyOperation(Coordinator node, Operation operation, Key key, Replicas asked, Duration timeout,
+	KeyOperation(Coordinator node, Operation operation, Key key, Replicas asked, Deadline deadline,
 			OperationObserver observer) {
 		this.node = node;
 		this.operation = operation;
@@ -56,7 +56,7 @@ abstract class KeyOperation {
 		this.asked = asked;
 		this.set = node.replicasOf(key, asked);
 		this.consistency = node.policy().consistencyOf(asked);
-		this.deadline = Deadline.after(node.time, timeout);
+		this.deadline = deadline;
 		this.observer = observer;
 		observer.began(asked, this.consistency);
 	}
@@ -145,9 +145,12 @@ abstract class KeyOperation {
 		return this.node.isAlone() ? null : new Missed(this, entry);
 	}
 
+	/** Tells the outcome. That of an internal key is none of a client's operations. */
 	final void decided(Outcome outcome) {
-		this.node.events.decided(this.operation, this.consistency, outcome);
-		this.observer.decided(outcome);
+		if (!InternalKeys.isInternal(this.key)) {
+			this.node.events.decided(this.operation, this.consistency, outcome);
+			this.observer.decided(outcome);
+		}
 	}
 
 }

@@ -3,6 +3,7 @@ package io.kvorum.coordination;
 import java.time.Duration;
 import java.util.function.IntFunction;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
@@ -30,7 +31,12 @@ final class KeyRead extends KeyOperation {
 	private boolean isRefused;
 
 	KeyRead(Coordinator node, Key key, Replicas asked, OperationObserver observer) {
-		super(node, Operation.GET, key, asked, node.settings.readTimeout(), observer);
+		super(node, Operation.GET, key, asked, Deadline.after(node.time, node.settings.readTimeout()), observer);
+	}
+
+	/** The read of an internal key, as a part of another operation. */
+	KeyRead(Coordinator node, Key key, Replicas asked, Deadline deadline) {
+		super(node, Operation.GET, key, asked, deadline, OperationObserver.NONE);
 	}
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */

@@ -1,7 +1,9 @@
 package io.kvorum.coordination;
 
+import java.util.List;
 import java.util.function.Function;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
@@ -33,27 +35,94 @@ final class KeyWrite extends KeyOperation {
 
 	private final Condition condition;
 
+	/** Makes the write happen once; null if it is not to be repeated. */
+	private final @Nullable RequestJournal journal;
+
 	/**
 	 * Creates a write.
 	 * @param condition what must hold of the key; {@link Condition#NONE} for nothing
 	 * @param maker makes the entry from its version
+	 * @param journal makes the write happen once; null if it has no idempotency key
 	 */
 	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
-			Function<Version, Entry> maker, OperationObserver observer) {
-		super(node, operation, key, asked, node.settings.writeTimeout(), observer);
+			Function<Version, Entry> maker, @Nullable RequestJournal journal, OperationObserver observer) {
+		this(node, operation, key, asked, condition, maker, journal,
+				Deadline.after(node.time, node.settings.writeTimeout()), observer);
+	}
+
+	private KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
+			Function<Version, Entry> maker, @Nullable RequestJournal journal, Deadline deadline,
+			OperationObserver observer) {
+		super(node, operation, key, asked, deadline, observer);
 		this.condition = condition;
 		this.maker = maker;
+		this.journal = journal;
+	}
+
+	/** The write of an internal key, as a part of another operation. */
+	static KeyWrite internal(Coordinator node, Key key, Replicas asked, Condition condition,
+			Function<Version, Entry> maker, Deadline deadline) {
+		return new KeyWrite(node, Operation.PUT, key, asked, condition, maker, null, deadline, OperationObserver.NONE);
 	}
 
 	Mono<Version> run() {
-		Mono<Version> write = this.condition.isNone() ? version().flatMap(this::store)
-				: this.node.turns.inTurn(this.key, Mono.defer(this::compareAndStore), this::failureBy)
-					.map(Written::identity)
-					.onErrorMap(Turns.FullException.class, _ -> OperationFailures.ofContention(this.asked.ack()));
+		Mono<Version> write = (this.journal == null) ? begin()
+				: this.journal.exclusively(Mono.defer(() -> once(this.journal)));
 		return write
 			.doOnError(OperationFailedException.class,
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
 			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.CONDITION_NOT_MET));
+	}
+
+	private Mono<Version> begin() {
+		return this.condition.isNone() ? version().flatMap(this::store)
+				: inTurn(Mono.defer(this::compareAndStore), this::failureBy);
+	}
+
+	private Mono<Version> inTurn(Mono<Written> write, Turns.Answering<Written> answering) {
+		return this.node.turns.inTurn(this.key, write, answering)
+			.map(Written::identity)
+			.onErrorMap(Turns.FullException.class, _ -> OperationFailures.ofContention(this.asked.ack()));
+	}
+
+	/** Begins, goes on where an earlier request has ended, or answers as that one. */
+	private Mono<Version> once(RequestJournal journal) {
+		return journal.read(this.deadline).flatMap(known -> {
+			Repeat repeat = known.map(RequestRecord::repeat).orElse(Repeat.FIRST);
+			this.node.events.idempotent(repeat);
+			return switch (repeat) {
+				case FIRST -> recorded(begin(), journal);
+				case RESUMED -> recorded(resume(known.orElseThrow()), journal)
+					.onErrorMap(OperationFailedException.class, OperationFailures::unknown);
+				default -> answerAs(known.orElseThrow());
+			};
+		});
+	}
+
+	/** Records the outcome of this write before its client learns it. */
+	private Mono<Version> recorded(Mono<Version> write, RequestJournal journal) {
+		return write.flatMap(identity -> journal.applied(identity, this.deadline).thenReturn(identity))
+			.onErrorResume(ConditionNotMetException.class,
+					unmet -> journal.notMet(unmet.current(), this.deadline).then(Mono.error(unmet)));
+	}
+
+	private Mono<Version> answerAs(RequestRecord earlier) {
+		if (earlier.state() == RequestRecord.State.NOT_MET) {
+			return Mono.error(new ConditionNotMetException(earlier.current()));
+		}
+		decided(Outcome.REACHED);
+		return Mono.just(earlier.version());
+	}
+
+	/**
+	 * Sends a write again that an earlier request has announced, or finds that it has
+	 * happened.
+	 */
+	private Mono<Version> resume(RequestRecord earlier) {
+		Entry entry = this.maker.apply(earlier.version());
+		return this.condition.isNone() ? send(entry, earlier.ballots()) : inTurn(Mono
+			.defer(() -> underBallots(BallotWrite.resumed(this, this.condition, this.maker, entry, earlier.ballots()))),
+				(_, _) -> null);
 	}
 
 	/**
@@ -104,26 +173,41 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	private Mono<Version> store(Version version) {
+		Entry entry = this.maker.apply(version);
+		return (this.journal == null) ? send(entry, List.of())
+				: this.journal.sending(version, List.of(version), this.deadline)
+					.then(Mono.defer(() -> send(entry, List.of())));
+	}
+
+	/** Stores above a version that is known to be the newest. */
+	Mono<Version> storeAbove(Version newest) {
+		return next(newest).flatMap(this::store);
+	}
+
+	/**
+	 * Sends an entry to all replicas.
+	 * @param earlier other versions under which it may have been sent before
+	 */
+	private Mono<Version> send(Entry entry, List<Version> earlier) {
 		if (this.set.present() < this.asked.ack()) {
 			return Mono.error(OperationFailures.ofAbsentees(this.set, this.asked.ack()));
 		}
-		Entry entry = this.maker.apply(version);
 		return Round
 			.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
 					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline), patience(),
 					missed(entry), observe(Step.STORE))
-			.flatMap(tally -> stored(tally, entry));
+			.flatMap(tally -> stored(tally, entry, earlier));
 	}
 
 	/**
 	 * Goes on under a ballot if promises have refused the store: a conditional write of
 	 * the key is under way.
 	 */
-	private Mono<Version> stored(Tally tally, Entry entry) {
+	private Mono<Version> stored(Tally tally, Entry entry, List<Version> earlier) {
 		Version refusal = (tally.decision() != Decision.REACHED) ? tally.highestRefusal() : null;
 		if (refusal != null && this.consistency == Consistency.LINEARIZABLE) {
 			this.node.events.refusedByPromise();
-			return BallotWrite.refused(this, entry, refusal).run().doOnNext(_ -> decided(Outcome.REACHED));
+			return BallotWrite.refused(this, entry, earlier, refusal).run().doOnNext(_ -> decided(Outcome.REACHED));
 		}
 		reached(tally, OperationFailures::ofStores);
 		decided(Outcome.REACHED);
@@ -136,15 +220,29 @@ final class KeyWrite extends KeyOperation {
 	 * the way of others.
 	 */
 	private Mono<Written> compareAndStore() {
+		OperationFailedException failure = refuseBallots();
+		return (failure != null) ? Mono.error(failure)
+				: Round.ofReads(this.set, this.asked.ack(), this::readOrVersion, this.node.hedging, observe(Step.READ))
+					.flatMap(tally -> compareAndStore(reached(tally, OperationFailures::ofReads)));
+	}
+
+	/**
+	 * Compares and stores without asking first what replicas hold.
+	 * @param seen the newest version known of the key
+	 */
+	Mono<Version> above(Version seen) {
+		OperationFailedException failure = refuseBallots();
+		return (failure != null) ? Mono.error(failure)
+				: BallotWrite.conditional(this, this.condition, this.maker, seen).run();
+	}
+
+	/** Refuses a write that cannot take ballots, or that has no time for any. */
+	private @Nullable OperationFailedException refuseBallots() {
 		Failed outdated = outdated();
 		if (outdated != null) {
-			return Mono.error(OperationFailures.notBegun(this.asked.ack(), this.node.self, outdated));
+			return OperationFailures.notBegun(this.asked.ack(), this.node.self, outdated);
 		}
-		if (this.deadline.isPast(this.node.time)) {
-			return Mono.error(OperationFailures.ofContention(this.asked.ack()));
-		}
-		return Round.ofReads(this.set, this.asked.ack(), this::readOrVersion, this.node.hedging, observe(Step.READ))
-			.flatMap(tally -> compareAndStore(reached(tally, OperationFailures::ofReads)));
+		return this.deadline.isPast(this.node.time) ? OperationFailures.ofContention(this.asked.ack()) : null;
 	}
 
 	private Mono<Reply> readOrVersion(int position) {
@@ -160,11 +258,19 @@ final class KeyWrite extends KeyOperation {
 			this.node.events.compared(0);
 			return Mono.error(new ConditionNotMetException(current));
 		}
-		BallotWrite write = BallotWrite.conditional(this, this.condition, this.maker, newest.version());
+		return underBallots(BallotWrite.conditional(this, this.condition, this.maker, newest.version()));
+	}
+
+	private Mono<Written> underBallots(BallotWrite write) {
 		return write.run()
 			.map(identity -> new Written(identity, isDelete() ? null : identity))
 			.doOnNext(_ -> decided(Outcome.REACHED))
 			.doOnTerminate(() -> this.node.events.compared(write.attempts()));
+	}
+
+	/** Announces a ballot before the write is sent under it. */
+	Mono<Void> announce(Version identity, List<Version> ballots) {
+		return (this.journal != null) ? this.journal.sending(identity, ballots, this.deadline) : Mono.empty();
 	}
 
 	/** The refusal of a replica whose release knows no ballots; null if there is none. */

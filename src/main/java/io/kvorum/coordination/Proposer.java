@@ -122,10 +122,17 @@ final class Proposer {
 	/** Notes what stood in the way of replicas that refused; false if none has. */
 	private boolean follow(Tally tally) {
 		Version refusal = tally.highestRefusal();
-		if (refusal != null && refusal.isNewerThan(this.seen)) {
-			this.seen = refusal;
+		if (refusal != null) {
+			follow(refusal);
 		}
 		return refusal != null;
+	}
+
+	/** Takes the next ballot above this version too. */
+	void follow(Version version) {
+		if (version.isNewerThan(this.seen)) {
+			this.seen = version;
+		}
 	}
 
 	/**

@@ -42,6 +42,13 @@ public final class KeyRange {
 		return new KeyRange(new byte[0], null);
 	}
 
+	/** The part of this range that has keys of clients. */
+	public KeyRange ofClients() {
+		byte[] bound = InternalKeys.bound();
+		return (this.end == null || Arrays.compareUnsigned(this.end, bound) > 0) ? new KeyRange(this.start, bound)
+				: this;
+	}
+
 	/** The lower bound, inclusive; it must not be changed. */
 	public byte[] start() {
 		return this.start;

@@ -9,12 +9,14 @@ import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.transport.PeerStatus;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
@@ -62,6 +64,14 @@ class ObservabilityConfiguration {
 	@Bean
 	ReplicationMeters replicationMeters(MeterRegistry registry) {
 		return new ReplicationMeters(registry);
+	}
+
+	@Bean
+	MeterBinder rememberedRequests(Coordinator coordinator) {
+		return registry -> Gauge.builder("kvorum.idempotency.records", coordinator, Coordinator::rememberedRequests)
+			.description(
+					"New writes with an Idempotency-Key that this node has taken within kvorum.idempotency.retention")
+			.register(registry);
 	}
 
 	@Bean

@@ -3,8 +3,10 @@ package io.kvorum.observability;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
 import io.kvorum.coordination.CoordinationEvents;
+import io.kvorum.coordination.Repeat;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
@@ -36,6 +38,8 @@ final class ReplicationMeters implements CoordinationEvents {
 	private final Counter refusedByPromise;
 
 	private final Counter settled;
+
+	private final Map<Repeat, Counter> idempotent = new EnumMap<>(Repeat.class);
 
 	ReplicationMeters(MeterRegistry registry) {
 		for (Operation operation : Operation.values()) {
@@ -73,6 +77,13 @@ final class ReplicationMeters implements CoordinationEvents {
 			.register(registry);
 		this.refusedByPromise = refused("write", registry);
 		this.settled = refused("read", registry);
+		for (Repeat repeat : Repeat.values()) {
+			this.idempotent.put(repeat,
+					Counter.builder("kvorum.replication.idempotent")
+						.tag("found", text(repeat))
+						.description("Writes with an Idempotency-Key, by what was found of an earlier request")
+						.register(registry));
+		}
 	}
 
 	private static Counter refused(String operation, MeterRegistry registry) {
@@ -130,6 +141,11 @@ final class ReplicationMeters implements CoordinationEvents {
 	@Override
 	public void refusedByPromise() {
 		this.refusedByPromise.increment();
+	}
+
+	@Override
+	public void idempotent(Repeat repeat) {
+		Objects.requireNonNull(this.idempotent.get(repeat)).increment();
 	}
 
 	@Override

@@ -33,31 +33,33 @@ public interface KeyValueStore {
 	 * <p>
 	 * Fails with a {@link ConditionNotMetException} if the condition does not hold.
 	 * Comparing and storing are one step of a linearizable history. So a condition needs
-	 * linearizable {@code asked}.
-	 * @param asked how many copies to keep, and how many of them to wait for
-	 * @param condition what must hold of the key; {@link Condition#NONE} for nothing
+	 * linearizable {@code replicas}.
+	 * <p>
+	 * A write with an idempotency key happens once. A repeat returns, or fails with, what
+	 * the first one has found, through any node. That holds for a limited time, and not
+	 * for failures: a write that failed is tried again.
 	 * @param ttl how long the value lives, from the instant of its version; null if it
 	 * does not expire
 	 * @return the version of the write, which is its identity
 	 */
-	Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value, @Nullable Ttl ttl,
+	Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer);
 
 	/** Stores a value without a condition. */
 	default Mono<Version> put(Key key, Replicas asked, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer) {
-		return put(key, asked, Condition.NONE, contentType, value, ttl, observer);
+		return put(key, WriteOptions.of(asked), contentType, value, ttl, observer);
 	}
 
 	/**
 	 * Removes the value of a key, if there is one; returns the version of the removal.
-	 * @param condition as in {@link #put}
+	 * @param options as in {@link #put}
 	 */
-	Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer);
+	Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer);
 
 	/** Removes the value of a key without a condition. */
 	default Mono<Version> delete(Key key, Replicas asked, OperationObserver observer) {
-		return delete(key, asked, Condition.NONE, observer);
+		return delete(key, WriteOptions.of(asked), observer);
 	}
 
 	/**

@@ -85,6 +85,14 @@ public final class OperationFailedException extends RuntimeException {
 		 */
 		CONTENTION,
 
+		/** Another write with the same idempotency key is under way. */
+		UNDER_WAY,
+
+		/**
+		 * The idempotency key is that of a write with other content. Nothing was done.
+		 */
+		KEY_REUSED,
+
 		/** The disks have no space for the write. */
 		NO_SPACE,
 

@@ -68,6 +68,36 @@ public final class OperationFailures {
 				required, 0, true, true, List.of());
 	}
 
+	/** The failure of a write whose idempotency key another write uses right now. */
+	public static OperationFailedException ofUnderWay(int required) {
+		return new OperationFailedException(Kind.UNDER_WAY, "a write with the same idempotency key is under way",
+				required, 0, true, true, List.of());
+	}
+
+	/** The failure of a write whose idempotency key belongs to another write. */
+	public static OperationFailedException ofReusedKey(int required) {
+		return new OperationFailedException(Kind.KEY_REUSED, "the idempotency key belongs to another write", required,
+				0, false, false, List.of());
+	}
+
+	/**
+	 * The failure of a write that was not begun because its record failed. The record may
+	 * be there; what it announces was not sent.
+	 */
+	public static OperationFailedException ofRecord(OperationFailedException failure) {
+		return of(failure, failure.kind(), false);
+	}
+
+	/** The failure of a write that an earlier request may have done. */
+	public static OperationFailedException unknown(OperationFailedException failure) {
+		return failure.mayHaveHappened() ? failure : of(failure, Kind.NOT_ENOUGH_REPLICAS, true);
+	}
+
+	private static OperationFailedException of(OperationFailedException failure, Kind kind, boolean mayHaveHappened) {
+		return new OperationFailedException(kind, String.valueOf(failure.getMessage()), failure.required(),
+				failure.acknowledged(), mayHaveHappened, failure.mayRetry(), failure.replicas());
+	}
+
 	/** The failure of an operation that this node could not begin. */
 	public static OperationFailedException notBegun(int required, Member self, Failed why) {
 		Kind kind = (why.reason() == Reason.NO_SPACE) ? Kind.NO_SPACE : Kind.NOT_ACCEPTED;

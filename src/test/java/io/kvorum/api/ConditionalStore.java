@@ -22,6 +22,7 @@ import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -62,15 +63,15 @@ final class ConditionalStore implements KeyValueStore {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, Condition condition, String contentType, Value value,
-			@Nullable Ttl ttl, OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, condition,
+	public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
+			OperationObserver observer) {
+		return Mono.fromSupplier(() -> write(key, options.condition(),
 				identity -> new Live(identity, Copies.of(NODES), Live.NEVER, contentType, value)));
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked, Condition condition, OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, condition, _ -> null));
+	public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
+		return Mono.fromSupplier(() -> write(key, options.condition(), _ -> null));
 	}
 
 	private synchronized @Nullable Live current(Key key) {

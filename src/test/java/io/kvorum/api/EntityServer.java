@@ -14,6 +14,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
+import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Coordinators;
 import io.kvorum.coordination.ReadRepair;
@@ -76,7 +77,8 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 		Duration timeout = Duration.ofSeconds(1);
 		List<Replica> replicas = List.of(LocalReplica.alone(self, this.storage, clock, time));
 		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self, replicas, clock, time,
-				new ReplicationPolicy(1, 1), new CoordinationSettings(timeout, timeout, timeout),
+				new ReplicationPolicy(1, 1),
+				new CoordinationSettings(timeout, timeout, timeout, new Idempotency(Duration.ofMinutes(10), 1000)),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
 				Coordinators.rangesOf(topology, replicas, time));
 		this.server = serve(this.coordinator, access, maxInFlightBytes, time, this, (request, _) -> {

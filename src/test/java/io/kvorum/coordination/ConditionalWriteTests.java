@@ -12,6 +12,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -36,7 +37,8 @@ class ConditionalWriteTests {
 	private final ScriptedCluster cluster = new ScriptedCluster(3, 3);
 
 	private CompletableFuture<@Nullable Version> put(Condition condition) {
-		return this.cluster.coordinator.put(KEY, MAJORITY, condition, "text/plain", VALUE, null, OperationObserver.NONE)
+		return this.cluster.coordinator
+			.put(KEY, WriteOptions.of(MAJORITY, condition), "text/plain", VALUE, null, OperationObserver.NONE)
 			.toFuture();
 	}
 

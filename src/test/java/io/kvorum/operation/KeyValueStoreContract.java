@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
@@ -51,6 +52,9 @@ public abstract class KeyValueStoreContract {
 	private static final Condition PRESENT = new Condition(Tags.ANY, null);
 
 	private static final Duration LIFE = Duration.ofSeconds(5);
+
+	/** The time for which stores of this contract remember requests. */
+	protected static final Duration RETENTION = Duration.ofMinutes(10);
 
 	/** Longer than any ttl. */
 	private static final Duration AGE = Ttl.MAX.plusDays(1);
@@ -300,12 +304,12 @@ public abstract class KeyValueStoreContract {
 	void aKeyIsDeletedByWhoeverKnowsIt() {
 		Version first = put(KEY, "first");
 		assertThatExceptionOfType(ConditionNotMetException.class)
-			.isThrownBy(() -> await(store().delete(KEY, defaults(), matching(new Version(1, 1)), this.notes)))
+			.isThrownBy(() -> await(store().delete(KEY, on(matching(new Version(1, 1))), this.notes)))
 			.extracting(ConditionNotMetException::current)
 			.isEqualTo(first);
 		assertThat(valueOf(KEY)).isEqualTo(value("first"));
 
-		await(store().delete(KEY, defaults(), matching(first), this.notes));
+		await(store().delete(KEY, on(matching(first)), this.notes));
 		assertThat(get(KEY)).isNull();
 		putIf(ABSENT, "again");
 		assertThat(valueOf(KEY)).isEqualTo(value("again"));
@@ -324,7 +328,7 @@ public abstract class KeyValueStoreContract {
 
 	@Test
 	void aConditionalValueExpiresToo() {
-		await(store().put(KEY, defaults(), ABSENT, TYPE, value("for a while"), new Ttl(LIFE), this.notes));
+		await(store().put(KEY, on(ABSENT), TYPE, value("for a while"), new Ttl(LIFE), this.notes));
 		assertThat(valueOf(KEY)).isEqualTo(value("for a while"));
 		pass(LIFE);
 
@@ -341,19 +345,132 @@ public abstract class KeyValueStoreContract {
 		}
 	}
 
+	@Test
+	void aRepeatReturnsTheVersionOfTheFirstRequestAndChangesNothing() {
+		Version first = putOnce("request", "first");
+		Version later = put(KEY, "later");
+
+		assertThat(putOnce("request", "first")).isEqualTo(first);
+		assertThat(valueOf(KEY)).isEqualTo(value("later"));
+		assertThat(putOnce("another-request", "first")).isGreaterThan(later);
+		assertThat(valueOf(KEY)).isEqualTo(value("first"));
+	}
+
+	@Test
+	void aRepeatedDeleteDeletesOnce() {
+		put(KEY, "first");
+		Version deleted = await(store().delete(KEY, named("request", Condition.NONE), this.notes));
+		put(KEY, "later");
+
+		assertThat(await(store().delete(KEY, named("request", Condition.NONE), this.notes))).isEqualTo(deleted);
+		assertThat(valueOf(KEY)).isEqualTo(value("later"));
+	}
+
+	@Test
+	void aRepeatOfAConditionalWriteReturnsItsOutcome() {
+		Version created = putOnce("creates", ABSENT, "first");
+		assertThat(putOnce("creates", ABSENT, "first")).isEqualTo(created);
+		assertThat(unmetOnce("comes-late", ABSENT)).isEqualTo(created);
+
+		delete(KEY);
+		assertThat(unmetOnce("comes-late", ABSENT)).isEqualTo(created);
+		assertThat(putOnce("creates", ABSENT, "first")).isEqualTo(created);
+		assertThat(get(KEY)).isNull();
+		assertThat(unmetOnce("finds-nothing", PRESENT)).isNull();
+		put(KEY, "again");
+		assertThat(unmetOnce("finds-nothing", PRESENT)).isNull();
+	}
+
+	@Test
+	void aNameBelongsToOneRequestOfOneCaller() {
+		WriteOptions options = named("request", Condition.NONE);
+		Version first = putOnce("request", "first");
+
+		refused(Kind.KEY_REUSED, store().put(KEY, options, TYPE, value("other"), null, this.notes));
+		refused(Kind.KEY_REUSED, store().put(KEY, options, "other/type", value("first"), null, this.notes));
+		refused(Kind.KEY_REUSED, store().put(KEY, options, TYPE, value("first"), new Ttl(LIFE), this.notes));
+		refused(Kind.KEY_REUSED, store().put(Generator.key("other"), options, TYPE, value("first"), null, this.notes));
+		refused(Kind.KEY_REUSED, store().put(KEY, named("request", PRESENT), TYPE, value("first"), null, this.notes));
+		refused(Kind.KEY_REUSED, store().delete(KEY, options, this.notes));
+		assertThat(putOnce("request", "first")).isEqualTo(first);
+
+		WriteOptions ofAnother = new WriteOptions(defaults(), Condition.NONE, new IdempotencyKey("another", "request"));
+		Version other = await(store().put(KEY, ofAnother, TYPE, value("other"), null, this.notes));
+		assertThat(other).isGreaterThan(first);
+	}
+
+	@Test
+	void ofRequestsAtTheSameTimeOneIsDoneAndTheOthersWaitOrLearnItsOutcome() {
+		WriteOptions options = named("request", Condition.NONE);
+		List<Version> versions = await(Flux.range(0, 8)
+			.flatMap(_ -> store().put(KEY, options, TYPE, value("value"), null, OperationObserver.NONE)
+				.subscribeOn(caller())
+				.onErrorResume(OperationFailedException.class,
+						ex -> (ex.kind() == Kind.UNDER_WAY) ? Mono.empty() : Mono.error(ex)))
+			.collectList());
+
+		assertThat(versions).isNotEmpty().containsOnly(putOnce("request", "value"));
+	}
+
+	@Test
+	void aRequestIsForgottenAfterItsTime() {
+		Version first = putOnce("request", "first");
+		pass(RETENTION);
+
+		assertThat(putOnce("request", "other")).isGreaterThan(first);
+		assertThat(valueOf(KEY)).isEqualTo(value("other"));
+	}
+
+	@Test
+	void whatIsRememberedOfRequestsIsInNoRange() {
+		putOnce("request", "value");
+
+		assertThat(keysOf(KeyRange.all())).containsExactly(KEY);
+	}
+
+	private Version putOnce(String name, String text) {
+		return putOnce(name, Condition.NONE, text);
+	}
+
+	private Version putOnce(String name, Condition condition, String text) {
+		return Objects
+			.requireNonNull(await(store().put(KEY, named(name, condition), TYPE, value(text), null, this.notes)));
+	}
+
+	private @Nullable Version unmetOnce(String name, Condition condition) {
+		return unmet(store().put(KEY, named(name, condition), TYPE, value("must not be there"), null, this.notes));
+	}
+
+	private void refused(Kind kind, Mono<Version> write) {
+		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> await(write))
+			.satisfies(ex -> assertThat(ex.kind()).isEqualTo(kind))
+			.satisfies(ex -> assertThat(ex.mayHaveHappened()).isFalse());
+	}
+
+	private WriteOptions named(String name, Condition condition) {
+		return new WriteOptions(defaults(), condition, new IdempotencyKey("caller", name));
+	}
+
+	private WriteOptions on(Condition condition) {
+		return WriteOptions.of(defaults(), condition);
+	}
+
 	private static Condition matching(Version... versions) {
 		return new Condition(new Tags(false, Set.of(versions)), null);
 	}
 
 	private Version putIf(Condition condition, String text) {
-		return Objects
-			.requireNonNull(await(store().put(KEY, defaults(), condition, TYPE, value(text), null, this.notes)));
+		return Objects.requireNonNull(await(store().put(KEY, on(condition), TYPE, value(text), null, this.notes)));
 	}
 
 	/** The identity that a put is told, whose condition does not hold. */
 	private @Nullable Version unmet(Condition condition) {
+		return unmet(store().put(KEY, on(condition), TYPE, value("must not be there"), null, this.notes));
+	}
+
+	private @Nullable Version unmet(Mono<Version> write) {
 		try {
-			putIf(condition, "must not be there");
+			await(write);
 		}
 		catch (ConditionNotMetException ex) {
 			return ex.current();
@@ -381,7 +498,7 @@ public abstract class KeyValueStoreContract {
 	@Test
 	void aRangeHasItsStartAndNotItsEndAndIsInTheUnsignedOrderOfTheBytesOfKeys() {
 		List<Key> ordered = List.of(Generator.key("a"), Generator.key("a\0"), Generator.key("aa"), Generator.key("b"),
-				Key.of(new byte[] { 'b', (byte) 0x80 }), Key.of(new byte[] { (byte) 0xff }));
+				Key.of(new byte[] { 'b', (byte) 0x80 }), Key.of(new byte[] { (byte) 0xfe, (byte) 0xff }));
 		ordered.reversed().forEach(key -> put(key, "value"));
 
 		assertThat(keysOf(KeyRange.all())).isEqualTo(ordered);

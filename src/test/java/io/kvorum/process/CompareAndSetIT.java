@@ -8,16 +8,20 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
 import java.util.Random;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
+import java.util.function.Supplier;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.KvorumClient;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -113,6 +117,36 @@ class CompareAndSetIT {
 			assertThat(inOrder.get(i).acquiredBy).as("%s after %s", inOrder.get(i), inOrder.get(i - 1))
 				.isGreaterThan(inOrder.get(i - 1).releasedFrom);
 		}
+	}
+
+	@Test
+	@DisplayName("of requests whose every second answer is lost, and that are repeated at other nodes, each is done once")
+	void repeats() throws InterruptedException {
+		System.out.printf("Repeats for %d s: -Dkvorum.test.chaos.seed=%d%n", SECONDS, SEED);
+		AtomicInteger done = new AtomicInteger();
+		AtomicInteger open = new AtomicInteger();
+		Queue<String> wrong = new ConcurrentLinkedQueue<>();
+		Repeats repeats = new Repeats(wrong);
+		repeatThroughFaults(16, client -> {
+			switch (repeats.increment(client, "increments")) {
+				case 201 -> done.incrementAndGet();
+				case 412 -> {
+					// Another client has incremented.
+				}
+				default -> open.incrementAndGet();
+			}
+			repeats.writeTwice(client);
+		});
+		System.out.printf("  %d increments, %d that stayed open, %d repeats%n", done.get(), open.get(),
+				repeats.repeats.get());
+
+		assertThat(wrong).isEmpty();
+		assertThat(done.get()).isPositive();
+		for (int node : cluster.nodes()) {
+			assertThat(Integer.parseInt(cluster.client(node).get("increments").text())).isBetween(done.get(),
+					done.get() + open.get());
+		}
+		assertNoErrorsAreLogged();
 	}
 
 	private Outcome increment(int client, String key, Queue<String> wrong) {
@@ -275,6 +309,82 @@ class CompareAndSetIT {
 			assertThat(cluster.wholeLog(node).lines()).as("node %d", node)
 				.noneMatch(line -> line.contains("ERROR") || line.contains("LEAK"));
 		}
+	}
+
+	/** Clients that lose every second answer, and send the request again elsewhere. */
+	private static final class Repeats {
+
+		private static final int MOST = 40;
+
+		private final Queue<String> wrong;
+
+		private final AtomicInteger repeats = new AtomicInteger();
+
+		Repeats(Queue<String> wrong) {
+			this.wrong = wrong;
+		}
+
+		/** Increments a counter; returns the status, 0 if it stays open. */
+		int increment(int client, String key) {
+			Answer read = orNull(() -> client(client).get(key));
+			if (read == null || (read.status() != 200 && read.status() != 404)) {
+				return 412;
+			}
+			boolean isThere = read.status() == 200;
+			String next = String.valueOf(isThere ? Integer.parseInt(read.text()) + 1 : 1);
+			return untilAnswered(client, key, next, isThere ? "If-Match" : "If-None-Match",
+					isThere ? read.header("ETag") : "*", "Idempotency-Key", UUID.randomUUID().toString());
+		}
+
+		/**
+		 * Writes a key of this client's own twice, and repeats the first write at last.
+		 */
+		void writeTwice(int client) {
+			String key = "own " + client;
+			String first = UUID.randomUUID().toString();
+			String second = UUID.randomUUID().toString();
+			if (untilAnswered(client, key, first, "Idempotency-Key", first) == 201
+					&& untilAnswered(client, key, second, "Idempotency-Key", second) == 201
+					&& untilAnswered(client, key, first, "Idempotency-Key", first) == 201) {
+				Answer read = orNull(() -> client(client).get(key));
+				if (read != null && read.status() == 200 && !read.text().equals(second)) {
+					this.wrong.add("a repeat has brought an old value back");
+				}
+			}
+		}
+
+		private int untilAnswered(int client, String key, String value, String... headers) {
+			String first = "";
+			for (int repeat = 0; repeat < MOST; repeat++) {
+				int node = client + repeat;
+				Answer answer = orNull(() -> client(node).putWith(key, value, headers));
+				if (answer != null && (answer.status() == 201 || answer.status() == 412)) {
+					String outcome = answer.status() + " " + answer.header("ETag");
+					if (!first.isEmpty() && !first.equals(outcome)) {
+						this.wrong.add("first " + first + ", then " + outcome);
+					}
+					first = outcome;
+					if (ThreadLocalRandom.current().nextBoolean()) {
+						return answer.status();
+					}
+				}
+				else if (answer != null && !List.of(409, 503, 504).contains(answer.status())) {
+					this.wrong.add(answer.toString());
+				}
+				this.repeats.incrementAndGet();
+			}
+			return 0;
+		}
+
+		private static @Nullable Answer orNull(Supplier<Answer> request) {
+			try {
+				return request.get();
+			}
+			catch (UncheckedIOException _) {
+				return null;
+			}
+		}
+
 	}
 
 	private enum Outcome {

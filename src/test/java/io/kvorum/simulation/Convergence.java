@@ -104,13 +104,13 @@ final class Convergence {
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
-				this.settings.grace(), node.time());
+				this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
 		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
 				? operations.settle(key, least) : Mono.just(Held.nothing());
 		PromiseRepair promises = new PromiseRepair(local, replicas, this.index, this.placement, settling, node.time(),
 				ConvergenceSettings.repair());
 		AntiEntropy repairing = new AntiEntropy(local, replicas, this.index, this.placement, repairs,
-				rule::isOldTombstone, this.state, node.time(), alarms, ConvergenceSettings.repair(), settling,
+				rule::isDispensable, this.state, node.time(), alarms, ConvergenceSettings.repair(), settling,
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());

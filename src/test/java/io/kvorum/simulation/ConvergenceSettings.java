@@ -23,6 +23,9 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	static final Duration GRACE = Duration.ofSeconds(60);
 
+	/** Longer than any history. */
+	static final Duration REQUESTS_KEPT = Duration.ofHours(1);
+
 	static final Duration MOST_AWAY = Duration.ofSeconds(45);
 
 	private static final long BYTES_PER_SECOND = 1 << 20;

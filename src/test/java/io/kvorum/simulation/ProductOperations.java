@@ -9,6 +9,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
+import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.ReadRepair;
 import io.kvorum.kv.Entry.Live;
@@ -23,6 +24,7 @@ import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
 import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;
 import io.kvorum.range.Ranges;
@@ -39,6 +41,8 @@ final class ProductOperations implements Operations {
 	static final Duration READ_TIMEOUT = Duration.ofSeconds(1);
 
 	static final Duration WRITE_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final Idempotency IDEMPOTENCY = new Idempotency(Duration.ofMinutes(10), 1000);
 
 	private static final int PAGE_BYTES = 64 << 10;
 
@@ -64,7 +68,7 @@ final class ProductOperations implements Operations {
 		repair.run().subscribe();
 		this.coordinator = new Coordinator(parts.placement(), node.member(), parts.replicas(), parts.clock(),
 				node.time(), parts.policy(),
-				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35)), repair,
+				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35), IDEMPOTENCY), repair,
 				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, ranges(PAGE_BYTES));
 	}
 
@@ -79,12 +83,13 @@ final class ProductOperations implements Operations {
 
 	@Override
 	public Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl) {
-		return this.coordinator.put(key, asked, condition, CONTENT_TYPE, Values.of(value), ttl, OperationObserver.NONE);
+		return this.coordinator.put(key, WriteOptions.of(asked, condition), CONTENT_TYPE, Values.of(value), ttl,
+				OperationObserver.NONE);
 	}
 
 	@Override
 	public Mono<Version> delete(Key key, Replicas asked, Condition condition) {
-		return this.coordinator.delete(key, asked, condition, OperationObserver.NONE);
+		return this.coordinator.delete(key, WriteOptions.of(asked, condition), OperationObserver.NONE);
 	}
 
 	@Override

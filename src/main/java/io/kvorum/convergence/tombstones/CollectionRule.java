@@ -5,8 +5,11 @@ import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.TombstoneRecord;
 
@@ -36,13 +39,21 @@ public final class CollectionRule {
 
 	private final Duration grace;
 
+	private final Duration requestsKept;
+
 	private final TimeSource time;
 
-	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, Duration grace, TimeSource time) {
+	/**
+	 * Creates the rule of a node.
+	 * @param requestsKept the time after which the record of a request can go
+	 */
+	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, Duration grace,
+			Duration requestsKept, TimeSource time) {
 		this.log = log;
 		this.hash = hash;
 		this.oldestHintMillis = oldestHintMillis;
 		this.grace = grace;
+		this.requestsKept = requestsKept;
 		this.time = time;
 	}
 
@@ -63,11 +74,17 @@ public final class CollectionRule {
 	}
 
 	/**
-	 * Whether this is a tombstone older than the grace time, which a replica with nothing
-	 * of its key can do without.
+	 * Whether a replica with nothing of its key can do without this: a tombstone older
+	 * than the grace time, or the record of a request that is forgotten.
 	 */
-	public boolean isOldTombstone(EntryHeader header) {
-		return header.tombstone() && header.version().millis() < graceEndMillis();
+	public boolean isDispensable(EntryHeader header) {
+		return (header.tombstone() && header.version().millis() < graceEndMillis())
+				|| isForgotten(header.key(), header.version());
+	}
+
+	/** Whether this is the record of a request that no client can ask for. */
+	boolean isForgotten(Key key, Version version) {
+		return InternalKeys.isRequest(key) && version.millis() < this.time.millis() - this.requestsKept.toMillis();
 	}
 
 	/** A decision on a tombstone. */

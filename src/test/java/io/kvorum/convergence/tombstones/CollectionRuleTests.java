@@ -8,6 +8,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
@@ -34,6 +35,8 @@ class CollectionRuleTests {
 
 	private static final List<Member> OTHERS = TOPOLOGY.members().subList(1, 3);
 
+	private static final Duration KEPT = Duration.ofMinutes(20);
+
 	private final SteeredTime time = new SteeredTime();
 
 	private final NodeRecord record = new InMemoryRecord(1);
@@ -43,7 +46,7 @@ class CollectionRuleTests {
 	private long oldestHintMillis = Long.MAX_VALUE;
 
 	private final CollectionRule rule = new CollectionRule(this.log, RendezvousPlacement::hashOf,
-			() -> this.oldestHintMillis, GRACE, this.time);
+			() -> this.oldestHintMillis, GRACE, KEPT, this.time);
 
 	private static Topology topology(int nodes) {
 		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
@@ -97,9 +100,21 @@ class CollectionRuleTests {
 	void onlyWhatIsOlderThanTheGraceTimeIsOld() {
 		long end = this.time.millis() - GRACE.toMillis();
 		assertThat(this.rule.graceEndMillis()).isEqualTo(end);
-		assertThat(this.rule.isOldTombstone(header(end - 1, true))).isTrue();
-		assertThat(this.rule.isOldTombstone(header(end, true))).isFalse();
-		assertThat(this.rule.isOldTombstone(header(end - 1, false))).isFalse();
+		assertThat(this.rule.isDispensable(header(end - 1, true))).isTrue();
+		assertThat(this.rule.isDispensable(header(end, true))).isFalse();
+		assertThat(this.rule.isDispensable(header(end - 1, false))).isFalse();
+	}
+
+	@Test
+	void theRecordOfARequestIsDispensableOnceNoClientCanAskForIt() {
+		long end = this.time.millis() - KEPT.toMillis();
+		Key record = InternalKeys.ofRequest("request");
+		assertThat(this.rule.isForgotten(record, new Version((end - 1) << Version.COUNTER_BITS, 1))).isTrue();
+		assertThat(this.rule.isForgotten(record, new Version(end << Version.COUNTER_BITS, 1))).isFalse();
+		assertThat(this.rule.isForgotten(KEY, new Version((end - 1) << Version.COUNTER_BITS, 1))).isFalse();
+		assertThat(this.rule
+			.isDispensable(new EntryHeader(record, new Version((end - 1) << Version.COUNTER_BITS, 1), 3, false)))
+			.isTrue();
 	}
 
 	private static EntryHeader header(long millis, boolean tombstone) {
@@ -109,7 +124,7 @@ class CollectionRuleTests {
 	@Test
 	void withoutOtherMembersItOnlyHasToBeOld() {
 		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, GRACE, this.time);
+				() -> Long.MAX_VALUE, GRACE, KEPT, this.time);
 		assertThat(alone.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
