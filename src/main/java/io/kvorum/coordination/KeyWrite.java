@@ -66,28 +66,34 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	Mono<Version> run() {
-		Mono<Version> write = (this.journal == null) ? begin()
-				: this.journal.exclusively(Mono.defer(() -> once(this.journal)));
+		Mono<Version> write;
+		if (this.journal != null) {
+			write = once(this.journal);
+		}
+		else if (this.condition.isNone()) {
+			write = version().flatMap(this::store);
+		}
+		else {
+			write = inTurn(Mono.defer(this::compareAndStore), this::failureBy);
+		}
 		return write
 			.doOnError(OperationFailedException.class,
 					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
 			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.CONDITION_NOT_MET));
 	}
 
-	private Mono<Version> begin() {
-		return this.condition.isNone() ? version().flatMap(this::store)
-				: inTurn(Mono.defer(this::compareAndStore), this::failureBy);
-	}
-
-	private Mono<Version> inTurn(Mono<Written> write, Turns.Answering<Written> answering) {
+	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
 		return this.node.turns.inTurn(this.key, write, answering)
 			.map(Written::identity)
 			.onErrorMap(Turns.FullException.class, _ -> OperationFailures.ofContention(this.asked.ack()));
 	}
 
-	/** Begins, goes on where an earlier request has ended, or answers as that one. */
+	/**
+	 * Runs a write that may be a repeat. Its end tells nothing to writes that wait for
+	 * it: it may have happened long before.
+	 */
 	private Mono<Version> once(RequestJournal journal) {
-		return journal.read(this.deadline).flatMap(known -> {
+		Mono<Version> write = Mono.defer(() -> journal.read(this.deadline).flatMap(known -> {
 			Repeat repeat = known.map(RequestRecord::repeat).orElse(Repeat.FIRST);
 			this.node.events.idempotent(repeat);
 			return switch (repeat) {
@@ -96,7 +102,12 @@ final class KeyWrite extends KeyOperation {
 					.onErrorMap(OperationFailedException.class, OperationFailures::unknown);
 				default -> answerAs(known.orElseThrow());
 			};
-		});
+		}));
+		return journal.exclusively(this.condition.isNone() ? write : inTurn(write.map(Written::of), null));
+	}
+
+	private Mono<Version> begin() {
+		return this.condition.isNone() ? version().flatMap(this::store) : compareAndStore().map(Written::identity);
 	}
 
 	/** Records the outcome of this write before its client learns it. */
@@ -120,9 +131,13 @@ final class KeyWrite extends KeyOperation {
 	 */
 	private Mono<Version> resume(RequestRecord earlier) {
 		Entry entry = this.maker.apply(earlier.version());
-		return this.condition.isNone() ? send(entry, earlier.ballots()) : inTurn(Mono
-			.defer(() -> underBallots(BallotWrite.resumed(this, this.condition, this.maker, entry, earlier.ballots()))),
-				(_, _) -> null);
+		if (this.condition.isNone()) {
+			return send(entry, earlier.ballots());
+		}
+		OperationFailedException failure = refuseBallots();
+		return (failure != null) ? Mono.error(failure)
+				: underBallots(BallotWrite.resumed(this, this.condition, this.maker, entry, earlier.ballots()))
+					.map(Written::identity);
 	}
 
 	/**
@@ -153,6 +168,11 @@ final class KeyWrite extends KeyOperation {
 	 * @param current the identity of the value then; null if it was a delete
 	 */
 	record Written(Version identity, @Nullable Version current) {
+
+		static Written of(Version identity) {
+			return new Written(identity, identity);
+		}
+
 	}
 
 	/**

@@ -158,7 +158,7 @@ final class RequestJournal {
 			this.expiresAtMillis = this.node.clock.expiryMillisOf(version)
 					+ this.node.settings.idempotency().retention().toMillis();
 		}
-		return new Live(version, this.asked.copies(), this.expiresAtMillis, "", next.toValue());
+		return new Live(version, this.asked.copies(), this.expiresAtMillis, RequestRecord.CONTENT_TYPE, next.toValue());
 	}
 
 	private OperationFailedException isUnderWay() {

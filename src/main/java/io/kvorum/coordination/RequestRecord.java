@@ -31,6 +31,8 @@ record RequestRecord(RequestDigest digest, State state, Version version, List<Ve
 	/** The most ballots that a record holds; a write that needs more fails. */
 	static final int MAX_BALLOTS = 256;
 
+	static final String CONTENT_TYPE = "application/octet-stream";
+
 	private static final byte FORMAT = 1;
 
 	private static final int VERSION_BYTES = 2 * Long.BYTES;

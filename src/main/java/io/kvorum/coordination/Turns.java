@@ -72,9 +72,10 @@ final class Turns<T> {
 	 * Runs a write when it is its turn, on the caller's executor. The next one of the key
 	 * begins when it ends or is cancelled. Fails with {@link FullException} if too many
 	 * wait.
-	 * @param answering answers it without running it
+	 * @param answering answers it without running it; null for a write that neither gets
+	 * an answer from others nor is one for them
 	 */
-	Mono<T> inTurn(Key key, Mono<T> write, Answering<T> answering) {
+	Mono<T> inTurn(Key key, Mono<T> write, @Nullable Answering<T> answering) {
 		return Mono.create(sink -> {
 			Turn turn = new Turn(key, write, answering, sink, this.callers.current());
 			sink.onDispose(turn::end);
@@ -155,7 +156,7 @@ final class Turns<T> {
 
 		private final Mono<T> write;
 
-		private final Answering<T> answering;
+		private final @Nullable Answering<T> answering;
 
 		private final MonoSink<T> sink;
 
@@ -173,7 +174,7 @@ final class Turns<T> {
 		/** The failure by the end of another write; null if there is none. */
 		private @Nullable Throwable answer;
 
-		Turn(Key key, Mono<T> write, Answering<T> answering, MonoSink<T> sink, Executor caller) {
+		Turn(Key key, Mono<T> write, @Nullable Answering<T> answering, MonoSink<T> sink, Executor caller) {
 			this.key = key;
 			this.write = write;
 			this.answering = answering;
@@ -190,7 +191,7 @@ final class Turns<T> {
 
 		/** Whether it was waiting when another write began, whose end answers it. */
 		private boolean isAnsweredBy(Turn other) {
-			if (this.enteredAt > other.beganAt) {
+			if (this.answering == null || other.answering == null || this.enteredAt > other.beganAt) {
 				return false;
 			}
 			this.answer = this.answering.failureBy(other.result, other.error);

@@ -31,12 +31,17 @@ public final class InternalKeys {
 	}
 
 	public static boolean isRequest(Key key) {
-		return isInternal(key) && key.bytes().length > 1 && key.bytes()[1] == REQUEST;
+		return isInternal(key) && key.bytes().length > 2 && key.bytes()[1] == REQUEST;
 	}
 
 	/** The keys of the records of requests. */
 	public static KeyRange requests() {
 		return KeyRange.of(new byte[] { FIRST, REQUEST }, new byte[] { FIRST, REQUEST + 1 });
+	}
+
+	/** A key right before those of the records of requests. */
+	public static Key beforeRequests() {
+		return Key.of(new byte[] { FIRST, REQUEST });
 	}
 
 	/** The bound of the keys of clients, exclusive. */

@@ -9,6 +9,7 @@ import java.util.function.Function;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
@@ -62,6 +63,8 @@ final class LongSimulation {
 
 	private final Map<Key, KeyHistory> keys = new LinkedHashMap<>();
 
+	private final RepeatedRequests repeats;
+
 	private final KeyHistory.Habitual habits;
 
 	private final List<String> faults = new ArrayList<>();
@@ -85,6 +88,7 @@ final class LongSimulation {
 		}
 		// Backups of different moments have the promises of those moments.
 		boolean keepsPromises = !this.scenario.restoresAll();
+		this.repeats = keepsPromises ? RepeatedRequests.any(new Chance(seed * 31)).onlyOpen() : RepeatedRequests.NONE;
 		this.habits = new KeyHistory.Habitual(this.keys, keepsPromises ? Mix.any(new Chance(~seed)) : Mix.PLAIN);
 	}
 
@@ -149,7 +153,7 @@ final class LongSimulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, this.habits,
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers, this.habits,
 				new LinkedHashMap<>());
 	}
 
@@ -182,8 +186,13 @@ final class LongSimulation {
 		this.cluster.timeline().after(COLLECTING, () -> {
 			for (SimulatedNode node : this.cluster.nodes()) {
 				DiskContent content = node.disk().content();
-				content.entries.forEach((key, entry) -> fault("%s: n%d has k%d %s".formatted(NOT_COLLECTED,
-						node.index(), key.bytes()[0], Values.text(entry))));
+				content.entries.forEach((key, entry) -> {
+					// Records of requests are kept for longer than a history.
+					if (!InternalKeys.isRequest(key)) {
+						fault("%s: n%d has k%d %s".formatted(NOT_COLLECTED, node.index(), key.bytes()[0],
+								Values.text(entry)));
+					}
+				});
 				if (content.hints.values().stream().anyMatch(hints -> !hints.isEmpty())) {
 					fault("hints wait on n%d for nobody".formatted(node.index()));
 				}

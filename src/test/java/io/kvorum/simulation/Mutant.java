@@ -65,7 +65,11 @@ record Mutant(String name, Function<Parts, Operations> coordinator, UnaryOperato
 				flawed("a retry does not look for its own write", FlawedOperations.Flaw.RETRIES_BLINDLY),
 				flawed("a conditional write that was overwritten is claimed", FlawedOperations.Flaw.CLAIMS_OVERWRITTEN),
 				flawed("a refused put is stamped again", FlawedOperations.Flaw.STAMPS_AGAIN)
-					.on(BallotFlaw.REFUSAL_UNTOLD));
+					.on(BallotFlaw.REFUSAL_UNTOLD),
+				// What goes wrong with repeats of the same request.
+				flawed("a repeat is another write", FlawedOperations.Flaw.FORGETS_NAMES),
+				flawed("a request is recorded once it is done", FlawedOperations.Flaw.RECORDS_LATE),
+				flawed("a condition that does not hold is not recorded", FlawedOperations.Flaw.TELLS_UNRECORDED));
 	}
 
 	private static Mutant flawed(String name, FlawedOperations.Flaw flaw) {

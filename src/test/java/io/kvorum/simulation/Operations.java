@@ -7,7 +7,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
-import io.kvorum.operation.Condition;
+import io.kvorum.operation.WriteOptions;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -17,9 +17,9 @@ interface Operations {
 	/** The value, or empty. */
 	Mono<Live> get(Key key, Replicas asked);
 
-	Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl);
+	Mono<Version> put(Key key, WriteOptions options, int value, @Nullable Ttl ttl);
 
-	Mono<Version> delete(Key key, Replicas asked, Condition condition);
+	Mono<Version> delete(Key key, WriteOptions options);
 
 	/** The values of all keys that have one, in pages of about so many bytes. */
 	Mono<Map<Key, Integer>> range(int pageBytes);

@@ -82,14 +82,13 @@ final class ProductOperations implements Operations {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl) {
-		return this.coordinator.put(key, WriteOptions.of(asked, condition), CONTENT_TYPE, Values.of(value), ttl,
-				OperationObserver.NONE);
+	public Mono<Version> put(Key key, WriteOptions options, int value, @Nullable Ttl ttl) {
+		return this.coordinator.put(key, options, CONTENT_TYPE, Values.of(value), ttl, OperationObserver.NONE);
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked, Condition condition) {
-		return this.coordinator.delete(key, WriteOptions.of(asked, condition), OperationObserver.NONE);
+	public Mono<Version> delete(Key key, WriteOptions options) {
+		return this.coordinator.delete(key, options, OperationObserver.NONE);
 	}
 
 	@Override

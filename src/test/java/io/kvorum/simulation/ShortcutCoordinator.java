@@ -16,7 +16,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
-import io.kvorum.operation.Condition;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -75,7 +75,8 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<Version> put(Key key, Replicas asked, Condition condition, int value, @Nullable Ttl ttl) {
+	public Mono<Version> put(Key key, WriteOptions options, int value, @Nullable Ttl ttl) {
+		Replicas asked = options.replicas();
 		return write(key, asked, version -> new Live(version, asked.from(), Live.NEVER, "", Values.of(value)), 1);
 	}
 
@@ -86,7 +87,8 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
-	public Mono<Version> delete(Key key, Replicas asked, Condition condition) {
+	public Mono<Version> delete(Key key, WriteOptions options) {
+		Replicas asked = options.replicas();
 		return write(key, asked, version -> new Tombstone(version, asked.from()), 1);
 	}
 

@@ -3,6 +3,7 @@ package io.kvorum.simulation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 
 import io.kvorum.kv.Entry.Live;
@@ -11,7 +12,9 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.simulation.Habits.Intent;
 import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
@@ -34,17 +37,20 @@ final class SimulatedClient {
 
 	private final Chance chance;
 
+	private final RepeatedRequests repeats;
+
 	private final Numbers numbers;
 
 	private final Habits habits;
 
 	private final Map<Key, List<Operation>> histories;
 
-	SimulatedClient(String name, SimulatedCluster cluster, Chance chance, Numbers numbers, Habits habits,
-			Map<Key, List<Operation>> histories) {
+	SimulatedClient(String name, SimulatedCluster cluster, Chance chance, RepeatedRequests repeats, Numbers numbers,
+			Habits habits, Map<Key, List<Operation>> histories) {
 		this.name = name;
 		this.cluster = cluster;
 		this.chance = chance;
+		this.repeats = repeats;
 		this.numbers = numbers;
 		this.habits = habits;
 		this.histories = histories;
@@ -119,25 +125,28 @@ final class SimulatedClient {
 
 		private final int value;
 
-		private final SimulatedNode node;
+		private final SimulatedNode first;
 
 		private final Consumer<Outcome> then;
 
 		private final @Nullable Ttl ttl;
 
+		/** The name of a write that is repeated until it is answered; null for none. */
+		private final @Nullable IdempotencyKey idempotencyKey;
+
 		private @Nullable Version etag;
 
 		private final long invokedAt = SimulatedClient.this.cluster.timeline().now();
-
-		private final Runnable atCrash = this::disconnected;
 
 		private int found = Operation.ABSENT;
 
 		/** The client has its answer, or has given up. */
 		private boolean ended;
 
-		/** The node has answered. */
-		private boolean answered;
+		/** Whether some request may have done it. */
+		private boolean mayHaveHappened;
+
+		private int requests;
 
 		Sent(Intent intent, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
 			this.intent = intent;
@@ -145,38 +154,83 @@ final class SimulatedClient {
 			this.key = key;
 			this.asked = asked;
 			this.value = value;
-			this.node = node;
+			this.first = node;
 			this.then = then;
 			this.ttl = (kind == Kind.PUT) ? SimulatedClient.this.habits.ttl(key, SimulatedClient.this.chance) : null;
+			this.idempotencyKey = (kind != Kind.GET)
+					? SimulatedClient.this.repeats.name(SimulatedClient.this.name, value, this.invokedAt) : null;
 		}
 
 		void send(Operations operations, long patienceNanos) {
-			log("");
-			this.node.atCrash(this.atCrash);
-			if (patienceNanos != Long.MAX_VALUE) {
-				SimulatedClient.this.cluster.timeline().after(patienceNanos, () -> end(Outcome.UNKNOWN, "gave up"));
-			}
-			this.node.after(limitNanos(), this::checkAnswered);
-			operation(operations).subscribe(found -> {
-				if (found instanceof Live live) {
-					this.found = Values.number(live);
-					this.etag = live.identity();
+			log(this.first, "");
+			request(this.first, operations, patienceNanos);
+		}
+
+		private void request(SimulatedNode node, Operations operations, long patienceNanos) {
+			this.requests++;
+			Request request = new Request(node, patienceNanos);
+			operation(operations).subscribe(request::found, request::failed, request::completed);
+		}
+
+		/** Sends it to another node, later. */
+		private void repeat() {
+			SimulatedClient.this.cluster.timeline().after(SimulatedClient.this.repeats.pauseNanos(), () -> {
+				List<SimulatedNode> nodes = SimulatedClient.this.cluster.nodes();
+				SimulatedNode node = nodes.get((this.first.index() + this.requests) % nodes.size());
+				Operations operations = node.operations();
+				if (operations == null) {
+					this.requests++;
+					answered(node, Outcome.NOT_APPLIED, "down", null);
 				}
 				else {
-					this.etag = (Version) found;
+					request(node, operations, SimulatedClient.this.repeats.pauseNanos());
 				}
-			}, this::failed, () -> {
-				this.answered = true;
-				end(Outcome.DONE, "ok");
 			});
 		}
 
 		private Mono<?> operation(Operations operations) {
 			return switch (this.kind) {
 				case GET -> operations.get(this.key, this.asked);
-				case PUT -> operations.put(this.key, this.asked, this.intent.toCondition(), this.value, this.ttl);
-				case DELETE -> operations.delete(this.key, this.asked, this.intent.toCondition());
+				case PUT -> operations.put(this.key, options(), this.value, this.ttl);
+				case DELETE -> operations.delete(this.key, options());
 			};
+		}
+
+		private WriteOptions options() {
+			return new WriteOptions(this.asked, this.intent.toCondition(), this.idempotencyKey);
+		}
+
+		/** A request has ended, the first one or a repeat. */
+		private void answered(SimulatedNode node, Outcome outcome, String why, @Nullable Version etag) {
+			boolean isKnown = outcome == Outcome.DONE || outcome == Outcome.NOT_MET;
+			if (this.ended) {
+				checkSame(isKnown, outcome, etag);
+				return;
+			}
+			this.mayHaveHappened |= outcome == Outcome.UNKNOWN;
+			if (this.idempotencyKey != null && !isKnown && this.requests < RepeatedRequests.MOST) {
+				log(node, " -> " + outcome + " " + why + ", to be repeated");
+				repeat();
+				return;
+			}
+			this.etag = etag;
+			end(node, (!isKnown && this.mayHaveHappened) ? Outcome.UNKNOWN : outcome, why);
+			if (this.idempotencyKey != null && isKnown && SimulatedClient.this.repeats.isRepeatedLate()) {
+				this.outcome = outcome;
+				repeat();
+			}
+		}
+
+		/** The outcome of a write that is repeated though it was answered. */
+		private @Nullable Outcome outcome;
+
+		private void checkSame(boolean isKnown, Outcome again, @Nullable Version etag) {
+			log(this.first, " -> again " + again);
+			if (this.outcome != null && isKnown
+					&& (again != this.outcome || !Objects.equals(etag, this.etag) && !Version.ABSENT.equals(etag))) {
+				SimulatedClient.this.cluster.fail("%s: %s, %s and then %s".formatted(SimulatedCluster.TWO_OUTCOMES,
+						this.value, this.outcome, again));
+			}
 		}
 
 		private long limitNanos() {
@@ -186,41 +240,8 @@ final class SimulatedClient {
 			return timeout + disk + SLACK_NANOS;
 		}
 
-		private void disconnected() {
-			end(Outcome.UNKNOWN, "connection lost");
-		}
-
-		private void checkAnswered() {
-			if (!this.answered) {
-				SimulatedClient.this.cluster
-					.fail("%s's %s of %s, invoked at %.3f ms, has no answer long after its deadline"
-						.formatted(SimulatedClient.this.name, this.kind, this.value, this.invokedAt / 1e6));
-			}
-		}
-
-		private void failed(Throwable error) {
-			this.answered = true;
-			switch (error) {
-				case ConditionNotMetException ex -> {
-					this.etag = ex.current();
-					end(Outcome.NOT_MET, "not met");
-				}
-				case OperationFailedException ex ->
-					end((this.kind == Kind.GET || ex.mayHaveHappened()) ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
-							ex.kind() + " " + ex.getMessage());
-				case ShortcutCoordinator.NotReachedException ex ->
-					end((this.kind == Kind.GET || ex.mayHaveHappened()) ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
-							"not reached");
-				default -> this.node.fail(error);
-			}
-		}
-
-		private void end(Outcome outcome, String why) {
-			if (this.ended) {
-				return;
-			}
+		private void end(SimulatedNode node, Outcome outcome, String why) {
 			this.ended = true;
-			this.node.notAtCrash(this.atCrash);
 			if (outcome == Outcome.NOT_MET && this.etag != null) {
 				Integer named = SimulatedClient.this.cluster.valueOf(this.etag);
 				if (named == null) {
@@ -231,7 +252,7 @@ final class SimulatedClient {
 				}
 			}
 			int seen = (this.kind == Kind.GET) ? this.found : this.value;
-			log(" -> %s %s%s".formatted(outcome,
+			log(node, " -> %s %s%s".formatted(outcome,
 					(this.kind == Kind.GET || outcome == Outcome.NOT_MET) ? this.found + " " : "", why));
 			if (this.kind != Kind.GET || this.asked.isMajority()) {
 				Operation operation = operation(seen, outcome);
@@ -239,8 +260,8 @@ final class SimulatedClient {
 				checkEtag(operation);
 				SimulatedClient.this.habits.told(this.key, operation, this.etag, this.ttl);
 			}
-			if (outcome != Outcome.DONE && !SimulatedClient.this.habits.writesOnConditions()
-					&& SimulatedClient.this.cluster.isWellServed(this.node)) {
+			if (outcome != Outcome.DONE && this.requests == 1 && !SimulatedClient.this.habits.writesOnConditions()
+					&& SimulatedClient.this.cluster.isWellServed(node)) {
 				SimulatedClient.this.cluster.fail("nothing is in its way, and this did not succeed: %s's %s at %.3f ms"
 					.formatted(SimulatedClient.this.name, this.kind, this.invokedAt / 1e6));
 			}
@@ -248,7 +269,7 @@ final class SimulatedClient {
 		}
 
 		private Operation operation(int seen, Outcome outcome) {
-			Operation operation = new Operation(SimulatedClient.this.name + " n" + this.node.index(), this.kind, seen,
+			Operation operation = new Operation(SimulatedClient.this.name + " n" + this.first.index(), this.kind, seen,
 					(outcome == Outcome.NOT_MET) ? Outcome.DONE : outcome, this.invokedAt,
 					SimulatedClient.this.cluster.timeline().now())
 				.provided(this.intent.condition());
@@ -262,12 +283,88 @@ final class SimulatedClient {
 			}
 		}
 
-		private void log(String end) {
+		private void log(SimulatedNode node, String end) {
 			SimulatedClient.this.cluster.log()
-				.add(() -> "%s at n%d: %s %s k%d%s%s%s".formatted(SimulatedClient.this.name, this.node.index(),
-						this.intent, this.asked, this.key.bytes()[0],
-						(this.value != Operation.ABSENT) ? " " + this.value : "",
+				.add(() -> "%s at n%d: %s %s k%d%s%s%s".formatted(SimulatedClient.this.name, node.index(), this.intent,
+						this.asked, this.key.bytes()[0], (this.value != Operation.ABSENT) ? " " + this.value : "",
 						(this.ttl != null) ? " for " + this.ttl.duration().toSeconds() + " s" : "", end));
+		}
+
+		/** One request of it, to one node. */
+		private final class Request {
+
+			private final SimulatedNode node;
+
+			private final Runnable atCrash = () -> answer(Outcome.UNKNOWN, "connection lost");
+
+			private @Nullable Version etag;
+
+			/** The node has answered. */
+			private boolean answered;
+
+			/** The client has an answer, or waits no more. */
+			private boolean over;
+
+			Request(SimulatedNode node, long patienceNanos) {
+				this.node = node;
+				node.atCrash(this.atCrash);
+				if (patienceNanos != Long.MAX_VALUE) {
+					SimulatedClient.this.cluster.timeline()
+						.after(patienceNanos, () -> answer(Outcome.UNKNOWN, "gave up"));
+				}
+				node.after(limitNanos(), this::checkAnswered);
+			}
+
+			void found(Object found) {
+				if (found instanceof Live live) {
+					Sent.this.found = Values.number(live);
+					this.etag = live.identity();
+				}
+				else {
+					this.etag = (Version) found;
+				}
+			}
+
+			void completed() {
+				this.answered = true;
+				answer(Outcome.DONE, "ok");
+			}
+
+			void failed(Throwable error) {
+				this.answered = true;
+				switch (error) {
+					case ConditionNotMetException ex -> {
+						this.etag = ex.current();
+						answer(Outcome.NOT_MET, "not met");
+					}
+					case OperationFailedException ex ->
+						answer(outcomeOf(ex.mayHaveHappened()), ex.kind() + " " + ex.getMessage());
+					case ShortcutCoordinator.NotReachedException ex ->
+						answer(outcomeOf(ex.mayHaveHappened()), "not reached");
+					default -> this.node.fail(error);
+				}
+			}
+
+			private Outcome outcomeOf(boolean mayHaveHappened) {
+				return (Sent.this.kind == Kind.GET || mayHaveHappened) ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
+			}
+
+			private void checkAnswered() {
+				if (!this.answered) {
+					SimulatedClient.this.cluster
+						.fail("%s's %s of %s, invoked at %.3f ms, has no answer long after its deadline".formatted(
+								SimulatedClient.this.name, Sent.this.kind, Sent.this.value, Sent.this.invokedAt / 1e6));
+				}
+			}
+
+			private void answer(Outcome outcome, String why) {
+				if (!this.over) {
+					this.over = true;
+					this.node.notAtCrash(this.atCrash);
+					Sent.this.answered(this.node, outcome, why, this.etag);
+				}
+			}
+
 		}
 
 	}

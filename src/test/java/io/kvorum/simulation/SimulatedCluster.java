@@ -11,6 +11,7 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.ReplicationPolicy;
@@ -33,6 +34,8 @@ final class SimulatedCluster {
 		.toList();
 
 	static final String NOT_THE_SAME = "Two entries of one version are not the same";
+
+	static final String TWO_OUTCOMES = "A repeat has another outcome";
 
 	static final String TWO_ETAGS = "A value has two ETags, or an ETag two values";
 
@@ -111,7 +114,7 @@ final class SimulatedCluster {
 		if (before != null && before.getClass() == entry.getClass() && !before.equals(entry)) {
 			fail("%s: k%d %s".formatted(NOT_THE_SAME, key.bytes()[0], Values.text(entry)));
 		}
-		if (entry instanceof Live live) {
+		if (entry instanceof Live live && !InternalKeys.isInternal(key)) {
 			int value = Values.number(live);
 			this.versions.merge(value, live.version(), (one, other) -> one.isNewerThan(other) ? one : other);
 			names(live.identity(), value);
@@ -122,8 +125,8 @@ final class SimulatedCluster {
 	 * An entry is proposed. Replicas with something newer acknowledge it without storing
 	 * it: then it was there right before that.
 	 */
-	void proposed(Entry entry) {
-		if (entry instanceof Live live) {
+	void proposed(Key key, Entry entry) {
+		if (entry instanceof Live live && !InternalKeys.isInternal(key)) {
 			names(live.identity(), Values.number(live));
 		}
 	}

@@ -144,7 +144,7 @@ final class SimulatedDisk implements StorageEngine {
 
 	@Override
 	public Mono<StoreOutcome> accept(Key key, Entry entry, Version base, Deadline deadline) {
-		this.node.proposed(entry);
+		this.node.proposed(key, entry);
 		return write(() -> put(key, entry, (state, version) -> this.manners.accept(state, version, base)));
 	}
 

@@ -244,8 +244,8 @@ final class SimulatedNode {
 	}
 
 	/** An entry is proposed. It may be chosen although no disk ever has it. */
-	void proposed(Entry entry) {
-		this.cluster.proposed(entry);
+	void proposed(Key key, Entry entry) {
+		this.cluster.proposed(key, entry);
 	}
 
 	/** It has an entry on its disk. */

@@ -58,6 +58,8 @@ final class Simulation {
 
 	private final Mix mix;
 
+	private final RepeatedRequests repeats;
+
 	private int working;
 
 	private Simulation(long seed, Function<Chance, Scenario> scenarios, Design design, boolean logged) {
@@ -66,6 +68,7 @@ final class Simulation {
 		Scenario scenario = scenarios.apply(this.chance);
 		this.rangeChance = new Chance(~seed);
 		this.mix = design.knowsConditions() ? Mix.any(this.rangeChance) : Mix.PLAIN;
+		this.repeats = design.knowsConditions() ? RepeatedRequests.any(new Chance(seed * 31)) : RepeatedRequests.NONE;
 		this.cluster = new SimulatedCluster(this.chance.split(), scenario, design, null, logged);
 		for (int i = 0; i < scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
@@ -134,8 +137,8 @@ final class Simulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.numbers, new MixedHabits(this.mix),
-				this.histories);
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers,
+				new MixedHabits(this.mix), this.histories);
 	}
 
 	private List<Key> keys() {

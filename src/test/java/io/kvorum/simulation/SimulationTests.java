@@ -30,7 +30,7 @@ class SimulationTests {
 	private static final int MUTANT_HISTORIES = Integer.getInteger("kvorum.simulation.mutant.histories", 5_000);
 
 	private static final List<String> FAULTS = List.of(Violation.NOT_LINEARIZABLE, SimulatedRange.WRONG,
-			SimulatedCluster.TWO_ETAGS, SimulatedCluster.NOT_THE_SAME);
+			SimulatedCluster.TWO_ETAGS, SimulatedCluster.TWO_OUTCOMES, SimulatedCluster.NOT_THE_SAME);
 
 	/** By which one that needs several losses on one key has to be caught. */
 	private static final int RARE_MUTANT_HISTORIES = 20_000;

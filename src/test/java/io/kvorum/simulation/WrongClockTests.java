@@ -12,7 +12,7 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
-import io.kvorum.operation.Condition;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
@@ -75,7 +75,7 @@ class WrongClockTests {
 	}
 
 	private CompletableFuture<?> put(int second, int node, int value, String ttl) {
-		return at(second, node, operations -> operations.put(KEY, MAJORITY, Condition.NONE, value,
+		return at(second, node, operations -> operations.put(KEY, WriteOptions.of(MAJORITY), value,
 				ttl.isEmpty() ? null : Ttl.parse(ttl)));
 	}
 
@@ -113,7 +113,7 @@ class WrongClockTests {
 		List<CompletableFuture<?>> later = new ArrayList<>();
 		for (int node = 1; node < 3; node++) {
 			later.add(put(100 + node, node, VALUE + node, ""));
-			later.add(at(110 + node, node, operations -> operations.delete(KEY, MAJORITY, Condition.NONE)));
+			later.add(at(110 + node, node, operations -> operations.delete(KEY, WriteOptions.of(MAJORITY))));
 		}
 		CompletableFuture<Integer> read = at(120, 0, operations -> operations.get(KEY, MAJORITY).map(Values::number));
 		runUntil(130);

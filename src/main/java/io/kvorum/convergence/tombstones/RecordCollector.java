@@ -13,6 +13,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
+import io.kvorum.storage.PromiseLog;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageException;
 import org.slf4j.Logger;
@@ -21,8 +22,9 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Removes the records of requests once no request can ask for them, in rounds. They leave
- * no tombstones: a record that comes back has expired, so it says nothing.
+ * Removes the records of requests once no request can ask for them, and the promises of
+ * their keys, in rounds. They leave no tombstones: a record that comes back has expired,
+ * so it says nothing.
  */
 public final class RecordCollector {
 
@@ -30,11 +32,16 @@ public final class RecordCollector {
 
 	private static final Page.Limit PAGE = Page.Limit.of(256 << 10, 1000);
 
+	/** The entries or promises that are removed at the same time: they share syncs. */
+	private static final int AT_ONCE = 500;
+
 	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
 
 	private final StorageEngine storage;
 
 	private final PartitionIndex index;
+
+	private final PromiseLog promises;
 
 	private final CollectionRule rule;
 
@@ -44,10 +51,11 @@ public final class RecordCollector {
 
 	private final Duration interval;
 
-	public RecordCollector(StorageEngine storage, PartitionIndex index, CollectionRule rule, TimeSource time,
-			Alarms alarms, Duration interval) {
+	public RecordCollector(StorageEngine storage, PartitionIndex index, PromiseLog promises, CollectionRule rule,
+			TimeSource time, Alarms alarms, Duration interval) {
 		this.storage = storage;
 		this.index = index;
+		this.promises = promises;
 		this.rule = rule;
 		this.time = time;
 		this.alarms = alarms;
@@ -60,14 +68,15 @@ public final class RecordCollector {
 	}
 
 	private Mono<Void> round() {
-		return behind(InternalKeys.requests()).onErrorResume(StorageException.class, error -> {
-			logger.warn("The records of requests were not collected, the next round tries again: {}",
-					error.getMessage());
-			return Mono.empty();
-		});
+		return removeEntries(InternalKeys.requests()).then(Mono.defer(this::forgetPromises))
+			.onErrorResume(StorageException.class, error -> {
+				logger.warn("The records of requests were not collected, the next round tries again: {}",
+						error.getMessage());
+				return Mono.empty();
+			});
 	}
 
-	private Mono<Void> behind(KeyRange range) {
+	private Mono<Void> removeEntries(KeyRange range) {
 		return page(range).expand(page -> page.isLast() ? Mono.empty() : page(page.behind(range)))
 			.concatMap(this::collect, 1)
 			.then();
@@ -87,7 +96,15 @@ public final class RecordCollector {
 				removals.add(this.index.remove(key, version));
 			}
 		}
-		return Flux.merge(Flux.fromIterable(removals), removals.size() + 1).then();
+		return Flux.merge(Flux.fromIterable(removals), AT_ONCE).then();
+	}
+
+	private Mono<Void> forgetPromises() {
+		return this.promises.all(InternalKeys.beforeRequests(), this.time, READ_TIMEOUT)
+			.takeWhile(promise -> InternalKeys.isRequest(promise.key()))
+			.filter(promise -> this.rule.isForgotten(promise.key(), promise.ballot()))
+			.flatMap(this.promises::forget, AT_ONCE)
+			.then();
 	}
 
 }

@@ -1,0 +1,41 @@
+package io.kvorum.simulation;
+
+import io.kvorum.operation.IdempotencyKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of a history that have an idempotency key and are repeated.
+ *
+ * @param share of the writes, as a probability
+ * @param late requests that are repeated though they were answered, as a probability
+ */
+record RepeatedRequests(double share, double late, Chance chance) {
+
+	static final RepeatedRequests NONE = new RepeatedRequests(0, 0, new Chance(0));
+
+	/** How often a request without an answer is repeated. */
+	static final int MOST = 8;
+
+	static RepeatedRequests any(Chance chance) {
+		return chance.of(0.75) ? NONE : new RepeatedRequests(chance.of(0.5) ? 0.2 : 0.7, 0.5, chance);
+	}
+
+	/** The same without repeats of what was answered. */
+	RepeatedRequests onlyOpen() {
+		return new RepeatedRequests(this.share, 0, this.chance);
+	}
+
+	/** A name for a write; null for most. */
+	@Nullable IdempotencyKey name(String client, int value, long now) {
+		return this.chance.of(this.share) ? new IdempotencyKey(client, value + "-" + now) : null;
+	}
+
+	boolean isRepeatedLate() {
+		return this.chance.of(this.late);
+	}
+
+	long pauseNanos() {
+		return this.chance.nanos(1, 60);
+	}
+
+}
