@@ -61,10 +61,17 @@ final class Proposer {
 			.repeatWhenEmpty(Integer.MAX_VALUE, attempts -> attempts.concatMap(attempt -> pause(attempt, late)));
 	}
 
-	/** Waits before a further attempt, if there is time for one. */
+	/**
+	 * Waits before a further attempt. Fails if there is no time for one, before the pause
+	 * or after it: replicas would only answer that they were asked too late.
+	 */
 	private Mono<Long> pause(long attempt, Supplier<OperationFailedException> late) {
-		return this.operation.deadline.isPast(this.operation.node.time) ? Mono.error(late.get())
-				: this.operation.node.alarms.after(pauseBefore(attempt));
+		return isLate() ? Mono.error(late.get()) : this.operation.node.alarms.after(pauseBefore(attempt))
+			.flatMap(rung -> isLate() ? Mono.error(late.get()) : Mono.just(rung));
+	}
+
+	private boolean isLate() {
+		return this.operation.deadline.isPast(this.operation.node.time);
 	}
 
 	private <T> Mono<T> attempt(Function<Promised, Mono<T>> decide) {

@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.coordination.ScriptedReplica.Asked;
@@ -11,6 +12,8 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply.Acknowledged;
@@ -84,6 +87,27 @@ class ConditionalWriteTests {
 		promiseAndAccept();
 		assertThat(put).isCompletedWithValue(last(0).version());
 		assertThat(this.cluster.alarms()).isZero();
+	}
+
+	@Test
+	void aWriteWhoseDeadlinePassesWhileItPausesIsToldOfContentionAndAsksNoReplica() {
+		CompletableFuture<@Nullable Version> put = putOfNewKey(ABSENT);
+		Version first = last(0).version();
+		last(0).answer(refusal(this.cluster.version(200)));
+		last(1).answer(refusal(this.cluster.version(200)));
+
+		this.cluster.time.pass(Coordinators.SETTINGS.writeTimeout());
+		while (this.cluster.alarms() > 0) {
+			this.cluster.ring();
+		}
+
+		assertThat(last(0).version()).isEqualTo(first);
+		assertThat(put).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOfSatisfying(OperationFailedException.class,
+					failure -> assertThat(failure.kind()).isEqualTo(Kind.CONTENTION));
 	}
 
 	@Test
