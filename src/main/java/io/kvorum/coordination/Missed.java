@@ -15,6 +15,9 @@ import io.kvorum.replication.OperationFailures;
  * <p>
  * A refusal is reported too: other replicas may have the entry, and without the report
  * all replicas would be taken for equal.
+ * <p>
+ * Thread-safe: an alarm may decide the round on one thread while a replica fails on
+ * another. Reporting does not wait.
  */
 final class Missed implements Round.Witness {
 
@@ -34,7 +37,7 @@ final class Missed implements Round.Witness {
 	}
 
 	@Override
-	public void failed(int position, Failed why) {
+	public synchronized void failed(int position, Failed why) {
 		if (!this.isDecided) {
 			this.before.add(() -> report(position, why));
 		}
@@ -44,7 +47,7 @@ final class Missed implements Round.Witness {
 	}
 
 	@Override
-	public void decided(Tally tally) {
+	public synchronized void decided(Tally tally) {
 		this.isDecided = true;
 		this.mayHappen = tally.decision() == Decision.REACHED
 				|| OperationFailures.ofStores(this.operation.set, tally).mayHaveHappened();

@@ -64,7 +64,7 @@ abstract class Round {
 		return ((observed != null) ? observed.call(0, false, call) : call).map(reply -> start.add(0, reply));
 	}
 
-	/** Receives the failures of a round of stores, on one thread at a time. */
+	/** Receives the failures of a round of stores, on any thread. */
 	interface Witness {
 
 		/** A replica failed, before or after the decision. */
