@@ -93,7 +93,8 @@ final class BallotWrite {
 	 */
 	Mono<Version> run() {
 		return this.proposer.run(this::decide, this::late)
-			.onErrorMap(OperationFailedException.class, failure -> this.sent.isEmpty() ? failure : unclear());
+			.onErrorMap(OperationFailedException.class,
+					failure -> this.sent.isEmpty() ? failure : OperationFailures.unclear(failure));
 	}
 
 	private OperationFailedException late() {
@@ -114,9 +115,9 @@ final class BallotWrite {
 
 	/**
 	 * Judges the condition by the newest entry. If that is newer than what was sent, it
-	 * has to be chosen first: no node proposes again what was sent then, so this write
-	 * begins anew, with a new identity. Otherwise an older identity would come after a
-	 * newer one, and identities would be no tokens that grow.
+	 * has to be chosen first. No node proposes again then what was sent, so this write
+	 * begins anew, with a new identity. With its old identity it would come after a newer
+	 * one, and identities would not grow.
 	 */
 	private Mono<Version> judge(Proposer.Promised promised) {
 		if (!this.condition.isNone() && this.sent.stream().anyMatch(promised.version()::isNewerThan)) {

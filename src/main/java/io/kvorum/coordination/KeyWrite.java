@@ -99,7 +99,7 @@ final class KeyWrite extends KeyOperation {
 			return switch (repeat) {
 				case FIRST -> recorded(begin(), journal);
 				case RESUMED -> recorded(resume(known.orElseThrow()), journal)
-					.onErrorMap(OperationFailedException.class, OperationFailures::unknown);
+					.onErrorMap(OperationFailedException.class, OperationFailures::unclear);
 				default -> answerAs(known.orElseThrow());
 			};
 		}));

@@ -81,7 +81,7 @@ final class RequestJournal {
 			.map(this::found)
 			// Whether an earlier request has done it cannot be told.
 			.onErrorMap(OperationFailedException.class,
-					ex -> (ex.kind() == OperationFailedException.Kind.KEY_REUSED) ? ex : OperationFailures.unknown(ex));
+					ex -> (ex.kind() == OperationFailedException.Kind.KEY_REUSED) ? ex : OperationFailures.unclear(ex));
 	}
 
 	private Optional<RequestRecord> found(Held held) {
@@ -133,7 +133,7 @@ final class RequestJournal {
 			this.seen = made;
 		})
 			.onErrorMap(OperationFailedException.class,
-					ex -> this.isAnnounced ? OperationFailures.unknown(ex) : OperationFailures.ofRecord(ex))
+					ex -> this.isAnnounced ? OperationFailures.unclear(ex) : OperationFailures.ofRecord(ex))
 			.onErrorMap(ConditionNotMetException.class, _ -> isUnderWay())
 			.then();
 	}

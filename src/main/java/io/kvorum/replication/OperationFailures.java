@@ -88,14 +88,17 @@ public final class OperationFailures {
 		return of(failure, failure.kind(), false);
 	}
 
-	/** The failure of a write that an earlier request may have done. */
-	public static OperationFailedException unknown(OperationFailedException failure) {
-		return failure.mayHaveHappened() ? failure : of(failure, Kind.NOT_ENOUGH_REPLICAS, true);
+	/**
+	 * The failure of a write that was sent to replicas before a step of it failed, or that
+	 * an earlier request may have sent. It keeps what the replicas replied to that step.
+	 */
+	public static OperationFailedException unclear(OperationFailedException step) {
+		return step.mayHaveHappened() ? step : of(step, Kind.NOT_ENOUGH_REPLICAS, true);
 	}
 
 	private static OperationFailedException of(OperationFailedException failure, Kind kind, boolean mayHaveHappened) {
 		return new OperationFailedException(kind, String.valueOf(failure.getMessage()), failure.required(),
-				failure.acknowledged(), mayHaveHappened, failure.mayRetry(), failure.replicas());
+				failure.acknowledged(), mayHaveHappened, mayHaveHappened || failure.mayRetry(), failure.replicas());
 	}
 
 	/** The failure of an operation that this node could not begin. */

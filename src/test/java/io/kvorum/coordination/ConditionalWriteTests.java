@@ -14,11 +14,13 @@ import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
@@ -126,6 +128,32 @@ class ConditionalWriteTests {
 		promiseAndAccept();
 		assertThat(last(0).entry().identity()).isEqualTo(identity);
 		assertThat(put).isCompletedWithValue(identity);
+	}
+
+	@Test
+	void aWriteThatWasSentBeforeReplicasWentAwayIsUnknownAndTellsWhichWentAway() {
+		CompletableFuture<@Nullable Version> put = putOfNewKey(ABSENT);
+		last(0).answer(Held.nothing());
+		last(1).answer(Held.nothing());
+		assertThat(last(0).asked).isEqualTo(Asked.ACCEPT);
+		Failed gone = Failed.unknown(Reason.DISCONNECTED, "gone");
+		last(1).answer(gone);
+		last(2).answer(gone);
+		while (this.cluster.alarms() > 0) {
+			this.cluster.ring();
+		}
+		assertThat(last(1).asked).isEqualTo(Asked.PREPARE);
+		last(1).answer(Failed.notDone(Reason.AWAY, "away"));
+		last(2).answer(Failed.notDone(Reason.AWAY, "away"));
+
+		assertThat(put).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOfSatisfying(OperationFailedException.class, failure -> {
+				assertThat(failure.mayHaveHappened()).isTrue();
+				assertThat(failure.replicas()).extracting(ReplicaFailure::reason).contains("away", "away");
+			});
 	}
 
 	@Test
