@@ -175,11 +175,15 @@ record Problem(int status, String type, String title, String detail, @Nullable I
 					ex);
 			case NO_SPACE -> ofOperation(507, "no-space", "No space",
 					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
-			case NOT_ENOUGH_REPLICAS ->
-				ofOperation(504, "not-enough-replicas", "Not enough replicas",
-						"%d of the %d replicas needed have answered.%s".formatted(ex.acknowledged(), ex.required(),
-								ex.mayHaveHappened() ? " The write may have happened; writing it again is safe." : ""),
-						ex);
+			case NOT_ENOUGH_REPLICAS -> (ex.mayHaveHappened() && ex.replicas().isEmpty()) ? ofOperation(504,
+					"not-enough-replicas", "Not enough replicas",
+					"Other writes of this id came in between, and it can no longer be told whether this one happened. Writing it again is safe.",
+					ex)
+					: ofOperation(504, "not-enough-replicas", "Not enough replicas",
+							"%d of the %d replicas needed have answered.%s".formatted(ex.acknowledged(), ex.required(),
+									ex.mayHaveHappened() ? " The write may have happened; writing it again is safe."
+											: ""),
+							ex);
 		};
 	}
 

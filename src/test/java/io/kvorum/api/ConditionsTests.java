@@ -324,6 +324,16 @@ class ConditionsTests {
 	}
 
 	@Test
+	void aWriteWhosePlaceCannotBeToldIsNotSaidToLackReplicas() {
+		this.store.failure = new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "others came in between", 2, 0,
+				true, true, List.of());
+
+		String detail = detail(problem(send("PUT", "key", "If-None-Match: *"), 504, "not-enough-replicas"));
+
+		assertThat(detail).startsWith("Other writes of this id came in between").doesNotContain("0 of the 2");
+	}
+
+	@Test
 	void contentionIsAnsweredWithWhenToTryAgain() {
 		this.store.failure = new OperationFailedException(Kind.CONTENTION, "contention", 2, 1, false, true, List.of());
 		Response answer = send("PUT", "key", "If-None-Match: *");
