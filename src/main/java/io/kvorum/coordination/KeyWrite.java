@@ -141,8 +141,8 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	/**
-	 * Fails this write by what another one has found while this one waited for it: the
-	 * value that it wrote, or that its own condition did not hold for.
+	 * Fails this write by what another one has found while this one waited for it. That
+	 * is the value that the other one wrote, or for which its condition did not hold.
 	 */
 	private @Nullable Throwable failureBy(@Nullable Written other, @Nullable Throwable error) {
 		Version current;
@@ -236,8 +236,8 @@ final class KeyWrite extends KeyOperation {
 
 	/**
 	 * Asks replicas for what they hold before any promise. If a majority holds the same
-	 * and the condition does not hold of it, that is the answer, and no promise gets in
-	 * the way of others.
+	 * and the condition does not hold for it, that is the answer. It takes no promise, so
+	 * it gets in the way of no other write.
 	 */
 	private Mono<Written> compareAndStore() {
 		OperationFailedException failure = refuseBallots();

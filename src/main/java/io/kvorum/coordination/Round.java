@@ -45,8 +45,8 @@ abstract class Round {
 	/**
 	 * Asks all replicas that have not replied, each by its position. Neither a decision
 	 * nor a cancellation stops the stores: the entry goes to all replicas.
-	 * @param patience ends the round undecided so long after a promise has refused: the
-	 * caller goes on by another ballot, and a silent replica does not hold it up. Null if
+	 * @param patience ends the round undecided, so long after a promise has refused. The
+	 * caller then goes on by another ballot, and no silent replica holds it up. Null if
 	 * the round waits for all.
 	 * @param witness receives the failures, also those after the decision; null if a
 	 * failure needs no work later

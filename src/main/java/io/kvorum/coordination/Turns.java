@@ -22,7 +22,7 @@ import reactor.util.context.Context;
  * other. At once they would only outbid each other's ballots.
  * <p>
  * A write that ends tells what it has found to those that were waiting when it began. It
- * was found while they waited, so it may be their answer too: of a hundred clients that
+ * was found while they waited, so it may be their answer too. Of a hundred clients that
  * try the same lock, one asks the replicas.
  * <p>
  * At most {@value #MAX_WAITING} writes of a key wait. Each ends by its own deadline, so
