@@ -3,9 +3,9 @@ package io.kvorum.storage;
 import io.kvorum.kv.Version;
 
 /**
- * The rules by which a replica stores, promises and accepts: the acceptor of Paxos
- * (Lamport, "Paxos Made Simple", 2001) for one key, where unconditional writes go on
- * beside ballots. Ballots and versions are one order. Pure.
+ * The rules by which a replica stores, promises and accepts. It is the acceptor of Paxos
+ * (Lamport, "Paxos Made Simple", 2001) for one key. Unconditional writes go on beside
+ * ballots: ballots and versions are one order. Pure.
  * <p>
  * A key that no condition has touched has no promise. Then {@link #store} is "the newer
  * one wins".
@@ -35,8 +35,8 @@ public record Acceptor(Version held, Version promise) {
 	}
 
 	/**
-	 * Judges an entry that was found on another replica. Nobody counts its
-	 * acknowledgement.
+	 * Judges an entry that was found on another replica. Its acknowledgement does not
+	 * count.
 	 * @param version the version of the entry
 	 */
 	public Verdict repair(Version version) {
@@ -64,8 +64,8 @@ public record Acceptor(Version held, Version promise) {
 			return Verdict.REFUSED;
 		}
 		if (this.held.isNewerThan(version)) {
-			// Of an unconditional write, since no ballot above is promised: the entry was
-			// there right before it.
+			// No ballot above is promised, so an unconditional write stored what is held.
+			// The entry counts as written right before that, and overwritten by it.
 			return Verdict.HELD;
 		}
 		return this.held.isNewerThan(base) ? Verdict.REFUSED : Verdict.TAKEN;

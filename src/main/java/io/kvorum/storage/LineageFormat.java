@@ -18,10 +18,10 @@ import io.kvorum.kv.Version;
  *  bits   identity   version   [identity]   of each ancestor
  * </pre>
  *
- * Of the bits, the lowest three are the number of ancestors; the next two say whether the
- * write had a condition and whether it was proposed again. The next ones, from the
- * nearest ancestor on, say whose identity differs from its version: only those identities
- * are there.
+ * The lowest three bits are the number of ancestors. The next one says whether the write
+ * had a condition, the one after whether it was proposed again. Then follows one bit for
+ * each ancestor, the nearest first: whether its identity differs from its version. Only
+ * such an identity is there.
  */
 final class LineageFormat {
 
