@@ -60,7 +60,7 @@ record RequestRecord(RequestDigest digest, State state, Version version, List<Ve
 
 	Value toValue() {
 		ByteBuffer bytes = ByteBuffer.allocate(BALLOTS + this.ballots.size() * VERSION_BYTES);
-		bytes.put(FORMAT).put((byte) this.state.ordinal());
+		bytes.put(FORMAT).put(this.state.code);
 		bytes.putLong(this.digest.high()).putLong(this.digest.low());
 		put(bytes, this.version);
 		this.ballots.forEach(ballot -> put(bytes, ballot));
@@ -81,11 +81,12 @@ record RequestRecord(RequestDigest digest, State state, Version version, List<Ve
 			throw new IllegalArgumentException("the record of a request has no length of " + value.length());
 		}
 		byte format = bytes.get();
-		byte state = bytes.get();
-		if (format != FORMAT || state < 0 || state >= State.values().length) {
+		byte code = bytes.get();
+		State state = State.of(code);
+		if (format != FORMAT || state == null) {
 			throw new IllegalArgumentException(
 					"the record of a request has format %d and state %d, this release knows format %d".formatted(format,
-							state, FORMAT));
+							code, FORMAT));
 		}
 		RequestDigest digest = new RequestDigest(bytes.getLong(), bytes.getLong());
 		Version version = version(bytes);
@@ -93,24 +94,39 @@ record RequestRecord(RequestDigest digest, State state, Version version, List<Ve
 		while (bytes.hasRemaining()) {
 			ballots.add(version(bytes));
 		}
-		return new RequestRecord(digest, State.values()[state], version, ballots);
+		return new RequestRecord(digest, state, version, ballots);
 	}
 
 	private static Version version(ByteBuffer bytes) {
 		return new Version(bytes.getLong(), bytes.getLong());
 	}
 
-	/** How far the write has come. The order is that of the format. */
+	/** How far the write has come. */
 	enum State {
 
 		/** It may have happened, or may happen yet. */
-		UNDER_WAY,
+		UNDER_WAY(0),
 
 		/** It has happened. */
-		APPLIED,
+		APPLIED(1),
 
 		/** Its condition did not hold, and it has not happened. */
-		NOT_MET
+		NOT_MET(2);
+
+		private final byte code;
+
+		State(int code) {
+			this.code = (byte) code;
+		}
+
+		private static @Nullable State of(byte code) {
+			for (State state : values()) {
+				if (state.code == code) {
+					return state;
+				}
+			}
+			return null;
+		}
 
 	}
 

@@ -89,8 +89,9 @@ public final class OperationFailures {
 	}
 
 	/**
-	 * The failure of a write that was sent to replicas before a step of it failed, or that
-	 * an earlier request may have sent. It keeps what the replicas replied to that step.
+	 * The failure of a write that was sent to replicas before a step of it failed, or
+	 * that an earlier request may have sent. It keeps what the replicas replied to that
+	 * step.
 	 */
 	public static OperationFailedException unclear(OperationFailedException step) {
 		return step.mayHaveHappened() ? step : of(step, Kind.NOT_ENOUGH_REPLICAS, true);

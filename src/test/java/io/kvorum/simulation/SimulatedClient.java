@@ -148,6 +148,9 @@ final class SimulatedClient {
 
 		private int requests;
 
+		/** The outcome of a write that is repeated though it was answered. */
+		private @Nullable Outcome outcome;
+
 		Sent(Intent intent, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
 			this.intent = intent;
 			this.kind = intent.kind();
@@ -221,13 +224,10 @@ final class SimulatedClient {
 			}
 		}
 
-		/** The outcome of a write that is repeated though it was answered. */
-		private @Nullable Outcome outcome;
-
 		private void checkSame(boolean isKnown, Outcome again, @Nullable Version etag) {
 			log(this.first, " -> again " + again);
 			if (this.outcome != null && isKnown
-					&& (again != this.outcome || !Objects.equals(etag, this.etag) && !Version.ABSENT.equals(etag))) {
+					&& (again != this.outcome || (!Objects.equals(etag, this.etag) && !Version.ABSENT.equals(etag)))) {
 				SimulatedClient.this.cluster.fail("%s: %s, %s and then %s".formatted(SimulatedCluster.TWO_OUTCOMES,
 						this.value, this.outcome, again));
 			}
@@ -295,7 +295,7 @@ final class SimulatedClient {
 
 			private final SimulatedNode node;
 
-			private final Runnable atCrash = () -> answer(Outcome.UNKNOWN, "connection lost");
+			private final Runnable atCrash = this::disconnected;
 
 			private @Nullable Version etag;
 
@@ -313,6 +313,10 @@ final class SimulatedClient {
 						.after(patienceNanos, () -> answer(Outcome.UNKNOWN, "gave up"));
 				}
 				node.after(limitNanos(), this::checkAnswered);
+			}
+
+			private void disconnected() {
+				answer(Outcome.UNKNOWN, "connection lost");
 			}
 
 			void found(Object found) {
