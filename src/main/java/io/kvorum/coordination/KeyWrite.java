@@ -19,6 +19,7 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.LocalReplica;
@@ -85,7 +86,8 @@ final class KeyWrite extends KeyOperation {
 	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
 		return this.node.turns.inTurn(this.key, write, answering)
 			.map(Written::identity)
-			.onErrorMap(Turns.FullException.class, _ -> OperationFailures.ofContention(this.asked.ack()));
+			.onErrorMap(Turns.FullException.class, full -> OperationFailures.notBegun(this.asked.ack(), this.node.self,
+					Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage()))));
 	}
 
 	/**

@@ -91,7 +91,8 @@ final class Turns<T> {
 		private static final long serialVersionUID = 1L;
 
 		FullException() {
-			super("%d writes of the key wait".formatted(MAX_WAITING), null, false, false);
+			super("%d conditional writes of the key wait on this node, the limit".formatted(MAX_WAITING), null, false,
+					false);
 		}
 
 	}

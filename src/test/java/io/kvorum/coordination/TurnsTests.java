@@ -183,7 +183,7 @@ class TurnsTests {
 	void whateverThreadsWriteAndCancelOnlyOneRunsAtATimeAndAllEnd() throws Exception {
 		AtomicInteger running = new AtomicInteger();
 		AtomicInteger most = new AtomicInteger();
-		int writes = 2_000;
+		int writes = Turns.MAX_WAITING;
 		CountDownLatch ended = new CountDownLatch(writes);
 		ExecutorService threads = Executors.newFixedThreadPool(4);
 		Turns<String> turns = new Turns<>(() -> threads);
