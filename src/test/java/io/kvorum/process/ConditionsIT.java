@@ -49,8 +49,6 @@ class ConditionsIT {
 			PUT    | If-None-Match | *, "x"
 			DELETE | If-Match      | "x
 			DELETE | If-None-Match | x
-			PUT    | Idempotency-Key | two words
-			DELETE | Idempotency-Key | ünïcode
 			""")
 	@DisplayName("a condition that cannot be read: 400 that says what is right, and nothing is done")
 	void malformed(String method, String header, String value, KvorumClient client) {
@@ -157,6 +155,64 @@ class ConditionsIT {
 		assertThat(client.exchange("GET", entity("known"), "If-None-Match", "\"other\"").text()).isEqualTo("value");
 		client.put("known", "newer");
 		assertThat(client.exchange("GET", entity("known"), "If-None-Match", etag).text()).isEqualTo("newer");
+	}
+
+	@Test
+	@DisplayName("a repeat with its Idempotency-Key: the first answer, whatever has been written since")
+	void repeated(KvorumClient client) {
+		Answer first = client.putWith("repeated", "first", "Idempotency-Key", "\"a-quoted-one\"");
+		assertThat(first.status()).isEqualTo(201);
+		client.put("repeated", "later");
+
+		Answer again = client.putWith("repeated", "first", "Idempotency-Key", "\"a-quoted-one\"");
+		assertThat(again.status()).isEqualTo(201);
+		assertThat(again.header("ETag")).isEqualTo(first.header("ETag"));
+		assertThat(client.get("repeated").text()).isEqualTo("later");
+	}
+
+	@Test
+	@DisplayName("an Idempotency-Key with another request: 422, and nothing is done")
+	void reused(KvorumClient client) {
+		client.putWith("reused", "first", "Idempotency-Key", "reused");
+
+		for (Answer answer : List.of(client.putWith("reused", "other", "Idempotency-Key", "reused"),
+				client.putWith("reused too", "first", "Idempotency-Key", "reused"),
+				client.deleteWith("reused", "Idempotency-Key", "reused"))) {
+			assertProblem(answer, 422);
+			assertThat(answer.json()).containsEntry("outcome", "not-applied").containsEntry("retryable", false);
+		}
+		assertThat(client.get("reused").text()).isEqualTo("first");
+		assertThat(client.get("reused too").status()).isEqualTo(404);
+	}
+
+	@Test
+	@DisplayName("a deletion is repeated as it was, and a 412 too")
+	void repeatedOutcomes(KvorumClient client) {
+		client.put("outcomes", "value");
+		Answer unmet = client.putWith("outcomes", "new", "Idempotency-Key", "unmet", "If-None-Match", "*");
+		assertProblem(unmet, 412);
+		Answer deleted = client.deleteWith("outcomes", "Idempotency-Key", "deletes");
+		assertThat(deleted.status()).isEqualTo(202);
+
+		Answer unmetAgain = client.putWith("outcomes", "new", "Idempotency-Key", "unmet", "If-None-Match", "*");
+		assertProblem(unmetAgain, 412);
+		assertThat(unmetAgain.header("ETag")).isEqualTo(unmet.header("ETag"));
+		client.put("outcomes", "later");
+		Answer deletedAgain = client.deleteWith("outcomes", "Idempotency-Key", "deletes");
+		assertThat(deletedAgain.status()).isEqualTo(202);
+		assertThat(deletedAgain.header("ETag")).isEqualTo(deleted.header("ETag"));
+		assertThat(client.get("outcomes").text()).isEqualTo("later");
+	}
+
+	@ParameterizedTest(name = "{0}")
+	@ValueSource(strings = { "two words", "" })
+	@DisplayName("an Idempotency-Key that is none: 400, and nothing is done")
+	void badIdempotencyKey(String name, KvorumClient client) {
+		Answer answer = client.putWith("bad name", "value", "Idempotency-Key", name);
+
+		assertProblem(answer, 400);
+		assertThat((String) answer.json().get("detail")).contains("1 to 128 visible ASCII characters");
+		assertThat(client.get("bad name").status()).isEqualTo(404);
 	}
 
 	@Test
