@@ -43,13 +43,18 @@ final class ConditionalStore implements KeyValueStore {
 
 	private final Map<Key, Live> values = new HashMap<>();
 
-	private final List<Condition> conditions = new ArrayList<>();
+	private final List<WriteOptions> options = new ArrayList<>();
 
 	private long millis = SteeredTime.START_MILLIS;
 
 	/** The conditions of all writes so far. */
 	synchronized List<Condition> conditions() {
-		return List.copyOf(this.conditions);
+		return this.options.stream().map(WriteOptions::condition).toList();
+	}
+
+	/** The options of all writes so far. */
+	synchronized List<WriteOptions> options() {
+		return List.copyOf(this.options);
 	}
 
 	@Override
@@ -65,27 +70,27 @@ final class ConditionalStore implements KeyValueStore {
 	@Override
 	public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, options.condition(),
+		return Mono.fromSupplier(() -> write(key, options,
 				identity -> new Live(identity, Copies.of(NODES), Live.NEVER, contentType, value)));
 	}
 
 	@Override
 	public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, options.condition(), _ -> null));
+		return Mono.fromSupplier(() -> write(key, options, _ -> null));
 	}
 
 	private synchronized @Nullable Live current(Key key) {
 		return this.values.get(key);
 	}
 
-	private synchronized Version write(Key key, Condition condition, Maker maker) {
-		this.conditions.add(condition);
+	private synchronized Version write(Key key, WriteOptions options, Maker maker) {
+		this.options.add(options);
 		if (this.failure != null) {
 			throw this.failure;
 		}
 		Live current = this.values.get(key);
 		Version identity = (current != null) ? current.identity() : null;
-		if (!condition.holdsFor(identity)) {
+		if (!options.condition().holdsFor(identity)) {
 			throw new ConditionNotMetException(identity);
 		}
 		this.millis += 1;

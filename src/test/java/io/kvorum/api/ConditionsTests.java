@@ -9,6 +9,7 @@ import io.kvorum.access.KeysFile;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.ApiKeys;
@@ -16,6 +17,7 @@ import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.AfterEach;
+import io.kvorum.replication.OperationFailures;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -354,6 +356,32 @@ class ConditionsTests {
 
 		assertThat(problem(send("DELETE", "key", "If-Match: *"), 504, "not-enough-replicas")).containsEntry("outcome",
 				"unknown");
+	}
+
+	@Test
+	void aRequestThatIsUnderWayIsAnsweredWithWhenToAskAgain() {
+		this.store.failure = OperationFailures.ofUnderWay(2);
+		Response answer = send("PUT", "key", "Idempotency-Key: name");
+
+		assertThat(answer.header("Retry-After")).isEqualTo("1");
+		assertThat(problem(answer, 409, "request-under-way")).containsEntry("outcome", "unknown")
+			.containsEntry("retryable", true);
+	}
+
+	@Test
+	void anIdempotencyKeyCountsAsItIsAndBelongsToItsCaller() {
+		send("PUT", "key", "Idempotency-Key: \"name\"");
+		assertThat(this.store.options().getLast().idempotencyKey()).isEqualTo(new IdempotencyKey("anyone", "\"name\""));
+		send("PUT", "key", "Accept: */*");
+		assertThat(this.store.options().getLast().idempotencyKey()).isNull();
+	}
+
+	@Test
+	void twoIdempotencyKeysAreRefused() {
+		Response answer = send("DELETE", "key", "Idempotency-Key: one\r\nIdempotency-Key: two");
+
+		assertThat(detail(problem(answer, 400, "bad-idempotency-key"))).contains("more than once", "Nothing was done");
+		assertThat(this.store.options()).isEmpty();
 	}
 
 	/** Without the right to read, a caller does not learn what is stored. */
