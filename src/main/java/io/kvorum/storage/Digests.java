@@ -2,9 +2,13 @@ package io.kvorum.storage;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
 
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
@@ -33,6 +37,9 @@ public final class Digests {
 	/** By number of copies, for each slice its partitions; null without entries. */
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
+
+	/** A bit for each slice: whether it has leaves of any number of copies. */
+	private final AtomicLongArray begun = new AtomicLongArray(Partitions.SLICES / Long.SIZE);
 
 	/** The numbers of partitions whose entries are not all known. */
 	private final Map<Integer, Long> unknown = new ConcurrentHashMap<>();
@@ -82,6 +89,8 @@ public final class Digests {
 		}
 		long[] leaves = slices.get(slice);
 		if (leaves == null) {
+			// Before the leaves are there, so that none is passed over.
+			this.begun.getAndAccumulate(slice / Long.SIZE, 1L << slice, (bits, bit) -> bits | bit);
 			slices.compareAndSet(slice, null, new long[Partitions.IN_SLICE]);
 			return sliceFor(copies, slice);
 		}
@@ -104,17 +113,13 @@ public final class Digests {
 	}
 
 	/**
-	 * Whether a slice has had entries, or has a partition that is
-	 * {@link #unknown(int, long)}.
+	 * The slices that have had entries or have a partition that is
+	 * {@link #unknown(int, long)}, in ascending order.
 	 */
-	public boolean hasEntries(int slice) {
-		for (int copies = 1; copies <= this.highest; copies++) {
-			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
-			if (slices != null && slices.get(slice) != null) {
-				return true;
-			}
-		}
-		return false;
+	public IntStream slices() {
+		long[] bits = new long[this.begun.length()];
+		Arrays.setAll(bits, this.begun::get);
+		return BitSet.valueOf(bits).stream();
 	}
 
 	/**

@@ -68,6 +68,7 @@ public abstract class PartitionIndexContract {
 		assertThat(digests.of(partitionOf(KEY), 1)).isEqualTo(item);
 		assertThat(digests.of(partitionOf(KEY), 2)).isEqualTo(item);
 		assertThat(digests.of(partitionOf(KEY), 3)).isZero();
+		assertThat(digests.slices()).containsExactly(Partitions.sliceOf(partitionOf(KEY)));
 	}
 
 	@Test

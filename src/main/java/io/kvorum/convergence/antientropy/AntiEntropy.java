@@ -452,11 +452,12 @@ public final class AntiEntropy {
 			this.peer.startedMillis = this.beganMillis;
 			this.peer.slicesToDo = this.open.cardinality();
 			this.peer.slicesDone.set(0);
-			List<Integer> wanted = this.open.stream().boxed().toList();
-			return this.repair.differing(wanted).flatMap(differing -> {
-				Set<Integer> unequal = new HashSet<>(differing);
-				wanted.stream().filter(slice -> !unequal.contains(slice)).forEach(this::done);
-				return Flux.fromIterable(groupsOf(differing)).concatMap(this::repairGroup, 1).then();
+			return this.repair.differing().flatMap(differing -> {
+				BitSet equal = (BitSet) this.open.clone();
+				equal.andNot(differing);
+				done(equal);
+				List<Integer> unequal = this.open.stream().boxed().toList();
+				return Flux.fromIterable(groupsOf(unequal)).concatMap(this::repairGroup, 1).then();
 			})
 				.then(Mono.fromRunnable(() -> this.peer.succeeded(this.open.isEmpty(), this.unreadable)))
 				.then()
@@ -488,22 +489,20 @@ public final class AntiEntropy {
 			return this.repair.repair(slices).doOnNext(result -> {
 				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
 				this.unreadable.addAll(result.unlisted);
-				for (int slice : slices) {
-					if (!result.unsettled.contains(slice)) {
-						done(slice);
-					}
-				}
+				BitSet settled = new BitSet();
+				slices.stream().filter(slice -> !result.unsettled.contains(slice)).forEach(settled::set);
+				done(settled);
 			}).then();
 		}
 
-		private void done(int slice) {
-			AntiEntropy.this.log.repaired(this.peer.member, slice, this.beganMillis);
-			this.open.clear(slice);
-			this.peer.slicesDone.incrementAndGet();
+		private void done(BitSet slices) {
+			AntiEntropy.this.log.repaired(this.peer.member, slices, this.beganMillis);
+			this.open.andNot(slices);
+			this.peer.slicesDone.addAndGet(slices.cardinality());
 		}
 
 		private void end() {
-			this.open.stream().forEach(slice -> AntiEntropy.this.log.need(this.peer.member, slice));
+			AntiEntropy.this.log.need(this.peer.member, this.open);
 			this.peer.finishedMillis = AntiEntropy.this.time.millis();
 			AntiEntropy.this.misplacedDueNanos = AntiEntropy.this.time.nanos();
 			this.peer.active = false;

@@ -161,8 +161,7 @@ final class MisplacedEntries {
 
 	private List<Integer> misplaced() {
 		Digests digests = this.index.digests();
-		return IntStream.range(0, Partitions.SLICES)
-			.filter(digests::hasEntries)
+		return digests.slices()
 			.flatMap(slice -> IntStream.range(Partitions.firstOf(slice), Partitions.firstOf(slice + 1)))
 			.filter(partition -> digests.hasUpTo(partition, rankOf(partition)))
 			.boxed()

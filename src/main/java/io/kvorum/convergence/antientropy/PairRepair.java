@@ -1,7 +1,7 @@
 package io.kvorum.convergence.antientropy;
 
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -152,11 +152,17 @@ final class PairRepair {
 	}
 
 	/** Selects the slices in which the two replicas differ. */
-	Mono<List<Integer>> differing(Collection<Integer> slices) {
+	Mono<BitSet> differing() {
 		return ask(Messages.askSlices(self().index())).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
 			long[] mine = this.view.slices();
-			return slices.stream().filter(slice -> mine[slice] != theirs[slice]).toList();
+			BitSet differing = new BitSet(Partitions.SLICES);
+			for (int slice = 0; slice < mine.length; slice++) {
+				if (mine[slice] != theirs[slice]) {
+					differing.set(slice);
+				}
+			}
+			return differing;
 		});
 	}
 

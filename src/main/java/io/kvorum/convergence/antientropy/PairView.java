@@ -33,11 +33,7 @@ final class PairView {
 	/** A digest for each slice; 0 for a slice without entries. */
 	long[] slices() {
 		long[] slices = new long[Partitions.SLICES];
-		for (int slice = 0; slice < slices.length; slice++) {
-			if (this.digests.hasEntries(slice)) {
-				slices[slice] = digestOf(slice);
-			}
-		}
+		this.digests.slices().forEach(slice -> slices[slice] = digestOf(slice));
 		return slices;
 	}
 

@@ -85,6 +85,11 @@ public final class RepairLog {
 		this.repaired[member.index()][slice] = beganMillis;
 	}
 
+	/** Notes that a repair made these slices equal to those of a member. */
+	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
+		slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
+	}
+
 	/**
 	 * Notes that a member may lack something of a slice. If that is this member, the
 	 * slice is in need of a repair with each other one.
@@ -93,6 +98,11 @@ public final class RepairLog {
 		for (Member other : member.equals(this.self) ? others() : List.of(member)) {
 			this.needs[other.index()].set(slice);
 		}
+	}
+
+	/** Notes that another member may lack something of these slices. */
+	synchronized void need(Member other, BitSet slices) {
+		this.needs[other.index()].or(slices);
 	}
 
 	/** Notes that any member may lack something of any slice. */

@@ -2,6 +2,7 @@ package io.kvorum.convergence.antientropy;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 import io.kvorum.cluster.Member;
@@ -68,6 +69,21 @@ class RepairLogTests {
 		this.log.need(other, 7);
 		this.log.repaired(other, 7, 5_000);
 		assertThat(this.log.takeNeeds(other).stream().boxed()).containsExactly(7);
+	}
+
+	@Test
+	void manySlicesAreNotedAtOnce() {
+		Member other = OTHERS.getFirst();
+		this.log.takeNeeds(other);
+		BitSet some = new BitSet();
+		some.set(7);
+		some.set(Partitions.SLICES - 1);
+		this.log.need(other, 9);
+		this.log.need(other, some);
+		this.log.repaired(other, some, 5_000);
+		assertThat(this.log.takeNeeds(other).stream().boxed()).containsExactly(7, 9, Partitions.SLICES - 1);
+		assertThat(this.log.repaired(other, 7)).isEqualTo(5_000);
+		assertThat(this.log.repaired(other, 9)).isEqualTo(RepairLog.NEVER);
 	}
 
 	@Test
