@@ -31,6 +31,9 @@ final class PreparedJar {
 	/** It is the JVM that makes the cache, when the node ends. */
 	private static final Duration DEADLINE = Duration.ofMinutes(5);
 
+	/** Nodes of tests run without the compiler that would use profiles. */
+	private static final int REQUESTS = 200;
+
 	/** Made by whoever asks first. */
 	private static final class Made {
 
@@ -74,8 +77,9 @@ final class PreparedJar {
 					Files.getLastModifiedTime(JAR).toMillis()));
 			if (!Files.exists(prepared)) {
 				FileSystemUtils.deleteRecursively(HOME);
-				run(Map.of("JAVA_HOME", System.getProperty("java.home"), "JAVA_OPTIONS",
-						String.join(" ", NodeSpec.JVM)), List.of("src/main/scripts/aot-cache", prepared.toString()));
+				run(Map.of("JAVA_HOME", System.getProperty("java.home"), "JAVA_OPTIONS", String.join(" ", NodeSpec.JVM),
+						"AOT_REQUESTS", String.valueOf(REQUESTS)),
+						List.of("src/main/scripts/aot-cache", prepared.toString()));
 			}
 			String cache = "-XX:AOTCache=" + prepared.resolve("kvorum.aot");
 			String jar = prepared.resolve(JAR.getFileName()).toString();
