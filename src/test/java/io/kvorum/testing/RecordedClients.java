@@ -2,28 +2,36 @@ package io.kvorum.testing;
 
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Clients that put, get and delete the same few keys at the default level, each at one
- * node, whatever that answers, and write down what they asked and were told.
+ * node, whatever that answers, and write down what they asked and were told. Some writes
+ * are conditional. Some have an idempotency key and are repeated at the other nodes until
+ * they are answered; such a write is one operation.
  * <p>
  * The keys change every ten seconds, so that no history gets long. A value is a number
  * that is put once; some are padded so far that they travel as large ones.
@@ -43,6 +51,12 @@ public final class RecordedClients implements AutoCloseable {
 
 	private static final int LARGE_BYTES = 20_000;
 
+	private static final int PERCENT_CONDITIONAL = 40;
+
+	private static final int PERCENT_REPEATED = 20;
+
+	private static final int MOST_REQUESTS = 6;
+
 	private final Cluster cluster;
 
 	private final long seed;
@@ -56,6 +70,9 @@ public final class RecordedClients implements AutoCloseable {
 	private final List<Thread> threads = new ArrayList<>();
 
 	private final Queue<Recorded> history = new ConcurrentLinkedQueue<>();
+
+	/** The values that were told with these ETags. */
+	private final Map<String, Integer> byEtag = new ConcurrentHashMap<>();
 
 	/** Answers that no node may ever give. */
 	private final Queue<String> wrongAnswers = new ConcurrentLinkedQueue<>();
@@ -84,14 +101,13 @@ public final class RecordedClients implements AutoCloseable {
 
 	private void run(String name, int node) {
 		Random random = new Random(this.seed ^ name.hashCode());
+		Map<String, String> etags = new HashMap<>();
 		try {
 			boolean isOver = false;
 			while (!isOver) {
 				String key = "chaos %d %d".formatted(now() / GENERATION.toNanos(), random.nextInt(KEYS));
-				int chance = random.nextInt(10);
-				Kind kind = (chance < 4) ? Kind.PUT : (chance < 6) ? Kind.DELETE : Kind.GET;
-				boolean isLarge = random.nextInt(100) < PERCENT_LARGE;
-				Outcome outcome = send(name, node, key, kind, isLarge);
+				Request request = next(key, etags.get(key), random);
+				Outcome outcome = send(name, node, request, etags);
 				long rest = (outcome == Outcome.DONE) ? 0 : REST_AFTER_FAILURE.toMillis();
 				isOver = this.stopped.await(rest, TimeUnit.MILLISECONDS);
 			}
@@ -104,31 +120,82 @@ public final class RecordedClients implements AutoCloseable {
 		}
 	}
 
-	private Outcome send(String name, int node, String key, Kind kind, boolean isLarge) {
-		KvorumClient client = this.cluster.client(node).withPatience(PATIENCE);
-		int value = (kind == Kind.PUT) ? this.values.incrementAndGet() : Operation.ABSENT;
-		Outcome outcome;
+	/** An operation on a key, of which the client knows this ETag, or none. */
+	private Request next(String key, @Nullable String etag, Random random) {
+		int chance = random.nextInt(10);
+		Kind kind = (chance < 4) ? Kind.PUT : (chance < 6) ? Kind.DELETE : Kind.GET;
+		boolean isLarge = random.nextInt(100) < PERCENT_LARGE;
+		if (kind == Kind.GET) {
+			return Request.get(key);
+		}
+		List<String> headers = new ArrayList<>();
+		Condition condition = null;
+		if (random.nextInt(100) < PERCENT_CONDITIONAL && (kind == Kind.PUT || etag != null)) {
+			condition = (etag != null) ? Condition.holds(Objects.requireNonNull(this.byEtag.get(etag)))
+					: Condition.ABSENT;
+			headers.addAll((etag != null) ? List.of("If-Match", etag) : List.of("If-None-Match", "*"));
+		}
+		boolean isRepeated = random.nextInt(100) < PERCENT_REPEATED;
+		if (isRepeated) {
+			headers.addAll(List.of("Idempotency-Key", new UUID(random.nextLong(), random.nextLong()).toString()));
+		}
+		return new Request(key, kind, isLarge, condition, headers.toArray(String[]::new), isRepeated);
+	}
+
+	/**
+	 * @param etags takes the ETag that the client is told of the key */
+	private Outcome send(String name, int node, Request request, Map<String, String> etags)
+			throws InterruptedException {
+		int value = (request.kind == Kind.PUT) ? this.values.incrementAndGet() : Operation.ABSENT;
 		long invokedAt = now();
-		try {
-			Answer answer = switch (kind) {
-				case GET -> client.get(key);
-				case PUT -> client.put(key, body(value, isLarge));
-				case DELETE -> client.delete(key);
-			};
-			outcome = outcomeOf(kind, answer);
-			value = (kind == Kind.GET && answer.status() == 200) ? valueOf(answer) : value;
+		Told told = ask(node, request, value);
+		boolean mayHaveHappened = told.outcome == Outcome.UNKNOWN;
+		for (int requests = 1; request.isRepeated && !told.isKnown() && requests < MOST_REQUESTS; requests++) {
+			this.stopped.await(REST_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
+			told = ask(this.cluster.nodes().get((node + requests) % this.cluster.nodes().size()), request, value);
+			mayHaveHappened |= told.outcome == Outcome.UNKNOWN;
 		}
-		catch (UncheckedIOException ex) {
-			outcome = (ex.getCause() instanceof ConnectException) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
+		Outcome outcome = (!told.isKnown() && mayHaveHappened) ? Outcome.UNKNOWN : told.outcome;
+		if (request.kind == Kind.GET) {
+			value = told.value;
+			outcome = (outcome != Outcome.DONE) ? Outcome.UNKNOWN : outcome;
 		}
-		this.history.add(new Recorded(node, key, new Operation(name, kind, value,
-				(kind == Kind.GET && outcome != Outcome.DONE) ? Outcome.UNKNOWN : outcome, invokedAt, now())));
+		if (outcome == Outcome.DONE && value != Operation.ABSENT) {
+			this.byEtag.put(told.etag, value);
+			etags.put(request.key, told.etag);
+		}
+		else if (told.isKnown()) {
+			etags.remove(request.key);
+		}
+		boolean isUnmet = outcome == Outcome.NOT_MET;
+		this.history.add(new Recorded(node, request.key,
+				new Operation(name, request.kind, value, isUnmet ? Outcome.DONE : outcome, invokedAt, now())
+					.provided(request.condition),
+				isUnmet ? told.etag : null));
 		return outcome;
 	}
 
-	private static byte[] body(int value, boolean isLarge) {
+	private Told ask(int node, Request request, int value) {
+		KvorumClient client = this.cluster.client(node).withPatience(PATIENCE);
+		try {
+			Answer answer = switch (request.kind) {
+				case GET -> client.get(request.key);
+				case PUT -> client.putWith(request.key, body(value, request.isLarge), request.headers);
+				case DELETE -> client.deleteWith(request.key, request.headers);
+			};
+			boolean isFound = request.kind == Kind.GET && answer.status() == 200;
+			return new Told(outcomeOf(request, answer), isFound ? valueOf(answer) : Operation.ABSENT,
+					answer.header("ETag"));
+		}
+		catch (UncheckedIOException ex) {
+			return new Told((ex.getCause() instanceof ConnectException) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
+					Operation.ABSENT, "");
+		}
+	}
+
+	private static String body(int value, boolean isLarge) {
 		String text = value + " ";
-		return (isLarge ? text + "x".repeat(LARGE_BYTES) : text).getBytes(StandardCharsets.UTF_8);
+		return isLarge ? text + "x".repeat(LARGE_BYTES) : text;
 	}
 
 	private static int valueOf(Answer answer) {
@@ -136,9 +203,9 @@ public final class RecordedClients implements AutoCloseable {
 		return Integer.parseInt(text.substring(0, text.indexOf(' ')));
 	}
 
-	private Outcome outcomeOf(Kind kind, Answer answer) {
+	private Outcome outcomeOf(Request request, Answer answer) {
 		int status = answer.status();
-		boolean isDone = switch (kind) {
+		boolean isDone = switch (request.kind) {
 			case GET -> status == 200 || status == 404;
 			case PUT -> status == 201;
 			case DELETE -> status == 202;
@@ -146,8 +213,11 @@ public final class RecordedClients implements AutoCloseable {
 		if (isDone) {
 			return Outcome.DONE;
 		}
-		if (status != 503 && status != 504) {
-			this.wrongAnswers.add(kind + " got " + answer);
+		if (status == 412 && request.condition != null) {
+			return Outcome.NOT_MET;
+		}
+		if (status != 503 && status != 504 && (status != 409 || !request.isRepeated)) {
+			this.wrongAnswers.add(request.kind + " got " + answer);
 			return Outcome.UNKNOWN;
 		}
 		return "not-applied".equals(answer.json().get("outcome")) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
@@ -162,10 +232,10 @@ public final class RecordedClients implements AutoCloseable {
 	}
 
 	/** Reads each key once at each node. */
-	public void readAll() {
+	public void readAll() throws InterruptedException {
 		for (String key : histories().keySet()) {
 			for (int node : this.cluster.nodes()) {
-				Outcome outcome = send("at the end", node, key, Kind.GET, false);
+				Outcome outcome = send("at the end", node, Request.get(key), new HashMap<>());
 				if (outcome != Outcome.DONE) {
 					this.wrongAnswers.add("in the end node %d could not read \"%s\"".formatted(node, key));
 				}
@@ -177,21 +247,35 @@ public final class RecordedClients implements AutoCloseable {
 	public Map<String, List<Operation>> histories() {
 		return this.history.stream()
 			.collect(Collectors.groupingBy(Recorded::key, TreeMap::new,
-					Collectors.mapping(Recorded::operation, Collectors.toList())));
+					Collectors.mapping(this::resolved, Collectors.toList())));
+	}
+
+	/**
+	 * The operation with the value that a 412 has named by its ETag. If no client was
+	 * told which value that is, all that is known is that the write did not happen.
+	 */
+	private Operation resolved(Recorded recorded) {
+		if (recorded.unmetBy == null) {
+			return recorded.operation;
+		}
+		Integer current = recorded.unmetBy.isEmpty() ? Integer.valueOf(Operation.ABSENT)
+				: this.byEtag.get(recorded.unmetBy);
+		return (current != null) ? recorded.operation.unmet(current) : recorded.operation.ending(Outcome.NOT_APPLIED);
 	}
 
 	/** How many operations there were, by what their clients were told. */
 	public String counts() {
-		return "%d operations done, %d writes of unknown outcome, %d writes not applied, %d reads failed".formatted(
-				count(true, Outcome.DONE) + count(false, Outcome.DONE), count(true, Outcome.UNKNOWN),
-				count(true, Outcome.NOT_APPLIED), count(false, Outcome.UNKNOWN));
+		return "%d operations done (%d of them conditional writes), %d conditions not met, %d writes of unknown outcome, %d writes not applied, %d reads failed"
+			.formatted(count(recorded -> recorded.is(Outcome.DONE)),
+					count(recorded -> recorded.is(Outcome.DONE) && recorded.operation.condition() != null),
+					count(recorded -> recorded.unmetBy != null),
+					count(recorded -> recorded.isWrite() && recorded.is(Outcome.UNKNOWN)),
+					count(recorded -> recorded.isWrite() && recorded.is(Outcome.NOT_APPLIED)),
+					count(recorded -> !recorded.isWrite() && recorded.is(Outcome.UNKNOWN)));
 	}
 
-	private long count(boolean isWrite, Outcome outcome) {
-		return this.history.stream()
-			.map(Recorded::operation)
-			.filter(operation -> (operation.kind() != Kind.GET) == isWrite && operation.outcome() == outcome)
-			.count();
+	private long count(Predicate<Recorded> which) {
+		return this.history.stream().filter(which).count();
 	}
 
 	public List<String> wrongAnswers() {
@@ -231,7 +315,52 @@ public final class RecordedClients implements AutoCloseable {
 		this.stopped.countDown();
 	}
 
-	private record Recorded(int node, String key, Operation operation) {
+	/**
+	 * What a client asked and was told.
+	 *
+	 * @param operation done, if its condition was not met
+	 * @param unmetBy the ETag of the value that was there instead, empty if none; null
+	 * unless a condition was not met
+	 */
+	private record Recorded(int node, String key, Operation operation, @Nullable String unmetBy) {
+
+		boolean is(Outcome outcome) {
+			return this.operation.outcome() == outcome && this.unmetBy == null;
+		}
+
+		boolean isWrite() {
+			return this.operation.kind() != Kind.GET;
+		}
+
+	}
+
+	/**
+	 * What a client asks for.
+	 *
+	 * @param condition what its headers demand; null for nothing
+	 * @param isRepeated whether it is sent again until it is answered
+	 */
+	private record Request(String key, Kind kind, boolean isLarge, @Nullable Condition condition, String[] headers,
+			boolean isRepeated) {
+
+		static Request get(String key) {
+			return new Request(key, Kind.GET, false, null, new String[0], false);
+		}
+
+	}
+
+	/**
+	 * What a client is told.
+	 *
+	 * @param value what a get found
+	 * @param etag empty if there is none
+	 */
+	private record Told(Outcome outcome, int value, String etag) {
+
+		boolean isKnown() {
+			return this.outcome == Outcome.DONE || this.outcome == Outcome.NOT_MET;
+		}
+
 	}
 
 }
