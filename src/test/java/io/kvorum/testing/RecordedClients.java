@@ -139,11 +139,12 @@ public final class RecordedClients implements AutoCloseable {
 		if (isRepeated) {
 			headers.addAll(List.of("Idempotency-Key", new UUID(random.nextLong(), random.nextLong()).toString()));
 		}
-		return new Request(key, kind, isLarge, condition, headers.toArray(String[]::new), isRepeated);
+		return new Request(key, kind, isLarge, condition, headers, isRepeated);
 	}
 
 	/**
-	 * @param etags takes the ETag that the client is told of the key */
+	 * @param etags takes the ETag that the client is told of the key
+	 */
 	private Outcome send(String name, int node, Request request, Map<String, String> etags)
 			throws InterruptedException {
 		int value = (request.kind == Kind.PUT) ? this.values.incrementAndGet() : Operation.ABSENT;
@@ -177,11 +178,12 @@ public final class RecordedClients implements AutoCloseable {
 
 	private Told ask(int node, Request request, int value) {
 		KvorumClient client = this.cluster.client(node).withPatience(PATIENCE);
+		String[] headers = request.headers.toArray(String[]::new);
 		try {
 			Answer answer = switch (request.kind) {
 				case GET -> client.get(request.key);
-				case PUT -> client.putWith(request.key, body(value, request.isLarge), request.headers);
-				case DELETE -> client.deleteWith(request.key, request.headers);
+				case PUT -> client.putWith(request.key, body(value, request.isLarge), headers);
+				case DELETE -> client.deleteWith(request.key, headers);
 			};
 			boolean isFound = request.kind == Kind.GET && answer.status() == 200;
 			return new Told(outcomeOf(request, answer), isFound ? valueOf(answer) : Operation.ABSENT,
@@ -340,11 +342,11 @@ public final class RecordedClients implements AutoCloseable {
 	 * @param condition what its headers demand; null for nothing
 	 * @param isRepeated whether it is sent again until it is answered
 	 */
-	private record Request(String key, Kind kind, boolean isLarge, @Nullable Condition condition, String[] headers,
+	private record Request(String key, Kind kind, boolean isLarge, @Nullable Condition condition, List<String> headers,
 			boolean isRepeated) {
 
 		static Request get(String key) {
-			return new Request(key, Kind.GET, false, null, new String[0], false);
+			return new Request(key, Kind.GET, false, null, List.of(), false);
 		}
 
 	}
