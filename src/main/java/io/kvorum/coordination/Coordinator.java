@@ -208,7 +208,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	@Override
 	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
-		return this.ranges.open(scope, range, limit, observer);
+		return this.ranges.open(scope, range, limit, key -> get(key, this.policy.defaults(), OperationObserver.NONE),
+				observer);
 	}
 
 	/**

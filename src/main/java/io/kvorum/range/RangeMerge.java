@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Queue;
+import java.util.stream.Stream;
 
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -32,6 +33,9 @@ final class RangeMerge {
 	private final KeyRange range;
 
 	private final int required;
+
+	/** The number of feeds that must show the same entry under a ballot. */
+	private final int majority;
 
 	private final Feed[] feeds;
 
@@ -61,10 +65,13 @@ final class RangeMerge {
 	/**
 	 * Creates the merge of a range.
 	 * @param required how many of the feeds must take part
+	 * @param majority how many of them must show the same entry under a ballot. One that
+	 * fewer show may be of a write that does not happen; it is {@link Unsettled}
 	 */
-	RangeMerge(KeyRange range, int feeds, int required) {
+	RangeMerge(KeyRange range, int feeds, int required, int majority) {
 		this.range = range;
 		this.required = required;
+		this.majority = majority;
 		this.feeds = new Feed[feeds];
 		for (int i = 0; i < feeds; i++) {
 			this.feeds[i] = new Feed(i);
@@ -153,8 +160,8 @@ final class RangeMerge {
 	}
 
 	/**
-	 * Returns the next visible entry; null at the end, if a feed must show more first, or
-	 * if too few take part.
+	 * Returns the next entry that is visible or unsettled; null at the end, if a feed
+	 * must show more first, or if too few take part.
 	 * @param now the instant at which entries are visible, in milliseconds since 1970
 	 */
 	@Nullable Merged next(long now) {
@@ -165,14 +172,14 @@ final class RangeMerge {
 			}
 			Feed newest = gather(first);
 			Key key = Key.of(first.head().keyBytes());
-			Merged visible = newest.head().isVisibleAt(now) ? toMerged(key, newest.head()) : null;
+			Merged merged = toMerged(key, newest.head(), now);
 			this.mergedBefore = this.merged;
 			this.merged = key.bytes();
 			this.progress++;
 			this.same.forEach(Feed::advance);
 			this.same.clear();
-			if (visible != null) {
-				return visible;
+			if (merged != null) {
+				return merged;
 			}
 		}
 		return null;
@@ -193,16 +200,23 @@ final class RangeMerge {
 		return newest;
 	}
 
-	private Merged toMerged(Key key, Page.Cursor newest) {
+	/** Returns null for an entry that is not visible. */
+	private @Nullable Merged toMerged(Key key, Page.Cursor newest, long now) {
+		if (newest.hasLineage() && holdersOf(newest).count() < this.majority) {
+			return new Unsettled(key);
+		}
+		if (!newest.isVisibleAt(now)) {
+			return null;
+		}
 		if (!newest.isLarge()) {
 			return new Whole(key, (Live) newest.entry());
 		}
-		int holder = this.same.stream()
-			.filter(feed -> feed.head().compareVersions(newest) == 0)
-			.mapToInt(feed -> feed.index)
-			.min()
-			.orElseThrow();
+		int holder = holdersOf(newest).mapToInt(feed -> feed.index).min().orElseThrow();
 		return new Large(key, newest.version(), newest.expiresAtMillis(), holder);
+	}
+
+	private Stream<Feed> holdersOf(Page.Cursor newest) {
+		return this.same.stream().filter(feed -> feed.head().compareVersions(newest) == 0);
 	}
 
 	/** An entry of the range. */
@@ -222,6 +236,10 @@ final class RangeMerge {
 	 * @param holder the first feed that holds it
 	 */
 	record Large(Key key, Version version, long expiresAtMillis, int holder) implements Merged {
+	}
+
+	/** A key whose newest entry may be of a write that does not happen. */
+	record Unsettled(Key key) implements Merged {
 	}
 
 	/** The pages of one replica. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -25,6 +26,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
 import io.kvorum.range.RangeMerge.Large;
 import io.kvorum.range.RangeMerge.Merged;
+import io.kvorum.range.RangeMerge.Unsettled;
 import io.kvorum.range.RangeMerge.Whole;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.ObservedCall;
@@ -35,6 +37,7 @@ import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -52,6 +55,10 @@ import reactor.core.publisher.MonoSink;
  * Large values are not in the pages. The newest version of one is read by itself when it
  * is its turn, from a replica that has shown it. If that fails, the replica is left out
  * and the key is merged again.
+ * <p>
+ * An entry that was stored under a ballot, and that less than a majority shows, may be of
+ * a conditional write that does not happen. Its key is read by itself too, as a GET reads
+ * it.
  * <p>
  * Used on the executor on which it was opened. The caller closes it.
  */
@@ -79,6 +86,9 @@ public final class RangeRead implements RangeCursor {
 	private final int required;
 
 	private final RangeMerge merge;
+
+	/** Reads a key by itself. */
+	private final Function<Key, Mono<Live>> read;
 
 	private final RangeSettings settings;
 
@@ -125,8 +135,11 @@ public final class RangeRead implements RangeCursor {
 
 	private long pieceBytes;
 
-	/** The call for the value of an entry; the piece waits for it. */
-	private @Nullable LargeCall large;
+	/** The call for one entry; the piece waits for it. */
+	private @Nullable Disposable single;
+
+	/** The failure of that call, which ends the range. */
+	private @Nullable RuntimeException broken;
 
 	/** The first key beyond the limit. */
 	private @Nullable Key next;
@@ -148,15 +161,19 @@ public final class RangeRead implements RangeCursor {
 	 * Creates a range.
 	 * @param limit the most entries to return
 	 * @param required how many of the replicas must take part
+	 * @param majority how many of them must show the same entry under a ballot
+	 * @param read reads a key by itself
 	 * @param observer observes the range
 	 * @param onClose called once
 	 */
-	RangeRead(RangeScope scope, KeyRange range, long limit, ReplicaSet replicas, int required, RangeSettings settings,
-			TimeSource time, RangeEvents events, OperationObserver observer, Runnable onClose) {
+	RangeRead(RangeScope scope, KeyRange range, long limit, ReplicaSet replicas, int required, int majority,
+			Function<Key, Mono<Live>> read, RangeSettings settings, TimeSource time, RangeEvents events,
+			OperationObserver observer, Runnable onClose) {
 		this.scope = scope;
 		this.replicas = replicas;
 		this.required = required;
-		this.merge = new RangeMerge(range, replicas.size(), required);
+		this.merge = new RangeMerge(range, replicas.size(), required, majority);
+		this.read = read;
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
@@ -217,7 +234,11 @@ public final class RangeRead implements RangeCursor {
 			endBroken();
 			return;
 		}
-		boolean last = this.large == null && (this.next != null || this.merge.isAtEnd());
+		if (this.broken != null && this.entries.isEmpty()) {
+			fail(this.broken);
+			return;
+		}
+		boolean last = this.single == null && (this.next != null || this.merge.isAtEnd());
 		if (last || !this.entries.isEmpty()) {
 			emit(last);
 		}
@@ -283,7 +304,7 @@ public final class RangeRead implements RangeCursor {
 
 	/** Moves merged entries to the piece. */
 	private void collect() {
-		while (this.large == null && this.next == null && this.pieceBytes < this.settings.pageBytes()) {
+		while (this.single == null && this.next == null && this.pieceBytes < this.settings.pageBytes()) {
 			Merged merged = this.merge.next(this.time.millis());
 			if (merged == null) {
 				return;
@@ -295,8 +316,14 @@ public final class RangeRead implements RangeCursor {
 			switch (merged) {
 				case Whole whole -> add(whole.key(), whole.live());
 				case Large it -> {
-					this.large = new LargeCall(it);
-					this.large.ask(Page.Limit.ofWhole());
+					LargeCall call = new LargeCall(it);
+					this.single = call;
+					call.ask(Page.Limit.ofWhole());
+				}
+				case Unsettled it -> {
+					KeyCall call = new KeyCall(it.key());
+					this.single = call;
+					this.read.apply(it.key()).subscribe(call);
 				}
 			}
 		}
@@ -376,8 +403,8 @@ public final class RangeRead implements RangeCursor {
 		for (int position = 0; position < this.calls.length; position++) {
 			cancel(position);
 		}
-		if (this.large != null) {
-			this.large.cancel();
+		if (this.single != null) {
+			this.single.dispose();
 		}
 		RangeOutcome how = (this.outcome != null) ? this.outcome : RangeOutcome.CANCELLED;
 		this.events.ended(this.scope, how, this.time.nanos() - this.startedNanos);
@@ -508,7 +535,7 @@ public final class RangeRead implements RangeCursor {
 			Page.Cursor cursor = page.cursor();
 			boolean isThere = cursor.advance() && cursor.version().compareTo(this.it.version()) >= 0;
 			if (isThere || this.it.expiresAtMillis() <= now) {
-				RangeRead.this.large = null;
+				RangeRead.this.single = null;
 				if (isThere && cursor.isVisibleAt(now)) {
 					add(this.it.key(), (Live) cursor.entry());
 				}
@@ -520,12 +547,43 @@ public final class RangeRead implements RangeCursor {
 
 		@Override
 		void failed(Failed why) {
-			RangeRead.this.large = null;
+			RangeRead.this.single = null;
 			RangeRead.this.merge.rewind();
 			for (int other = 0; other < RangeRead.this.calls.length; other++) {
 				RangeRead.this.cancel(other);
 			}
 			lose(this.position, why);
+		}
+
+	}
+
+	/** The read of a key whose entry may be of a write that does not happen. */
+	private final class KeyCall extends BaseSubscriber<Live> {
+
+		private final Key key;
+
+		KeyCall(Key key) {
+			this.key = key;
+		}
+
+		@Override
+		protected void hookOnNext(Live live) {
+			add(this.key, live);
+		}
+
+		@Override
+		protected void hookOnComplete() {
+			RangeRead.this.single = null;
+			work();
+		}
+
+		@Override
+		protected void hookOnError(Throwable error) {
+			if (!(error instanceof OperationFailedException)) {
+				logger.error("A range met an unexpected error of a read", error);
+			}
+			RangeRead.this.broken = (error instanceof OperationFailedException failure) ? failure : tooFew();
+			work();
 		}
 
 	}

@@ -3,10 +3,13 @@ package io.kvorum.range;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.operation.OperationFailedException;
@@ -18,6 +21,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.OperationFailures;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicaSet;
+import reactor.core.publisher.Mono;
 
 /**
  * Opens ranges, up to a number and an amount of memory.
@@ -64,9 +68,11 @@ public final class Ranges {
 	/**
 	 * Opens a range.
 	 * @param limit the most entries to return, 1 or more
+	 * @param read reads a key by itself, linearizable
 	 * @throws OperationFailedException if too many ranges are open; nothing was done
 	 */
-	public RangeCursor open(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+	public RangeCursor open(RangeScope scope, KeyRange range, long limit, Function<Key, Mono<Live>> read,
+			OperationObserver observer) {
 		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
@@ -77,8 +83,8 @@ public final class Ranges {
 			throw ex;
 		}
 		observer.began(scope);
-		return new RangeRead(scope, range.ofClients(), limit, asked, requiredOf(scope), this.settings, this.time,
-				this.events, observer, () -> giveBack(bytes));
+		return new RangeRead(scope, range.ofClients(), limit, asked, requiredOf(scope), majorityOf(scope), read,
+				this.settings, this.time, this.events, observer, () -> giveBack(bytes));
 	}
 
 	private void lend(long bytes) {
@@ -111,6 +117,14 @@ public final class Ranges {
 		int factor = this.topology.factor();
 		return switch (scope) {
 			case CLUSTER -> this.topology.size() - (factor - Replicas.majorityOf(factor).ack());
+			case NODE -> 1;
+		};
+	}
+
+	/** What one node holds is not judged by others. */
+	private int majorityOf(RangeScope scope) {
+		return switch (scope) {
+			case CLUSTER -> Replicas.majorityOf(this.topology.factor()).ack();
 			case NODE -> 1;
 		};
 	}

@@ -325,6 +325,11 @@ public final class Page {
 			return EntryFormat.isTombstoneAt(Page.this.bytes, this.keyTo);
 		}
 
+		/** Whether the entry was stored under a ballot. */
+		public boolean hasLineage() {
+			return EntryFormat.hasLineageAt(Page.this.bytes, this.keyTo);
+		}
+
 		/** Whether a reader at this instant, in milliseconds since 1970, gets a value. */
 		public boolean isVisibleAt(long millis) {
 			return EntryFormat.isVisibleAt(Page.this.bytes, this.keyTo, millis);

@@ -26,6 +26,7 @@ import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.range.ScriptedRanges;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -169,7 +170,8 @@ class ObservedOperationTests {
 		ScriptedRanges ranges = new ScriptedRanges(3, 3);
 		ranges.put("a", ScriptedRanges.value(ScriptedRanges.NEW, 10), 0, 1);
 		ranges.replica(2).isAway();
-		RangeCursor read = ranges.ranges.open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE, this.notes);
+		RangeCursor read = ranges.ranges.open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
+				this.notes);
 		ScriptedRanges.keys(read);
 		read.close();
 

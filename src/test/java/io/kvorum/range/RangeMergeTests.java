@@ -19,6 +19,7 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.range.RangeMerge.Large;
 import io.kvorum.range.RangeMerge.Merged;
+import io.kvorum.range.RangeMerge.Unsettled;
 import io.kvorum.range.RangeMerge.Whole;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
@@ -31,6 +32,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Feeds that show what they hold piece by piece, leave and join again. */
 class RangeMergeTests {
+
+	private static final int MAJORITY = 2;
 
 	private static final long NOW = 1_000;
 
@@ -54,7 +57,7 @@ class RangeMergeTests {
 		for (int i = 0; i < feeds; i++) {
 			this.held.add(new TreeMap<>());
 		}
-		return new RangeMerge(KeyRange.all(), feeds, required);
+		return new RangeMerge(KeyRange.all(), feeds, required, MAJORITY);
 	}
 
 	private void hold(int feed, String key, Entry entry) {
@@ -95,6 +98,7 @@ class RangeMergeTests {
 		return switch (merged) {
 			case Whole whole -> key + "=" + new String(whole.live().value().toBytes(), StandardCharsets.UTF_8);
 			case Large large -> key + " of " + large.holder();
+			case Unsettled _ -> key + " unsettled";
 		};
 	}
 
@@ -315,7 +319,7 @@ class RangeMergeTests {
 			KeyRange range = random.chance(80) ? KeyRange.all()
 					: KeyRange.of(new byte[] { 1 }, new byte[] { (byte) (2 + random.below(12)) });
 			int required = 1 + random.below(feeds);
-			this.merge = new RangeMerge(range, feeds, required);
+			this.merge = new RangeMerge(range, feeds, required, MAJORITY);
 			this.dumb = new DumbMerge(range, this.held, required);
 			this.asked = new KeyRange[feeds];
 		}
@@ -423,6 +427,7 @@ class RangeMergeTests {
 					assertThat(large.holder()).as(this.name)
 						.isEqualTo(this.dumb.holders(expected.getKey(), expected.getValue()).getFirst());
 				}
+				case Unsettled _ -> throw new AssertionError("an entry without a lineage is settled");
 			}
 			return true;
 		}

@@ -29,6 +29,8 @@ import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import org.jspecify.annotations.Nullable;
+import io.kvorum.kv.Lineage;
+import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,6 +82,51 @@ class RangeReadTests {
 					List.of(new Item(Generator.key("a"), Generator.live(ScriptedRanges.NEW, "new")),
 							new Item(Generator.key("b"), Generator.live(ScriptedRanges.OLD, "of one copy"))),
 					true, null));
+	}
+
+	private static <T extends Entry> T underBallot(T entry) {
+		@SuppressWarnings("unchecked")
+		T under = (T) entry.under(ScriptedRanges.NEW, Lineage.of(ScriptedRanges.NEW, true, entry));
+		return under;
+	}
+
+	@Test
+	void anEntryUnderABallotThatLessThanAMajorityShowsIsReadByItself() {
+		Live old = Generator.live(ScriptedRanges.OLD, "old");
+		this.cluster.put("a", old, 0, 1);
+		this.cluster.put("a", underBallot(Generator.live(ScriptedRanges.OLD, "may not happen")), 2);
+		this.cluster.put("b", old, 0, 1);
+		this.cluster.put("b", underBallot(new Tombstone(ScriptedRanges.OLD, 3)), 2);
+		this.cluster.put("c", underBallot(Generator.live(ScriptedRanges.OLD, "happened")), 0, 2);
+		this.cluster.put("c", old, 1);
+		this.cluster.found = Mono.just(old);
+
+		RangePiece piece = ScriptedRanges.piece(this.cluster.open());
+		assertThat(piece.entries().subList(0, 2)).extracting(Item::live).containsExactly(old, old);
+		assertThat(keysOf(piece)).containsExactly(Generator.key("a"), Generator.key("b"), Generator.key("c"));
+		assertThat(this.cluster.read).containsExactly(Generator.key("a"), Generator.key("b"));
+		assertThat(piece.last()).isTrue();
+	}
+
+	@Test
+	void aKeyThatIsReadByItselfAndHasNoValueIsLeftOut() {
+		this.cluster.put("a", underBallot(Generator.live(ScriptedRanges.OLD, "may not happen")), 2);
+
+		assertThat(ScriptedRanges.piece(this.cluster.open())).isEqualTo(new RangePiece(List.of(), true, null));
+	}
+
+	@Test
+	void aRangeBreaksIfAKeyCannotBeReadByItself() {
+		this.cluster.put("a", Generator.live(ScriptedRanges.OLD, "before"), 0, 1, 2);
+		this.cluster.put("b", underBallot(Generator.live(ScriptedRanges.OLD, "may not happen")), 2);
+		this.cluster.found = Mono
+			.error(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "away", 2, 1, false, true, List.of()));
+		RangeCursor read = this.cluster.open();
+
+		assertThat(keysOf(ScriptedRanges.piece(read))).containsExactly(Generator.key("a"));
+		assertThat(failure(ScriptedRanges.next(read)).getMessage()).isEqualTo("away");
+		read.close();
+		assertThat(this.cluster.events).last().asString().startsWith("BROKEN");
 	}
 
 	@Test
@@ -173,7 +220,7 @@ class RangeReadTests {
 	@Test
 	void whatWasShownBeforeAPageThatCannotBeReadIsTold() {
 		this.cluster.fill(100);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE,
+		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
 				OperationObserver.NONE);
 		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.piece(read)));
 		int first = told.size();
@@ -638,7 +685,7 @@ class RangeReadTests {
 		this.cluster.put("of others", ScriptedRanges.large(ScriptedRanges.NEW), 1, 2);
 		replica(1).fail(Reason.AWAY);
 		replica(2).fail(Reason.AWAY);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE,
+		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
 				OperationObserver.NONE);
 
 		assertThat(ScriptedRanges.keys(read)).isEqualTo(keys(0, 5));
@@ -650,7 +697,7 @@ class RangeReadTests {
 	@Test
 	void theRangeOfANodeThatCannotBeReadFails() {
 		replica(0).fail(Reason.UNREADABLE);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE,
+		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
 				OperationObserver.NONE);
 
 		assertThat(failure(ScriptedRanges.next(read)).replicas()).extracting("reason").containsExactly("unreadable");

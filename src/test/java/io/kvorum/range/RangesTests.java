@@ -12,6 +12,7 @@ import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
+import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -64,8 +65,8 @@ class RangesTests {
 		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(cluster::open)
 			.withMessage("2 ranges are under way, as many as kvorum.range.max-concurrent allows")
 			.matches(ex -> ex.kind() == Kind.NOT_ACCEPTED && !ex.mayHaveHappened() && ex.mayRetry());
-		assertThatExceptionOfType(OperationFailedException.class)
-			.isThrownBy(() -> cluster.ranges.open(RangeScope.NODE, KeyRange.all(), 1, OperationObserver.NONE));
+		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> cluster.ranges.open(RangeScope.NODE,
+				KeyRange.all(), 1, _ -> Mono.empty(), OperationObserver.NONE));
 		first.close();
 		first.close();
 		RangeCursor third = cluster.open();

@@ -21,6 +21,8 @@ import io.kvorum.operation.RangeScope;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SteeredTime;
 
+import reactor.core.publisher.Mono;
+
 /** Ranges over scripted replicas, the first one on this node, and what became of them. */
 public final class ScriptedRanges implements RangeEvents {
 
@@ -38,6 +40,12 @@ public final class ScriptedRanges implements RangeEvents {
 
 	/** What happened, in the order it did. */
 	final List<String> events = new ArrayList<>();
+
+	/** The keys that were read by themselves. */
+	final List<Key> read = new ArrayList<>();
+
+	/** What such a read finds. */
+	Mono<Live> found = Mono.empty();
 
 	public ScriptedRanges(int nodes, int factor) {
 		this(nodes, factor, new RangeSettings(8, 1 << 20, PAGE_BYTES, 1 << 15, Duration.ofSeconds(5)));
@@ -87,7 +95,10 @@ public final class ScriptedRanges implements RangeEvents {
 	}
 
 	RangeCursor open(long limit) {
-		return this.ranges.open(RangeScope.CLUSTER, KeyRange.all(), limit, OperationObserver.NONE);
+		return this.ranges.open(RangeScope.CLUSTER, KeyRange.all(), limit, key -> {
+			this.read.add(key);
+			return this.found;
+		}, OperationObserver.NONE);
 	}
 
 	/** Asks for the next piece. */

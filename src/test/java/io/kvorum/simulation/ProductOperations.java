@@ -18,7 +18,6 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
-import io.kvorum.operation.Condition;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
@@ -95,7 +94,7 @@ final class ProductOperations implements Operations {
 	public Mono<Map<Key, Integer>> range(int pageBytes) {
 		return Mono.using(
 				() -> ranges(pageBytes).open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE,
-						OperationObserver.NONE),
+						key -> get(key, this.parts.policy().defaults()), OperationObserver.NONE),
 				read -> Mono.defer(read::next)
 					.repeat()
 					.takeUntil(RangePiece::last)

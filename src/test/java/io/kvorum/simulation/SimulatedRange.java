@@ -29,8 +29,8 @@ record SimulatedRange(Map<Key, Integer> values, long beganAt, long endedAt) {
 
 	private boolean wrote(Operation write, int value) {
 		boolean isWrite = write.kind() == Kind.PUT || (write.kind() == Kind.DELETE && value == Operation.ABSENT);
-		return isWrite && write.outcome() != Outcome.NOT_APPLIED && write.invokedAt() < this.endedAt
-				&& (write.kind() == Kind.DELETE || write.value() == value);
+		return isWrite && write.outcome() != Outcome.NOT_APPLIED && write.outcome() != Outcome.NOT_MET
+				&& write.invokedAt() < this.endedAt && (write.kind() == Kind.DELETE || write.value() == value);
 	}
 
 	/** One of which nobody knows may happen at any time. */
