@@ -323,7 +323,7 @@ public final class RangeRead implements RangeCursor {
 				case Unsettled it -> {
 					KeyCall call = new KeyCall(it.key());
 					this.single = call;
-					this.read.apply(it.key()).subscribe(call);
+					call.ask();
 				}
 			}
 		}
@@ -564,6 +564,10 @@ public final class RangeRead implements RangeCursor {
 
 		KeyCall(Key key) {
 			this.key = key;
+		}
+
+		void ask() {
+			RangeRead.this.read.apply(this.key).subscribe(this);
 		}
 
 		@Override
