@@ -18,8 +18,8 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * components are the names in the response. As in any {@link OperationResponseBody},
  * nulls are left out.
  *
- * @param converged whether this node may vote, no slice is in need of a repair or under
- * repair, no entry is misplaced, no hints wait here, and all peers are there
+ * @param converged whether this node may vote and has all peers, with no slice to repair
+ * or under repair, no misplaced entry and no waiting hint
  * @param slicesInNeed slices in need of a repair, counted once for each peer
  * @param misplacedPartitions partitions with misplaced entries
  * @param peers state of each peer by its address, in the order of the topology
