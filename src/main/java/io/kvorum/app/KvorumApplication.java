@@ -15,8 +15,7 @@ import reactor.netty.ReactorNetty;
 
 /**
  * Starts a node. The excluded auto-configurations have no use here and cost CPU at each
- * start (decision 34): proxies around beans, validation of method calls, executors and
- * schedulers without users, forms, sessions.
+ * start (decision 34).
  */
 @SpringBootApplication(scanBasePackages = "io.kvorum",
 		exclude = { AopAutoConfiguration.class, ReactiveMultipartAutoConfiguration.class,
@@ -34,7 +33,7 @@ public class KvorumApplication {
 
 	/**
 	 * Sets one event loop for each processor; reactor-netty would use at least four. With
-	 * more loops, fewer frames share a buffer and fewer results share a task: two
+	 * more loops, fewer frames share a buffer and fewer results share a task. Two
 	 * processors with four loops spend a tenth more on a write.
 	 */
 	private static void setEventLoops() {
