@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <b>Jumps.</b> When the machine's clock falls back, versions go on from the last one by
  * counting. In a cluster they go at most {@value #MAX_LEAD_MILLIS} ms ahead of the
- * machine's clock: other nodes would refuse those beyond, and this node alone would have
+ * machine's clock. Other nodes would refuse those beyond, and this node alone would have
  * them.
  * <p>
  * Thread-safe.
@@ -219,10 +219,10 @@ public final class HybridLogicalClock {
 	}
 
 	/**
-	 * The time by which entries expire, in milliseconds since 1970: that of the newest
-	 * version given or followed, or that of the machine's clock if it is later. A node
-	 * that has seen a write of another judges by the same time, although their clocks
-	 * differ. The lead over the machine's clock is at most {@link #MAX_LEAD_MILLIS}.
+	 * The time by which entries expire, in milliseconds since 1970. It is the later one
+	 * of the newest version given or followed, and the machine's clock. A node that has
+	 * seen a write of another judges by the same time, although their clocks differ. The
+	 * lead over the machine's clock is at most {@link #MAX_LEAD_MILLIS}.
 	 */
 	public long expiryMillis() {
 		long nowMillis = this.time.millis();
