@@ -58,9 +58,9 @@ public enum Fate {
 	}
 
 	/**
-	 * Finds the fate of a write without a condition. It is never stamped again, so right
-	 * before an unconditional write of a later version is a place for it too, if nothing
-	 * with a condition has looked at the key in between.
+	 * Finds the fate of a write without a condition. Such a write never gets another
+	 * version. It also counts as having happened right before a later unconditional
+	 * write, if no conditional operation has read the key in between.
 	 */
 	public static Fate ofUnconditional(@Nullable Entry newest, Version identity, Collection<Version> sent) {
 		Fate fate = of(newest, identity, sent);

@@ -119,7 +119,7 @@ public sealed interface Reply {
 		/** Its disk is full. */
 		NO_SPACE(3, "no-space"),
 
-		/** What it holds cannot be read. */
+		/** The entry of the replica cannot be read. */
 		UNREADABLE(4, "unreadable"),
 
 		/** Its disk did not take the write. */

@@ -13,8 +13,8 @@ import io.kvorum.quorum.Reply.Refusal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies of the replicas of a key so far, and the decision: reached as soon as
- * enough have succeeded, unreachable as soon as enough no longer can. Immutable.
+ * The replies of the replicas of a key so far, and the decision. It is reached as soon as
+ * enough have succeeded, and unreachable as soon as enough no longer can. Immutable.
  * <p>
  * A replica is identified by its position in the replica set. It counts once: later
  * replies are ignored.
