@@ -3,8 +3,8 @@ package io.kvorum.kv;
 import java.util.stream.IntStream;
 
 /**
- * The number of replicas that are to hold an entry: the number that its write asked for,
- * or the default of the cluster at the time of use.
+ * The number of replicas that are to hold an entry. Its write asks for a number, or
+ * leaves it to the default of the cluster at the time of use.
  * <p>
  * Each number has one instance: {@code ==} compares them, and none is allocated.
  */
