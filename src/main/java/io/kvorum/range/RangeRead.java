@@ -223,8 +223,8 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	/**
-	 * Merges what is there and returns it, without waiting for a large value behind it:
-	 * its entries are slices of pages, which a range keeps only while it merges them.
+	 * Merges what is there and returns it, without waiting for a large value behind it.
+	 * Its entries are slices of pages, which a range keeps only while it merges them.
 	 */
 	private void advance() {
 		ask();
