@@ -9,9 +9,9 @@ import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
 
 /**
- * The form of the entries on a stream, by its protocol version: format 1 up to version
- * {@value #LAST_OF_FORMAT_1}, without lineage before version {@value #FIRST_OF_BALLOTS},
- * as they are stored from then on.
+ * The form of the entries on a stream, by its protocol version. Up to version
+ * {@value #LAST_OF_FORMAT_1} they have format 1. From version {@value #FIRST_OF_BALLOTS}
+ * on they are sent as they are stored, and between the two without lineage.
  *
  * @param version the protocol version of the stream
  * @param factor the default number of replicas of a key, the same on both nodes

@@ -116,8 +116,8 @@ final class ReplicaProtocol {
 	static final byte ANSWERED = 25;
 
 	/**
-	 * Reply to a store or a ballot below a promise, from version 6 on; {@link #FAILED}
-	 * before, with a reason that such a peer takes for an internal error.
+	 * Reply to a store or a ballot below a promise, from version 6 on. Older peers get
+	 * {@link #FAILED}, with a reason that they take for an internal error.
 	 */
 	static final byte REFUSED = 26;
 

@@ -20,10 +20,10 @@ import io.kvorum.storage.Page;
 import io.netty.buffer.ByteBuf;
 
 /**
- * Reply of a replica. The two numbers depend on its kind. They are the version that the
- * replica holds or has promised, or whether a page is the last, or the reason and flags
- * of a failure. The tail is the entry, the page, an answer, the version held of a
- * refusal, or the detail of a failure. <pre>
+ * Reply of a replica. Its kind tells what the two numbers are: the version held or
+ * promised, the flag of a last page, or the reason and flags of a failure. The tail is
+ * the entry, page, answer, version held by a refusing replica, or detail of a failure.
+ * <pre>
  *  0       4            8     9      17      25
  *  length  correlation  kind  first  second  tail
  * </pre>
