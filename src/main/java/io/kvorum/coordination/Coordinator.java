@@ -61,10 +61,10 @@ import reactor.core.publisher.Mono;
  * <p>
  * A write has one version: a store is never repeated with a new one.
  * <p>
- * <b>Conditional</b> writes run under ballots, which are versions: a majority promises to
- * store nothing older of the key, so that what was compared is still the newest when the
- * new entry is accepted ({@link BallotWrite}). Writes and reads without a condition go on
- * as above, and change to ballots only if a promise refuses them.
+ * <b>Conditional</b> writes run under ballots, which are versions ({@link BallotWrite}).
+ * A majority promises to store nothing older of the key. So the compared entry is still
+ * the newest when the new one is accepted. Writes and reads without a condition go on as
+ * above, and change to ballots only if a promise refuses them.
  * <p>
  * {@link KeyRead} and {@link KeyWrite} are the steps of one operation, {@link Round} asks
  * the replicas.

@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The ballots of one operation on a key: the proposer of Paxos (Lamport, "Paxos Made
- * Simple", 2001). Each attempt takes a ballot above all that it has seen, asks all
- * replicas for the promise, and decides what to propose once a majority has promised.
+ * The proposer of Paxos (Lamport, "Paxos Made Simple", 2001) for one operation on a key.
+ * Each attempt takes a ballot above all that it has seen and asks all replicas for the
+ * promise. It decides what to propose once a majority has promised.
  */
 final class Proposer {
 

@@ -46,9 +46,8 @@ public interface Replica {
 	}
 
 	/**
-	 * Stores an entry that was made under a ballot, unless a higher one is promised or
-	 * the replica holds something that its proposer has not seen. Otherwise as
-	 * {@link #store}.
+	 * Stores an entry that was made under a ballot, as {@link #store} does. Refuses it if
+	 * a higher ballot is promised, or the replica holds something newer than the base.
 	 * @param base the newest version that the proposer has seen
 	 */
 	default Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
