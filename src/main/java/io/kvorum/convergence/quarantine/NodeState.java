@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /**
- * The state of this node over restarts, and its right to vote. Answers introductions as
- * soon as the state is read. Answers other queries while this node may vote, or while
- * others may be rebuilt from it.
+ * The state of this node over restarts, and its right to vote. It answers introductions
+ * as soon as the state is read. It answers other queries while this node may vote, or
+ * while others may be rebuilt from it.
  * <p>
  * Thread-safe: any thread reads the state and brings introductions; {@link Quarantine}
  * decides.

@@ -6,15 +6,15 @@ import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers by their versions the tombstones that this node has collected lately. No
- * member holds anything older than such a tombstone, and nothing older can come back. So
- * this node need not take it from a replica that has not collected it yet.
+ * The versions of the tombstones that this node has collected lately. Nothing older than
+ * such a tombstone is left or can come back. So this node need not take it from a replica
+ * that has not collected it yet.
  * <p>
- * Without that, a key that is read again and again keeps its tombstone for ever: each
+ * Otherwise a key that is read again and again would keep its tombstone for ever: each
  * read gives it back to the replicas that have collected it.
  * <p>
- * Forgets at a restart, and a tombstone whose place a later one takes. A forgotten
- * tombstone is stored and collected once more. Thread-safe.
+ * A tombstone is forgotten at a restart, or when a later one takes its place. Then it is
+ * stored and collected once more. Thread-safe.
  */
 public final class CollectedTombstones {
 
