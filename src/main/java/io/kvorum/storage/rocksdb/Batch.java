@@ -141,8 +141,8 @@ final class Batch implements AutoCloseable {
 	}
 
 	/**
-	 * Sees to it that this promise is kept: by the entry, if it was stored under that
-	 * ballot or a higher one, else by a row.
+	 * Keeps a promise. An entry stored under that ballot or a higher one keeps it;
+	 * otherwise it needs a row.
 	 */
 	void keepPromise(IndexedKey key, Version promise) throws RocksDBException {
 		KeyState state = stateOf(key);
