@@ -259,7 +259,7 @@ public final class Restore {
 		if (Files.exists(copy)) {
 			if (Files.exists(copy.resolve(CURRENT)) && Files.exists(this.store.resolve(CURRENT))) {
 				throw new StoreOpenException(
-						"A restore of the store %s was begun, and somebody has put another store there since."
+						"A restore of the store %s was begun, and another store was put there since."
 							.formatted(this.store),
 						"Remove %s to keep what is there, or all else to go on with the restore."
 							.formatted(this.staging));

@@ -258,7 +258,7 @@ class RestoreTests {
 		Files.writeString(store().resolve("CURRENT"), "another");
 
 		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(null))
-			.withMessageContaining("somebody has put another store there");
+			.withMessageContaining("another store was put there");
 		assertThat(store().resolve("CURRENT")).hasContent("another");
 	}
 
