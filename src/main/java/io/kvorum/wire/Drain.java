@@ -146,17 +146,16 @@ public final class Drain implements SmartLifecycle {
 			this.whenDone.set(callback);
 			endIfDone();
 		}));
-		closeWhenNobodyWaits(bound.channel(), -1, MAX_LOOKS);
+		closeWhenNothingIsAccepted(bound.channel(), -1, MAX_LOOKS);
 	}
 
-	/** Closes the socket when a turn of its event loop accepts nothing. */
-	private void closeWhenNobodyWaits(Channel listening, int before, int looks) {
+	private void closeWhenNothingIsAccepted(Channel listening, int before, int looks) {
 		listening.eventLoop().schedule(() -> {
 			if (this.accepted == before || looks == 0) {
 				listening.close();
 			}
 			else {
-				closeWhenNobodyWaits(listening, this.accepted, looks - 1);
+				closeWhenNothingIsAccepted(listening, this.accepted, looks - 1);
 			}
 		}, LOOK_MILLIS, TimeUnit.MILLISECONDS);
 	}

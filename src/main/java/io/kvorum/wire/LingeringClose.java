@@ -10,9 +10,9 @@ import io.netty.handler.ssl.SslHandler;
  * Ends a connection whose client may still be sending (RFC 9112, 9.6). Closing a socket
  * with unread bytes resets it, and a reset takes the response from a client that has not
  * read it yet. So only the sending side is closed, with TLS by {@code close_notify}. The
- * decoder throws away what arrives until the client closes too, or a bound is met:
- * {@link WireLimits#maxLingerSize()} by the decoder, {@link WireLimits#lingerTimeout()}
- * by the timer.
+ * decoder throws away what arrives until the client closes too, or a bound is met. The
+ * decoder checks {@link WireLimits#maxLingerSize()}, the timer
+ * {@link WireLimits#lingerTimeout()}.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class LingeringClose {

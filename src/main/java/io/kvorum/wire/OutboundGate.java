@@ -76,7 +76,7 @@ public final class OutboundGate extends ChannelInboundHandlerAdapter {
 	/**
 	 * Begins an answer without a bound. Little of it waits in the kernel. By default the
 	 * kernel takes megabytes at once, and then nothing until a slow client has read a
-	 * third of them: it could not be told from a client that has stopped reading.
+	 * third of them. Such a client could not be told from one that has stopped reading.
 	 * @param timeout the pause after which the client is cut off
 	 */
 	public void beginStream(Duration timeout) {

@@ -227,7 +227,7 @@ final class RequestGuard extends ChannelDuplexHandler {
 
 	/**
 	 * Whether the rest of the body is worth reading to keep the connection. It must be no
-	 * longer than what may be sent ahead anyway, and certain to come: a client that
+	 * longer than what may be sent ahead anyway, and certain to come. A client that
 	 * expects 100 may send the body or not.
 	 */
 	private boolean isRestSmall() {
