@@ -11,8 +11,8 @@ import javax.net.ssl.SSLException;
 
 /**
  * One end of a TLS handshake of a node with itself, in memory. It finds the errors that
- * two nodes would meet: a wrong key, an untrusted chain, another host, a certificate
- * outside its validity, a use that is not allowed.
+ * two nodes would meet: a key of another certificate, an untrusted chain, another host, a
+ * certificate outside its validity, a use that is not allowed.
  */
 final class InMemoryTlsHandshake {
 
