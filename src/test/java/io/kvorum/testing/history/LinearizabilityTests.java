@@ -3,6 +3,7 @@ package io.kvorum.testing.history;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import org.junit.jupiter.api.Test;
@@ -184,6 +185,56 @@ class LinearizabilityTests {
 	}
 
 	@Test
+	void ofTwoWritersThatComparedTheSameValueOneReplacesIt() {
+		put(1, 0, 1);
+		add(put(2, 2, 10, Outcome.DONE).provided(Condition.holds(1)));
+		add(put(3, 2, 10, Outcome.DONE).provided(Condition.holds(1)).unmet(2));
+		assertLinearizable();
+		assertOffending(add(put(4, 2, 11, Outcome.DONE).provided(Condition.holds(1))));
+	}
+
+	@Test
+	void aKeyThatTwoClientsCreatedWithoutADeleteBetweenThem() {
+		add(put(1, 0, 10, Outcome.DONE).provided(Condition.ABSENT));
+		add(put(2, 0, 11, Outcome.UNKNOWN).provided(Condition.ABSENT));
+		assertLinearizable();
+		assertOffending(add(put(3, 0, 12, Outcome.DONE).provided(Condition.ABSENT)));
+	}
+
+	@Test
+	void aDeleteOfAValueThatWasReplacedBefore() {
+		put(1, 0, 1);
+		put(2, 2, 3);
+		assertOffending(add(new Operation("c", Kind.DELETE, 0, Outcome.DONE, 4, 5).provided(Condition.holds(1))));
+	}
+
+	@Test
+	void aConditionThatWasNotMetByAValueReplacedBefore() {
+		put(1, 0, 1);
+		put(2, 2, 3);
+		add(put(3, 4, 5, Outcome.DONE).provided(Condition.holds(1)).unmet(2));
+		assertLinearizable();
+		assertOffending(add(put(4, 6, 7, Outcome.DONE).provided(Condition.ABSENT).unmet(1)));
+	}
+
+	@Test
+	void aWriteThatWasRefusedThoughItsConditionHeld() {
+		put(1, 0, 1);
+		assertOffending(add(put(2, 2, 3, Outcome.DONE).provided(Condition.holds(1)).unmet(1)));
+	}
+
+	@Test
+	void anUnknownWriteSurfacesLateOnlyWhileItsConditionHolds() {
+		put(1, 0, 1);
+		add(put(2, 2, 3, Outcome.UNKNOWN).provided(Condition.holds(1)));
+		get(1, 4, 5);
+		assertLinearizable();
+		put(3, 6, 7);
+		get(3, 8, 9);
+		assertOffending(get(2, 10, 11));
+	}
+
+	@Test
 	void aFailurePrintsTheHistoryALineForEachOperationAndMarksOne() {
 		put(1, 0, 1_000_000);
 		get(0, 2_000_000, 3_500_000);
@@ -274,7 +325,14 @@ class LinearizabilityTests {
 	}
 
 	private Operation add(Kind kind, int value, Outcome outcome, long invokedAt, long endedAt) {
-		Operation operation = new Operation("c", kind, value, outcome, invokedAt, endedAt);
+		return add(new Operation("c", kind, value, outcome, invokedAt, endedAt));
+	}
+
+	private static Operation put(int value, long invokedAt, long endedAt, Outcome outcome) {
+		return new Operation("c", Kind.PUT, value, outcome, invokedAt, endedAt);
+	}
+
+	private Operation add(Operation operation) {
 		this.history.add(operation);
 		return operation;
 	}
