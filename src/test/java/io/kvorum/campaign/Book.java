@@ -9,6 +9,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 
+import io.kvorum.campaign.KeyHistory.Seen;
 import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Outcome;
 import io.kvorum.testing.history.Violation;
@@ -44,13 +45,26 @@ final class Book {
 		return "c/%d/%d".formatted(now / GENERATION_NANOS, number);
 	}
 
-	synchronized void record(String key, Operation operation, String answer) {
+	/**
+	 * Records an operation.
+	 * @param etag the ETag that its client was told; empty without one
+	 */
+	synchronized void record(String key, Operation operation, String etag, String answer) {
 		this.outcomes.merge(answer, 1, Integer::sum);
 		KeyHistory history = this.kept.get(key);
 		if (history == null) {
 			history = this.live.computeIfAbsent(key, _ -> new KeyHistory());
 		}
-		history.add(operation);
+		history.add(operation, etag);
+	}
+
+	/**
+	 * What a client was told last of a key that is written; null if it has no value, or
+	 * that is not known.
+	 */
+	synchronized @Nullable Seen seen(String key) {
+		KeyHistory history = this.live.get(key);
+		return (history != null) ? history.seen() : null;
 	}
 
 	/** A key that is not written any more; null where there is none yet. */
@@ -96,7 +110,7 @@ final class Book {
 			keys.forEach((key, history) -> {
 				if (!unclear.contains(key)) {
 					history.add(new Operation("replicas", Operation.Kind.GET, held.getOrDefault(key, Operation.ABSENT),
-							Outcome.DONE, from, to));
+							Outcome.DONE, from, to), "");
 				}
 			});
 		}

@@ -4,7 +4,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
+import io.kvorum.campaign.KeyHistory.Seen;
 import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import org.junit.jupiter.api.Test;
@@ -70,6 +72,57 @@ class BookTests {
 	}
 
 	@Test
+	void oneValueThatTwoWritersHaveReplacedIsFound() {
+		record(Kind.PUT, 1, Outcome.DONE, 0);
+		this.book.record(KEY, put(2, 10).provided(Condition.holds(1)), "\"2\"", "");
+		this.book.record(KEY, put(3, 10).provided(Condition.holds(1)), "\"3\"", "");
+		assertThat(this.book.checkWhatIsOver(LATER)).containsOnlyKeys(KEY);
+	}
+
+	@Test
+	void aConditionThatWasNotMetByAValueThatWasReplacedIsFound() {
+		this.book.record(KEY, put(1, 0), "\"1\"", "");
+		this.book.record(KEY, put(2, 10), "\"2\"", "");
+		this.book.record(KEY, unmet(3, 20), "\"2\"", "");
+		this.book.record(KEY, unmet(4, 20), "\"of no known value\"", "");
+		assertThat(this.book.audit(Map.of(KEY, 2), Set.of(), 30, 40)).isEmpty();
+		this.book.record(KEY, put(5, 50), "\"5\"", "");
+		this.book.record(KEY, put(6, 60), "\"6\"", "");
+		this.book.record(KEY, unmet(7, 70), "\"5\"", "");
+		assertThat(this.book.checkWhatIsOver(LATER)).containsOnlyKeys(KEY);
+	}
+
+	@Test
+	void aConditionThatWasNotMetByAnAbsentValueIsFoundWhileThereIsOne() {
+		this.book.record(KEY, put(1, 0), "\"1\"", "");
+		this.book.record(KEY, put(2, 10).provided(Condition.holds(1)).ending(Outcome.NOT_MET), "", "");
+		assertThat(this.book.checkWhatIsOver(LATER)).containsOnlyKeys(KEY);
+	}
+
+	@Test
+	void aConditionalWriteOfUnknownOutcomeMaySurfaceLateIfItsConditionIsStillMet() {
+		record(Kind.PUT, 2, Outcome.UNKNOWN, 0, Condition.holds(1));
+		record(Kind.PUT, 3, Outcome.UNKNOWN, 0, Condition.holds(5));
+		settleOn(1);
+		record(Kind.GET, 2, Outcome.DONE, LATER);
+		assertThat(this.book.checkWhatIsOver(LATER)).isEmpty();
+		record(Kind.GET, 3, Outcome.DONE, LATER + 10);
+		assertThat(this.book.checkWhatIsOver(MUCH_LATER)).containsOnlyKeys(KEY);
+	}
+
+	@Test
+	void clientsTellOneAnotherTheLastValueOfAKeyThatIsWritten() {
+		assertThat(this.book.seen(KEY)).isNull();
+		this.book.record(KEY, put(1, 0), "\"1\"", "");
+		assertThat(this.book.seen(KEY)).isEqualTo(new Seen(1, "\"1\""));
+		record(Kind.PUT, 2, Outcome.UNKNOWN, 10);
+		assertThat(this.book.seen(KEY)).isEqualTo(new Seen(1, "\"1\""));
+		Operation delete = new Operation("c", Kind.DELETE, Operation.ABSENT, Outcome.DONE, 20, 21);
+		this.book.record(KEY, delete, "\"of the delete\"", "");
+		assertThat(this.book.seen(KEY)).isNull();
+	}
+
+	@Test
 	void whatAllReplicasHoldHasToBeWhatWasAcknowledged() {
 		record(Kind.PUT, 1, Outcome.DONE, 0);
 		assertThat(this.book.audit(Map.of(KEY, 1), Set.of(), 10, 20)).isEmpty();
@@ -99,6 +152,15 @@ class BookTests {
 		assertThat(rule.fault(put, 10 * second, get(1, 55 * second))).as("clocks are wrong").isNull();
 	}
 
+	private static Operation put(int value, long at) {
+		return new Operation("c", Kind.PUT, value, Outcome.DONE, at, at + 1);
+	}
+
+	/** A put that should create the key. */
+	private static Operation unmet(int value, long at) {
+		return put(value, at).provided(Condition.ABSENT).ending(Outcome.NOT_MET);
+	}
+
 	private static Operation get(int value, long at) {
 		return new Operation("c", Kind.GET, value, Outcome.DONE, at, at);
 	}
@@ -120,8 +182,12 @@ class BookTests {
 		record(kind, value, outcome, at, at + 1);
 	}
 
+	private void record(Kind kind, int value, Outcome outcome, long at, Condition condition) {
+		this.book.record(KEY, new Operation("c", kind, value, outcome, at, at + 1).provided(condition), "", "");
+	}
+
 	private void record(Kind kind, int value, Outcome outcome, long from, long to) {
-		this.book.record(KEY, new Operation("c", kind, value, outcome, from, to), "");
+		this.book.record(KEY, new Operation("c", kind, value, outcome, from, to), "", "");
 	}
 
 }

@@ -16,18 +16,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
+import io.kvorum.campaign.KeyHistory.Seen;
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 
 /**
  * Clients that put, get and delete at the default level, each at one node, whatever that
  * answers, at a steady pace. A quarter of it goes to a few hot keys, a fifth reads keys
- * of earlier generations, a little has a time to live. Conditional writes are to come
- * here, as one more kind of operation.
+ * of earlier generations, a little has a time to live. Some writes have the condition
+ * that the key still has the value that a client was told last, or none.
  */
 final class Clients {
 
@@ -44,6 +47,8 @@ final class Clients {
 	private static final int MAX_TTL_KEYS = 500;
 
 	private static final int LARGE_BYTES = 20_000;
+
+	private static final int PERCENT_CONDITIONAL = 40;
 
 	private final List<KvorumClient> nodes;
 
@@ -182,48 +187,59 @@ final class Clients {
 	}
 
 	private void send(String name, KvorumClient client, Kind kind, String key, Random random) {
+		boolean isConditional = kind != Kind.GET && random.nextInt(100) < PERCENT_CONDITIONAL;
+		Seen seen = isConditional ? this.book.seen(key) : null;
+		boolean creates = isConditional && seen == null && kind == Kind.PUT;
+		Condition condition = (seen != null) ? Condition.holds(seen.value()) : creates ? Condition.ABSENT : null;
+		String[] headers = (seen != null) ? new String[] { "If-Match", seen.etag() }
+				: creates ? new String[] { "If-None-Match", "*" } : new String[0];
 		int value = (kind == Kind.PUT) ? this.values.incrementAndGet() : Operation.ABSENT;
+		String body = body(value, random.nextInt(100) < 2);
 		long invokedAt = now();
-		Told told = ask(client, kind, key, value, random);
-		Operation operation = new Operation(name, kind, (kind == Kind.GET) ? told.value : value, told.outcome,
-				invokedAt, now());
-		this.book.record(key, operation, kind + "/" + told.answer);
+		Told told = ask(kind, key, () -> switch (kind) {
+			case GET -> client.get(key);
+			case PUT -> client.putWith(key, body, headers);
+			case DELETE -> client.deleteWith(key, headers);
+		});
+		Operation operation = new Operation(name, kind, (kind == Kind.GET) ? told.value : value, Outcome.DONE,
+				invokedAt, now())
+			.provided(condition)
+			.ending(told.outcome);
+		String how = (seen != null) ? "-if-match" : creates ? "-if-none-match" : "";
+		this.book.record(key, operation, told.etag, kind + how + "/" + told.answer);
 	}
 
-	private Told ask(KvorumClient client, Kind kind, String key, int value, Random random, String... parameters) {
+	private Told ask(Kind kind, String key, Supplier<Answer> request) {
 		try {
-			Answer answer = switch (kind) {
-				case GET -> client.get(key);
-				case PUT -> client.put(key, body(value, random.nextInt(100) < 2), parameters);
-				case DELETE -> client.delete(key);
-			};
-			return told(kind, key, answer);
+			return told(kind, key, request.get());
 		}
 		catch (UncheckedIOException ex) {
 			boolean isRefused = ex.getCause() instanceof ConnectException;
 			Outcome outcome = (isRefused && kind != Kind.GET) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN;
-			return new Told(outcome, Operation.ABSENT, isRefused ? "refused" : "none");
+			return new Told(outcome, Operation.ABSENT, "", isRefused ? "refused" : "none");
 		}
 	}
 
 	private Told told(Kind kind, String key, Answer answer) {
 		String status = Integer.toString(answer.status());
+		String etag = answer.header("ETag");
 		return switch (answer.status()) {
-			case 200 -> new Told(Outcome.DONE, valueOf(answer.body()), status);
-			case 404, 201, 202 -> new Told(Outcome.DONE, Operation.ABSENT, status);
+			case 200 -> new Told(Outcome.DONE, valueOf(answer.body()), etag, status);
+			case 404, 201, 202 -> new Told(Outcome.DONE, Operation.ABSENT, etag, status);
+			case 412 -> new Told(Outcome.NOT_MET, Operation.ABSENT, etag, status);
 			case 503, 504, 507 -> {
 				boolean isNotApplied = kind != Kind.GET && "not-applied".equals(answer.json().get("outcome"));
-				yield new Told(isNotApplied ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, Operation.ABSENT, status);
+				yield new Told(isNotApplied ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, Operation.ABSENT, "", status);
 			}
 			default -> {
 				this.wrong.add("answer %s %s got %s".formatted(kind, key, answer));
-				yield new Told(Outcome.UNKNOWN, Operation.ABSENT, status);
+				yield new Told(Outcome.UNKNOWN, Operation.ABSENT, "", status);
 			}
 		};
 	}
 
-	private static byte[] body(int value, boolean isLarge) {
-		return (value + " " + "x".repeat(isLarge ? LARGE_BYTES : 40)).getBytes(StandardCharsets.US_ASCII);
+	private static String body(int value, boolean isLarge) {
+		return value + " " + "x".repeat(isLarge ? LARGE_BYTES : 40);
 	}
 
 	static int valueOf(byte[] body) {
@@ -235,7 +251,8 @@ final class Clients {
 		int value = this.values.incrementAndGet();
 		short seconds = (short) random.nextInt(5, 60);
 		long invokedAt = now();
-		Told told = ask(client, Kind.PUT, "t/" + value, value, random, "ttl=" + seconds + "s");
+		String body = body(value, random.nextInt(100) < 2);
+		Told told = ask(Kind.PUT, "t/" + value, () -> client.put("t/" + value, body, "ttl=" + seconds + "s"));
 		Operation put = new Operation(name, Kind.PUT, value, told.outcome, invokedAt, now());
 		int slot = random.nextInt(MAX_TTL_KEYS);
 		this.ttls.put(value, seconds);
@@ -252,7 +269,7 @@ final class Clients {
 			return;
 		}
 		long invokedAt = now();
-		Told told = ask(client, Kind.GET, "t/" + put.value(), Operation.ABSENT, random);
+		Told told = ask(Kind.GET, "t/" + put.value(), () -> client.get("t/" + put.value()));
 		Operation get = new Operation(name, Kind.GET, told.value, told.outcome, invokedAt, now());
 		String fault;
 		synchronized (this.wrongClocks) {
@@ -266,8 +283,9 @@ final class Clients {
 
 	/**
 	 * @param value that a GET has found
+	 * @param etag empty without one
 	 */
-	private record Told(Outcome outcome, int value, String answer) {
+	private record Told(Outcome outcome, int value, String etag, String answer) {
 	}
 
 }

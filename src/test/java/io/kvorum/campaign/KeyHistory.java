@@ -1,8 +1,10 @@
 package io.kvorum.campaign;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 import io.kvorum.testing.history.Linearizability;
@@ -21,11 +23,44 @@ final class KeyHistory {
 
 	private List<Operation> operations = new ArrayList<>();
 
+	/** Writes whose condition was not met, until the next check. */
+	private final List<Unmet> unmet = new ArrayList<>();
+
+	/** The values of which clients were told these ETags since the last check. */
+	private final Map<String, Integer> byEtag = new HashMap<>();
+
+	/** The value that a client was told last; null if that is none, or not known. */
+	private @Nullable Seen seen;
+
 	private int unchecked;
 
-	void add(Operation operation) {
-		this.operations.add(operation);
-		this.unchecked += (operation.outcome() == Outcome.DONE) ? 1 : 0;
+	/**
+	 * Adds an operation.
+	 * @param etag the ETag that its client was told; empty without one
+	 */
+	void add(Operation operation, String etag) {
+		boolean isUnmet = operation.outcome() == Outcome.NOT_MET;
+		boolean isAnswered = isUnmet || operation.outcome() == Outcome.DONE;
+		this.unchecked += isAnswered ? 1 : 0;
+		if (isUnmet) {
+			this.unmet.add(new Unmet(operation, etag));
+		}
+		else {
+			this.operations.add(operation);
+		}
+		if (isAnswered) {
+			this.seen = null;
+		}
+		// That of a delete names no value.
+		if (operation.outcome() == Outcome.DONE && operation.value() != Operation.ABSENT && !etag.isEmpty()) {
+			this.byEtag.put(etag, operation.value());
+			this.seen = new Seen(operation.value(), etag);
+		}
+	}
+
+	/** The value that a client was told last; null if that is none, or not known. */
+	@Nullable Seen seen() {
+		return this.seen;
 	}
 
 	/** How many answers no check has seen. */
@@ -38,6 +73,10 @@ final class KeyHistory {
 	 * @param horizon no operation under way began earlier
 	 */
 	@Nullable Violation check(long horizon) {
+		this.unmet.forEach(each -> this.operations.add(each.resolved(this.byEtag)));
+		this.unmet.clear();
+		this.byEtag.clear();
+		this.seen = null;
 		Violation violation = Linearizability.check(this.operations);
 		this.unchecked = 0;
 		// What was found once is not to be found again with each read that follows.
@@ -87,6 +126,30 @@ final class KeyHistory {
 
 	private static boolean isDone(Operation operation, Kind kind) {
 		return operation.kind() == kind && operation.outcome() == Outcome.DONE;
+	}
+
+	/**
+	 * A value and its ETag.
+	 */
+	record Seen(int value, String etag) {
+	}
+
+	/**
+	 * A write whose condition was not met.
+	 *
+	 * @param etag the ETag of the value that was there instead; empty if there was none
+	 */
+	private record Unmet(Operation operation, String etag) {
+
+		/**
+		 * The write with the value that was there instead. If no client was told which
+		 * value that is, all that is known is that the write did not happen.
+		 */
+		Operation resolved(Map<String, Integer> byEtag) {
+			Integer current = this.etag.isEmpty() ? Integer.valueOf(Operation.ABSENT) : byEtag.get(this.etag);
+			return (current != null) ? this.operation.unmet(current) : this.operation.ending(Outcome.NOT_APPLIED);
+		}
+
 	}
 
 }
