@@ -46,6 +46,14 @@ public record Lineage(Version identity, boolean isConditional, boolean isPropose
 		return new Lineage(entry.identity(), lineage != null && lineage.isConditional(), true, on(entry));
 	}
 
+	/**
+	 * Whether the ancestors go back to an entry without a lineage: to a write without a
+	 * condition, or to none. A full list may go on behind its end.
+	 */
+	public boolean isWhole() {
+		return this.ancestors.size() < MAX_ANCESTORS;
+	}
+
 	private static List<Ancestor> on(@Nullable Entry replaced) {
 		if (replaced == null) {
 			return List.of(NOTHING);

@@ -59,17 +59,22 @@ public enum Fate {
 
 	/**
 	 * Finds the fate of a write without a condition. Such a write never gets another
-	 * version. It also counts as having happened right before a later unconditional
-	 * write, if no conditional operation has read the key in between.
+	 * version. So it also counts as having happened right before a later write that
+	 * looked at nothing either.
 	 */
 	public static Fate ofUnconditional(@Nullable Entry newest, Version identity, Collection<Version> sent) {
 		Fate fate = of(newest, identity, sent);
-		return (fate == UNCLEAR && newest != null && isOverwrittenBy(newest, sent)) ? MINE : fate;
+		return (fate == UNCLEAR && newest != null && isOverwrittenBy(newest, identity, sent)) ? MINE : fate;
 	}
 
-	private static boolean isOverwrittenBy(Entry newest, Collection<Version> sent) {
+	private static boolean isOverwrittenBy(Entry newest, Version identity, Collection<Version> sent) {
 		Lineage lineage = newest.lineage();
 		if (lineage == null) {
+			return true;
+		}
+		if (lineage.isWhole() && lineage.ancestors().getLast().identity().isNewerThan(identity)) {
+			// All that was chosen since the first of them is there, and this write is
+			// not.
 			return true;
 		}
 		if (lineage.isConditional()) {

@@ -139,19 +139,34 @@ class FateTests {
 	}
 
 	@Test
-	void whereAWriteThatIsOlderWasProposedAgainNobodyKnows() {
+	void whereAWriteThatIsOlderWasProposedAgainItIsUnclear() {
 		Entry other = new Tombstone(version(1), 3).again(version(5)).again(version(7));
-		Entry onTop = new Tombstone(version(5), 3);
 		assertThat(Fate.ofUnconditional(other, version(2), List.of(version(2)))).isEqualTo(Fate.UNCLEAR);
-		assertThat(Fate.ofUnconditional(onTop.again(version(7)), version(2), List.of(version(2), version(6))))
-			.isEqualTo(Fate.UNCLEAR);
+		assertThat(Fate.ofUnconditional(compared(other, 8), version(2), List.of(version(2)))).isEqualTo(Fate.UNCLEAR);
 	}
 
 	@Test
-	void nothingIsRightBeforeAWriteThatComparedSomething() {
-		Entry compared = new Tombstone(version(6), 3).under(version(6),
-				Lineage.of(version(6), true, new Tombstone(version(5), 3)));
+	void aWriteWithoutAConditionHappenedRightBeforeALaterOneThatOthersHaveComparedSince() {
+		Entry base = new Tombstone(version(5), 3);
+		assertThat(Fate.ofUnconditional(base.again(version(7)), version(2), List.of(version(2), version(6))))
+			.isEqualTo(Fate.MINE);
+		Entry compared = compared(compared(compared(base, 6), 7), 8);
+		assertThat(Fate.of(compared, version(2), List.of(version(2)))).isEqualTo(Fate.UNCLEAR);
+		assertThat(Fate.ofUnconditional(compared, version(2), List.of(version(2)))).isEqualTo(Fate.MINE);
+	}
+
+	@Test
+	void behindAFullLineageItIsUnclear() {
+		Entry compared = new Tombstone(version(5), 3);
+		for (int ballot = 6; ballot < 6 + Lineage.MAX_ANCESTORS; ballot++) {
+			compared = compared(compared, ballot);
+		}
 		assertThat(Fate.ofUnconditional(compared, version(2), List.of(version(2)))).isEqualTo(Fate.UNCLEAR);
+	}
+
+	/** A conditional write on top of another entry. */
+	private static Entry compared(Entry base, int ballot) {
+		return new Tombstone(version(ballot), 3).under(version(ballot), Lineage.of(version(ballot), true, base));
 	}
 
 	private static Version version(int number) {
