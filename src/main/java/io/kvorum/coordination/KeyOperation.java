@@ -46,7 +46,7 @@ abstract class KeyOperation {
 
 	private final Operation operation;
 
-	private final OperationObserver observer;
+	final OperationObserver observer;
 
 	KeyOperation(Coordinator node, Operation operation, Key key, Replicas asked, Deadline deadline,
 			OperationObserver observer) {

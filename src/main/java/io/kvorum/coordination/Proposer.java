@@ -76,6 +76,7 @@ final class Proposer {
 
 	private <T> Mono<T> attempt(Function<Promised, Mono<T>> decide) {
 		this.attempts++;
+		this.operation.observer.attempted(this.attempts);
 		return this.operation.next(this.seen).flatMap(ballot -> {
 			this.seen = ballot;
 			return prepare(ballot).flatMap(tally -> {

@@ -74,6 +74,11 @@ final class OperationSpan implements RequestTrace {
 		return (outcome, _) -> end(call, outcome);
 	}
 
+	@Override
+	public void attempted(int attempt) {
+		this.span.setAttribute(SpanAttributes.ATTEMPTS, (long) attempt);
+	}
+
 	private static void end(Span call, String outcome) {
 		call.setAttribute(SpanAttributes.OUTCOME, outcome);
 		if (!outcome.equals(OK) && !outcome.equals(Call.CANCELLED)) {

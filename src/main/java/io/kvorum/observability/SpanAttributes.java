@@ -34,6 +34,9 @@ final class SpanAttributes {
 	/** Outcome of an operation, a range, or a call of a replica. */
 	static final AttributeKey<String> OUTCOME = AttributeKey.stringKey("kvorum.outcome");
 
+	/** Number of ballots of an operation; set only if it has any. */
+	static final AttributeKey<Long> ATTEMPTS = AttributeKey.longKey("kvorum.attempts");
+
 	/** Address of the replica that is called. */
 	static final AttributeKey<String> REPLICA = AttributeKey.stringKey("kvorum.replica");
 

@@ -49,6 +49,13 @@ public interface OperationObserver {
 		return Call.UNOBSERVED;
 	}
 
+	/**
+	 * A conditional write, or one that met a promise, takes a ballot.
+	 * @param attempt its number, from 1 on
+	 */
+	default void attempted(int attempt) {
+	}
+
 	/** A step is decided, with success or without. */
 	default void took(Step step, long nanos) {
 	}

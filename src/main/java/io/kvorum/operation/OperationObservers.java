@@ -29,6 +29,12 @@ record OperationObservers(OperationObserver one, OperationObserver other) implem
 	}
 
 	@Override
+	public void attempted(int attempt) {
+		this.one.attempted(attempt);
+		this.other.attempted(attempt);
+	}
+
+	@Override
 	public void took(Step step, long nanos) {
 		this.one.took(step, nanos);
 		this.other.took(step, nanos);

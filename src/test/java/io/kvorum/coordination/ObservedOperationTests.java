@@ -23,6 +23,7 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.range.ScriptedRanges;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
@@ -145,6 +146,31 @@ class ObservedOperationTests {
 	}
 
 	@Test
+	void aWriteThatMeetsAPromiseTellsEachOfItsBallots() {
+		CompletableFuture<@Nullable Version> put = put(MAJORITY);
+		this.own.last().answer(Held.nothing());
+		this.second.last().answer(Held.nothing());
+		refuseOfTwo();
+		refuseOfTwo();
+		this.cluster.ring();
+		for (Reply reply : List.of(Held.nothing(), Acknowledged.INSTANCE)) {
+			this.own.last().answer(reply);
+			this.second.last().answer(reply);
+		}
+
+		assertThat(put).isCompleted();
+		assertThat(this.notes.told).filteredOn(told -> told.startsWith("attempt") || told.contains(" took "))
+			.containsExactly("versions took 0 ms", "store took 0 ms", "attempt 1", "prepare took 0 ms", "attempt 2",
+					"prepare took 0 ms", "accept took 0 ms");
+	}
+
+	private void refuseOfTwo() {
+		Failed refused = new Refusal(this.cluster.version(100), Version.ABSENT).toFailed();
+		this.own.last().answer(refused);
+		this.second.last().answer(refused);
+	}
+
+	@Test
 	void aWriteThatFailsTellsItsStepAndItsOutcome() {
 		var _ = put(MAJORITY);
 		this.own.last().answer(Held.nothing());
@@ -205,6 +231,11 @@ class ObservedOperationTests {
 			this.told.add("asked " + call + (hedge ? " hedge" : ""));
 			return (outcome, nanos) -> this.told
 				.add("%s %s %d ms".formatted(call, outcome, Duration.ofNanos(nanos).toMillis()));
+		}
+
+		@Override
+		public void attempted(int attempt) {
+			this.told.add("attempt " + attempt);
 		}
 
 		@Override

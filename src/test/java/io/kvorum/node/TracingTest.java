@@ -122,6 +122,16 @@ class TracingTest {
 	}
 
 	@Test
+	void aConditionalPutHasASpanForEachStepAndTellsItsAttempts() throws Exception {
+		assertThat(send("PUT", "/v0/entity?id=conditional", "If-None-Match", "*").statusCode()).isEqualTo(201);
+
+		List<SpanData> exported = awaitSpans(1);
+		assertThat(exported).extracting(SpanData::getName)
+			.containsExactly("replica read", "replica prepare", "replica accept", "PUT /v0/entity");
+		assertThat(exported.getLast().getAttributes().get(AttributeKey.longKey("kvorum.attempts"))).isEqualTo(1);
+	}
+
+	@Test
 	void aRangeIsOneSpanWithOneForEachPage() throws Exception {
 		assertThat(send("GET", "/v0/entities?start=a").statusCode()).isEqualTo(200);
 

@@ -150,6 +150,21 @@ class SpanTracesTests {
 	}
 
 	@Test
+	void aWriteUnderBallotsTellsHowManyItTook() {
+		RequestTrace trace = begun("PUT");
+		for (int attempt = 1; attempt <= 2; attempt++) {
+			trace.attempted(attempt);
+			trace.asked(PEER, Step.PREPARE, false).ended("ok", 1);
+		}
+		trace.asked(PEER, Step.ACCEPT, false).ended("ok", 1);
+		trace.answered(201);
+
+		assertThat(this.exported.getFinishedSpanItems()).extracting(SpanData::getName)
+			.containsExactly("replica prepare", "replica prepare", "replica accept", "PUT /v0/entity");
+		assertThat(attributes(span("PUT /v0/entity"))).containsEntry("kvorum.attempts", 2L);
+	}
+
+	@Test
 	void aTraceThatItsClientDoesNotSampleIsNotFollowed() {
 		assertThat(begin("GET", NOT_SAMPLED)).isNull();
 		assertThat(this.exported.getFinishedSpanItems()).isEmpty();
