@@ -10,13 +10,18 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.KeyHead;
 import io.kvorum.replication.Listed;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.EntryFormat;
@@ -29,11 +34,14 @@ import reactor.core.publisher.Mono;
  * Finds the nodes that hold a key, and what each of them holds.
  * <p>
  * It asks all nodes, since an entry may have more or fewer copies than the default. It
- * scans the head of one entry, so no value crosses the network.
+ * asks for heads of entries, so no value crosses the network. A node of a release without
+ * ballots is asked by a scan of one key.
  */
 public final class Inspection {
 
 	private static final Page.Limit ONE = new Page.Limit(1, 1, EntryFormat.EXPIRY_END);
+
+	private static final Value NO_VALUE = Value.of(new byte[0]);
 
 	private final Topology topology;
 
@@ -73,15 +81,18 @@ public final class Inspection {
 	 *
 	 * @param rank the node's place in the order of the key, from 0 on
 	 * @param failed why the node did not answer; null if it did
-	 * @param version {@link Version#ABSENT} if the node holds nothing, or did not answer
-	 * @param copies how many nodes are to hold the entry; 0 if the node holds nothing
-	 * @param expiresAtMillis {@link Live#NEVER} if the entry does not expire
+	 * @param entry the entry without its value; null if the node holds none, or did not
+	 * answer
+	 * @param copies how many nodes are to hold the entry; 0 without one
+	 * @param promise the highest ballot promised; {@link Version#ABSENT} without one.
+	 * Null if the node did not answer, or its release knows no ballots: then its entry
+	 * has no lineage either.
 	 */
-	public record Holding(Member member, int rank, State state, @Nullable Failed failed, Version version, int copies,
-			long expiresAtMillis) {
+	public record Holding(Member member, int rank, State state, @Nullable Failed failed, @Nullable Entry entry,
+			int copies, @Nullable Version promise) {
 
-		private static Holding none(Member member, int rank, State state, @Nullable Failed failed) {
-			return new Holding(member, rank, state, failed, Version.ABSENT, 0, Live.NEVER);
+		private static Holding failed(Member member, int rank, Failed failed) {
+			return new Holding(member, rank, State.FAILED, failed, null, 0, null);
 		}
 
 	}
@@ -109,33 +120,51 @@ public final class Inspection {
 	}
 
 	private Mono<Holding> ask(Key key, Member member, int rank, Deadline deadline) {
+		Replica replica = this.replicas.get(member.index());
 		KeyRange alone = KeyRange.of(key.bytes(), KeyRange.all().after(key.bytes()).start());
-		return this.replicas.get(member.index())
-			.scan(alone, ONE, deadline)
+		return (replica.knowsBallots() ? replica.ask(KeyHead.query(key), deadline) : replica.scan(alone, ONE, deadline))
 			.map(reply -> holding(member, rank, reply, key));
 	}
 
 	private Holding holding(Member member, int rank, Reply reply, Key key) {
-		if (reply instanceof Failed failed) {
-			return Holding.none(member, rank, State.FAILED, failed);
+		try {
+			return switch (reply) {
+				case Failed failed -> Holding.failed(member, rank, failed);
+				case Answered answered -> {
+					KeyHead head = KeyHead.read(key, answered.bytes());
+					yield holding(member, rank, head.entry(), head.promise());
+				}
+				case Listed listed -> holding(member, rank, entryOf(listed.page(), key), null);
+				default -> Holding.failed(member, rank,
+						Failed.notDone(Reason.INTERNAL, "the node sent a reply of another kind"));
+			};
 		}
-		if (!(reply instanceof Listed listed)) {
-			return Holding.none(member, rank, State.FAILED,
-					Failed.notDone(Reason.INTERNAL, "the node sent a reply of another kind"));
+		catch (RuntimeException ex) {
+			return Holding.failed(member, rank,
+					Failed.notDone(Reason.INTERNAL, "the node sent what is no head of the key: " + ex));
 		}
-		Page.Cursor cursor = listed.page().cursor();
-		if (!cursor.advance() || !Arrays.equals(cursor.keyBytes(), key.bytes())) {
-			return Holding.none(member, rank, State.ABSENT, null);
-		}
-		return new Holding(member, rank, stateOf(cursor), null, cursor.version(),
-				this.placement.copiesOf(cursor.copies()), cursor.expiresAtMillis());
 	}
 
-	private State stateOf(Page.Cursor cursor) {
-		if (cursor.isTombstone()) {
-			return State.TOMBSTONE;
+	private Holding holding(Member member, int rank, @Nullable Entry entry, @Nullable Version promise) {
+		return new Holding(member, rank, stateOf(entry), null, entry,
+				(entry != null) ? this.placement.copiesOf(entry.copies()) : 0, promise);
+	}
+
+	private static @Nullable Entry entryOf(Page page, Key key) {
+		Page.Cursor cursor = page.cursor();
+		if (!cursor.advance() || !Arrays.equals(cursor.keyBytes(), key.bytes())) {
+			return null;
 		}
-		return cursor.isVisibleAt(this.time.millis()) ? State.LIVE : State.EXPIRED;
+		return cursor.isTombstone() ? new Tombstone(cursor.version(), cursor.copies())
+				: new Live(cursor.version(), cursor.copies(), cursor.expiresAtMillis(), "", NO_VALUE);
+	}
+
+	private State stateOf(@Nullable Entry entry) {
+		return switch (entry) {
+			case null -> State.ABSENT;
+			case Tombstone _ -> State.TOMBSTONE;
+			case Live live -> live.isVisibleAt(this.time.millis()) ? State.LIVE : State.EXPIRED;
+		};
 	}
 
 }

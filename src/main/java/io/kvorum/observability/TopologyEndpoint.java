@@ -13,8 +13,11 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.Inspection.Holding;
 import io.kvorum.coordination.Inspection.Whereabouts;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
+import io.kvorum.kv.Lineage.Ancestor;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.transport.PeerStatus;
@@ -137,15 +140,51 @@ final class TopologyEndpoint {
 		if (holding.failed() != null) {
 			body.put("detail", holding.failed().detail());
 		}
-		if (!holding.version().equals(Version.ABSENT)) {
-			body.put("version", holding.version().toHex());
-			body.put("written", Instant.ofEpochMilli(holding.version().millis()).toString());
+		Entry entry = holding.entry();
+		if (entry != null) {
+			body.put("version", entry.version().toHex());
+			body.put("written", timeOf(entry.version()));
 			body.put("copies", holding.copies());
 		}
-		if (holding.expiresAtMillis() != Live.NEVER) {
-			body.put("expires", Instant.ofEpochMilli(holding.expiresAtMillis()).toString());
+		if (entry instanceof Live live && live.expires()) {
+			body.put("expires", Instant.ofEpochMilli(live.expiresAtMillis()).toString());
+		}
+		Version promise = holding.promise();
+		if (promise != null && entry != null) {
+			body.put("identity", entry.identity().toHex());
+		}
+		if (entry != null && entry.lineage() != null) {
+			body.put("lineage", describe(entry.lineage()));
+		}
+		if (promise != null && !promise.equals(Version.ABSENT)) {
+			body.put("promise", promise.toHex());
+			body.put("promised", timeOf(promise));
 		}
 		return body;
+	}
+
+	private static Map<String, Object> describe(Lineage lineage) {
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("conditional", lineage.isConditional());
+		body.put("proposedAgain", lineage.isProposedAgain());
+		body.put("ancestors",
+				lineage.ancestors()
+					.stream()
+					.filter(ancestor -> !ancestor.version().equals(Version.ABSENT))
+					.map(TopologyEndpoint::describe)
+					.toList());
+		return body;
+	}
+
+	private static Map<String, Object> describe(Ancestor ancestor) {
+		Map<String, Object> body = new LinkedHashMap<>();
+		body.put("version", ancestor.version().toHex());
+		body.put("identity", ancestor.identity().toHex());
+		return body;
+	}
+
+	private static String timeOf(Version version) {
+		return Instant.ofEpochMilli(version.millis()).toString();
 	}
 
 }

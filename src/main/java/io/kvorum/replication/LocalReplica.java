@@ -281,7 +281,30 @@ public final class LocalReplica implements Replica {
 
 	@Override
 	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+		if (query.kind() == PeerQuery.Kind.HEAD) {
+			return head(query, deadline);
+		}
 		return deadline.isPast(this.time) ? TOO_LATE : this.queries.answer(query, deadline);
+	}
+
+	private Mono<Reply> head(PeerQuery query, Deadline deadline) {
+		Mono<Reply> refused = refuseVote(deadline);
+		if (refused != null) {
+			return refused;
+		}
+		Key key;
+		try {
+			key = KeyHead.keyOf(query);
+		}
+		catch (IllegalArgumentException ex) {
+			return Mono.just(Failed.notDone(Reason.INTERNAL, "asked for the head of no key: " + ex.getMessage()));
+		}
+		return this.storage.promised(key, deadline)
+			.flatMap(promised -> this.storage.read(key, deadline)
+				.map(entry -> KeyHead.of(promised, entry))
+				.defaultIfEmpty(KeyHead.of(promised, null)))
+			.<Reply>map(head -> head.toAnswer(key))
+			.onErrorResume(StorageException.class, LocalReplica::failed);
 	}
 
 	private static Mono<Reply> failed(StorageException ex) {

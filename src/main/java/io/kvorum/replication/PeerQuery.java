@@ -62,7 +62,9 @@ public final class PeerQuery {
 		/** What each of the two nodes is, for quarantine. */
 		INTRODUCTION(1),
 
-		/** The digests of all slices. This kind and those below are for anti-entropy. */
+		/**
+		 * The digests of all slices. This kind and those up to 7 are for anti-entropy.
+		 */
 		SLICES(2),
 
 		/** The digests of the partitions in some slices. */
@@ -78,7 +80,10 @@ public final class PeerQuery {
 		FETCH_WHOLE(6),
 
 		/** Promises, from a key on. Only for nodes that know ballots. */
-		PROMISES(7);
+		PROMISES(7),
+
+		/** A {@link KeyHead}, for inspection. Only for nodes that know ballots. */
+		HEAD(8);
 
 		private final byte code;
 

@@ -45,6 +45,13 @@ public interface StorageEngine {
 	Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline);
 
 	/**
+	 * The ballot that is promised beside the entry of a key; {@link Version#ABSENT}
+	 * without one. An entry that was stored under a ballot is a promise of it, and needs
+	 * no other.
+	 */
+	Mono<Version> promised(Key key, Deadline deadline);
+
+	/**
 	 * Stores an entry that was made under a ballot, by the rule of
 	 * {@link Acceptor#accept}; otherwise as {@link #store}.
 	 * @param base the newest version that its proposer has seen

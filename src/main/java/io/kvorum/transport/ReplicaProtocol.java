@@ -1,6 +1,7 @@
 package io.kvorum.transport;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.replication.PeerQuery;
 
 /**
  * Constants of the replica protocol that both ends share.
@@ -26,9 +27,10 @@ final class ReplicaProtocol {
 	/**
 	 * The versions that this node speaks. Version 4 sends entries in format 1, version 5
 	 * as they are stored, but without lineage, and version 6 with it: {@link EntryForm}.
-	 * Version 6 adds {@link #WRITE_BACK}, {@link #PREPARE}, {@link #ACCEPT} and
-	 * {@link #REFUSED}. Any change of a frame, an entry, a message or the handshake needs
-	 * a new version. The one before it stays supported.
+	 * Version 6 adds {@link #WRITE_BACK}, {@link #PREPARE}, {@link #ACCEPT},
+	 * {@link #REFUSED} and the last two kinds of {@link PeerQuery}. Any change of a
+	 * frame, an entry, a message or the handshake needs a new version. The one before it
+	 * stays supported.
 	 */
 	static final ProtocolRange VERSIONS = new ProtocolRange(4, 6);
 

@@ -48,6 +48,11 @@ final class FullStorage implements StorageEngine {
 	}
 
 	@Override
+	public Mono<Version> promised(Key key, Deadline deadline) {
+		return this.stored.promised(key, deadline);
+	}
+
+	@Override
 	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
 		return this.stored.prepare(key, ballot, deadline);
 	}

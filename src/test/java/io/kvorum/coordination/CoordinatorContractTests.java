@@ -144,6 +144,11 @@ class CoordinatorContractTests {
 		}
 
 		@Override
+		public Mono<Version> promised(Key key, Deadline deadline) {
+			return unless(this.broken.get(), this.stored.promised(key, deadline));
+		}
+
+		@Override
 		public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
 			return unless(this.broken.get(), unless(this.full.get(), this.stored.prepare(key, ballot, deadline)));
 		}

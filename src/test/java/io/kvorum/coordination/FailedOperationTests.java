@@ -127,6 +127,11 @@ class FailedOperationTests {
 		}
 
 		@Override
+		public Mono<Version> promised(Key key, Deadline deadline) {
+			return this.answer.cast(Version.class);
+		}
+
+		@Override
 		public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
 			return this.answer.cast(StoreOutcome.class);
 		}

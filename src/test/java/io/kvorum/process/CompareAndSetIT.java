@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,7 +45,8 @@ class CompareAndSetIT {
 	private static final Duration PATIENCE = Duration.ofSeconds(3);
 
 	@RegisterExtension
-	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=simple");
+	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=simple",
+			"management.endpoints.web.exposure.include=health,topology");
 
 	private final Random random = new Random(SEED);
 
@@ -70,6 +73,29 @@ class CompareAndSetIT {
 			assertThat(answers).filteredOn(other -> other.status() == 412)
 				.allMatch(other -> other.header("ETag").equals(answer.header("ETag")));
 		}
+	}
+
+	@Test
+	@DisplayName("the endpoint that inspects a key shows the promise, the ETag and the lineage of its entry at each node")
+	void inspected() {
+		String created = cluster.client(1).putWith("inspected", "1", "If-None-Match", "*").header("ETag");
+		String written = cluster.client(2).putWith("inspected", "2", "If-Match", created).header("ETag");
+
+		assertThat(cluster.client(3).get("inspected").header("ETag")).isEqualTo(written);
+		Answer found = cluster.client(3).exchange("GET", "/actuator/topology?id=inspected");
+		assertThat(JsonMapper.shared().readTree(found.body()).path("replicas")).hasSize(3)
+			.filteredOn(replica -> etagOf(replica).equals(written))
+			.as("a majority of %s", found)
+			.hasSizeGreaterThan(1)
+			.allSatisfy(replica -> {
+				assertThat(replica.path("promise")).isEqualTo(replica.path("version"));
+				assertThat(replica.path("lineage").path("conditional").asBoolean()).isTrue();
+				assertThat(etagOf(replica.path("lineage").path("ancestors").path(0))).isEqualTo(created);
+			});
+	}
+
+	private static String etagOf(JsonNode node) {
+		return '"' + node.path("identity").asString() + '"';
 	}
 
 	@Test

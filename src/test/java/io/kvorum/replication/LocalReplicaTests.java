@@ -11,9 +11,12 @@ import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Lineage;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
@@ -22,6 +25,7 @@ import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.Page;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
@@ -239,6 +243,37 @@ class LocalReplicaTests {
 	}
 
 	@Test
+	void ofAKeyItTellsTheHighestPromiseAndTheEntryWithoutItsValue() {
+		Version ballot = ahead(10).version();
+		Version higher = ahead(20).version();
+		assertThat(head()).isEqualTo(new KeyHead(Version.ABSENT, null));
+		Now.of(this.storage.prepare(KEY, ballot, Deadline.NONE));
+		assertThat(head()).isEqualTo(new KeyHead(ballot, null));
+		Lineage lineage = new Generator(1).lineage();
+		Now.of(this.storage.accept(KEY, ahead(10).under(ballot, lineage), Version.ABSENT, Deadline.NONE));
+		Now.of(this.storage.forget(new PromiseRecord(KEY, ballot)));
+
+		Entry entry = new Live(ballot, 1, Live.NEVER, "text/plain", Value.of(new byte[0])).under(ballot, lineage);
+		assertThat(head()).isEqualTo(new KeyHead(ballot, entry));
+		Now.of(this.storage.prepare(KEY, higher, Deadline.NONE));
+		assertThat(head()).isEqualTo(new KeyHead(higher, entry));
+	}
+
+	@Test
+	void withoutItsVotingRightOrAKeyItTellsNoHead() {
+		LocalReplica doubted = new LocalReplica(this.member, this.storage, this.clock, this.time, () -> "doubted",
+				PeerQueries.NONE, this.collected::contains);
+		assertRefused(reply(doubted.ask(KeyHead.query(KEY), this.deadline)), Reason.REBUILDING);
+		assertThat(reply(this.replica.ask(new PeerQuery(PeerQuery.Kind.HEAD, new byte[0]), this.deadline)))
+			.isInstanceOfSatisfying(Failed.class, failed -> assertThat(failed.reason()).isEqualTo(Reason.INTERNAL));
+	}
+
+	private KeyHead head() {
+		return (reply(this.replica.ask(KeyHead.query(KEY), this.deadline)) instanceof Answered answered)
+				? KeyHead.read(KEY, answered.bytes()) : new KeyHead(Version.ABSENT, null);
+	}
+
+	@Test
 	void afterTheDeadlineNothingIsListed() {
 		this.time.pass(Duration.ofSeconds(1));
 
@@ -257,6 +292,11 @@ class LocalReplicaTests {
 		@Override
 		public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
 			return this.storage.repair(key, entry, deadline);
+		}
+
+		@Override
+		public Mono<Version> promised(Key key, Deadline deadline) {
+			return this.storage.promised(key, deadline);
 		}
 
 		@Override

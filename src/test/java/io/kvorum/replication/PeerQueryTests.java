@@ -11,7 +11,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class PeerQueryTests {
 
 	@ParameterizedTest
-	@CsvSource({ "1, INTRODUCTION", "2, SLICES", "3, LEAVES", "4, COMPARE", "5, FETCH", "6, FETCH_WHOLE" })
+	@CsvSource({ "1, INTRODUCTION", "2, SLICES", "3, LEAVES", "4, COMPARE", "5, FETCH", "6, FETCH_WHOLE", "7, PROMISES",
+			"8, HEAD" })
 	void aKindHasTheSameCodeAsEver(byte code, Kind kind) {
 		PeerQuery query = PeerQuery.of(new byte[] { code, 7, 8 });
 

@@ -149,6 +149,11 @@ final class SimulatedDisk implements StorageEngine {
 	}
 
 	@Override
+	public Mono<Version> promised(Key key, Deadline deadline) {
+		return Mono.fromSupplier(() -> this.content.stateOf(key).promise());
+	}
+
+	@Override
 	public Mono<StoreOutcome> prepare(Key key, Version ballot, Deadline deadline) {
 		return (this.manners == Manners.PROMISE_NOT_SYNCED) ? promiseUnsynced(key, ballot)
 				: write(() -> promise(key, ballot));

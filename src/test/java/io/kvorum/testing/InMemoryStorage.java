@@ -67,6 +67,11 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
+	public synchronized Mono<Version> promised(Key key, Deadline deadline) {
+		return Mono.just(this.promises.getOrDefault(key, Version.ABSENT));
+	}
+
+	@Override
 	public Mono<Page> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
 		return Mono.fromSupplier(() -> page(range, limit));
 	}

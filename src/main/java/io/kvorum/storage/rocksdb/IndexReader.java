@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.TombstoneRecord;
@@ -96,6 +97,12 @@ final class IndexReader {
 			iterator.status();
 		}
 		return promises;
+	}
+
+	/** The promise of {@link io.kvorum.storage.StorageEngine#promised}. */
+	Version promised(Key key) throws RocksDBException {
+		byte[] row = this.database.db.get(this.database.promises, this.database.scan, key.bytes());
+		return (row != null) ? PromiseRow.ballot(row) : Version.ABSENT;
 	}
 
 	/** The least row that is greater than this one. */

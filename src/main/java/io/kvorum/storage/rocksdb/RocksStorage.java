@@ -215,6 +215,11 @@ public final class RocksStorage
 	}
 
 	@Override
+	public Mono<Version> promised(Key key, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).promised(key));
+	}
+
+	@Override
 	public boolean hasRoomFor(int valueBytes) {
 		return limitFor(valueBytes) == null;
 	}

@@ -178,6 +178,23 @@ class PromiseTests {
 		}
 	}
 
+	@Test
+	void thePromiseBesideAnEntryIsReadByItsKey() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(promised(store)).isEqualTo(Version.ABSENT);
+			prepare(store, BALLOT);
+			assertThat(promised(store)).isEqualTo(BALLOT);
+			accept(store, under(BALLOT));
+			assertThat(promised(store)).isEqualTo(Version.ABSENT);
+			prepare(store, LATER);
+			assertThat(promised(store)).isEqualTo(LATER);
+		}
+	}
+
+	private static @Nullable Version promised(TestStore store) {
+		return Awaited.of(store.engine.promised(KEY, Deadline.NONE));
+	}
+
 	private static Entry under(Version ballot) {
 		return Generator.live(ballot, "under a ballot").under(ballot, Lineage.of(ballot, true, null));
 	}
