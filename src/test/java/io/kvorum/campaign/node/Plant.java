@@ -6,23 +6,25 @@ import java.util.stream.Stream;
 /** A flaw of a node that a campaign has to find. */
 enum Plant {
 
-	NONE(false, ""),
+	NONE(""),
 
 	/** The operating system may keep for itself what was acknowledged. */
-	ACK_BEFORE_SYNC(false, "--kvorum.storage.durability=os"),
+	ACK_BEFORE_SYNC("--kvorum.storage.durability=os"),
 
 	/** What a replica missed is told to nobody: no hint, no slice in need. */
-	FORGET_HINT(true, ""),
+	FORGET_HINT(""),
+
+	/**
+	 * A replica promises nothing to a ballot, and accepts what was made from anything.
+	 */
+	BREAK_PROMISE(""),
 
 	/** An empty disk is taken for all that there was. */
-	BELIEVE_LOST_DISK(false, "--kvorum.cluster.accept-loss=true");
-
-	final boolean forgetsHints;
+	BELIEVE_LOST_DISK("--kvorum.cluster.accept-loss=true");
 
 	private final String property;
 
-	Plant(boolean forgetsHints, String property) {
-		this.forgetsHints = forgetsHints;
+	Plant(String property) {
 		this.property = property;
 	}
 
