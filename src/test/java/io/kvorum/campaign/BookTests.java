@@ -123,6 +123,15 @@ class BookTests {
 	}
 
 	@Test
+	void aKeyThatWasWrongOnceIsNotToldAgainForEachReadThatFollows() {
+		record(Kind.PUT, 1, Outcome.DONE, 0);
+		record(Kind.GET, Operation.ABSENT, Outcome.DONE, 10);
+		assertThat(this.book.checkWhatIsOver(LATER)).containsOnlyKeys(KEY);
+		record(Kind.GET, 1, Outcome.DONE, LATER);
+		assertThat(this.book.checkWhatIsOver(MUCH_LATER)).isEmpty();
+	}
+
+	@Test
 	void whatAllReplicasHoldHasToBeWhatWasAcknowledged() {
 		record(Kind.PUT, 1, Outcome.DONE, 0);
 		assertThat(this.book.audit(Map.of(KEY, 1), Set.of(), 10, 20)).isEmpty();

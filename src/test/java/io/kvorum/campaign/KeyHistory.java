@@ -34,11 +34,17 @@ final class KeyHistory {
 
 	private int unchecked;
 
+	/** Whether a check has failed. What follows is wrong too, and is not kept. */
+	private boolean isWrong;
+
 	/**
 	 * Adds an operation.
 	 * @param etag the ETag that its client was told; empty without one
 	 */
 	void add(Operation operation, String etag) {
+		if (this.isWrong) {
+			return;
+		}
 		boolean isUnmet = operation.outcome() == Outcome.NOT_MET;
 		boolean isAnswered = isUnmet || operation.outcome() == Outcome.DONE;
 		this.unchecked += isAnswered ? 1 : 0;
@@ -79,8 +85,8 @@ final class KeyHistory {
 		this.seen = null;
 		Violation violation = Linearizability.check(this.operations);
 		this.unchecked = 0;
-		// What was found once is not to be found again with each read that follows.
-		this.operations = (violation != null) ? new ArrayList<>() : reduced(this.operations, horizon);
+		this.isWrong = violation != null;
+		this.operations = this.isWrong ? new ArrayList<>() : reduced(this.operations, horizon);
 		return violation;
 	}
 
