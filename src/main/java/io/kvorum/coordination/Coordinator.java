@@ -2,7 +2,6 @@ package io.kvorum.coordination;
 
 import java.util.List;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -17,7 +16,6 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
-import io.kvorum.operation.Condition;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
@@ -163,9 +161,11 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	@Override
 	public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer) {
+		RequestDigest digest = (options.idempotencyKey() != null)
+				? RequestDigest.ofPut(key, options, contentType, value, ttl) : null;
 		return write(Operation.PUT, key, options,
 				version -> new Live(version, options.replicas().copies(), expiresAt(version, ttl), contentType, value),
-				() -> RequestDigest.ofPut(key, options, contentType, value, ttl), observer);
+				digest, observer);
 	}
 
 	/**
@@ -178,21 +178,27 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	@Override
 	public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
+		RequestDigest digest = (options.idempotencyKey() != null) ? RequestDigest.ofDelete(key, options) : null;
 		return write(Operation.DELETE, key, options, version -> new Tombstone(version, options.replicas().copies()),
-				() -> RequestDigest.ofDelete(key, options), observer);
+				digest, observer);
 	}
 
+	/**
+	 * @param digest tells the write from others with its name; null if it has none
+	 */
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
-			Supplier<RequestDigest> digest, OperationObserver observer) {
-		Replicas asked = options.replicas();
-		Condition condition = options.condition();
-		if (!condition.isNone() && this.policy.consistencyOf(asked) != Consistency.LINEARIZABLE) {
-			throw new IllegalArgumentException("a condition needs a linearizable write, not " + asked);
+			@Nullable RequestDigest digest, OperationObserver observer) {
+		if (!options.condition().isNone()
+				&& this.policy.consistencyOf(options.replicas()) != Consistency.LINEARIZABLE) {
+			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
 		}
-		IdempotencyKey name = options.idempotencyKey();
-		return Mono.defer(() -> new KeyWrite(this, operation, key, asked, condition, maker,
-				(name != null) ? new RequestJournal(this, name, digest.get()) : null, observer)
+		return Mono.defer(() -> new KeyWrite(this, operation, key, options.replicas(), options.condition(), maker,
+				journal(options.idempotencyKey(), digest), observer)
 			.run());
+	}
+
+	private @Nullable RequestJournal journal(@Nullable IdempotencyKey name, @Nullable RequestDigest digest) {
+		return (name != null && digest != null) ? new RequestJournal(this, name, digest) : null;
 	}
 
 	/** The identity of a value that is visible now; null if there is none. */
