@@ -83,8 +83,8 @@ public final class Ranges {
 			throw ex;
 		}
 		observer.began(scope);
-		return new RangeRead(scope, range.ofClients(), limit, asked, requiredOf(scope), majorityOf(scope), read,
-				this.settings, this.time, this.events, observer, () -> giveBack(bytes));
+		return new RangeRead(scope, range, limit, asked, requiredOf(scope), majorityOf(scope), read, this.settings,
+				this.time, this.events, observer, () -> giveBack(bytes));
 	}
 
 	private void lend(long bytes) {

@@ -273,8 +273,9 @@ public final class LocalReplica implements Replica {
 	@Override
 	public Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline) {
 		Mono<Reply> refused = refuseVote(deadline);
+		// A coordinator of an older version asks for internal keys too.
 		return (refused != null) ? refused
-				: this.storage.scan(range, limit, deadline)
+				: this.storage.scan(range.ofClients(), limit, deadline)
 					.<Reply>map(Listed::new)
 					.onErrorResume(StorageException.class, LocalReplica::failed);
 	}

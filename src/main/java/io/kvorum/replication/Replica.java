@@ -103,7 +103,10 @@ public interface Replica {
 		return null;
 	}
 
-	/** Scans the first entries of a range; replies with {@link Listed} or a failure. */
+	/**
+	 * Scans the first entries of a range; replies with {@link Listed} or a failure.
+	 * Internal keys are left out.
+	 */
 	Mono<Reply> scan(KeyRange range, Page.Limit limit, Deadline deadline);
 
 	/** Asks a query; replies with {@link Answered} or a failure. */

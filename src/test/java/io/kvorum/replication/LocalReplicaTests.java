@@ -13,6 +13,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Lineage;
@@ -222,12 +223,13 @@ class LocalReplicaTests {
 	}
 
 	@Test
-	void itListsWhatItHoldsTombstonesAndWhatHasExpiredToo() {
+	void itListsTheKeysOfClientsTombstonesAndWhatHasExpiredToo() {
 		NavigableMap<Key, Entry> stored = new TreeMap<>();
 		stored.put(Generator.key("a"), Generator.live(ahead(-5).version(), "expired", this.time.millis() - 1));
 		stored.put(Generator.key("b"), new Tombstone(ahead(0).version(), 3));
 		stored.put(Generator.key("c"), ahead(0));
 		stored.forEach((key, entry) -> Now.of(this.replica.store(key, entry, Purpose.REPAIR, this.deadline)));
+		Now.of(this.replica.store(InternalKeys.ofRequest("name"), ahead(0), Purpose.REPAIR, this.deadline));
 
 		assertThat(scan(Page.Limit.of(10_000, 10))).isInstanceOfSatisfying(Listed.class, listed -> {
 			assertThat(listed.page().isLast()).isTrue();
