@@ -204,7 +204,12 @@ final class SimulatedDisk implements StorageEngine {
 				sink.error(refusal);
 			}
 			else {
-				this.waiting.add(new Write<>(work, sink));
+				Write<T> write = new Write<>(work, sink);
+				this.waiting.add(write);
+				if (this.scenario.diskHangs()) {
+					this.node.after(WRITE_LIMIT_NANOS,
+							() -> write.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
+				}
 				begin();
 			}
 		});
@@ -251,11 +256,6 @@ final class SimulatedDisk implements StorageEngine {
 
 	private void hang() {
 		this.node.log("disk hangs");
-		this.node.after(WRITE_LIMIT_NANOS, () -> {
-			List<Write<?>> late = new ArrayList<>(this.underWay);
-			late.addAll(this.waiting);
-			late.forEach(write -> write.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
-		});
 		this.node.after(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500), this::commit);
 	}
 
