@@ -1,6 +1,5 @@
 package io.kvorum.cluster;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
@@ -13,11 +12,9 @@ import io.kvorum.kv.Partitions;
 /**
  * Rendezvous hashing (Thaler and Ravishankar, 1998) over fixed partitions.
  * <p>
- * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. In each
- * partition every member has a weight: a hash of its address and the partition. Members
- * hold the keys of a partition in the order of their weights. A weight depends on nothing
- * else. So a member that leaves changes no order among the others: only the lists it was
- * in get another member, at their end.
+ * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. Members hold
+ * the keys of a partition in its {@link PartitionOrder}. A member that leaves changes no
+ * order among the others: only the lists it was in get another member, at their end.
  * <p>
  * The first members of each order are computed once. Thread-safe.
  */
@@ -31,17 +28,14 @@ public final class RendezvousPlacement implements Placement {
 
 	private static final Hasher64 HASHER = Hashing.xxh3_64();
 
-	private static final int INDEX_BITS = Byte.SIZE;
-
-	private static final int INDEX_MASK = (1 << INDEX_BITS) - 1;
+	private static final int INDEX_MASK = (1 << Byte.SIZE) - 1;
 
 	private final Member[] members;
 
 	/** Members that hold a key by default. */
 	private final int factor;
 
-	/** A hash of each member's address. */
-	private final long[] seeds;
+	private final PartitionOrder order;
 
 	/** Members in a row of the table. */
 	private final int width;
@@ -52,7 +46,7 @@ public final class RendezvousPlacement implements Placement {
 	public RendezvousPlacement(Topology topology) {
 		this.members = topology.members().toArray(Member[]::new);
 		this.factor = topology.factor();
-		this.seeds = Arrays.stream(this.members).mapToLong(RendezvousPlacement::hashOf).toArray();
+		this.order = new PartitionOrder(topology.members(), topology.rates());
 		this.width = Math.min(TABLE_WIDTH, this.members.length);
 		this.table = table();
 	}
@@ -69,11 +63,6 @@ public final class RendezvousPlacement implements Placement {
 	/** The {@link io.kvorum.kv.KeyHash} of all nodes. */
 	public static long hashOf(Key key) {
 		return HASHER.hashBytesToLong(key.bytes());
-	}
-
-	/** A hash that identifies a member in any topology. */
-	public static long hashOf(Member member) {
-		return HASHER.hashBytesToLong(member.address().getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** The partition of a key; the same for any topology. */
@@ -94,10 +83,10 @@ public final class RendezvousPlacement implements Placement {
 				return rank;
 			}
 		}
-		long[] all = new long[this.members.length];
-		select(partition, all);
+		int[] all = new int[this.members.length];
+		this.order.first(partition, all);
 		int rank = this.width;
-		while (((int) all[rank] & INDEX_MASK) != member.index()) {
+		while (all[rank] != member.index()) {
 			rank++;
 		}
 		return rank;
@@ -113,49 +102,23 @@ public final class RendezvousPlacement implements Placement {
 			}
 		}
 		else {
-			long[] first = new long[from];
-			select(partition, first);
-			Arrays.setAll(replicas, i -> this.members[(int) first[i] & INDEX_MASK]);
+			int[] first = new int[from];
+			this.order.first(partition, first);
+			Arrays.setAll(replicas, i -> this.members[first[i]]);
 		}
 		return List.of(replicas);
 	}
 
 	private byte[] table() {
 		byte[] rows = new byte[Partitions.COUNT * this.width];
-		long[] first = new long[this.width];
+		int[] first = new int[this.width];
 		for (int partition = 0; partition < Partitions.COUNT; partition++) {
-			select(partition, first);
+			this.order.first(partition, first);
 			for (int i = 0; i < this.width; i++) {
 				rows[partition * this.width + i] = (byte) first[i];
 			}
 		}
 		return rows;
-	}
-
-	/**
-	 * Selects the first members of a partition, in order: those with the lowest weights.
-	 * Of equal weights the lower index comes first, which is the lower address. Each
-	 * element holds a weight and, in its lowest bits, the index.
-	 */
-	private void select(int partition, long[] first) {
-		Arrays.fill(first, Long.MAX_VALUE);
-		for (int index = 0; index < this.seeds.length; index++) {
-			long rank = weight(this.seeds[index], partition) << INDEX_BITS | index;
-			int place = first.length - 1;
-			if (rank < first[place]) {
-				for (; place > 0 && rank < first[place - 1]; place--) {
-					first[place] = first[place - 1];
-				}
-				first[place] = rank;
-			}
-		}
-	}
-
-	/**
-	 * The upper bits of the hash: the others are left for the index and a sign bit of 0.
-	 */
-	private static long weight(long seed, int partition) {
-		return HASHER.hashLongLongToLong(seed, partition) >>> (INDEX_BITS + 1);
 	}
 
 }

@@ -2,8 +2,9 @@ package io.kvorum.cluster;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
-import java.util.TreeSet;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import com.dynatrace.hash4j.hashing.HashStream64;
@@ -12,7 +13,7 @@ import io.kvorum.kv.Partitions;
 
 /**
  * The members of a cluster and how many of them hold a key by default. The order in which
- * the addresses are given does not matter.
+ * they are given does not matter.
  */
 public final class Topology {
 
@@ -25,33 +26,50 @@ public final class Topology {
 
 	private final int factor;
 
-	private Topology(List<Member> members, int factor) {
+	/** How strongly each member draws partitions, compared with the others. */
+	private final double[] rates;
+
+	private Topology(List<Member> members, int factor, double[] rates) {
 		this.members = members;
 		this.factor = factor;
+		this.rates = rates;
 	}
 
 	/**
-	 * The topology of the members with these addresses.
+	 * The topology of the members with these addresses, alike in all else.
 	 * @param factor replicas of a key by default; capped to the number of members
-	 * @throws IllegalArgumentException if there are no addresses, more than
-	 * {@value #MAX_MEMBERS}, or one of them twice, or if the factor is less than 1
+	 * @throws IllegalArgumentException as {@link #ofMembers}
 	 */
 	public static Topology of(Collection<String> addresses, int factor) {
-		if (addresses.isEmpty() || addresses.size() > MAX_MEMBERS) {
+		return ofMembers(addresses.stream().map(address -> new Member(0, address)).toList(), factor);
+	}
+
+	/**
+	 * The topology of these members, at new positions.
+	 * @param factor replicas of a key by default; capped to the number of members
+	 * @throws IllegalArgumentException if there are no members, more than
+	 * {@value #MAX_MEMBERS}, two with the same address or identity, or if the factor is
+	 * less than 1
+	 */
+	public static Topology ofMembers(Collection<Member> members, int factor) {
+		if (members.isEmpty() || members.size() > MAX_MEMBERS) {
 			throw new IllegalArgumentException(
-					"a topology has 1 to %d members, this one has %d".formatted(MAX_MEMBERS, addresses.size()));
+					"a topology has 1 to %d members, this one has %d".formatted(MAX_MEMBERS, members.size()));
 		}
 		if (factor < 1) {
 			throw new IllegalArgumentException("a key has at least 1 replica, not " + factor);
 		}
-		List<String> sorted = List.copyOf(new TreeSet<>(addresses));
-		if (sorted.size() != addresses.size()) {
+		List<String> addresses = members.stream().map(Member::address).toList();
+		if (Set.copyOf(addresses).size() != members.size()) {
 			throw new IllegalArgumentException("an address is there twice in " + addresses);
 		}
-		List<Member> members = IntStream.range(0, sorted.size())
-			.mapToObj(index -> new Member(index, sorted.get(index)))
-			.toList();
-		return new Topology(members, Math.min(factor, members.size()));
+		if (members.stream().map(Member::id).distinct().count() != members.size()) {
+			throw new IllegalArgumentException("two members have the same identity, of " + addresses);
+		}
+		List<Member> sorted = members.stream().sorted(Comparator.comparing(Member::address)).toList();
+		List<Member> placed = IntStream.range(0, sorted.size()).mapToObj(index -> sorted.get(index).at(index)).toList();
+		int copies = Math.min(factor, placed.size());
+		return new Topology(placed, copies, Rates.of(placed, copies));
 	}
 
 	/** The topology of a node without peers. */
@@ -71,6 +89,11 @@ public final class Topology {
 	/** Replicas of a key by default; at most {@link #size()}. */
 	public int factor() {
 		return this.factor;
+	}
+
+	/** How strongly each member draws partitions, by index; it must not be changed. */
+	double[] rates() {
+		return this.rates;
 	}
 
 	/**
@@ -96,7 +119,15 @@ public final class Topology {
 			.putInt(this.factor)
 			.putInt(this.members.size());
 		this.members.forEach(member -> hash.putByteArray(member.address().getBytes(StandardCharsets.UTF_8)));
+		if (!this.members.stream().allMatch(Topology::isPlain)) {
+			this.members.forEach(member -> hash.putLong(member.id()).putString(member.zone()).putInt(member.weight()));
+		}
 		return hash.getAsLong();
+	}
+
+	/** Whether all of it follows from its address, as in versions without zones. */
+	private static boolean isPlain(Member member) {
+		return member.equals(new Member(member.index(), member.address()));
 	}
 
 	@Override

@@ -269,7 +269,7 @@ public final class HintedHandoff implements MissedStores {
 		private volatile long awayNanos = THERE;
 
 		Target(Replica replica) {
-			this.number = RendezvousPlacement.hashOf(replica.member());
+			this.number = replica.member().id();
 			this.replica = replica;
 			this.pace = new Pace(HintedHandoff.this.settings.bytesPerSecond(), HintedHandoff.this.time,
 					HintedHandoff.this.alarms);
