@@ -99,6 +99,9 @@ final class PropertyRelations {
 		Duration writeTimeout = properties.replication().writeTimeout();
 		check(queueTime.compareTo(writeTimeout) < 0, "storage.write-queue-time", queueTime,
 				"less than kvorum.replication.write-timeout", writeTimeout);
+		Duration retention = properties.idempotency().retention();
+		check(retention.compareTo(writeTimeout) > 0, "idempotency.retention", retention,
+				"more than kvorum.replication.write-timeout", writeTimeout);
 		Api api = properties.api();
 		check(api.bodyStallTimeout().compareTo(api.bodyTimeout()) <= 0, "api.body-stall-timeout",
 				api.bodyStallTimeout(), "at most kvorum.api.body-timeout", api.bodyTimeout());
