@@ -2,6 +2,7 @@ package io.kvorum.coordination;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
@@ -201,9 +202,12 @@ final class KeyWrite extends KeyOperation {
 					.then(Mono.defer(() -> send(entry, List.of())));
 	}
 
-	/** Stores above a version that is known to be the newest. */
-	Mono<Version> storeAbove(Version newest) {
-		return next(newest).flatMap(this::store);
+	/**
+	 * Stores above a version that is known to be the newest. Empty if the next version is
+	 * none that the write may have.
+	 */
+	Mono<Version> storeAbove(Version newest, Predicate<Version> mayHave) {
+		return next(newest).filter(mayHave).flatMap(this::store);
 	}
 
 	/**

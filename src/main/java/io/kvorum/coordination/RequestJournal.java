@@ -131,6 +131,10 @@ final class RequestJournal {
 		return write(condition, next, deadline).above(this.seen).doOnNext(made -> {
 			this.identity = made;
 			this.seen = made;
+		}).doOnError(failure -> {
+			if (last == null && !mayHaveHappened(failure)) {
+				this.node.requests.unmake();
+			}
 		})
 			.onErrorMap(OperationFailedException.class,
 					ex -> this.isAnnounced ? OperationFailures.unclear(ex) : OperationFailures.ofRecord(ex))
@@ -138,13 +142,20 @@ final class RequestJournal {
 			.then();
 	}
 
+	private static boolean mayHaveHappened(Throwable failure) {
+		return !(failure instanceof ConditionNotMetException)
+				&& !(failure instanceof OperationFailedException ex && !ex.mayHaveHappened());
+	}
+
 	/**
 	 * Records that the write has happened. That is so whatever else is recorded, and
-	 * whether or not this can be stored.
+	 * whether or not this can be stored. A record that has expired is left alone: the
+	 * next request may have made another one, with a version after that instant.
 	 */
 	Mono<Void> applied(Version write, Deadline deadline) {
 		RequestRecord next = new RequestRecord(this.digest, RequestRecord.State.APPLIED, write, List.of());
-		return write(Condition.NONE, next, deadline).storeAbove(this.seen)
+		return write(Condition.NONE, next, deadline)
+			.storeAbove(this.seen, version -> this.node.clock.expiryMillisOf(version) < this.expiresAtMillis)
 			.onErrorComplete(OperationFailedException.class)
 			.then();
 	}

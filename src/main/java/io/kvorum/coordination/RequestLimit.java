@@ -67,6 +67,16 @@ final class RequestLimit {
 		return true;
 	}
 
+	/**
+	 * Takes back what {@link #tryMake} has just counted: the record was not made. If the
+	 * part of the time has changed in between, one record too few counts for that long.
+	 */
+	synchronized void unmake() {
+		forget();
+		this.made[place(this.part)]--;
+		this.total--;
+	}
+
 	/** The failure of a write for whose record there is no room. */
 	OperationFailedException exhausted(int required, Member self) {
 		return OperationFailures.notBegun(required, self, Failed.notDone(Reason.OVERLOADED,

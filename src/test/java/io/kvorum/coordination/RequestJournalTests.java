@@ -1,0 +1,177 @@
+package io.kvorum.coordination;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.IdempotencyKey;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
+import io.kvorum.quorum.Reply;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.VotingRight;
+import io.kvorum.testing.ForwardedReplica;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Repeats whose earlier request ends, or fails, at an unlucky instant. */
+class RequestJournalTests {
+
+	private static final Key KEY = Generator.key("key");
+
+	private static final Value VALUE = Value.of(new byte[] { 1, 2, 3 });
+
+	private static final Duration RETENTION = Coordinators.SETTINGS.idempotency().retention();
+
+	/** How far the clock of the coordinators is ahead of that of the replicas. */
+	private static final Duration LEAD = Duration.ofMillis(300);
+
+	private final Topology topology = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final SteeredTime behind = new SteeredTime();
+
+	private final HybridLogicalClock clock = clock(this.time);
+
+	private final List<Steered> replicas = this.topology.members().stream().map(this::replica).toList();
+
+	/**
+	 * What a replica replies to a store, a prepare or an accept; empty for its own reply.
+	 */
+	private BiFunction<Member, Key, Mono<Reply>> before = (_, _) -> Mono.empty();
+
+	RequestJournalTests() {
+		this.time.pass(LEAD);
+	}
+
+	private static HybridLogicalClock clock(TimeSource time) {
+		HybridLogicalClock clock = new HybridLogicalClock(time);
+		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
+		return clock;
+	}
+
+	private Steered replica(Member member) {
+		return new Steered(new LocalReplica(member, new InMemoryStorage(), clock(this.behind), this.behind,
+				VotingRight.TRUSTED, PeerQueries.NONE, _ -> false));
+	}
+
+	/** Knows of no other request, as another node. */
+	private Coordinator node() {
+		return Coordinators.of(this.topology, this.topology.members().getFirst(), this.replicas, this.clock, this.time,
+				_ -> Mono.never());
+	}
+
+	private static CompletableFuture<@Nullable Version> put(Coordinator node) {
+		WriteOptions options = new WriteOptions(new Replicas(2, 3), Condition.NONE,
+				new IdempotencyKey("caller", "name"));
+		return node.put(KEY, options, "text/plain", VALUE, null, OperationObserver.NONE).toFuture();
+	}
+
+	private void pass(Duration time) {
+		this.time.pass(time);
+		this.behind.pass(time);
+	}
+
+	/** From now on values wait for this; records do not. */
+	private void hold(Mono<Reply> values) {
+		this.before = (_, key) -> InternalKeys.isInternal(key) ? Mono.empty() : values;
+	}
+
+	@Test
+	void aRepeatThatEndsWhenTheRecordHasExpiredLeavesTheRecordOfTheNextRequestAlone() {
+		hold(Mono.never());
+		assertThat(put(node())).isNotDone();
+		pass(RETENTION.minusSeconds(1));
+		Sinks.Empty<Reply> released = Sinks.empty();
+		hold(released.asMono());
+		CompletableFuture<@Nullable Version> slow = put(node());
+		pass(Duration.ofSeconds(1));
+
+		// The replica that is asked first learns nothing of the next request, and its
+		// clock is behind.
+		Key record = RequestRecord.keyOf(new IdempotencyKey("caller", "name"));
+		Member first = new RendezvousPlacement(this.topology).replicasOf(record, 1).getFirst();
+		this.before = (member, _) -> member.equals(first) ? Mono.never() : Mono.empty();
+		CompletableFuture<@Nullable Version> next = put(node());
+		this.before = (_, _) -> Mono.empty();
+		released.tryEmitEmpty();
+
+		assertThat(slow).isCompleted();
+		assertThat(next).isCompleted();
+		assertThat(put(node())).isCompletedWithValue(next.join());
+	}
+
+	@Test
+	void aRequestWhoseRecordIsRefusedDoesNotCount() {
+		Coordinator node = node();
+		this.before = (_, _) -> Mono.just(Failed.notDone(Reason.OVERLOADED, "a queue"));
+		for (int i = 0; i <= Coordinators.SETTINGS.idempotency().maxRecords(); i++) {
+			assertThat(put(node)).isCompletedExceptionally()
+				.failsWithin(Duration.ZERO)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOfSatisfying(OperationFailedException.class,
+						failure -> assertThat(failure.mayHaveHappened()).isFalse());
+		}
+		this.before = (_, _) -> Mono.empty();
+
+		assertThat(put(node)).isCompleted().isNotCompletedExceptionally();
+		assertThat(node.requests.size()).isOne();
+	}
+
+	/** A replica whose replies wait, or are others, when the test wants it. */
+	private final class Steered extends ForwardedReplica {
+
+		Steered(Replica replica) {
+			super(replica);
+		}
+
+		private Mono<Reply> steered(Key key, Mono<Reply> own) {
+			return RequestJournalTests.this.before.apply(member(), key).switchIfEmpty(own);
+		}
+
+		@Override
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+			return steered(key, Mono.defer(() -> super.store(key, entry, purpose, deadline)));
+		}
+
+		@Override
+		public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
+			return steered(key, Mono.defer(() -> super.prepare(key, ballot, deadline)));
+		}
+
+		@Override
+		public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+			return steered(key, Mono.defer(() -> super.accept(key, entry, base, deadline)));
+		}
+
+	}
+
+}
