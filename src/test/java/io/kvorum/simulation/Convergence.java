@@ -114,8 +114,8 @@ final class Convergence {
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Quarantine(this.state, others, repairing::rebuild, promises::copy, node.time(), alarms,
-				ConvergenceSettings.quarantine(node.acceptsLoss()))
+		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
+				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		if (this.design.repairs()) {
 			begin(handoff.run());

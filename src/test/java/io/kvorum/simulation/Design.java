@@ -7,7 +7,9 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
+import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.replication.Replica;
+import io.kvorum.replication.VotingRight;
 import io.kvorum.simulation.SimulatedDisk.Manners;
 import io.kvorum.storage.NodeRecord;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +59,16 @@ interface Design {
 	/** Whether hints are handed over and replicas are compared. */
 	default boolean repairs() {
 		return true;
+	}
+
+	/** The right to vote of a node, which it has by its disk. */
+	default VotingRight votingRight(VotingRight usual) {
+		return usual;
+	}
+
+	/** How a node that is rebuilt gets the promises of others. */
+	default PromiseRebuilding promises(PromiseRebuilding usual) {
+		return usual;
 	}
 
 	/** The bound that the clock of a node goes on from, of the one it has stored. */

@@ -69,6 +69,7 @@ final class RemoteReplica implements Replica {
 
 	@Override
 	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
+		this.from.proposing();
 		return call(true, deadline, (replica, limit) -> replica.accept(key, entry, base, limit));
 	}
 

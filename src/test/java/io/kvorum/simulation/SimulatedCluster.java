@@ -65,6 +65,8 @@ final class SimulatedCluster {
 
 	private final Map<Version, Integer> values = new HashMap<>();
 
+	private Moments moments = Moments.USUAL;
+
 	private boolean settled;
 
 	private @Nullable String failure;
@@ -246,13 +248,31 @@ final class SimulatedCluster {
 	}
 
 	/** The nodes that a round of stores reaches: all, but at times few. */
-	int reachedByRound() {
+	int reachedByRound(SimulatedNode from) {
+		if (!this.settled && this.moments.isAlone(from)) {
+			return 0;
+		}
 		boolean isUnlucky = !this.settled && this.chance.of(this.scenario.unlucky());
 		return isUnlucky ? 1 << this.chance.below(this.scenario.nodes()) : -1;
 	}
 
+	/** Has these told of each ballot until all is put right. */
+	void watch(Moments moments) {
+		this.moments = moments;
+	}
+
+	/** A node is about to ask another one to accept what it proposes. */
+	void proposing(SimulatedNode node) {
+		if (!this.settled) {
+			this.moments.proposing(node);
+		}
+	}
+
 	/** Lets a node crash soon, at times. */
 	void mayTrip(SimulatedNode node, boolean hasPromised) {
+		if (hasPromised && !this.settled) {
+			this.moments.promised(node);
+		}
 		double trips = this.scenario.trips();
 		if (!this.settled && this.chance.of(hasPromised ? trips : trips / 5)) {
 			this.timeline.after(this.chance.nanos(0.05, 2), () -> crash(node));
@@ -299,6 +319,28 @@ final class SimulatedCluster {
 	boolean isWellServed(SimulatedNode node) {
 		return this.convergence == null && this.scenario.isCalm()
 				&& (node.index() >= this.scenario.away() || this.settled);
+	}
+
+	/** The moments of a ballot at which most can go wrong. */
+	interface Moments {
+
+		/** Nothing more than usual. */
+		Moments USUAL = new Moments() {
+		};
+
+		/** A node has answered a promise. */
+		default void promised(SimulatedNode node) {
+		}
+
+		/** A node is about to ask another one to accept. */
+		default void proposing(SimulatedNode node) {
+		}
+
+		/** Whether what a node stores reaches no other one. */
+		default boolean isAlone(SimulatedNode node) {
+			return false;
+		}
+
 	}
 
 	void fail(String why) {

@@ -71,6 +71,12 @@ final class SimulatedDisk implements StorageEngine {
 
 	private long boundUnderWay;
 
+	/** How long the next batch hangs; 0 if it does not. */
+	private long hangNanos;
+
+	/** Whether writes may have to be given up. */
+	private boolean mayHang;
+
 	private boolean troubled;
 
 	private boolean failed;
@@ -206,7 +212,7 @@ final class SimulatedDisk implements StorageEngine {
 			else {
 				Write<T> write = new Write<>(work, sink);
 				this.waiting.add(write);
-				if (this.scenario.diskHangs()) {
+				if (this.scenario.diskHangs() || this.mayHang) {
 					this.node.after(WRITE_LIMIT_NANOS,
 							() -> write.fail(new WriteTimedOut(Duration.ofNanos(WRITE_LIMIT_NANOS))));
 				}
@@ -242,7 +248,11 @@ final class SimulatedDisk implements StorageEngine {
 			this.underWay = List.copyOf(this.waiting);
 			this.waiting.clear();
 			if (this.scenario.diskHangs() && !this.sound && this.chance.of(0.02)) {
-				hang();
+				hang(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500));
+			}
+			else if (this.hangNanos > 0) {
+				hang(this.hangNanos);
+				this.hangNanos = 0;
 			}
 			else {
 				this.node.after(commitNanos(), this::commit);
@@ -254,9 +264,15 @@ final class SimulatedDisk implements StorageEngine {
 		return this.chance.of(0.05) ? this.chance.nanos(5, 50) : this.chance.nanos(0.2, 2);
 	}
 
-	private void hang() {
+	/** Has the next batch hang for longer than the engine waits for it. */
+	void hangNext(long nanos) {
+		this.mayHang = true;
+		this.hangNanos = nanos;
+	}
+
+	private void hang(long nanos) {
 		this.node.log("disk hangs");
-		this.node.after(WRITE_LIMIT_NANOS + this.chance.nanos(1, 500), this::commit);
+		this.node.after(nanos, this::commit);
 	}
 
 	private void commit() {

@@ -87,7 +87,8 @@ final class SimulatedNode {
 		log("serves");
 		Convergence convergence = this.cluster.convergenceOf(this);
 		this.convergence = convergence;
-		VotingRight standing = (convergence != null) ? convergence.state() : VotingRight.TRUSTED;
+		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
+				: VotingRight.TRUSTED;
 		PeerQueries questions = (convergence != null) ? convergence.state() : PeerQueries.NONE;
 		Design design = this.cluster.design();
 		Predicate<Version> isCollected = design.collected((convergence != null) ? convergence.collected() : _ -> false);
@@ -130,7 +131,7 @@ final class SimulatedNode {
 	boolean isCutOffFrom(int receiver) {
 		if (this.roundAt != now()) {
 			this.roundAt = now();
-			this.reached = this.cluster.reachedByRound();
+			this.reached = this.cluster.reachedByRound(this);
 		}
 		return (this.reached & 1 << receiver) == 0;
 	}
@@ -138,6 +139,11 @@ final class SimulatedNode {
 	/** Crashes soon after it has answered, at times. */
 	void mayTrip(boolean hasPromised) {
 		this.cluster.mayTrip(this, hasPromised);
+	}
+
+	/** It is about to ask another node to accept what it proposes. */
+	void proposing() {
+		this.cluster.proposing(this);
 	}
 
 	@Nullable Operations operations() {

@@ -1,0 +1,70 @@
+package io.kvorum.simulation;
+
+import java.util.stream.LongStream;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.kvorum.testing.history.Violation;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.slf4j.LoggerFactory;
+
+/**
+ * As {@link SimulationTests}, of ballots that meet repairs and lost disks.
+ * {@code -Dkvorum.simulation.promises=<number>} runs that many.
+ */
+class PromiseSimulationTests {
+
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.promises", 400);
+
+	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
+
+	/** By which every mutant has to be caught. */
+	private static final int MUTANT_HISTORIES = 500;
+
+	/** Nodes warn of whatever goes wrong, which here is all the time. */
+	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
+
+	@BeforeAll
+	static void silenceWarnings() {
+		LOGGER.setLevel(Level.ERROR);
+	}
+
+	@AfterAll
+	static void warnAgain() {
+		LOGGER.setLevel(null);
+	}
+
+	@Test
+	void whereABallotIsLeftInTheMiddleRepairsAndRebuiltNodesKeepItsPromises() {
+		Long asked = Long.getLong("kvorum.simulation.seed");
+		if (asked != null) {
+			System.out.println(PromiseSimulation.story(asked, PromiseScenario::any, Design.PRODUCT));
+			return;
+		}
+		LongStream.range(FIRST, FIRST + HISTORIES)
+			.parallel()
+			.filter(seed -> PromiseSimulation.run(seed, PromiseScenario::any, Design.PRODUCT) != null)
+			.findFirst()
+			.ifPresent(seed -> {
+				throw new AssertionError(PromiseSimulation.story(seed, PromiseScenario::any, Design.PRODUCT));
+			});
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.kvorum.simulation.PromiseMutant#all")
+	void aShortcutIsFound(PromiseMutant mutant) {
+		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
+			String fault = PromiseSimulation.run(seed, mutant.scenarios(), mutant);
+			if (fault != null && fault.contains(Violation.NOT_LINEARIZABLE)) {
+				System.out.printf("%-60s caught by history %d%n", mutant, seed);
+				return;
+			}
+		}
+		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+	}
+
+}
