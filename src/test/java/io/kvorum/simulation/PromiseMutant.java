@@ -25,7 +25,7 @@ record PromiseMutant(String name, Function<Chance, PromiseScenario> scenarios, M
 		return Stream.of(
 				new PromiseMutant("repairs below a promise are stored", PromiseScenario::repaired, Manners.REPAIR_BELOW,
 						usual, whole),
-				new PromiseMutant("a node that has lost its disk takes part in ballots", PromiseScenario::rebuilt,
+				new PromiseMutant("a node that has lost its disk takes part in ballots", PromiseScenario::lost,
 						Manners.WELL, Voting::new, whole),
 				new PromiseMutant("a node that has lost its disk takes what was stamped before",
 						PromiseScenario::rebuilt, Manners.WELL, WithoutFloor::new, whole),

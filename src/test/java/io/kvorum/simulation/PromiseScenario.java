@@ -13,10 +13,11 @@ record PromiseScenario(Scenario cluster, boolean begins, boolean reachesNone, bo
 		Leaving leaves) {
 
 	static PromiseScenario any(Chance chance) {
-		return switch (chance.below(4)) {
+		return switch (chance.below(5)) {
 			case 0 -> repaired(chance);
 			case 1 -> rebuilt(chance);
 			case 2 -> rebuiltMeanwhile(chance);
+			case 3 -> lost(chance);
 			default -> of(chance, chance.of(0.3) ? 0.3 : 0, chance.of(0.5), chance.of(0.5),
 					Leaving.values()[chance.below(Leaving.values().length)]);
 		};
@@ -30,6 +31,11 @@ record PromiseScenario(Scenario cluster, boolean begins, boolean reachesNone, bo
 	/** A node that has promised loses its disk, and is asked to store what is older. */
 	static PromiseScenario rebuilt(Chance chance) {
 		return of(chance, 0.4, false, true, Leaving.CUT_OFF);
+	}
+
+	/** A node loses its disk when it has promised, or has accepted. */
+	static PromiseScenario lost(Chance chance) {
+		return of(chance, 0, true, true, Leaving.LATER);
 	}
 
 	/** Such a node is rebuilt before what was proposed is on a disk. */
@@ -46,11 +52,11 @@ record PromiseScenario(Scenario cluster, boolean begins, boolean reachesNone, bo
 	/** What becomes of a proposer. */
 	enum Leaving {
 
-		/** Nothing. */
-		STAYS,
-
 		/** It is cut off. */
 		CUT_OFF,
+
+		/** It is cut off when they may have done so. */
+		LATER,
 
 		/** Its disk hangs for seconds. */
 		HANGS

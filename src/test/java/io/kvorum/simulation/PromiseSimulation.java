@@ -117,7 +117,7 @@ final class PromiseSimulation implements Moments, Habits {
 	private void write() {
 		this.alone = this.scenario.reachesNone();
 		send(Intent.to(Kind.PUT), this.writer);
-		after(this.chance.nanos(0.1, 15), () -> {
+		after(this.chance.nanos(2, 20), () -> {
 			if (this.scenario.cutsWriter()) {
 				this.cluster.network().cutLink(this.writer.index(), this.proposer.index(), false);
 			}
@@ -135,7 +135,7 @@ final class PromiseSimulation implements Moments, Habits {
 		this.losing = false;
 		this.leaving = false;
 		this.cluster.network().heal();
-		if (this.scenario.leaves() == Leaving.CUT_OFF) {
+		if (this.scenario.leaves() != Leaving.HANGS) {
 			this.cluster.network().isolate(this.proposer.index());
 		}
 		long wait = this.chance.nanos(10, 12_000);
@@ -171,7 +171,7 @@ final class PromiseSimulation implements Moments, Habits {
 	public void promised(SimulatedNode node) {
 		if (this.losing && node != this.proposer) {
 			this.losing = false;
-			after(this.chance.nanos(0.05, 2), () -> {
+			after(this.chance.nanos(0.05, this.scenario.leaves() == Leaving.LATER ? 20 : 2), () -> {
 				if (areAllBelieved()) {
 					node.crash();
 					node.log("loses its disk");
@@ -189,7 +189,7 @@ final class PromiseSimulation implements Moments, Habits {
 			switch (this.scenario.leaves()) {
 				case CUT_OFF -> this.cluster.network().isolate(node.index());
 				case HANGS -> node.disk().hangNext(this.chance.nanos(2_500, 8_000));
-				case STAYS -> {
+				case LATER -> {
 				}
 			}
 		}
