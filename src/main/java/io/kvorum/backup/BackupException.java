@@ -43,7 +43,7 @@ public final class BackupException extends RuntimeException {
 		NOT_FOUND,
 
 		/** The node is in quarantine: it may lack writes that it has acknowledged. */
-		NOT_BELIEVED,
+		WITHOUT_VOTE,
 
 		/** The disk of the backups has too little space. */
 		NO_SPACE,

@@ -95,7 +95,7 @@ final class Backups {
 	private BackupManifest make(@Nullable BackupName wanted) throws IOException {
 		Instant now = Instant.ofEpochMilli(this.time.millis());
 		BackupName name = (wanted != null) ? wanted : BackupName.at(now);
-		requireBelieved();
+		requireVote();
 		if (this.directory.isTaken(name)) {
 			throw new BackupException(Kind.EXISTS, "There is something of this name in %s already. Nothing was changed."
 				.formatted(this.settings.directory()));
@@ -126,11 +126,11 @@ final class Backups {
 		}
 	}
 
-	private void requireBelieved() {
+	private void requireVote() {
 		String doubt = this.node.doubt();
 		if (doubt != null) {
-			throw new BackupException(Kind.NOT_BELIEVED,
-					"A backup of this node now would lack what it has acknowledged: %s. Wait until it is believed, or back up another node."
+			throw new BackupException(Kind.WITHOUT_VOTE,
+					"A backup of this node now would lack what it has acknowledged: %s. Wait until it votes, or back up another node."
 						.formatted(doubt));
 		}
 	}

@@ -72,7 +72,7 @@ final class BackupEndpoint {
 		int status = switch (ex.kind()) {
 			case BAD_NAME -> WebEndpointResponse.STATUS_BAD_REQUEST;
 			case NOT_FOUND -> WebEndpointResponse.STATUS_NOT_FOUND;
-			case NOT_CONFIGURED, BUSY, EXISTS, NOT_BELIEVED -> 409;
+			case NOT_CONFIGURED, BUSY, EXISTS, WITHOUT_VOTE -> 409;
 			case NO_SPACE -> 507;
 			case DAMAGED, FAILED -> WebEndpointResponse.STATUS_INTERNAL_SERVER_ERROR;
 		};

@@ -42,10 +42,10 @@ final class ConvergenceGauges implements MeterBinder {
 			.description("Slices in need of a repair, counted once for each peer")
 			.baseUnit("slices")
 			.register(registry);
-		gauge("kvorum.rejoin.believed", it -> it.convergence.status().mayVote() ? 1 : 0)
+		gauge("kvorum.voting", it -> it.convergence.status().mayVote() ? 1 : 0)
 			.description("1 while this node votes; 0 in quarantine, while it stores and does not report what it holds")
 			.register(registry);
-		gauge("kvorum.rejoin.parts.left", ConvergenceGauges::partsLeft)
+		gauge("kvorum.quarantine.parts.left", ConvergenceGauges::partsLeft)
 			.description("Parts of the data to rebuild before this node leaves quarantine")
 			.register(registry);
 		gauge("kvorum.converged", it -> it.convergence.status().converged() ? 1 : 0)

@@ -67,7 +67,7 @@ public final class RangeRead implements RangeCursor {
 	private static final Logger logger = LoggerFactory.getLogger(RangeRead.class);
 
 	/** The time after which a replica that has failed is asked again. */
-	private static final Duration REJOIN_INTERVAL = Duration.ofSeconds(1);
+	private static final Duration ASK_AGAIN_INTERVAL = Duration.ofSeconds(1);
 
 	/** The factor by which each further page of a range with a limit is longer. */
 	private static final int PAGE_GROWTH = 4;
@@ -230,7 +230,7 @@ public final class RangeRead implements RangeCursor {
 		ask();
 		collect();
 		ask();
-		if (!this.merge.hasEnoughFeeds() && !rejoin()) {
+		if (!this.merge.hasEnoughFeeds() && !askAgain()) {
 			endBroken();
 			return;
 		}
@@ -278,7 +278,7 @@ public final class RangeRead implements RangeCursor {
 	 * Adds again the replicas that were lost at an earlier key, since they may have the
 	 * next ones. Returns whether enough replicas take part then.
 	 */
-	private boolean rejoin() {
+	private boolean askAgain() {
 		for (int position = 0; position < this.calls.length; position++) {
 			if (!this.merge.isPresent(position) && this.lostAt[position] < this.merge.progress()) {
 				cancel(position);
@@ -378,7 +378,7 @@ public final class RangeRead implements RangeCursor {
 		this.failures[position] = why;
 		this.hasFailedAhead[position] = false;
 		this.lostAt[position] = this.merge.progress();
-		this.againNanos[position] = this.time.nanos() + REJOIN_INTERVAL.toNanos();
+		this.againNanos[position] = this.time.nanos() + ASK_AGAIN_INTERVAL.toNanos();
 		if (this.merge.isPresent(position)) {
 			this.merge.leave(position);
 			this.events.replicaLost();

@@ -292,7 +292,7 @@ class BackupsTests {
 	@Test
 	void aNodeThatMayLackSomethingMakesNone() {
 		this.node.doubt = "it is being rebuilt";
-		assertRefused(Kind.NOT_BELIEVED, () -> backups().create(BackupName.of("one")));
+		assertRefused(Kind.WITHOUT_VOTE, () -> backups().create(BackupName.of("one")));
 		assertThat(names()).isEmpty();
 	}
 

@@ -81,14 +81,14 @@ class ConvergenceGaugesTests {
 	}
 
 	@Test
-	void aNodeInQuarantineIsNotBelieved() {
-		assertThat(gauge("kvorum.rejoin.believed")).isEqualTo(1);
-		assertThat(gauge("kvorum.rejoin.parts.left")).isZero();
+	void aNodeInQuarantineDoesNotVote() {
+		assertThat(gauge("kvorum.voting")).isEqualTo(1);
+		assertThat(gauge("kvorum.quarantine.parts.left")).isZero();
 
 		this.node.quarantine = new QuarantineProgress("lost", "it has lost its disk", 64, 12);
 
-		assertThat(gauge("kvorum.rejoin.believed")).isZero();
-		assertThat(gauge("kvorum.rejoin.parts.left")).isEqualTo(52);
+		assertThat(gauge("kvorum.voting")).isZero();
+		assertThat(gauge("kvorum.quarantine.parts.left")).isEqualTo(52);
 		assertThat(gauge("kvorum.converged")).isZero();
 	}
 

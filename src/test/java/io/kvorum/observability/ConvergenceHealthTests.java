@@ -85,12 +85,12 @@ class ConvergenceHealthTests {
 
 	@Test
 	void aNodeInQuarantineSaysWhyAndHowFarItIs() {
-		this.node.quarantine = new QuarantineProgress("lost", "http://a:7000 is not believed: it has lost its disk", 64,
+		this.node.quarantine = new QuarantineProgress("lost", "http://a:7000 does not vote: it has lost its disk", 64,
 				12);
 
 		assertThat(details()).containsEntry("converged", false)
 			.containsEntry("membership", "lost")
-			.containsEntry("doubt", "http://a:7000 is not believed: it has lost its disk")
+			.containsEntry("doubt", "http://a:7000 does not vote: it has lost its disk")
 			.containsEntry("rebuilt", "12 of 64 parts");
 	}
 

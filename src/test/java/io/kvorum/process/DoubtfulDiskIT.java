@@ -87,7 +87,7 @@ class DoubtfulDiskIT {
 	}
 
 	@Test
-	@DisplayName("a node with the directory of another one refuses to start, and says whose it is; taken all the same while that one runs, it is not believed, and both say why")
+	@DisplayName("a node with the directory of another one refuses to start, and says whose it is; taken all the same while that one runs, it does not vote, and both say why")
 	void directoryOfAnotherNode() throws InterruptedException, IOException {
 		cluster.awaitConverged();
 		cluster.stop(2);
@@ -102,7 +102,7 @@ class DoubtfulDiskIT {
 		cluster.restartAs(3, cluster.spec(3).with("kvorum.cluster.accept-address=true"));
 		String twins = "%s has the identity of %s".formatted(cluster.address(2), cluster.address(3));
 		// Whatever else is doubtful of it: node 1 remembers another disk.
-		Poll.until(() -> "node 3 is not believed: " + cluster.convergence(3), DEADLINE,
+		Poll.until(() -> "node 3 does not vote: " + cluster.convergence(3), DEADLINE,
 				() -> cluster.convergence(3).containsKey("doubt")
 						&& String.valueOf(cluster.convergence(3).get("refused")).contains(twins));
 		Poll.until(() -> "node 2 refuses node 3: " + cluster.convergence(2), DEADLINE,

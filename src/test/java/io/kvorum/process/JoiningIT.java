@@ -73,7 +73,7 @@ class JoiningIT {
 		cluster.start(3);
 		assertThat(status(3, READINESS)).isEqualTo(200);
 		assertThat(status(3, JOINED)).isEqualTo(503);
-		assertThat(waitsFor(3).get("membership")).asString().contains("is not believed");
+		assertThat(waitsFor(3).get("membership")).asString().contains("does not vote");
 
 		cluster.start(2);
 		awaitJoined(List.of(2, 3));

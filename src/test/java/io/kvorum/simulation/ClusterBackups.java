@@ -28,7 +28,7 @@ final class ClusterBackups {
 	/** Backs up a node, if it knows of nothing that it lacks or others do. */
 	void take(SimulatedNode node) {
 		Convergence convergence = node.convergence();
-		if (node.isBelieved() && convergence != null && convergence.isConverged()) {
+		if (node.mayVote() && convergence != null && convergence.isConverged()) {
 			node.log("is backed up with all others");
 			this.backups.computeIfAbsent(node, _ -> new ArrayList<>())
 				.add(new Backup(node.disk().content().copy(), node.time().millis(), this.cluster.timeline().now()));

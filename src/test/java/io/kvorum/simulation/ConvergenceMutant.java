@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
  * A design with one shortcut in how replicas are made equal.
  * <p>
  * Two are not among them, as they showed nothing in 100 severe histories: a window of
- * hints longer than tombstones are kept, and a node that is believed after any absence. A
+ * hints longer than tombstones are kept, and a node that votes after any absence. A
  * tombstone also waits for a repair with each node, so that one rule backs the other.
  *
  * @param repairsAreForged whether tombstones are collected as if all had been repaired
@@ -30,7 +30,7 @@ record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> r
 
 	static Stream<ConvergenceMutant> all() {
 		return Stream.of(of("tombstones are collected without repair").forged(),
-				of("a node that has lost its disk is believed").accepting(),
+				of("a node that has lost its disk votes").accepting(),
 				of("repair leaves out what a replica has nothing of").on(FlawedReplica::thatIgnoresAbsent),
 				of("expiry is stamped and judged by each replica").on(FlawedReplica::thatStampsExpiry),
 				of("repair counts stores that are lost").on(FlawedReplica::thatLosesRepairs),
@@ -39,8 +39,8 @@ record ConvergenceMutant(String name, BiFunction<Replica, TimeSource, Replica> r
 
 	/** Shown where all nodes are restored. */
 	static ConvergenceMutant withoutAges() {
-		return new ConvergenceMutant("a node is believed however old its backup is", ForgetfulWitness::of, false, true,
-				false, false);
+		return new ConvergenceMutant("a node votes however old its backup is", ForgetfulWitness::of, false, true, false,
+				false);
 	}
 
 	private static ConvergenceMutant of(String name) {

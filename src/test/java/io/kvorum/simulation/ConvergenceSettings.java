@@ -11,7 +11,7 @@ import io.kvorum.convergence.quarantine.QuarantineSettings;
  * days.
  *
  * @param window of hints
- * @param mostAway after a longer absence a node is not believed
+ * @param mostAway after a longer absence a node does not vote
  * @param grace of tombstones
  */
 record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {

@@ -101,7 +101,7 @@ class ConvergenceSimulationTests {
 	}
 
 	@Test
-	void aNodeThatIsBelievedHoweverOldItsBackupIsIsFound() {
+	void aNodeThatVotesHoweverOldItsBackupIsIsFound() {
 		assertFound(ConvergenceMutant.withoutAges(), LongScenario::restoring, FIRST_RESTORING, RESTORING_HISTORIES);
 	}
 

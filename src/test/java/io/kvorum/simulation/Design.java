@@ -41,7 +41,7 @@ interface Design {
 		return usual;
 	}
 
-	/** After which absence, or difference of backups, a node is not believed. */
+	/** After which absence, or difference of backups, a node does not vote. */
 	default Duration mostAway(Duration usual) {
 		return usual;
 	}

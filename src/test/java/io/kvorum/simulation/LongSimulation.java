@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One history of minutes, in which tombstones are collected, hints grow old and disks are
  * lost. Clients work now and then; at last everything is put right, and after a while all
- * replicas have to be equal, every node believed, and all that was deleted gone, from
- * disks too.
+ * replicas have to be equal, every node votes, and all that was deleted gone, from disks
+ * too.
  */
 final class LongSimulation {
 
@@ -109,7 +109,7 @@ final class LongSimulation {
 	}
 
 	private @Nullable String run() {
-		await("all are believed at the beginning", this::areAllBelieved, () -> phase(this.scenario.phases()));
+		await("all vote at the beginning", this::mayAllVote, () -> phase(this.scenario.phases()));
 		this.cluster.timeline().run();
 		return fault();
 	}
@@ -174,7 +174,7 @@ final class LongSimulation {
 	private void check() {
 		this.cluster.log().add(() -> "all must be equal now");
 		checkEqual();
-		await("all are believed", this::areAllBelieved, () -> await("all are converged", this::areAllConverged, () -> {
+		await("all vote", this::mayAllVote, () -> await("all are converged", this::areAllConverged, () -> {
 			SimulatedClient last = client("last");
 			onEachKey(last, Kind.GET, () -> onEachKey(last, Kind.PUT, () -> onEachKey(last, Kind.GET,
 					() -> onEachKey(last, Kind.DELETE, () -> onEachKey(last, Kind.GET, this::checkCollected)))));
@@ -211,8 +211,8 @@ final class LongSimulation {
 		}
 	}
 
-	private boolean areAllBelieved() {
-		return this.cluster.nodes().stream().allMatch(SimulatedNode::isBelieved);
+	private boolean mayAllVote() {
+		return this.cluster.nodes().stream().allMatch(SimulatedNode::mayVote);
 	}
 
 	private boolean areAllConverged() {

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What goes wrong in minutes: crashes, cuts, clocks and disks. One node at a time may
- * come into a state that it has to be rebuilt from, and only while all others are
- * believed: two that wait for each other wait for an operator.
+ * come into a state that it has to be rebuilt from, and only while each other one votes:
+ * two that wait for each other wait for an operator.
  */
 final class LongTrouble {
 
@@ -44,7 +44,7 @@ final class LongTrouble {
 
 	private final List<Backup> backups = new ArrayList<>();
 
-	/** Away for long, or without its disk, and not believed since. */
+	/** Away for long, or without its disk, and without a vote since. */
 	private @Nullable SimulatedNode doubtful;
 
 	/** That have not ended. */
@@ -203,10 +203,10 @@ final class LongTrouble {
 	}
 
 	private void beDoubtful() {
-		if (this.doubtful != null && this.doubtful.isBelieved()) {
+		if (this.doubtful != null && this.doubtful.mayVote()) {
 			this.doubtful = null;
 		}
-		if (this.doubtful != null || !this.cluster.nodes().stream().allMatch(SimulatedNode::isBelieved)) {
+		if (this.doubtful != null || !this.cluster.nodes().stream().allMatch(SimulatedNode::mayVote)) {
 			return;
 		}
 		SimulatedNode node = any();
@@ -233,7 +233,7 @@ final class LongTrouble {
 	}
 
 	private void backUp(SimulatedNode node) {
-		if (node.isBelieved()) {
+		if (node.mayVote()) {
 			node.log("is backed up");
 			this.backups.add(new Backup(node, node.disk().content().copy(), this.cluster.timeline().now()));
 		}

@@ -103,7 +103,7 @@ final class PromiseSimulation implements Moments, Habits {
 	}
 
 	private @Nullable String run() {
-		await(this::areAllBelieved, () -> {
+		await(this::mayAllVote, () -> {
 			if (this.scenario.begins()) {
 				send(Intent.to(Kind.PUT), any());
 			}
@@ -153,8 +153,7 @@ final class PromiseSimulation implements Moments, Habits {
 		send(Intent.to(Kind.GET), this.chance.of(0.5) ? this.proposer : any());
 		after(this.chance.nanos(10, 3_000), () -> {
 			this.cluster.settle();
-			await(() -> this.cluster.nodes().stream().allMatch(SimulatedNode::isUp) && areAllBelieved(),
-					() -> readAll(0));
+			await(() -> this.cluster.nodes().stream().allMatch(SimulatedNode::isUp) && mayAllVote(), () -> readAll(0));
 		});
 	}
 
@@ -172,7 +171,7 @@ final class PromiseSimulation implements Moments, Habits {
 		if (this.losing && node != this.proposer) {
 			this.losing = false;
 			after(this.chance.nanos(0.05, this.scenario.leaves() == Leaving.LATER ? 20 : 2), () -> {
-				if (areAllBelieved()) {
+				if (mayAllVote()) {
 					node.crash();
 					node.log("loses its disk");
 					node.disk().lose();
@@ -230,8 +229,8 @@ final class PromiseSimulation implements Moments, Habits {
 		this.cluster.timeline().after(nanos, task);
 	}
 
-	private boolean areAllBelieved() {
-		return this.cluster.nodes().stream().allMatch(SimulatedNode::isBelieved);
+	private boolean mayAllVote() {
+		return this.cluster.nodes().stream().allMatch(SimulatedNode::mayVote);
 	}
 
 	private void await(BooleanSupplier condition, Runnable then) {
@@ -246,7 +245,7 @@ final class PromiseSimulation implements Moments, Habits {
 			this.cluster.timeline().after(LOOK_INTERVAL, () -> await(condition, then, until));
 		}
 		else {
-			this.cluster.fail("it is long since all nodes should be believed");
+			this.cluster.fail("it is long since all nodes should vote");
 			this.cluster.timeline().end();
 		}
 	}

@@ -159,8 +159,8 @@ final class SimulatedNode {
 		return this.convergence;
 	}
 
-	/** Whether it is up and may be believed. */
-	boolean isBelieved() {
+	/** Whether it is up and may vote. */
+	boolean mayVote() {
 		return this.convergence != null && this.convergence.state().withheldBecause() == null;
 	}
 

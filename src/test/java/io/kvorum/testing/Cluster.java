@@ -225,8 +225,8 @@ public final class Cluster
 	}
 
 	/**
-	 * Waits until all nodes say of all others that they are there, and all are believed:
-	 * a new cluster agrees on being new, a node that was wiped is rebuilt.
+	 * Waits until all nodes say of all others that they are there, and all vote: a new
+	 * cluster agrees on being new, a node that was wiped is rebuilt.
 	 */
 	public Duration awaitTogether() throws InterruptedException {
 		return Poll.until(() -> "all nodes are there and members: " + peersOf(nodes()) + " " + convergenceOf(nodes()),
@@ -239,7 +239,7 @@ public final class Cluster
 				() -> nodes().stream().allMatch(node -> Boolean.TRUE.equals(convergence(node).get("converged"))));
 	}
 
-	/** Whether a node is believed. */
+	/** Whether a node votes. */
 	public boolean isMember(int node) {
 		Map<String, Object> convergence = convergence(node);
 		return "member".equals(convergence.get("membership")) && !convergence.containsKey("doubt");

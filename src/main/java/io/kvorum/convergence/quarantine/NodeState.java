@@ -291,7 +291,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	void withhold(String why) {
-		this.withheldBecause = this.self.address() + " is not believed: " + why;
+		this.withheldBecause = this.self.address() + " does not vote: " + why;
 	}
 
 	void grant() {
