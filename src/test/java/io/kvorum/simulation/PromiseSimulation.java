@@ -70,6 +70,8 @@ final class PromiseSimulation implements Moments, Habits {
 	/** Whether the proposer has not yet asked others to accept. */
 	private boolean leaving;
 
+	private boolean ending;
+
 	private PromiseSimulation(long seed, Function<Chance, PromiseScenario> scenarios, Design design, boolean logged) {
 		this.seed = seed;
 		this.chance = new Chance(seed);
@@ -138,9 +140,20 @@ final class PromiseSimulation implements Moments, Habits {
 		if (this.scenario.leaves() != Leaving.HANGS) {
 			this.cluster.network().isolate(this.proposer.index());
 		}
+		if (this.scenario.leaves() == Leaving.HANGS && this.chance.of(0.9)) {
+			await(this::mayAllVote, this::leaveRebuilt);
+		}
 		long wait = this.chance.nanos(10, 12_000);
 		after(wait, () -> send(usual(), this.chance.of(0.5) ? this.writer : this.third));
 		after(wait + this.chance.nanos(10, 8_000), this::end);
+	}
+
+	/** Cuts the proposer off from the node that has just been rebuilt. */
+	private void leaveRebuilt() {
+		if (!this.ending) {
+			this.cluster.network().isolate(this.proposer.index());
+			after(this.chance.nanos(1, 200), () -> send(usual(), this.chance.of(0.5) ? this.writer : this.third));
+		}
 	}
 
 	private Intent usual() {
@@ -149,6 +162,7 @@ final class PromiseSimulation implements Moments, Habits {
 
 	/** Puts everything right, and reads on each node. */
 	private void end() {
+		this.ending = true;
 		this.cluster.network().heal();
 		send(Intent.to(Kind.GET), this.chance.of(0.5) ? this.proposer : any());
 		after(this.chance.nanos(10, 3_000), () -> {
@@ -187,7 +201,7 @@ final class PromiseSimulation implements Moments, Habits {
 			this.leaving = false;
 			switch (this.scenario.leaves()) {
 				case CUT_OFF -> this.cluster.network().isolate(node.index());
-				case HANGS -> node.disk().hangNext(this.chance.nanos(2_500, 8_000));
+				case HANGS -> node.disk().hangNext(this.chance.between(2 * SECOND, 3 * SECOND));
 				case LATER -> {
 				}
 			}

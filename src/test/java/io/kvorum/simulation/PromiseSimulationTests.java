@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.util.function.Function;
 import java.util.stream.LongStream;
 
 import ch.qos.logback.classic.Level;
@@ -25,6 +26,13 @@ class PromiseSimulationTests {
 	/** By which every mutant has to be caught. */
 	private static final int MUTANT_HISTORIES = 500;
 
+	/**
+	 * Where the first entry was accepted between the copies of entries and of promises.
+	 */
+	private static final long FIRST_MEANWHILE = Long.getLong("kvorum.simulation.meanwhile", 1001);
+
+	private static final int MEANWHILE_HISTORIES = Integer.getInteger("kvorum.simulation.meanwhile.histories", 100);
+
 	/** Nodes warn of whatever goes wrong, which here is all the time. */
 	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
 
@@ -45,13 +53,12 @@ class PromiseSimulationTests {
 			System.out.println(PromiseSimulation.story(asked, PromiseScenario::any, Design.PRODUCT));
 			return;
 		}
-		LongStream.range(FIRST, FIRST + HISTORIES)
-			.parallel()
-			.filter(seed -> PromiseSimulation.run(seed, PromiseScenario::any, Design.PRODUCT) != null)
-			.findFirst()
-			.ifPresent(seed -> {
-				throw new AssertionError(PromiseSimulation.story(seed, PromiseScenario::any, Design.PRODUCT));
-			});
+		assertAllWell(FIRST, HISTORIES, PromiseScenario::any);
+	}
+
+	@Test
+	void whatIsAcceptedWhileANodeIsRebuiltIsCopiedToIt() {
+		assertAllWell(FIRST_MEANWHILE, MEANWHILE_HISTORIES, PromiseScenario::rebuiltMeanwhile);
 	}
 
 	@ParameterizedTest
@@ -65,6 +72,16 @@ class PromiseSimulationTests {
 			}
 		}
 		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+	}
+
+	private static void assertAllWell(long first, int histories, Function<Chance, PromiseScenario> scenarios) {
+		LongStream.range(first, first + histories)
+			.parallel()
+			.filter(seed -> PromiseSimulation.run(seed, scenarios, Design.PRODUCT) != null)
+			.findFirst()
+			.ifPresent(seed -> {
+				throw new AssertionError(PromiseSimulation.story(seed, scenarios, Design.PRODUCT));
+			});
 	}
 
 }

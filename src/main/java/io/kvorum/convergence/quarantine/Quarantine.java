@@ -359,13 +359,29 @@ public final class Quarantine {
 	}
 
 	/**
-	 * Copies promises last: this replica stores no entry below them. Unsynced nodes,
-	 * which are rebuilt from one another, have no majority yet that could settle a key.
+	 * Copies promises when all entries are here: this replica stores none below them.
+	 * Unsynced nodes, which are rebuilt from one another, have no majority yet that could
+	 * settle a key.
 	 */
 	private Mono<Void> rebuilt(List<Member> sources) {
 		return this.promises.copy(sources, this.node.state() != State.UNSYNCED)
-			.then(Mono.defer(() -> this.node.become(State.MEMBER)))
-			.then(Mono.fromRunnable(this.rebuilt::clear));
+			.then(Mono.defer(() -> acceptedMeanwhile(sources)))
+			.flatMap(missing -> missing.isEmpty() ? becomeMember() : waitFor(missing));
+	}
+
+	/**
+	 * Copies the entries that others have accepted since theirs were copied. Such an
+	 * entry tells its promise, so that promise is not among those that were copied.
+	 * Returns the partitions with entries that cannot be read.
+	 */
+	private Mono<SortedSet<Integer>> acceptedMeanwhile(List<Member> sources) {
+		return Flux.range(0, PARTS)
+			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE), 1)
+			.collect(TreeSet::new, SortedSet::addAll);
+	}
+
+	private Mono<Void> becomeMember() {
+		return this.node.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
 	}
 
 	/** Waits until these entries can be read, or are written again. */
