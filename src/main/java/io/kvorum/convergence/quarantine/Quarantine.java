@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
@@ -377,7 +378,7 @@ public final class Quarantine {
 	private Mono<SortedSet<Integer>> acceptedMeanwhile(List<Member> sources) {
 		return Flux.range(0, PARTS)
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE), 1)
-			.collect(TreeSet::new, SortedSet::addAll);
+			.collect(TreeSet::new, Set::addAll);
 	}
 
 	private Mono<Void> becomeMember() {
