@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  */
 class PromiseSimulationTests {
 
-	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.promises", 400);
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.promises", 100);
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
 
@@ -31,7 +31,7 @@ class PromiseSimulationTests {
 	 */
 	private static final long FIRST_MEANWHILE = Long.getLong("kvorum.simulation.meanwhile", 1001);
 
-	private static final int MEANWHILE_HISTORIES = Integer.getInteger("kvorum.simulation.meanwhile.histories", 100);
+	private static final int MEANWHILE_HISTORIES = Integer.getInteger("kvorum.simulation.meanwhile.histories", 10);
 
 	/** Nodes warn of whatever goes wrong, which here is all the time. */
 	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
