@@ -72,7 +72,10 @@ final class Rates {
 		return rates;
 	}
 
-	/** The part of the partitions that each member holds a copy of. */
+	/**
+	 * The part of the partitions that each member holds a copy of: at least one, as a
+	 * rate cannot be found from none.
+	 */
 	private static double[] held(PartitionOrder order, int copies) {
 		int[] held = new int[order.size()];
 		int[] first = new int[copies];
@@ -82,7 +85,7 @@ final class Rates {
 				held[index]++;
 			}
 		}
-		return Arrays.stream(held).mapToDouble(count -> (double) count / Partitions.COUNT).toArray();
+		return Arrays.stream(held).mapToDouble(count -> Math.max(1.0, count) / Partitions.COUNT).toArray();
 	}
 
 	/**
@@ -110,8 +113,8 @@ final class Rates {
 	}
 
 	/**
-	 * Shares copies by weight. Who would get more than one of a partition gets one, and
-	 * the others share the rest.
+	 * Shares copies by weight. A member that would get more than one of a partition gets
+	 * one, and the others share the rest.
 	 */
 	private static double[] share(double[] weights, double copies) {
 		double[] shares = new double[weights.length];

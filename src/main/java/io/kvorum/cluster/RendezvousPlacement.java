@@ -13,8 +13,9 @@ import io.kvorum.kv.Partitions;
  * Rendezvous hashing (Thaler and Ravishankar, 1998) over fixed partitions.
  * <p>
  * A key belongs to one of {@link Partitions#COUNT} partitions by its hash. Members hold
- * the keys of a partition in its {@link PartitionOrder}. A member that leaves changes no
- * order among the others: only the lists it was in get another member, at their end.
+ * the keys of a partition in its {@link PartitionOrder}. Without zones and with equal
+ * weights, a member that leaves changes no order among the others: only the lists it was
+ * in get another member, at their end.
  * <p>
  * The first members of each order are computed once. Thread-safe.
  */

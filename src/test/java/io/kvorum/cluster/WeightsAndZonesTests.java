@@ -84,6 +84,16 @@ class WeightsAndZonesTests {
 		});
 	}
 
+	@Test
+	void membersOfTheLeastWeightAmongTheHeaviestHoldNextToNothing() {
+		Topology topology = topology(130, 1, _ -> "", number -> (number % 8 == 0) ? 1 : Member.MAX_WEIGHT);
+
+		long[] copies = copiesOn(topology);
+
+		assertThat(topology.members()).filteredOn(member -> member.weight() == 1)
+			.allSatisfy(member -> assertThat(copies[member.index()]).isLessThan(KEYS / 1000));
+	}
+
 	@ParameterizedTest
 	@CsvSource({ "3, 3", "4, 3", "5, 3", "3, 5", "2, 3" })
 	void copiesAreInDifferentZonesAndNoZoneHasTwoMoreThanAnother(int zones, int factor) {
