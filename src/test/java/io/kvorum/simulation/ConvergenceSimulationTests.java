@@ -6,16 +6,12 @@ import java.util.function.Predicate;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Violation;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,6 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * As {@link SimulationTests}, of histories that last for minutes.
  * {@code -Dkvorum.simulation.long=<number>} runs that many.
  */
+@ExtendWith(WithoutWarnings.class)
 class ConvergenceSimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.long", 100);
@@ -43,19 +40,6 @@ class ConvergenceSimulationTests {
 
 	/** Before these it is rare: where it shows changes with whatever asks for chances. */
 	private static final int FIRST_RESTORING = 301;
-
-	/** Nodes warn of whatever goes wrong, which here is all the time. */
-	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
-
-	@BeforeAll
-	static void silenceWarnings() {
-		LOGGER.setLevel(Level.ERROR);
-	}
-
-	@AfterAll
-	static void warnAgain() {
-		LOGGER.setLevel(null);
-	}
 
 	private static final int TAKING_BACK_HISTORIES = 10;
 

@@ -3,20 +3,17 @@ package io.kvorum.simulation;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import io.kvorum.testing.history.Violation;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.slf4j.LoggerFactory;
 
 /**
  * As {@link SimulationTests}, of ballots that meet repairs and lost disks.
  * {@code -Dkvorum.simulation.promises=<number>} runs that many.
  */
+@ExtendWith(WithoutWarnings.class)
 class PromiseSimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.promises", 100);
@@ -32,19 +29,6 @@ class PromiseSimulationTests {
 	private static final long FIRST_MEANWHILE = Long.getLong("kvorum.simulation.meanwhile", 1001);
 
 	private static final int MEANWHILE_HISTORIES = Integer.getInteger("kvorum.simulation.meanwhile.histories", 10);
-
-	/** Nodes warn of whatever goes wrong, which here is all the time. */
-	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
-
-	@BeforeAll
-	static void silenceWarnings() {
-		LOGGER.setLevel(Level.ERROR);
-	}
-
-	@AfterAll
-	static void warnAgain() {
-		LOGGER.setLevel(null);
-	}
 
 	@Test
 	void whereABallotIsLeftInTheMiddleRepairsAndRebuiltNodesKeepItsPromises() {

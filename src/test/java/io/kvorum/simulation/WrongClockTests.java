@@ -5,8 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
@@ -17,10 +15,8 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.slf4j.LoggerFactory;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -29,9 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Three nodes, of which the clock of one is wrong by far, and what that leaves when it is
  * right again.
  */
+@ExtendWith(WithoutWarnings.class)
 class WrongClockTests {
-
-	private static final Logger LOGGER = (Logger) LoggerFactory.getLogger("io.kvorum.convergence");
 
 	private static final Scenario CALM = new Scenario(3, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0);
 
@@ -42,16 +37,6 @@ class WrongClockTests {
 	private static final int VALUE = 7;
 
 	private SimulatedCluster cluster = clusterOf(Design.PRODUCT);
-
-	@BeforeAll
-	static void silenceWarnings() {
-		LOGGER.setLevel(Level.ERROR);
-	}
-
-	@AfterAll
-	static void warnAgain() {
-		LOGGER.setLevel(null);
-	}
 
 	private static SimulatedCluster clusterOf(Design design) {
 		Chance chance = new Chance(1);
