@@ -44,6 +44,8 @@ public final class Digests {
 	/** The numbers of partitions whose entries are not all known. */
 	private final Map<Integer, Long> unknown = new ConcurrentHashMap<>();
 
+	private volatile boolean hasUnknown;
+
 	private final int factor;
 
 	/** The largest number of copies of any entry. */
@@ -110,6 +112,7 @@ public final class Digests {
 	public void unknown(int partition, long number) {
 		sliceFor(1, Partitions.sliceOf(partition));
 		this.unknown.put(partition, number);
+		this.hasUnknown = true;
 	}
 
 	/**
@@ -127,7 +130,7 @@ public final class Digests {
 	 * there are none.
 	 */
 	public long of(int partition, int minCopies) {
-		long digest = this.unknown.isEmpty() ? 0 : this.unknown.getOrDefault(partition, 0L);
+		long digest = this.hasUnknown ? this.unknown.getOrDefault(partition, 0L) : 0;
 		int slice = Partitions.sliceOf(partition);
 		for (int copies = minCopies; copies <= this.highest; copies++) {
 			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
@@ -137,6 +140,11 @@ public final class Digests {
 			}
 		}
 		return digest;
+	}
+
+	/** Whether a partition has no entries, known or not. */
+	public boolean isEmpty(int partition) {
+		return !hasUpTo(partition, this.highest) && !(this.hasUnknown && this.unknown.containsKey(partition));
 	}
 
 	/** Whether a partition has entries with at most this number of copies. */

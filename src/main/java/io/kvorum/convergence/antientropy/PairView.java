@@ -51,6 +51,9 @@ final class PairView {
 
 	/** The digest of a partition; 0 without entries. */
 	long leaf(int partition) {
+		if (this.digests.isEmpty(partition)) {
+			return 0;
+		}
 		int rank = this.placement.rankOf(partition, this.self);
 		int common = Math.max(rank, this.placement.rankOf(partition, this.other));
 		long misplaced = (rank == 0) ? 0 : this.digests.of(partition, 1) ^ this.digests.of(partition, rank + 1);

@@ -1,0 +1,44 @@
+package io.kvorum.storage;
+
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Version;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class DigestsTests {
+
+	private static final long HASH = 0x1234_5678_9ABC_DEF0L;
+
+	private static final int PARTITION = Partitions.ofHash(HASH);
+
+	private static final Version VERSION = new Version(1, 1);
+
+	private final Digests digests = new Digests(3);
+
+	@Test
+	void aPartitionIsEmptyUntilItHasAnEntryAndOnceThatIsRemoved() {
+		assertThat(this.digests.isEmpty(PARTITION)).isTrue();
+
+		this.digests.toggle(HASH, VERSION, Copies.of(2));
+		assertThat(this.digests.isEmpty(PARTITION)).isFalse();
+		assertThat(this.digests.isEmpty(PARTITION ^ 1)).isTrue();
+		assertThat(this.digests.of(PARTITION, 2)).isEqualTo(Digests.itemOf(HASH, VERSION));
+		assertThat(this.digests.of(PARTITION, 3)).isZero();
+
+		this.digests.toggle(HASH, VERSION, Copies.of(2));
+		assertThat(this.digests.isEmpty(PARTITION)).isTrue();
+	}
+
+	@Test
+	void aPartitionWithEntriesThatAreNotKnownIsNotEmpty() {
+		this.digests.unknown(PARTITION, 7);
+
+		assertThat(this.digests.isEmpty(PARTITION)).isFalse();
+		assertThat(this.digests.of(PARTITION, 1)).isEqualTo(7);
+		assertThat(this.digests.of(PARTITION ^ 1, 1)).isZero();
+		assertThat(this.digests.slices()).containsExactly(Partitions.sliceOf(PARTITION));
+	}
+
+}
