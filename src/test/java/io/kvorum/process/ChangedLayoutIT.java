@@ -10,6 +10,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Another number of nodes, or another factor: once the nodes have converged each key is read at each node")
+@LongTest
 class ChangedLayoutIT {
 
 	private static final int KEYS_AT_A_TIME = 100;

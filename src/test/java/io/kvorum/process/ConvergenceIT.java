@@ -16,6 +16,7 @@ import io.kvorum.testing.Generator;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Ledger;
 import io.kvorum.testing.Load;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
@@ -142,6 +143,7 @@ class ConvergenceIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("an old copy of a disk is put back: the node is rebuilt, what was deleted since stays deleted, and all are equal")
 	void oldDisk(@TempDir Path directory) throws InterruptedException, IOException {
 		SortedEntries stored = putOnAll("old disk", 100, 100);
@@ -199,6 +201,7 @@ class ConvergenceIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("more is missed than kvorum.hints.max-size: the rest is not kept, counted, and repaired")
 	void tooManyHints() throws InterruptedException {
 		cluster.kill9(3);
@@ -240,6 +243,7 @@ class ConvergenceIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("two of three have lost their disks: they say that they wait for each other; kvorum.cluster.accept-loss on one ends it, and what the third has is served")
 	void twoLost() throws InterruptedException {
 		SortedEntries stored = putOnAll("two lost", 100, 100);

@@ -6,6 +6,7 @@ import java.time.Duration;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.Nodes;
 import io.kvorum.testing.Poll;
@@ -20,6 +21,7 @@ import org.springframework.util.FileSystemUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("A disk that lacks something, or is another node's, is noticed before its node votes")
+@LongTest
 class DoubtfulDiskIT {
 
 	private static final Duration DEADLINE = Duration.ofSeconds(30);

@@ -8,6 +8,7 @@ import java.util.Map;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.DamagedTable;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
 import io.kvorum.testing.RangeRequest;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Ranges over damaged files: never silently short")
+@LongTest
 class RangeDamageIT {
 
 	private static final RangeRequest ALL = RangeRequest.below("damage");

@@ -9,6 +9,7 @@ import java.util.Map;
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * client that does not read leaves most of it at the nodes.
  */
 @DisplayName("Nodes and clients that fail in the middle of a range")
+@LongTest
 class RangeFailuresIT {
 
 	private static final int ENDED_BY_SIGTERM = 143;

@@ -11,6 +11,7 @@ import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.DamagedTable;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.SortedEntries;
@@ -24,6 +25,7 @@ import org.rocksdb.RocksDBException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("A lost disk is rebuilt from nodes that cannot read all that they have")
+@LongTest
 class RebuildDamageIT {
 
 	private static final Duration REBUILD_DEADLINE = Duration.ofSeconds(60);

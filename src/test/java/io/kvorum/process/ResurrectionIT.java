@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeEntry;
 import io.kvorum.testing.RangeRequest;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Short intervals: what was deleted or overwritten goes and never comes back, nothing else is lost")
+@LongTest
 class ResurrectionIT {
 
 	private static final int COUNT = 30;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.kvorum.testing.Cluster;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess.Exit;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.load.LoadReport;
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code src/test/scripts/rolling} does the same to nodes as users run them.
  */
 @DisplayName("Restarted and replaced under load")
+@LongTest
 class RollingRestartIT {
 
 	private static final int RATE = Integer.getInteger("kvorum.test.rolling.rate", 300);
