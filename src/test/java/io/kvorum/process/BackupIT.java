@@ -15,6 +15,7 @@ import io.kvorum.testing.Cluster;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Load;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
@@ -119,6 +120,7 @@ class BackupIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("all nodes are restored from backups of different moments under load: every write acknowledged before the first began is there, what was deleted stays deleted, and the cluster goes on")
 	void wholeCluster() throws Exception {
 		Generator random = new Generator(2);

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Clients;
 import io.kvorum.testing.Ledger;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.Nodes;
 import org.junit.jupiter.api.DisplayName;
@@ -92,6 +93,7 @@ class DamageIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("a damaged data block that a compaction meets: the node ends, marks it, and started again it reads and writes")
 	void damagedBlockInCompaction() throws IOException, InterruptedException {
 		Path damaged = writeTables();

@@ -19,6 +19,7 @@ import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.RangeAnswer;
 import io.kvorum.testing.RangeEntry;
@@ -162,6 +163,7 @@ class RangeClusterIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("writes during ranges: what nobody touches is in each exactly once; what was acknowledged before is in it or a newer value; nothing else")
 	void writesMeanwhile() throws InterruptedException {
 		SortedEntries untouched = new SortedEntries();

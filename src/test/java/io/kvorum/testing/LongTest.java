@@ -9,8 +9,7 @@ import org.junit.jupiter.api.Tag;
 
 /**
  * Tests that show with processes, in minutes of CPU, what faster tests show with the
- * parts. {@code .ci/run} runs them, {@code mvn verify} leaves them out unless it is told
- * {@code -Dkvorum.tests.excluded=}.
+ * parts. {@code mvn verify} leaves them out, {@code mvn -Pthorough verify} runs them.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)

@@ -50,9 +50,11 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 		return node;
 	}
 
-	/** The usual node of this test. */
+	/**
+	 * The usual node of this test. However slow the machine is, no read of it times out.
+	 */
 	public NodeSpec spec() {
-		return NodeSpec.on(this.directory.resolve("data"));
+		return NodeSpec.on(this.directory.resolve("data")).with("kvorum.replication.read-timeout=20s");
 	}
 
 	/** Files of the store by suffix, largest first; anywhere below the data directory. */
