@@ -77,14 +77,15 @@ final class Rates {
 	 * rate cannot be found from none.
 	 */
 	private static double[] held(PartitionOrder order, int copies) {
-		int[] held = new int[order.size()];
-		int[] first = new int[copies];
-		for (int partition = 0; partition < Partitions.COUNT; partition++) {
-			order.first(partition, first);
-			for (int index : first) {
-				held[index]++;
-			}
-		}
+		int[] held = IntStream.range(0, Partitions.COUNT)
+			.parallel()
+			.collect(() -> new int[order.size()], (counts, partition) -> {
+				int[] first = new int[copies];
+				order.first(partition, first);
+				for (int index : first) {
+					counts[index]++;
+				}
+			}, (counts, others) -> Arrays.setAll(counts, index -> counts[index] + others[index]));
 		return Arrays.stream(held).mapToDouble(count -> Math.max(1.0, count) / Partitions.COUNT).toArray();
 	}
 
