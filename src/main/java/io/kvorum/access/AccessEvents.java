@@ -1,6 +1,6 @@
 package io.kvorum.access;
 
-/** An observer of denials and of changes of the keys. Called by any thread. */
+/** Receives denials and changes of the keys, for meters. Called by any thread. */
 public interface AccessEvents {
 
 	/** Ignores all events. */

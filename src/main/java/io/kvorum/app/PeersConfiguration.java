@@ -74,7 +74,7 @@ class PeersConfiguration {
 	/** Time that a starting node waits for peers that are silent or open no streams. */
 	private static final Duration PEERS_TIMEOUT = Duration.ofSeconds(5);
 
-	/** Time limit of a peer's answer to a question of a repair. */
+	/** Time limit of a peer's answer to a query of a repair. */
 	private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(10);
 
 	private static final Duration MEETING_TIMEOUT = Duration.ofSeconds(1);

@@ -1,6 +1,8 @@
 package io.kvorum.backup;
 
-/** An observer of the backups of a node, called by the thread that works on them. */
+/**
+ * Receives the events of backups, for meters. Called by the thread that works on them.
+ */
 public interface BackupEvents {
 
 	/** Ignores all events. */

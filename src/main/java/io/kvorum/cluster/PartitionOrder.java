@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * The order of the members in each partition.
  * <p>
  * Each member draws a number for the partition, a hash of its identity and the partition,
- * and the lowest comes first. Of members with different rates each number is that of an
- * exponential distribution (Schindelhauer and Schomaker, 2005): twice the rate, half the
- * number. With equal rates a member's number depends on no other member.
+ * and the lowest comes first. With different rates the numbers are drawn from exponential
+ * distributions (Schindelhauer and Schomaker, 2005): twice the rate means half the number
+ * on average. With equal rates a member's number depends on no other member.
  * <p>
  * Zones take turns: first the best member of each zone, then the second best of each, and
  * so on. So no zone has two copies more than another that could have one more.

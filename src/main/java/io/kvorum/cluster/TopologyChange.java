@@ -10,11 +10,11 @@ import java.util.function.IntToLongFunction;
 import io.kvorum.kv.Partitions;
 
 /**
- * What moves when one topology takes the place of another, of entries with the default
- * number of copies. A node is the same one in both if it has the same identity.
+ * The partitions that move when one topology replaces another. Only entries with the
+ * default number of copies count. A node is the same one in both if it has the same
+ * identity.
  *
- * @param shares what each node gains and gives up, by identity; of those nodes that stay,
- * come or go
+ * @param shares what each node of either topology gains and gives up, by identity
  */
 public record TopologyChange(Map<Long, Share> shares) {
 

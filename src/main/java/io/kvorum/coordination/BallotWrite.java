@@ -115,9 +115,9 @@ final class BallotWrite {
 
 	/**
 	 * Judges the condition by the newest entry. If that is newer than what was sent, it
-	 * has to be chosen first. No node proposes again then what was sent, so this write
-	 * begins anew, with a new identity. With its old identity it would come after a newer
-	 * one, and identities would not grow.
+	 * has to be chosen first. After that no node proposes again what was sent, so this
+	 * write begins anew, with a new identity. With its old identity it would come after a
+	 * newer one, and identities would not grow.
 	 */
 	private Mono<Version> judge(Proposer.Promised promised) {
 		if (!this.condition.isNone() && this.sent.stream().anyMatch(promised.version()::isNewerThan)) {

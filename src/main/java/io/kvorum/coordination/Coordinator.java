@@ -81,7 +81,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	final Alarms alarms;
 
-	/** Ends when a round in which a promise has refused has taken long. */
+	/** The time that a round may still take once a promise has refused in it. */
 	final Mono<Long> patience;
 
 	final Turns<KeyWrite.Written> turns;

@@ -145,7 +145,7 @@ abstract class KeyOperation {
 		return this.node.isAlone() ? null : new Missed(this, entry);
 	}
 
-	/** Tells the outcome. That of an internal key is none of a client's operations. */
+	/** Reports the outcome, except for an internal key: no client has asked for that. */
 	final void decided(Outcome outcome) {
 		if (!InternalKeys.isInternal(this.key)) {
 			this.node.events.decided(this.operation, this.consistency, outcome);

@@ -35,7 +35,7 @@ final class RequestLimit {
 	/** The records made in each part of the time. Guarded by this, as what follows. */
 	private final int[] made = new int[PARTS + 1];
 
-	/** The number of the part that it is now. */
+	/** The number of the current part. */
 	private long part;
 
 	private int total;

@@ -59,8 +59,8 @@ public enum Fate {
 
 	/**
 	 * Finds the fate of a write without a condition. Such a write never gets another
-	 * version. So it also counts as having happened right before a later write that
-	 * looked at nothing either.
+	 * version. So it may also count as having happened right before a later write without
+	 * a condition, which overwrote it.
 	 */
 	public static Fate ofUnconditional(@Nullable Entry newest, Version identity, Collection<Version> sent) {
 		Fate fate = of(newest, identity, sent);

@@ -11,7 +11,7 @@ import reactor.core.publisher.Mono;
 public interface PeerQueries {
 
 	/** The answers of a node without peers. */
-	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no questions"));
+	PeerQueries NONE = (_, _) -> Mono.just(Failed.notDone(Reason.INTERNAL, "this node answers no queries"));
 
 	/** Replies with {@link Answered} or a failure; there are no error signals. */
 	Mono<Reply> answer(PeerQuery query, Deadline deadline);

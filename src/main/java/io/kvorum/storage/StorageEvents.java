@@ -1,6 +1,6 @@
 package io.kvorum.storage;
 
-/** Events of a storage engine, for metrics. Called by any thread. */
+/** Receives the events of a storage engine, for meters. Called by any thread. */
 public interface StorageEvents {
 
 	/** Ignores all events. */

@@ -36,7 +36,7 @@ final class OperationFrame implements Frame {
 
 	/**
 	 * The entry to store, in an {@code EntryFormat}; for a scan its {@link ScanOrder};
-	 * for a question the question.
+	 * for a query its bytes.
 	 */
 	final byte[] entry;
 

@@ -76,7 +76,7 @@ final class PeerCall {
 	boolean isStore() {
 		return switch (this.call) {
 			case STORE, WRITE_BACK, REPAIR, ACCEPT -> true;
-			case READ, READ_VERSION, PREPARE, SCAN, QUESTION -> false;
+			case READ, READ_VERSION, PREPARE, SCAN, QUERY -> false;
 		};
 	}
 
@@ -104,7 +104,7 @@ final class PeerCall {
 			case PREPARE -> ReplicaProtocol.PREPARE;
 			case ACCEPT -> ReplicaProtocol.ACCEPT;
 			case SCAN -> ReplicaProtocol.SCAN;
-			case QUESTION -> ReplicaProtocol.QUESTION;
+			case QUERY -> ReplicaProtocol.QUERY;
 		};
 	}
 

@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Replica of another node. A call uses the stream of its event loop if that is open, and
- * any other open one if not. Large entries, scans, questions and callers outside the
- * event loops use one stream that all share.
+ * any other open one if not. Large entries, scans, queries and callers outside the event
+ * loops use one stream that all share.
  */
 final class RemoteReplica implements Replica {
 
@@ -117,8 +117,8 @@ final class RemoteReplica implements Replica {
 	/** Asks over the stream of large entries, because the answer may be long. */
 	@Override
 	public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
-		return Mono.create(sink -> this.large.call(Call.QUESTION, OperationFrame.NO_KEY, Version.ABSENT,
-				query.toBytes(), deadline, sink, this.callers.current()));
+		return Mono.create(sink -> this.large.call(Call.QUERY, OperationFrame.NO_KEY, Version.ABSENT, query.toBytes(),
+				deadline, sink, this.callers.current()));
 	}
 
 	/** An open stream if there is one: the peer is away only if it has none. */

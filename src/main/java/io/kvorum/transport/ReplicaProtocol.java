@@ -81,7 +81,7 @@ final class ReplicaProtocol {
 
 	static final byte SCAN = 6;
 
-	static final byte QUESTION = 7;
+	static final byte QUERY = 7;
 
 	/** From version 6 on; {@link #REPAIR} before. */
 	static final byte WRITE_BACK = 8;

@@ -182,7 +182,7 @@ final class ReplicaStream {
 			case ReplicaProtocol.ACCEPT ->
 				withEntry(operation, entry -> this.replica.accept(operation.key, entry, operation.version, deadline));
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
-			case ReplicaProtocol.QUESTION -> ask(operation, deadline);
+			case ReplicaProtocol.QUERY -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
 		};
 	}

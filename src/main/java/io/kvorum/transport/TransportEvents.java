@@ -3,7 +3,7 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 import io.kvorum.quorum.Reply;
 
-/** Observer of the traffic between nodes. Called by any thread. */
+/** Receives the events of the traffic between nodes, for meters. Called by any thread. */
 public interface TransportEvents {
 
 	/** Ignores all events. */
@@ -47,7 +47,7 @@ public interface TransportEvents {
 	/** Kind of a call of a peer. */
 	enum Call {
 
-		READ, READ_VERSION, STORE, WRITE_BACK, REPAIR, PREPARE, ACCEPT, SCAN, QUESTION
+		READ, READ_VERSION, STORE, WRITE_BACK, REPAIR, PREPARE, ACCEPT, SCAN, QUERY
 
 	}
 

@@ -1,12 +1,12 @@
 package io.kvorum.wire;
 
 /**
- * Events of the port, to be counted. Called on event loops: implementations must be
- * thread-safe and must not block.
+ * Receives the events of the port, for meters. Called on event loops: implementations
+ * must be thread-safe and must not block.
  */
 public interface WireEvents {
 
-	/** Counts nothing. */
+	/** Ignores all events. */
 	WireEvents NONE = new WireEvents() {
 	};
 

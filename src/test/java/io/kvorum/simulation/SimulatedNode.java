@@ -89,12 +89,11 @@ final class SimulatedNode {
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
 				: VotingRight.TRUSTED;
-		PeerQueries questions = (convergence != null) ? convergence.state() : PeerQueries.NONE;
+		PeerQueries queries = (convergence != null) ? convergence.state() : PeerQueries.NONE;
 		Design design = this.cluster.design();
 		Predicate<Version> isCollected = design.collected((convergence != null) ? convergence.collected() : _ -> false);
 		Replica local = design.replica(
-				new LocalReplica(this.member, this.disk, clock, this.time, standing, questions, isCollected),
-				this.time);
+				new LocalReplica(this.member, this.disk, clock, this.time, standing, queries, isCollected), this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		MissedStores missedStores = (convergence != null) ? convergence.run(local, replicas) : MissedStores.NONE;

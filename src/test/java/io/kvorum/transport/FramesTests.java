@@ -130,7 +130,7 @@ class FramesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "1, PING", "2, READ", "3, READ_VERSION", "4, STORE", "5, REPAIR", "6, SCAN", "7, QUESTION",
+	@CsvSource({ "1, PING", "2, READ", "3, READ_VERSION", "4, STORE", "5, REPAIR", "6, SCAN", "7, QUERY",
 			"8, WRITE_BACK" })
 	void anOperationIsTheSameBytesAsEver(byte kind) {
 		assertThat(hex(new OperationFrame(7, kind, 1000, Generator.key("key"), new byte[] { 1, 2 })))

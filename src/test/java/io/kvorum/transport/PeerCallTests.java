@@ -30,7 +30,7 @@ class PeerCallTests {
 	/** A page takes longer than a read: it would teach the hedge to wait. */
 	@ParameterizedTest
 	@CsvSource({ "READ, true", "READ_VERSION, true", "STORE, false", "WRITE_BACK, false", "REPAIR, false",
-			"PREPARE, false", "ACCEPT, false", "SCAN, false", "QUESTION, false" })
+			"PREPARE, false", "ACCEPT, false", "SCAN, false", "QUERY, false" })
 	void readsOfSingleEntriesTellHowLongAReadTakesAndNothingElseDoes(Call call, boolean tells) {
 		assertThat(call(call).isRead()).isEqualTo(tells);
 	}
@@ -38,7 +38,7 @@ class PeerCallTests {
 	/** A promise of a lost prepare stores nothing. */
 	@ParameterizedTest
 	@CsvSource({ "READ, false", "READ_VERSION, false", "STORE, true", "WRITE_BACK, true", "REPAIR, true",
-			"PREPARE, false", "ACCEPT, true", "SCAN, false", "QUESTION, false" })
+			"PREPARE, false", "ACCEPT, true", "SCAN, false", "QUERY, false" })
 	void whatStoresAndIsLostMayHaveHappened(Call call, boolean mayHaveHappened) {
 		Failed lost = call(call).lost(Reason.TIMEOUT, "late");
 

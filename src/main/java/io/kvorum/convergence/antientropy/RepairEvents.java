@@ -2,10 +2,10 @@ package io.kvorum.convergence.antientropy;
 
 import io.kvorum.cluster.Member;
 
-/** Tells what happens when replicas are compared. */
+/** Receives the events of repairs, for meters. */
 public interface RepairEvents {
 
-	/** Counts nothing. */
+	/** Ignores all events. */
 	RepairEvents NONE = new RepairEvents() {
 	};
 

@@ -33,7 +33,7 @@ public final class Responder implements PeerQueries {
 	private static final int MAX_ANSWER_BYTES = 1 << 20;
 
 	/** The number of entries looked at after which an answer has no further partition. */
-	private static final int MAX_ANSWER_STUBS = 16_384;
+	private static final int MAX_ANSWER_HEADERS = 16_384;
 
 	/** The bytes of entries after which an answer has no further entry. */
 	private static final int MAX_PAGE_BYTES = 256 << 10;
@@ -114,7 +114,7 @@ public final class Responder implements PeerQueries {
 		List<Integer> partitions = leaves.stream()
 			.map(leaf -> Objects.checkIndex(leaf.partition, Partitions.COUNT))
 			.toList();
-		return this.index.headers(partitions, MAX_ANSWER_STUBS, deadline).map(here -> {
+		return this.index.headers(partitions, MAX_ANSWER_HEADERS, deadline).map(here -> {
 			List<Difference> differences = new ArrayList<>();
 			int bytes = 0;
 			for (int i = 0; i < here.size() && bytes < MAX_ANSWER_BYTES; i++) {

@@ -2,10 +2,10 @@ package io.kvorum.convergence.hints;
 
 import io.kvorum.cluster.Member;
 
-/** Tells what happens to hints. Called by any thread. */
+/** Receives the events of hints, for meters. Called by any thread. */
 public interface HintEvents {
 
-	/** Counts nothing. */
+	/** Ignores all events. */
 	HintEvents NONE = new HintEvents() {
 	};
 

@@ -1,9 +1,9 @@
 package io.kvorum.convergence.tombstones;
 
-/** Tells what happens to tombstones. */
+/** Receives the events of collected tombstones, for meters. */
 public interface CollectionEvents {
 
-	/** Counts nothing. */
+	/** Ignores all events. */
 	CollectionEvents NONE = new CollectionEvents() {
 	};
 

@@ -28,7 +28,7 @@ class MessageBytesTests {
 	}
 
 	@Test
-	void questionsAreTheSameBytesAsEver() {
+	void queriesAreTheSameBytesAsEver() {
 		assertThat(hex(Messages.askSlices(3).toBytes())).isEqualTo("02" + "00000003");
 		assertThat(hex(Messages.askLeaves(3, List.of(5, 6)).toBytes()))
 			.isEqualTo("03" + "00000003" + "00000005" + "00000006");

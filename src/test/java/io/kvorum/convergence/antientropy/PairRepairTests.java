@@ -206,9 +206,9 @@ class PairRepairTests {
 		return replica(node, new Responder(index, this.stores.get(node), PLACEMENT, TOPOLOGY, MEMBERS.get(node)));
 	}
 
-	private LocalReplica replica(int node, PeerQueries questions) {
+	private LocalReplica replica(int node, PeerQueries queries) {
 		return new LocalReplica(MEMBERS.get(node), this.stores.get(node), this.clock, this.time, VotingRight.TRUSTED,
-				questions, _ -> false);
+				queries, _ -> false);
 	}
 
 	private void store(int node, Key key) {
