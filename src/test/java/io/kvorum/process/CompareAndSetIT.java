@@ -32,13 +32,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * What users build on conditions, on real nodes: a key that is created once, a counter, a
- * lock with fencing tokens. {@code -Dkvorum.test.chaos.seconds} sets for how long,
- * {@code -Dkvorum.test.chaos.seed} in which order faults are made.
+ * lock with fencing tokens. {@code -Dkvorum.test.chaos.seconds} sets three times how
+ * long, {@code -Dkvorum.test.chaos.seed} in which order faults are made.
  */
 @DisplayName("Conditions on three nodes, through kills, silence and cuts")
 class CompareAndSetIT {
 
-	private static final int SECONDS = Integer.getInteger("kvorum.test.chaos.seconds", 15);
+	private static final int SECONDS = Integer.getInteger("kvorum.test.chaos.seconds", 40) / 3;
 
 	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
 

@@ -42,8 +42,9 @@ class DamageIT {
 
 	private static final int WAL_HEADER = 7;
 
+	/** However slow the machine is, no read times out. */
 	@RegisterExtension
-	final Nodes nodes = new Nodes();
+	final Nodes nodes = new Nodes("kvorum.replication.read-timeout=20s");
 
 	private final Ledger ledger = new Ledger();
 

@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.kvorum.testing.Answer;
@@ -54,9 +55,8 @@ class RangeClusterIT {
 			"management.endpoint.convergence.access=unrestricted");
 
 	/**
-	 * Nodes compare themselves after a start. A newer entry with fewer copies is then
-	 * given to all that have an older one, which it is not by its write; so what a node
-	 * holds could only be foretold of one that does not compare any more.
+	 * Nodes compare themselves after a start, and then give a newer entry with fewer
+	 * copies to all that have an older one.
 	 */
 	@BeforeEach
 	void awaitConverged() throws InterruptedException {
@@ -310,8 +310,18 @@ class RangeClusterIT {
 			for (int i = 0; i < count; i++) {
 				String key = this.name + "/" + kind
 						+ this.random.oneOf(List.of("", "é", "\uffff", "\ud83d\udd11", "\n")) + this.random.below(20);
-				write(key, this.random.oneOf(replicas), this.random.oneOf(nodes));
+				write(key, this.random.oneOf(levelsOf(key, replicas)), this.random.oneOf(nodes));
 			}
+		}
+
+		/**
+		 * The levels with one number of copies for each key. With several, nodes that
+		 * compare themselves meanwhile could hold more of it, or less.
+		 */
+		private static List<String> levelsOf(String key, List<String> replicas) {
+			Map<String, List<String>> byCopies = replicas.stream()
+				.collect(Collectors.groupingBy(level -> level.substring(2), TreeMap::new, Collectors.toList()));
+			return List.copyOf(byCopies.values()).get(Math.floorMod(key.hashCode(), byCopies.size()));
 		}
 
 		private void write(String key, String replicas, int node) {

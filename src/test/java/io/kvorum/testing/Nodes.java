@@ -20,7 +20,17 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 
 	private final List<NodeProcess> nodes = new ArrayList<>();
 
+	private final String[] properties;
+
 	private Path directory = Path.of("target", "it");
+
+	/**
+	 * No nodes yet.
+	 * @param properties of the usual node, each {@code name=value}
+	 */
+	public Nodes(String... properties) {
+		this.properties = properties.clone();
+	}
 
 	@Override
 	public void beforeEach(ExtensionContext context) throws IOException {
@@ -50,11 +60,9 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 		return node;
 	}
 
-	/**
-	 * The usual node of this test. However slow the machine is, no read of it times out.
-	 */
+	/** The usual node of this test. */
 	public NodeSpec spec() {
-		return NodeSpec.on(this.directory.resolve("data")).with("kvorum.replication.read-timeout=20s");
+		return NodeSpec.on(this.directory.resolve("data")).with(this.properties);
 	}
 
 	/** Files of the store by suffix, largest first; anywhere below the data directory. */
