@@ -5,6 +5,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.cluster.Topology;
@@ -44,17 +45,25 @@ final class ClusterRules {
 			add(NODES, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);
 		}
 		Set<ReplicaAddress> addresses = new HashSet<>();
+		Set<String> zones = new HashSet<>();
 		for (int i = 0; i < nodes.size(); i++) {
 			String name = NODES + "[" + i + "]";
-			String node = nodes.get(i);
-			parse(name, node).filter(address -> !addresses.add(address))
-				.ifPresent(twice -> add(name, node, "must not be there twice, remove one"));
+			String text = nodes.get(i);
+			parse(name, text, ClusterNode::parse).ifPresent(node -> {
+				zones.add(node.zone());
+				if (!addresses.add(node.address())) {
+					add(name, text, "must not be there twice, remove one");
+				}
+			});
+		}
+		if (zones.size() > 1 && zones.contains("")) {
+			add(NODES, nodes, "must give a zone to all nodes, or to none");
 		}
 		return addresses;
 	}
 
 	private void checkSelf(String self, Set<ReplicaAddress> addresses, List<String> nodes) {
-		Optional<ReplicaAddress> address = parse(SELF, self);
+		Optional<ReplicaAddress> address = parse(SELF, self, ReplicaAddress::parse);
 		if (nodes.isEmpty()) {
 			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes");
 		}
@@ -63,17 +72,17 @@ final class ClusterRules {
 		}
 	}
 
-	private Optional<ReplicaAddress> parse(String name, String text) {
+	private <T> Optional<T> parse(String name, String text, Function<String, T> parser) {
 		if (!this.isSecure && ReplicaAddress.isSecure(text)) {
 			add(name, text, "must begin with http:// where %s is not set: nothing would be encrypted"
 				.formatted(ReplicaCertificate.PROPERTY));
 			return Optional.empty();
 		}
 		try {
-			return Optional.of(ReplicaAddress.parse(text));
+			return Optional.of(parser.apply(text));
 		}
 		catch (IllegalArgumentException ex) {
-			add(name, text, ReplicaAddress.FORM);
+			add(name, text, String.valueOf(ex.getMessage()));
 			return Optional.empty();
 		}
 	}

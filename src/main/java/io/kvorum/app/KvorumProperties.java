@@ -83,7 +83,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/** The topology of the cluster; this node alone if no other nodes are configured. */
 	Topology topology() {
 		return this.cluster.isAlone() ? Topology.alone()
-				: Topology.of(ReplicaAddress.normalized(this.cluster.nodes()), this.replication.factor());
+				: Topology.ofMembers(
+						this.cluster.nodes().stream().map(ClusterNode::parse).map(ClusterNode::toMember).toList(),
+						this.replication.factor());
 	}
 
 	/**
@@ -258,7 +260,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * the other nodes. One of kvorum.cluster.nodes. The form https:// names the same
 	 * address and needs kvorum.cluster.ssl.bundle
 	 * @param nodes replica addresses of all nodes of the cluster, including this one. The
-	 * same list on all nodes, in any order
+	 * same list on all nodes, in any order. Each may be followed by a zone and a weight:
+	 * http://host:port?zone=a&weight=2. The copies of a key lie in different zones, and a
+	 * node of weight 2 holds twice as much as one of weight 1
 	 * @param secret secret of all nodes, which protects their replica ports; 16 to 256
 	 * visible ASCII characters. Without a secret, restrict the network of the nodes
 	 * @param ssl TLS between the nodes

@@ -188,9 +188,10 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StartReport startReport(KvorumProperties properties, ServerProperties server, Environment environment,
-			ReactorResourceFactory resources) {
-		return new StartReport(properties, Ssl.isEnabled(server.getSsl()), environment, resources.getLoopResources());
+	StartReport startReport(KvorumProperties properties, Topology topology, ServerProperties server,
+			Environment environment, ReactorResourceFactory resources) {
+		return new StartReport(properties, topology, Ssl.isEnabled(server.getSsl()), environment,
+				resources.getLoopResources());
 	}
 
 }

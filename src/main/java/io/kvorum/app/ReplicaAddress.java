@@ -2,7 +2,6 @@ package io.kvorum.app;
 
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.List;
 import java.util.Locale;
 
 /**
@@ -56,11 +55,6 @@ record ReplicaAddress(String host, int port) {
 	/** Whether only this machine can reach the address. */
 	boolean isLoopback() {
 		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
-	}
-
-	/** The same addresses, each in its normal form. */
-	static List<String> normalized(List<String> addresses) {
-		return addresses.stream().map(address -> parse(address).toString()).toList();
 	}
 
 	/** The normal form, which names the node in the cluster. */

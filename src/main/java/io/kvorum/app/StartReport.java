@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.util.Locale;
 
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
@@ -23,6 +24,8 @@ final class StartReport {
 
 	private final KvorumProperties properties;
 
+	private final Topology topology;
+
 	private final boolean isSecure;
 
 	private final Environment environment;
@@ -33,8 +36,10 @@ final class StartReport {
 	 * Creates a report.
 	 * @param isSecure whether the API port speaks TLS
 	 */
-	StartReport(KvorumProperties properties, boolean isSecure, Environment environment, LoopResources loops) {
+	StartReport(KvorumProperties properties, Topology topology, boolean isSecure, Environment environment,
+			LoopResources loops) {
 		this.properties = properties;
+		this.topology = topology;
 		this.isSecure = isSecure;
 		this.environment = environment;
 		this.loops = loops;
@@ -57,10 +62,16 @@ final class StartReport {
 	}
 
 	private String cluster() {
-		Topology topology = this.properties.topology();
 		ReplicaAddress self = this.properties.cluster().address();
-		return (self == null) ? "a cluster of one node" : "%s%s of %d nodes, %d replicas of each key".formatted(self,
-				(this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", topology.size(), topology.factor());
+		return (self == null) ? "a cluster of one node"
+				: "%s%s of %d nodes%s, %d replicas of each key".formatted(self,
+						(this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", this.topology.size(),
+						zones(), this.topology.factor());
+	}
+
+	private String zones() {
+		long zones = this.topology.members().stream().map(Member::zone).distinct().count();
+		return (zones > 1) ? " in %d zones".formatted(zones) : "";
 	}
 
 	private void warnOfAnOpenPort() {

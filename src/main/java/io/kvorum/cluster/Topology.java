@@ -132,7 +132,12 @@ public final class Topology {
 
 	@Override
 	public String toString() {
-		return "Topology[%s, factor %d]".formatted(this.members.stream().map(Member::address).toList(), this.factor);
+		return "Topology[%s, factor %d]".formatted(this.members.stream().map(Topology::describe).toList(), this.factor);
+	}
+
+	private static String describe(Member member) {
+		return isPlain(member) ? member.address()
+				: "%s in zone '%s' of weight %d".formatted(member.address(), member.zone(), member.weight());
 	}
 
 }

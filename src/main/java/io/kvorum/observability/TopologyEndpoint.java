@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.kvorum.cluster.Member;
@@ -82,10 +83,23 @@ final class TopologyEndpoint {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("self", this.self.address());
 		body.put("nodes", states);
+		if (this.topology.members().stream().anyMatch(member -> !member.zone().isEmpty())) {
+			body.put("zones", of(Member::zone));
+		}
+		if (this.topology.members().stream().anyMatch(member -> member.weight() != 1)) {
+			body.put("weights", of(Member::weight));
+		}
 		body.put("replicationFactor", this.topology.factor());
 		body.put("partitions", Partitions.COUNT);
 		body.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
 		return body;
+	}
+
+	/** An attribute of each member, by its address. */
+	private Map<String, Object> of(Function<Member, Object> attribute) {
+		Map<String, Object> values = new LinkedHashMap<>();
+		this.topology.members().forEach(member -> values.put(member.address(), attribute.apply(member)));
+		return values;
 	}
 
 	/**

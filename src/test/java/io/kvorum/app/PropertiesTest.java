@@ -27,6 +27,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /** That a node starts with the properties it was given, or says all that is wrong. */
@@ -292,14 +293,45 @@ class PropertiesTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "a:1", "//a:1", "a", "ftp://a:1", "http://a", "http://a:", "http://a:0", "http://a:65536",
-			"http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1?x", "http://a:1#x", "http://u@a:1",
-			"http://a b:1", "http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1", "http:a:1" })
+			"http://a:x", "http://:1", "http://a:1/", "http://a:1/x", "http://a:1#x", "http://u@a:1", "http://a b:1",
+			"http://a_b:1", "http://-a:1", "http://1.2.3.400:1", "http://[::1:1", "http:a:1" })
 	void anAddressOfAnotherFormIsRefused(String address) {
 		assertRefused(
 				"kvorum.cluster.nodes[1] = " + address
 						+ ": must be http://host:port, with a port from 1 to 65535 and nothing after it",
 				"kvorum.cluster.self=http://b:1", "kvorum.cluster.nodes[0]=http://b:1",
 				"kvorum.cluster.nodes[1]=" + address);
+	}
+
+	@Test
+	void aNodeOfTheClusterMayHaveAZoneAndAWeight() {
+		this.contexts.withPropertyValues("kvorum.cluster.self=http://b:2",
+				"kvorum.cluster.nodes=http://a:1?zone=eu-1&weight=2, https://b:2?weight=1000&zone=eu-2,http://c:3?zone=EU_3.x ",
+				"kvorum.cluster.ssl.bundle=x")
+			.run(context -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(KvorumProperties.class).topology().members())
+					.extracting(Member::address, Member::zone, Member::weight)
+					.containsExactly(tuple("http://a:1", "eu-1", 2), tuple("http://b:2", "eu-2", 1000),
+							tuple("http://c:3", "EU_3.x", 1));
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "?", "?x", "?zone=", "?zone=a b", "?zone=a&zone=b", "?weight=0", "?weight=1001",
+			"?weight=-1", "?weight=01", "?weight=2&weight=2", "?weight=2&", "?&zone=a", "?zone=a?weight=2", "?Zone=a",
+			"?zone=%61", "?weight=99999999999" })
+	void anAttributeOfAnotherFormIsRefused(String attributes) {
+		assertRefused("kvorum.cluster.nodes[1] = http://a:1" + attributes + ": " + ClusterNode.FORM,
+				"kvorum.cluster.self=http://b:1", "kvorum.cluster.nodes[0]=http://b:1",
+				"kvorum.cluster.nodes[1]=http://a:1" + attributes);
+	}
+
+	@Test
+	void aZoneOfSomeNodesOnlyIsRefused() {
+		assertRefused(
+				"kvorum.cluster.nodes = [http://a:1?zone=a, http://b:1]: must give a zone to all nodes, or to none",
+				"kvorum.cluster.self=http://a:1", "kvorum.cluster.nodes=http://a:1?zone=a,http://b:1");
 	}
 
 	@Test

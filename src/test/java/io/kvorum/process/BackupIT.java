@@ -34,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** As the guide for operators says it. */
 @DisplayName("Backups made under load are restored: one node among others that have gone on, and all nodes together")
+@LongTest
 class BackupIT {
 
 	private static final String BACKUP = "/actuator/backup";
@@ -120,7 +121,6 @@ class BackupIT {
 	}
 
 	@Test
-	@LongTest
 	@DisplayName("all nodes are restored from backups of different moments under load: every write acknowledged before the first began is there, what was deleted stays deleted, and the cluster goes on")
 	void wholeCluster() throws Exception {
 		Generator random = new Generator(2);

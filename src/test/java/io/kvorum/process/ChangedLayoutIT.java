@@ -37,6 +37,9 @@ class ChangedLayoutIT {
 
 	private final List<String> addresses = ports().stream().map(port -> "http://127.0.0.1:" + port).toList();
 
+	/** What follows the address of a node in the list of nodes, by its number. */
+	private final Map<Integer, String> attributes = new TreeMap<>();
+
 	/** By the number of the node. */
 	private final Map<Integer, NodeProcess> running = new TreeMap<>();
 
@@ -91,6 +94,20 @@ class ChangedLayoutIT {
 		assertAllIsReadAtEachNode();
 	}
 
+	@Test
+	@DisplayName("three zones are given to five nodes: once converged, one copy of each key is in each zone, so a zone of two nodes may be away")
+	void zones() throws InterruptedException {
+		start(3, 1, 2, 3, 4, 5);
+		write(1, "without zones");
+		this.attributes.putAll(Map.of(1, "?zone=a", 2, "?zone=a", 3, "?zone=b", 4, "?zone=b", 5, "?zone=c&weight=2"));
+		become(3, 1, 2, 3, 4, 5);
+		assertAllIsReadAtEachNode();
+		write(3, "with zones");
+		kill(1);
+		kill(2);
+		assertAllIsReadAtEachNode();
+	}
+
 	private void kill(int node) {
 		Objects.requireNonNull(this.running.remove(node)).kill9();
 	}
@@ -107,7 +124,7 @@ class ChangedLayoutIT {
 	private void start(int factor, Integer... members) throws InterruptedException {
 		String list = List.of(members)
 			.stream()
-			.map(node -> this.addresses.get(node - 1))
+			.map(node -> this.addresses.get(node - 1) + this.attributes.getOrDefault(node, ""))
 			.collect(Collectors.joining(","));
 		for (int node : members) {
 			NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))

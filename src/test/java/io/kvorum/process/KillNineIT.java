@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import io.kvorum.testing.Clients;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Ledger;
+import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
@@ -82,6 +83,7 @@ class KillNineIT {
 	}
 
 	@Test
+	@LongTest
 	@DisplayName("while it starts and recovers: nothing that was acknowledged before is lost")
 	void whileRecovering() throws InterruptedException {
 		System.out.printf("kill -9 while recovering: -Dkvorum.it.seed=%d%n", SEED);

@@ -75,6 +75,7 @@ class RangeClusterIT {
 	}
 
 	@SeededTest
+	@LongTest
 	@DisplayName("one of three is killed: ranges have all that a majority acknowledged, before and since, and nothing that never was; once it is back they are exact again")
 	void oneAway(long seed) throws InterruptedException {
 		History history = new History("one away " + seed, new Generator(seed));
