@@ -43,7 +43,7 @@ class KeyTests {
 			Key other = random.chance(10) ? Key.of(one.bytes().clone()) : random.key();
 			int expected = Arrays.compareUnsigned(one.bytes(), other.bytes());
 			assertThat(Integer.signum(one.compareTo(other))).isEqualTo(Integer.signum(expected));
-			assertThat(other.compareTo(one)).isEqualTo(-one.compareTo(other));
+			assertThat(Integer.signum(other.compareTo(one))).isEqualTo(-Integer.signum(one.compareTo(other)));
 			assertThat(one.equals(other)).isEqualTo(expected == 0);
 		}
 	}
