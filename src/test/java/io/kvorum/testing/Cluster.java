@@ -230,7 +230,7 @@ public final class Cluster
 	 */
 	public Duration awaitTogether() throws InterruptedException {
 		return Poll.until(() -> "all nodes are there and members: " + peersOf(nodes()) + " " + convergenceOf(nodes()),
-				TOGETHER_DEADLINE, () -> nodes().stream().allMatch(node -> hasAllPeers(node) && isMember(node)));
+				TOGETHER_DEADLINE, () -> nodes().stream().allMatch(this::isTogether));
 	}
 
 	/** Waits until all nodes say that they are equal to all others, and keep no hints. */
@@ -241,7 +241,10 @@ public final class Cluster
 
 	/** Whether a node votes. */
 	public boolean isMember(int node) {
-		Map<String, Object> convergence = convergence(node);
+		return isMember(convergence(node));
+	}
+
+	private static boolean isMember(Map<String, Object> convergence) {
 		return "member".equals(convergence.get("membership")) && !convergence.containsKey("doubt");
 	}
 
@@ -259,8 +262,11 @@ public final class Cluster
 		return witnesses.stream().collect(Collectors.toMap(witness -> witness, this::convergence));
 	}
 
-	private boolean hasAllPeers(int node) {
-		return peers(node).values().stream().allMatch("there"::equals);
+	/** Whether a node votes and has all peers, by one look at its health. */
+	private boolean isTogether(int node) {
+		Object health = health(node);
+		return peersIn(health).values().stream().allMatch("there"::equals)
+				&& isMember(detailsIn(health, "convergence"));
 	}
 
 	/** Waits until the others that run say that a node is away. */
@@ -283,16 +289,27 @@ public final class Cluster
 
 	/** What a node says of its peers, by address. */
 	public Map<String, String> peers(int node) {
-		Object peers = member(detailsOf(node, "cluster"), "peers");
+		return peersIn(health(node));
+	}
+
+	private static Map<String, String> peersIn(Object health) {
+		Object peers = member(detailsIn(health, "cluster"), "peers");
 		Map<String, String> states = new TreeMap<>();
 		((Map<?, ?>) peers).forEach((address, state) -> states.put(String.valueOf(address), String.valueOf(state)));
 		return states;
 	}
 
 	private Map<String, Object> detailsOf(int node, String component) {
-		Object components = client(node).exchange("GET", "/actuator/health").json().get("components");
+		return detailsIn(health(node), component);
+	}
+
+	private Object health(int node) {
+		return client(node).exchange("GET", "/actuator/health").json();
+	}
+
+	private static Map<String, Object> detailsIn(Object health, String component) {
 		Map<String, Object> details = new TreeMap<>();
-		((Map<?, ?>) member(member(components, component), "details"))
+		((Map<?, ?>) member(member(member(health, "components"), component), "details"))
 			.forEach((name, detail) -> details.put(String.valueOf(name), detail));
 		return details;
 	}
