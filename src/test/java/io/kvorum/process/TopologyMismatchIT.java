@@ -25,8 +25,11 @@ class TopologyMismatchIT {
 
 	private static final Duration TOLD_DEADLINE = Duration.ofSeconds(30);
 
+	/** However slow the machine is, a peer that refuses is not taken for a silent one. */
 	@RegisterExtension
-	static final Cluster cluster = new Cluster(3, "kvorum.cluster.secret=" + SECRET);
+	static final Cluster cluster = new Cluster(3, "kvorum.cluster.secret=" + SECRET,
+			"kvorum.cluster.connect-timeout=10s", "kvorum.cluster.silence-timeout=10s",
+			"kvorum.replication.write-timeout=20s");
 
 	@RegisterExtension
 	final Nodes nodes = new Nodes();
@@ -144,11 +147,16 @@ class TopologyMismatchIT {
 	/**
 	 * It is not ready, so that nobody is led to it; whoever comes all the same is told.
 	 */
-	private static void assertRefused(int node, String key) {
+	private static void assertRefused(int node, String key) throws InterruptedException {
 		KvorumClient client = cluster.client(node);
 		Answer readiness = client.exchange("GET", "/actuator/health/readiness");
 		assertThat(readiness.status()).as(readiness.toString()).isEqualTo(503);
 		assertThat(String.valueOf(readiness.json())).contains("cluster={", "OUT_OF_SERVICE", "away: ");
+		// Each event loop finds out by itself.
+		Poll.until(() -> "all peers refuse node " + node + ": " + client.get(key), TOLD_DEADLINE, () -> {
+			String replicas = String.valueOf(client.get(key).json().get("replicas"));
+			return replicas.contains("outcome=refused") && !replicas.contains("outcome=away");
+		});
 		for (Answer answer : List.of(client.get(key), client.put(key, "mixed"), client.delete(key))) {
 			EntityApiIT.assertProblem(answer, 504);
 			Map<String, Object> problem = answer.json();
