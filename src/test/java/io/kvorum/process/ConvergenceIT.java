@@ -153,7 +153,7 @@ class ConvergenceIT {
 		cluster.start(3);
 		cluster.awaitTogether();
 		List<String> deleted = stored.keys().subList(0, 50);
-		deleted.forEach(key -> assertThat(cluster.client(1).delete(key, "replicas=3/3").status()).isEqualTo(202));
+		deleted.forEach(key -> assertThat(cluster.client(1).delete(key).status()).isEqualTo(202));
 		putOnAll("old disk, later", 50, 100);
 		cluster.wipe(3);
 		cluster.start(3);

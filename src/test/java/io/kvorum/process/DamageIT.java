@@ -44,7 +44,8 @@ class DamageIT {
 
 	/** However slow the machine is, no read times out. */
 	@RegisterExtension
-	final Nodes nodes = new Nodes("kvorum.replication.read-timeout=20s");
+	final Nodes nodes = new Nodes("kvorum.replication.read-timeout=20s", "kvorum.replication.write-timeout=20s",
+			"kvorum.storage.write-queue-time=15s");
 
 	private final Ledger ledger = new Ledger();
 
