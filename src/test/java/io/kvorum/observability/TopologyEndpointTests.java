@@ -10,6 +10,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.Inspection;
+import io.kvorum.testing.Now;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.assertj.core.api.MapAssert;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ class TopologyEndpointTests {
 		Topology topology = Topology.ofMembers(List.of(members), 2);
 		TopologyEndpoint endpoint = new TopologyEndpoint(topology, topology.member(FIRST), List::of, new Inspection(
 				topology, new RendezvousPlacement(topology), List.of(), TimeSource.SYSTEM, Duration.ofSeconds(1)));
-		return assertThat(Objects.requireNonNull(endpoint.topology(null, null).block()).getBody())
+		return assertThat(Objects.requireNonNull(Now.of(endpoint.topology(null, null))).getBody())
 			.asInstanceOf(InstanceOfAssertFactories.MAP);
 	}
 

@@ -153,6 +153,7 @@ class ConvergenceIT {
 		cluster.start(3);
 		cluster.awaitTogether();
 		List<String> deleted = stored.keys().subList(0, 50);
+		// Not at 3/3: on a busy machine one of three may be away for a moment.
 		deleted.forEach(key -> assertThat(cluster.client(1).delete(key).status()).isEqualTo(202));
 		putOnAll("old disk, later", 50, 100);
 		cluster.wipe(3);
