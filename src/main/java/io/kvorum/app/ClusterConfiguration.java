@@ -1,5 +1,7 @@
 package io.kvorum.app;
 
+import java.util.List;
+
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.clock.HybridLogicalClock;
@@ -56,11 +58,16 @@ class ClusterConfiguration {
 			HybridLogicalClock clock, TimeSource time, KvorumProperties properties, ReadRepair readRepair,
 			MissedStores missedStores, EventLoopCallers callers, CoordinationEvents events, Ranges ranges) {
 		Replication replication = properties.replication();
-		return new Coordinator(placement, self, replicas.byMember(), clock, time,
-				new ReplicationPolicy(topology.size(), topology.factor()),
+		return new Coordinator(placement, self, replicas.byMember(), clock, time, policyOf(topology),
 				new CoordinationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay(), idempotencyOf(properties)),
 				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
+	}
+
+	private static ReplicationPolicy policyOf(Topology topology) {
+		List<ReplicationPolicy> parts = topology.isChanging()
+				? topology.parts().stream().map(ClusterConfiguration::policyOf).toList() : List.of();
+		return new ReplicationPolicy(topology.size(), topology.factor(), parts);
 	}
 
 	private static CoordinationSettings.Idempotency idempotencyOf(KvorumProperties properties) {

@@ -17,6 +17,8 @@ final class ClusterRules {
 
 	private static final String NODES = "kvorum.cluster.nodes";
 
+	private static final String NEXT_NODES = "kvorum.cluster.next-nodes";
+
 	private final List<Violation> violations = new ArrayList<>();
 
 	private final boolean isSecure;
@@ -28,26 +30,33 @@ final class ClusterRules {
 	/** The rules that these properties violate. */
 	static List<Violation> violatedBy(Cluster cluster) {
 		ClusterRules rules = new ClusterRules(cluster.ssl().bundle() != null);
-		Set<ReplicaAddress> nodes = rules.checkNodes(cluster.nodes());
+		Set<ReplicaAddress> nodes = new HashSet<>(rules.checkNodes(NODES, cluster.nodes()));
+		nodes.addAll(rules.checkNodes(NEXT_NODES, cluster.nextNodes()));
 		String self = cluster.self();
 		if (self != null) {
-			rules.checkSelf(self, nodes, cluster.nodes());
+			rules.checkSelf(self, nodes, cluster.nodes(), cluster.nextNodes());
 		}
 		else if (!cluster.nodes().isEmpty()) {
 			rules.add(NODES, cluster.nodes(), "must come with " + SELF + ", the one that is this node");
+		}
+		if (cluster.nodes().isEmpty() && !cluster.nextNodes().isEmpty()) {
+			rules.add(NEXT_NODES, cluster.nextNodes(), "must come with " + NODES + ", the nodes before the change");
+		}
+		if (nodes.size() > Topology.MAX_MEMBERS) {
+			rules.add(NEXT_NODES, nodes.size() + " addresses in both lists", "must be at most " + Topology.MAX_MEMBERS);
 		}
 		return rules.violations;
 	}
 
 	/** Checks the addresses of all nodes and returns the well-formed ones. */
-	private Set<ReplicaAddress> checkNodes(List<String> nodes) {
+	private Set<ReplicaAddress> checkNodes(String property, List<String> nodes) {
 		if (nodes.size() > Topology.MAX_MEMBERS) {
-			add(NODES, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);
+			add(property, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);
 		}
 		Set<ReplicaAddress> addresses = new HashSet<>();
 		Set<String> zones = new HashSet<>();
 		for (int i = 0; i < nodes.size(); i++) {
-			String name = NODES + "[" + i + "]";
+			String name = property + "[" + i + "]";
 			String text = nodes.get(i);
 			parse(name, text, ClusterNode::parse).ifPresent(node -> {
 				zones.add(node.zone());
@@ -57,18 +66,21 @@ final class ClusterRules {
 			});
 		}
 		if (zones.size() > 1 && zones.contains("")) {
-			add(NODES, nodes, "must give a zone to all nodes, or to none");
+			add(property, nodes, "must give a zone to all nodes, or to none");
 		}
 		return addresses;
 	}
 
-	private void checkSelf(String self, Set<ReplicaAddress> addresses, List<String> nodes) {
+	private void checkSelf(String self, Set<ReplicaAddress> addresses, List<String> nodes, List<String> nextNodes) {
 		Optional<ReplicaAddress> address = parse(SELF, self, ReplicaAddress::parse);
 		if (nodes.isEmpty()) {
 			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes");
 		}
 		else if (address.isPresent() && !addresses.contains(address.get())) {
-			add(SELF, self, "must be one of %s, which is %s".formatted(NODES, nodes));
+			add(SELF, self,
+					nextNodes.isEmpty() ? "must be one of %s, which is %s".formatted(NODES, nodes)
+							: "must be one of %s, which is %s, or of %s, which is %s".formatted(NODES, nodes,
+									NEXT_NODES, nextNodes));
 		}
 	}
 

@@ -16,6 +16,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
@@ -128,13 +129,14 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(), replication.factor());
+				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(),
+				Math.max(replication.factor(), replication.nextFactorOrFactor()));
 	}
 
 	@Bean
 	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			RepairLog repairs, @Nullable NodeState state, KvorumProperties properties) {
-		return new StorageLifecycle(storage, clock, time, restore, repairs, state,
+			RepairLog repairs, @Nullable NodeState state, @Nullable ChangeState change, KvorumProperties properties) {
+		return new StorageLifecycle(storage, clock, time, restore, repairs, state, change,
 				properties.cluster().acceptAddress());
 	}
 

@@ -24,6 +24,9 @@ import io.kvorum.convergence.antientropy.RepairEvents;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairSettings;
 import io.kvorum.convergence.antientropy.Responder;
+import io.kvorum.convergence.change.ChangeState;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.Changeover;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintSettings;
 import io.kvorum.convergence.hints.HintedHandoff;
@@ -94,16 +97,22 @@ class PeersConfiguration {
 
 	@Bean
 	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			NodeState state, CollectedTombstones collected) {
-		return new LocalReplica(self, storage, clock, time, state, state, collected::contains);
+			NodeState state, ChangeState change, CollectedTombstones collected) {
+		return new LocalReplica(self, storage, clock, time, state, change.orElse(state), collected::contains);
 	}
 
 	@Bean
-	ReplicaTransport replicaTransport(Topology topology, LocalReplica local, KvorumProperties properties,
-			ReactorResourceFactory resources, WebClient.Builder clients, EventLoopCallers callers, TimeSource time,
-			SslBundles bundles, TransportEvents events) {
+	ChangeState changeState(Topology topology, RocksStorage storage) {
+		return new ChangeState(topology, storage);
+	}
+
+	@Bean
+	ReplicaTransport replicaTransport(Topology topology, ChangeState change, LocalReplica local,
+			KvorumProperties properties, ReactorResourceFactory resources, WebClient.Builder clients,
+			EventLoopCallers callers, TimeSource time, SslBundles bundles, TransportEvents events) {
 		Cluster cluster = properties.cluster();
-		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology, local,
+		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology,
+				change::standsOn, local,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),
@@ -195,6 +204,18 @@ class PeersConfiguration {
 	}
 
 	@Bean
+	Changeover changeover(Topology topology, Member self, ChangeState state, ReplicaTransport transport,
+			AntiEntropy antiEntropy, PromiseRepair promises, TimeSource time, ConvergenceThread thread) {
+		return new Changeover(topology, self, state, othersOf(transport, self), antiEntropy, promises::copy,
+				transport::endOthers, time, thread.alarms());
+	}
+
+	@Bean
+	Supplier<ChangeStatus> changeStatus(Changeover changeover) {
+		return changeover::status;
+	}
+
+	@Bean
 	Convergence convergence(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
 			ReplicaTransport transport) {
 		return Convergence.of(quarantine, antiEntropy, log, handoff, transport::there, transport::reachedBy);
@@ -202,9 +223,9 @@ class PeersConfiguration {
 
 	@Bean
 	BackgroundWork convergenceWork(Quarantine quarantine, AntiEntropy antiEntropy, HintedHandoff handoff,
-			ConvergenceThread thread) {
+			Changeover changeover, ConvergenceThread thread) {
 		return new BackgroundWork(BackgroundWork.REPLICA_PORT_OPEN,
-				Stream.of(quarantine.run(), antiEntropy.run(), handoff.run())
+				Stream.of(quarantine.run(), antiEntropy.run(), handoff.run(), changeover.run())
 					.map(work -> Flux.from(work).subscribeOn(thread.scheduler()))
 					.toList(),
 				() -> awaitVotingRight(quarantine));

@@ -63,10 +63,9 @@ final class StartReport {
 
 	private String cluster() {
 		ReplicaAddress self = this.properties.cluster().address();
-		return (self == null) ? "a cluster of one node"
-				: "%s%s of %d nodes%s, %d replicas of each key".formatted(self,
-						(this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", this.topology.size(),
-						zones(), this.topology.factor());
+		return (self == null) ? "a cluster of one node" : "%s%s of %d nodes%s, %d replicas of each key%s".formatted(
+				self, (this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", this.topology.size(), zones(),
+				this.topology.factor(), this.topology.isChanging() ? ", in a change of the topology" : "");
 	}
 
 	private String zones() {

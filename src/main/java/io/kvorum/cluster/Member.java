@@ -41,6 +41,14 @@ public record Member(int index, long id, String address, String zone, int weight
 		return Hashing.xxh3_64().hashBytesToLong(address.getBytes(StandardCharsets.UTF_8));
 	}
 
+	/**
+	 * A negative number that stands for this member in messages between nodes with
+	 * different topologies, where its index means another one.
+	 */
+	public int tag() {
+		return (int) this.id | Integer.MIN_VALUE;
+	}
+
 	/** This member at another position. */
 	Member at(int index) {
 		return new Member(index, this.id, this.address, this.zone, this.weight);

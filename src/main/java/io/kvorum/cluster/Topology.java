@@ -1,11 +1,14 @@
 package io.kvorum.cluster;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.stream.IntStream;
+import java.util.TreeMap;
+import java.util.stream.Stream;
 
 import com.dynatrace.hash4j.hashing.HashStream64;
 import com.dynatrace.hash4j.hashing.Hashing;
@@ -14,6 +17,9 @@ import io.kvorum.kv.Partitions;
 /**
  * The members of a cluster and how many of them hold a key by default. The order in which
  * they are given does not matter.
+ * <p>
+ * While a cluster changes from one topology to another it has both: see
+ * {@link #changing}.
  */
 public final class Topology {
 
@@ -29,10 +35,14 @@ public final class Topology {
 	/** How strongly each member draws partitions, compared with the others. */
 	private final double[] rates;
 
-	private Topology(List<Member> members, int factor, double[] rates) {
+	/** The topologies before and after a change; empty if this is one topology. */
+	private final List<Topology> parts;
+
+	private Topology(List<Member> members, int factor, double[] rates, List<Topology> parts) {
 		this.members = members;
 		this.factor = factor;
 		this.rates = rates;
+		this.parts = parts;
 	}
 
 	/**
@@ -67,9 +77,44 @@ public final class Topology {
 			throw new IllegalArgumentException("two members have the same identity, of " + addresses);
 		}
 		List<Member> sorted = members.stream().sorted(Comparator.comparing(Member::address)).toList();
-		List<Member> placed = IntStream.range(0, sorted.size()).mapToObj(index -> sorted.get(index).at(index)).toList();
+		List<Member> placed = placed(sorted);
 		int copies = Math.min(factor, placed.size());
-		return new Topology(placed, copies, Rates.of(placed, copies));
+		return new Topology(placed, copies, Rates.of(placed, copies), List.of());
+	}
+
+	/**
+	 * Both topologies of a cluster that changes from one to the other. Its members are
+	 * those of both, as they are in the second one if they are in it. An operation needs
+	 * enough replicas in each of the two.
+	 * <p>
+	 * This is the joint consensus of Raft (Ongaro and Ousterhout, 2014) for the replicas
+	 * of each key.
+	 * @throws IllegalArgumentException if one of them is itself a change, if they are the
+	 * same, or if they have more than {@value #MAX_MEMBERS} members in all
+	 */
+	public static Topology changing(Topology before, Topology after) {
+		if (before.isChanging() || after.isChanging()) {
+			throw new IllegalArgumentException("a change is from one topology to one other");
+		}
+		if (before.fingerprint() == after.fingerprint()) {
+			throw new IllegalArgumentException("there is nothing to change: both topologies are " + after);
+		}
+		Map<String, Member> members = new TreeMap<>();
+		Stream.of(before, after)
+			.flatMap(topology -> topology.members.stream())
+			.forEach(member -> members.put(member.address(), member));
+		if (members.size() > MAX_MEMBERS) {
+			throw new IllegalArgumentException(
+					"a topology has 1 to %d members, these two have %d".formatted(MAX_MEMBERS, members.size()));
+		}
+		return new Topology(placed(members.values()), Math.max(before.factor, after.factor), new double[0],
+				List.of(before, after));
+	}
+
+	private static List<Member> placed(Collection<Member> sorted) {
+		List<Member> placed = new ArrayList<>(sorted.size());
+		sorted.forEach(member -> placed.add(member.at(placed.size())));
+		return List.copyOf(placed);
 	}
 
 	/** The topology of a node without peers. */
@@ -86,9 +131,35 @@ public final class Topology {
 		return this.members.size();
 	}
 
-	/** Replicas of a key by default; at most {@link #size()}. */
+	/**
+	 * Replicas of a key by default; at most {@link #size()}. In a change, the larger
+	 * number of the two.
+	 */
 	public int factor() {
 		return this.factor;
+	}
+
+	/**
+	 * The number of members without which a majority of the replicas of each key is left:
+	 * a minority of the default number.
+	 */
+	public int tolerance() {
+		return parts().stream().mapToInt(part -> (part.factor - 1) / 2).min().orElseThrow();
+	}
+
+	/** Whether the cluster changes from one topology to another. */
+	public boolean isChanging() {
+		return !this.parts.isEmpty();
+	}
+
+	/** The topologies before and after a change; this one alone without a change. */
+	public List<Topology> parts() {
+		return isChanging() ? this.parts : List.of(this);
+	}
+
+	/** Whether a node is one of the members. */
+	public boolean has(Member member) {
+		return this.members.stream().anyMatch(other -> other.id() == member.id());
 	}
 
 	/** How strongly each member draws partitions, by index; it must not be changed. */
@@ -108,10 +179,26 @@ public final class Topology {
 	}
 
 	/**
+	 * The member that a number in a message stands for: its index, or its tag.
+	 * @throws IllegalArgumentException if there is none
+	 */
+	public Member memberOf(int number) {
+		return this.members.stream()
+			.filter(member -> number == ((number < 0) ? member.tag() : member.index()))
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException("no member has the number " + number));
+	}
+
+	/**
 	 * A hash over all that nodes must agree on before they work together: equal for nodes
 	 * that place every key alike.
 	 */
 	public long fingerprint() {
+		if (isChanging()) {
+			HashStream64 both = Hashing.xxh3_64().hashStream();
+			this.parts.forEach(part -> both.putLong(part.fingerprint()));
+			return both.getAsLong();
+		}
 		HashStream64 hash = Hashing.xxh3_64()
 			.hashStream()
 			.putInt(RendezvousPlacement.SCHEME)
@@ -132,6 +219,9 @@ public final class Topology {
 
 	@Override
 	public String toString() {
+		if (isChanging()) {
+			return "a change from %s to %s".formatted(this.parts.getFirst(), this.parts.getLast());
+		}
 		return "Topology[%s, factor %d]".formatted(this.members.stream().map(Topology::describe).toList(), this.factor);
 	}
 

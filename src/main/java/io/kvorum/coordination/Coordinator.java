@@ -2,6 +2,7 @@ package io.kvorum.coordination;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.IntPredicate;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
@@ -244,17 +245,11 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	/** Whether the acknowledgements suffice with this node's replica, and not without. */
 	private boolean needsOwnReplica(Key key, Replicas asked) {
-		boolean isOwn = false;
-		int others = 0;
-		for (Member member : this.placement.replicasOf(key, asked.from())) {
-			if (member.index() == this.self.index()) {
-				isOwn = true;
-			}
-			else if (this.replicas[member.index()].isThere()) {
-				others++;
-			}
-		}
-		return isOwn && others == asked.ack() - 1;
+		ReplicaSet set = replicasOf(key, asked);
+		IntPredicate isOwn = position -> set.at(position).member().index() == this.self.index();
+		IntPredicate isThere = position -> set.at(position).isThere();
+		return set.quorum().isPossibleFor(isOwn.or(isThere))
+				&& !set.quorum().isPossibleFor(isOwn.negate().and(isThere));
 	}
 
 	/** Whether this is the only node. */
@@ -268,7 +263,13 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	ReplicaSet replicasOf(Key key, Replicas asked) {
-		return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), this.replicas);
+		if (this.policy.parts().isEmpty()) {
+			return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), asked.ack(), this.replicas);
+		}
+		Replicas before = this.policy.of(0, asked);
+		Replicas after = this.policy.of(1, asked);
+		return ReplicaSet.ofBoth(this.placement.replicasOf(key, 0, before.from()), before.ack(),
+				this.placement.replicasOf(key, 1, after.from()), after.ack(), this.replicas);
 	}
 
 }

@@ -50,7 +50,7 @@ final class KeyRead extends KeyOperation {
 
 	private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
 		long started = this.node.time.nanos();
-		return Round.ofReads(this.set, this.asked.ack(), how, this.node.hedging, observe(Step.READ)).map(tally -> {
+		return Round.ofReads(this.set, how, this.node.hedging, observe(Step.READ)).map(tally -> {
 			reached(tally, OperationFailures::ofReads);
 			this.node.hedging.record(this.node.time.nanos() - started);
 			return tally;
@@ -89,8 +89,7 @@ final class KeyRead extends KeyOperation {
 			return answer(newest);
 		}
 		// An entry that was written with fewer copies does not get more.
-		Tally holding = tally.acknowledging(entry.version(), Math.min(tally.required(), copies),
-				position -> this.set.isCopy(position, copies));
+		Tally holding = tally.acknowledging(entry.version(), this.set.quorum(copies));
 		return holding.isDecided() ? answer(newest) : writeBack(holding, entry);
 	}
 

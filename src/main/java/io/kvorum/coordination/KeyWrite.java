@@ -190,7 +190,7 @@ final class KeyWrite extends KeyOperation {
 
 	private Mono<Version> newestVersion() {
 		return Round
-			.ofReads(this.set, this.asked.ack(), position -> this.set.at(position).readVersion(this.key, this.deadline),
+			.ofReads(this.set, position -> this.set.at(position).readVersion(this.key, this.deadline),
 					this.node.hedging, observe(Step.VERSIONS))
 			.map(tally -> reached(tally, OperationFailures::ofReads).newest().version());
 	}
@@ -215,11 +215,11 @@ final class KeyWrite extends KeyOperation {
 	 * @param earlier other versions under which it may have been sent before
 	 */
 	private Mono<Version> send(Entry entry, List<Version> earlier) {
-		if (this.set.present() < this.asked.ack()) {
-			return Mono.error(OperationFailures.ofAbsentees(this.set, this.asked.ack()));
+		if (!this.set.isEnoughPresent()) {
+			return Mono.error(OperationFailures.ofAbsentees(this.set));
 		}
 		return Round
-			.ofStores(this.set, Tally.awaiting(this.asked.ack(), this.set.size()),
+			.ofStores(this.set, Tally.awaiting(this.set.quorum()),
 					position -> this.set.at(position).store(this.key, entry, Purpose.WRITE, this.deadline), patience(),
 					missed(entry), observe(Step.STORE))
 			.flatMap(tally -> stored(tally, entry, earlier));
@@ -248,7 +248,7 @@ final class KeyWrite extends KeyOperation {
 	private Mono<Written> compareAndStore() {
 		OperationFailedException failure = refuseBallots();
 		return (failure != null) ? Mono.error(failure)
-				: Round.ofReads(this.set, this.asked.ack(), this::readOrVersion, this.node.hedging, observe(Step.READ))
+				: Round.ofReads(this.set, this::readOrVersion, this.node.hedging, observe(Step.READ))
 					.flatMap(tally -> compareAndStore(reached(tally, OperationFailures::ofReads)));
 	}
 

@@ -91,7 +91,7 @@ final class Proposer {
 	}
 
 	private Mono<Tally> prepare(Version ballot) {
-		return Round.ofStores(this.operation.set, awaiting(),
+		return Round.ofStores(this.operation.set, Tally.awaiting(this.operation.set.quorum()),
 				position -> this.operation.set.at(position)
 					.prepare(this.operation.key, ballot, this.operation.deadline),
 				this.operation.patience(), null, this.operation.observe(Step.PREPARE));
@@ -113,7 +113,7 @@ final class Proposer {
 	 */
 	Mono<Entry> accept(Promised promised, Entry entry) {
 		return Round
-			.ofStores(this.operation.set, awaiting(),
+			.ofStores(this.operation.set, Tally.awaiting(this.operation.set.quorum()),
 					position -> this.operation.set.at(position)
 						.accept(this.operation.key, entry, promised.version(), this.operation.deadline),
 					this.operation.patience(), this.operation.missed(entry), this.operation.observe(Step.ACCEPT))
@@ -121,10 +121,6 @@ final class Proposer {
 				follow(tally);
 				return (tally.decision() == Decision.REACHED) ? entry : null;
 			});
-	}
-
-	private Tally awaiting() {
-		return Tally.awaiting(this.operation.asked.ack(), this.operation.set.size());
 	}
 
 	/** Notes what stood in the way of replicas that refused; false if none has. */

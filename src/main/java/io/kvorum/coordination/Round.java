@@ -84,9 +84,9 @@ abstract class Round {
 	 * @param hedging decides when to hedge
 	 * @param observed observes the calls; null if the operation is not observed
 	 */
-	static Mono<Tally> ofReads(ReplicaSet set, int required, IntFunction<Mono<Reply>> ask, Hedging hedging,
+	static Mono<Tally> ofReads(ReplicaSet set, IntFunction<Mono<Reply>> ask, Hedging hedging,
 			@Nullable ObservedRound observed) {
-		Tally start = Tally.awaiting(required, set.size());
+		Tally start = Tally.awaiting(set.quorum());
 		Mono<Tally> round = (set.size() == 1) ? ofOne(ask, start, observed)
 				: Mono.create(sink -> new Reads(ask, start, hedging, observed, sink).begin());
 		return (observed != null) ? observed.timed(round) : round;
@@ -302,7 +302,7 @@ abstract class Round {
 
 		void begin() {
 			// One alarm for each further replica: two of five may be silent.
-			int alarms = this.replicas - super.tally.required();
+			int alarms = this.replicas - super.tally.needed();
 			askMore();
 			if (alarms > 0 && !isDisposed()) {
 				new Alarm(alarms).set();
@@ -326,7 +326,7 @@ abstract class Round {
 
 		private synchronized @Nullable Call next() {
 			Tally tally = super.tally;
-			int needed = tally.required() + tally.failed();
+			int needed = tally.needed();
 			if (tally.isDecided() || this.disposed || this.asked == Math.min(this.replicas, needed + this.hedges)) {
 				return null;
 			}

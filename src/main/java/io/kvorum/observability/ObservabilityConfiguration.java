@@ -10,6 +10,7 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.Coordinator;
+import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
@@ -107,8 +108,8 @@ class ObservabilityConfiguration {
 
 	@Bean
 	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, Supplier<List<PeerStatus>> peers,
-			Inspection inspection) {
-		return new TopologyEndpoint(topology, local.member(), peers, inspection);
+			Inspection inspection, Supplier<ChangeStatus> change) {
+		return new TopologyEndpoint(topology, local.member(), peers, inspection, change);
 	}
 
 	@Bean

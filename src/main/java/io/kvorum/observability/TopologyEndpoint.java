@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.Inspection.Holding;
 import io.kvorum.coordination.Inspection.Whereabouts;
@@ -50,7 +51,12 @@ final class TopologyEndpoint {
 
 	private final Inspection inspection;
 
-	TopologyEndpoint(Topology topology, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection) {
+	/** The progress of a change of the topology. */
+	private final Supplier<ChangeStatus> change;
+
+	TopologyEndpoint(Topology topology, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection,
+			Supplier<ChangeStatus> change) {
+		this.change = change;
 		this.topology = topology;
 		this.self = self;
 		this.peers = peers;
@@ -91,8 +97,28 @@ final class TopologyEndpoint {
 		}
 		body.put("replicationFactor", this.topology.factor());
 		body.put("partitions", Partitions.COUNT);
+		if (this.topology.isChanging()) {
+			body.put("change", change());
+		}
 		body.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
 		return body;
+	}
+
+	private Map<String, Object> change() {
+		ChangeStatus status = this.change.get();
+		Map<String, Object> change = new LinkedHashMap<>();
+		change.put("from", addresses(this.topology.parts().getFirst().members()));
+		change.put("to", addresses(this.topology.parts().getLast().members()));
+		change.put("step", status.step().text());
+		change.put("waitsFor", addresses(status.waitsFor()));
+		if (!status.why().isEmpty()) {
+			change.put("why", status.why());
+		}
+		return change;
+	}
+
+	private static List<String> addresses(List<Member> members) {
+		return members.stream().map(Member::address).toList();
 	}
 
 	/** An attribute of each member, by its address. */

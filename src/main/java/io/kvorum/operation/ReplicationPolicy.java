@@ -1,5 +1,7 @@
 package io.kvorum.operation;
 
+import java.util.List;
+
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Replicas;
 
@@ -8,8 +10,32 @@ import io.kvorum.kv.Replicas;
  *
  * @param nodes the number of nodes of the cluster
  * @param factor the default number of replicas of a key
+ * @param parts the policies before and after a change of the cluster; empty if it does
+ * not change
  */
-public record ReplicationPolicy(int nodes, int factor) {
+public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> parts) {
+
+	/** The policy of a cluster that does not change. */
+	public ReplicationPolicy(int nodes, int factor) {
+		this(nodes, factor, List.of());
+	}
+
+	/**
+	 * The numbers of an operation before or after a change of the cluster. An operation
+	 * of the default number of replicas has the default of that cluster too.
+	 * @param part 0 before the change, 1 after it
+	 */
+	public Replicas of(int part, Replicas asked) {
+		ReplicationPolicy policy = this.parts.get(part);
+		Replicas defaults = defaults();
+		if (asked.from() != defaults.from()) {
+			int from = Math.min(asked.from(), policy.nodes);
+			return new Replicas(Math.min(asked.ack(), from), from, asked.copies());
+		}
+		int from = policy.defaults().from();
+		int ack = (asked.ack() == defaults.ack()) ? policy.defaults().ack() : Math.min(asked.ack(), from);
+		return new Replicas(ack, from, asked.copies());
+	}
 
 	/** The replicas of a request that names none: a majority of the replica set. */
 	public Replicas defaults() {

@@ -2,7 +2,6 @@ package io.kvorum.quorum;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.IntPredicate;
 
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply.Acknowledged;
@@ -23,20 +22,17 @@ public final class Tally {
 
 	private static final Failed NO_COPY = Failed.notDone(Reason.UNAVAILABLE, "it is to hold no copy of the entry");
 
-	private final int required;
+	private final Quorum quorum;
 
 	/** Replies by position; null if there is none yet. Never changed. */
 	private final @Nullable Reply[] replies;
 
-	private final int succeeded;
+	private final Decision decision;
 
-	private final int failed;
-
-	private Tally(int required, @Nullable Reply[] replies, int succeeded, int failed) {
-		this.required = required;
+	private Tally(Quorum quorum, @Nullable Reply[] replies) {
+		this.quorum = quorum;
 		this.replies = replies;
-		this.succeeded = succeeded;
-		this.failed = failed;
+		this.decision = quorum.decide(replies);
 	}
 
 	/**
@@ -45,10 +41,12 @@ public final class Tally {
 	 * @param replicas number of all replicas
 	 */
 	public static Tally awaiting(int required, int replicas) {
-		if (required < 1 || required > replicas) {
-			throw new IllegalArgumentException("%d of %d replicas cannot succeed".formatted(required, replicas));
-		}
-		return new Tally(required, new Reply[replicas], 0, 0);
+		return awaiting(Quorum.of(required, replicas));
+	}
+
+	/** A tally without replies, of the replicas of a quorum. */
+	public static Tally awaiting(Quorum quorum) {
+		return new Tally(quorum, new Reply[quorum.replicas()]);
 	}
 
 	/** The tally with the reply of the replica at this position. */
@@ -58,31 +56,55 @@ public final class Tally {
 		}
 		@Nullable Reply[] more = this.replies.clone();
 		more[position] = reply;
-		return (reply instanceof Failed) ? new Tally(this.required, more, this.succeeded, this.failed + 1)
-				: new Tally(this.required, more, this.succeeded + 1, this.failed);
+		return new Tally(this.quorum, more);
 	}
 
 	public Decision decision() {
-		if (this.succeeded >= this.required) {
-			return Decision.REACHED;
-		}
-		return (this.replies.length - this.failed < this.required) ? Decision.UNREACHABLE : Decision.PENDING;
+		return this.decision;
 	}
 
 	public boolean isDecided() {
-		return decision() != Decision.PENDING;
+		return this.decision != Decision.PENDING;
 	}
 
+	/**
+	 * The number of replicas that must succeed. Of two groups, the number of the one that
+	 * lacks more.
+	 */
 	public int required() {
-		return this.required;
+		return this.quorum.worse(this.replies).required();
 	}
 
+	/** The number of replicas that have succeeded, of those of {@link #required()}. */
 	public int succeeded() {
-		return this.succeeded;
+		return this.quorum.worse(this.replies).succeeded(this.replies);
 	}
 
+	/** Whether any replica has succeeded. */
+	public boolean hasSuccess() {
+		for (Reply reply : this.replies) {
+			if (reply != null && !(reply instanceof Failed)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** The number of replicas that have failed. */
 	public int failed() {
-		return this.failed;
+		int failed = 0;
+		for (Reply reply : this.replies) {
+			failed += (reply instanceof Failed) ? 1 : 0;
+		}
+		return failed;
+	}
+
+	/**
+	 * The number of replicas that have to be asked, given those that have failed. All, if
+	 * they are of two groups.
+	 */
+	public int needed() {
+		return this.quorum.isOfTwo() ? replicas() : Math.min(replicas(), this.quorum.required() + failed());
 	}
 
 	/** The number of replicas. */
@@ -117,26 +139,22 @@ public final class Tally {
 
 	/** Whether the required number of replicas hold this version, or a newer one. */
 	public boolean isHeldByEnough(Version version) {
-		return acknowledging(version, this.required, _ -> true).decision() == Decision.REACHED;
+		return acknowledging(version, this.quorum).decision() == Decision.REACHED;
 	}
 
 	/**
 	 * The tally of a store that follows a read. Replicas that hold this version, or a
 	 * newer one, have acknowledged it. The others are still to be asked, but for those
-	 * that are to hold no copy: they have failed.
-	 * @param isCopy whether the replica at a position is to hold a copy
+	 * that do not count: they have failed.
+	 * @param quorum of the replicas that are to hold a copy
 	 */
-	public Tally acknowledging(Version version, int required, IntPredicate isCopy) {
-		Tally store = awaiting(required, this.replies.length);
-		for (int position = 0; position < this.replies.length; position++) {
-			if (holds(position, version)) {
-				store = store.add(position, Acknowledged.INSTANCE);
-			}
-			else if (!isCopy.test(position)) {
-				store = store.add(position, NO_COPY);
-			}
+	public Tally acknowledging(Version version, Quorum quorum) {
+		@Nullable Reply[] held = new Reply[this.replies.length];
+		for (int position = 0; position < held.length; position++) {
+			held[position] = holds(position, version) ? Acknowledged.INSTANCE
+					: quorum.counts(position) ? null : NO_COPY;
 		}
-		return store;
+		return new Tally(quorum, held);
 	}
 
 	/** Whether the replica at this position holds this version, or a newer one. */

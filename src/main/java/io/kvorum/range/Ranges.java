@@ -73,7 +73,7 @@ public final class Ranges {
 	 */
 	public RangeCursor open(RangeScope scope, KeyRange range, long limit, Function<Key, Mono<Live>> read,
 			OperationObserver observer) {
-		ReplicaSet asked = ReplicaSet.of(membersOf(scope), this.replicas);
+		ReplicaSet asked = ReplicaSet.of(membersOf(scope), requiredOf(scope), this.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
 			lend(bytes);
@@ -113,18 +113,25 @@ public final class Ranges {
 		};
 	}
 
+	/**
+	 * While the topology changes, a majority of each key's replicas has to take part both
+	 * before and after the change: as many may be missing as either allows.
+	 */
 	private int requiredOf(RangeScope scope) {
-		int factor = this.topology.factor();
 		return switch (scope) {
-			case CLUSTER -> this.topology.size() - (factor - Replicas.majorityOf(factor).ack());
+			case CLUSTER -> this.topology.size() - this.topology.tolerance();
 			case NODE -> 1;
 		};
 	}
 
-	/** What one node holds is not judged by others. */
+	/**
+	 * What one node holds is not judged by others. While the topology changes, no number
+	 * of nodes is known to be a majority both before and after it, but for all.
+	 */
 	private int majorityOf(RangeScope scope) {
 		return switch (scope) {
-			case CLUSTER -> Replicas.majorityOf(this.topology.factor()).ack();
+			case CLUSTER ->
+				this.topology.isChanging() ? this.topology.size() : Replicas.majorityOf(this.topology.factor()).ack();
 			case NODE -> 1;
 		};
 	}

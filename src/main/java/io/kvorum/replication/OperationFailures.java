@@ -42,8 +42,8 @@ public final class OperationFailures {
 	}
 
 	/** The failure of a write that was not begun because too few replicas are there. */
-	public static OperationFailedException ofAbsentees(ReplicaSet set, int required) {
-		Tally tally = Tally.awaiting(required, set.size());
+	public static OperationFailedException ofAbsentees(ReplicaSet set) {
+		Tally tally = Tally.awaiting(set.quorum());
 		for (int position = set.present(); position < set.size(); position++) {
 			tally = tally.add(position, Failed.notDone(Reason.AWAY, "the replica is known to be away"));
 		}
@@ -125,7 +125,7 @@ public final class OperationFailures {
 			}
 		}
 		boolean mayHaveHappened = stores
-				&& (tally.succeeded() > 0 || failures.stream().anyMatch(ReplicaFailure::mayHaveHappened));
+				&& (tally.hasSuccess() || failures.stream().anyMatch(ReplicaFailure::mayHaveHappened));
 		long lasting = failures.stream().filter(replica -> !replica.mayRetry()).count();
 		return new OperationFailedException((known != null) ? known : kindOf(tally, replies, mayHaveHappened),
 				message(replies), tally.required(), tally.succeeded(), mayHaveHappened,
@@ -136,7 +136,7 @@ public final class OperationFailures {
 		if (replies.stream().allMatch(failed -> failed.reason() == Reason.NO_SPACE)) {
 			return Kind.NO_SPACE;
 		}
-		boolean isNotBegun = tally.succeeded() == 0 && !mayHaveHappened;
+		boolean isNotBegun = !tally.hasSuccess() && !mayHaveHappened;
 		return (isNotBegun && replies.stream().allMatch(OperationFailures::isNotAccepted)) ? Kind.NOT_ACCEPTED
 				: Kind.NOT_ENOUGH_REPLICAS;
 	}

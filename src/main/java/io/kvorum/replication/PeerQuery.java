@@ -83,7 +83,13 @@ public final class PeerQuery {
 		PROMISES(7),
 
 		/** A {@link KeyHead}, for inspection. Only for nodes that know ballots. */
-		HEAD(8);
+		HEAD(8),
+
+		/**
+		 * How far the node is in a change of the topology. Asked by nodes in a change
+		 * only, so by none of a release without changes.
+		 */
+		CHANGE(9);
 
 		private final byte code;
 

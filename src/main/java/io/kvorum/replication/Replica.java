@@ -120,6 +120,14 @@ public interface Replica {
 	 */
 	long expectedNanos();
 
+	/**
+	 * Whether the replica has the same topology as this node. While the topology changes,
+	 * a node works with others that have the one before or after the change.
+	 */
+	default boolean isOfSameTopology() {
+		return true;
+	}
+
 	/** Whether the replica may answer: it is not known to be away. */
 	default boolean isThere() {
 		return expectedNanos() != AWAY;

@@ -77,7 +77,7 @@ final class PeerStream {
 
 	private final WebClient client;
 
-	private final String fingerprint;
+	private final TopologyNames topologies;
 
 	private final int factor;
 
@@ -117,6 +117,9 @@ final class PeerStream {
 
 	private boolean pinged;
 
+	/** Whether the peer had the topology of this node when the last stream was opened. */
+	private volatile boolean isOfSameTopology = true;
+
 	/** Form of the entries on the current stream, or on the last one. */
 	private volatile EntryForm form = EntryForm.STORED;
 
@@ -137,7 +140,7 @@ final class PeerStream {
 	/** The writer's taken bytes when {@link #watch} last looked. */
 	private long takenBytes;
 
-	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, String fingerprint, int factor,
+	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, TopologyNames topologies, int factor,
 			TransportSettings settings, Handshake handshake, TimeSource time, TransportEvents events, PeerState state,
 			@Nullable PeerStream large) {
 		this.self = self;
@@ -145,7 +148,7 @@ final class PeerStream {
 		this.lane = (large != null) ? Lane.SMALL : Lane.LARGE;
 		this.loop = loop;
 		this.client = client;
-		this.fingerprint = fingerprint;
+		this.topologies = topologies;
 		this.factor = factor;
 		this.settings = settings;
 		this.handshake = handshake;
@@ -233,6 +236,11 @@ final class PeerStream {
 	/** Whether operations can be sent. Called from any thread. */
 	boolean isOpen() {
 		return this.absence == null;
+	}
+
+	/** Whether the peer has the topology of this node. Called from any thread. */
+	boolean isOfSameTopology() {
+		return this.isOfSameTopology;
 	}
 
 	/** Whether it is open to a peer that knows no ballots. Called from any thread. */
@@ -337,7 +345,7 @@ final class PeerStream {
 
 	private Opening opening(String challenge) {
 		return new Opening(challenge, this.handshake.isNeeded() ? this.handshake.nonce() : "", this.self.address(),
-				this.peer.address(), this.lane.name(), this.fingerprint);
+				this.peer.address(), this.lane.name(), this.topologies.text());
 	}
 
 	private Mono<Void> exchange(Opening opening, FrameReader<ReplyFrame> reader) {
@@ -357,7 +365,7 @@ final class PeerStream {
 		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
-		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.fingerprint);
+		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.topologies.text());
 		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
 		if (this.handshake.isNeeded()) {
 			headers.set(ReplicaProtocol.CHALLENGE_HEADER, opening.challenge());
@@ -387,6 +395,8 @@ final class PeerStream {
 			return Mono.never();
 		}
 		this.form = new EntryForm(chosen.newest(), this.factor);
+		String theirs = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.TOPOLOGY_HEADER);
+		this.isOfSameTopology = theirs == null || theirs.equals(this.topologies.text());
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);

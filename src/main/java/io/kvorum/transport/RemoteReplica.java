@@ -96,6 +96,11 @@ final class RemoteReplica implements Replica {
 		return true;
 	}
 
+	@Override
+	public boolean isOfSameTopology() {
+		return this.large.isOfSameTopology();
+	}
+
 	private Mono<Reply> call(Call call, Key key, Version version, byte[] entry, Deadline deadline) {
 		return Mono.create(sink -> {
 			Executor caller = this.callers.current();

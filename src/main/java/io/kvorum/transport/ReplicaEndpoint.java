@@ -11,6 +11,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -75,8 +76,11 @@ final class ReplicaEndpoint {
 	/** Receives the address of each node that has opened a stream. */
 	private final Consumer<String> onAccepted;
 
-	/** The accepted streams, with the address of their node. */
-	private final ConcurrentHashMap<ReplicaStream, String> streams = new ConcurrentHashMap<>();
+	/** The accepted streams, with their node. */
+	private final ConcurrentHashMap<ReplicaStream, Caller> streams = new ConcurrentHashMap<>();
+
+	/** The fingerprint of the topology that other nodes must have. */
+	private final LongSupplier standsOn;
 
 	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
@@ -86,13 +90,14 @@ final class ReplicaEndpoint {
 	/** Whether the streams have been ended. One that was being opened may still come. */
 	private volatile boolean ended;
 
-	ReplicaEndpoint(Topology topology, Member self, Replica replica, TransportSettings settings, TimeSource time,
-			CallerThreads callers, PendingConnections pending, Handshake handshake, Consumer<String> onAccepted,
-			TransportEvents events) {
+	ReplicaEndpoint(Topology topology, LongSupplier standsOn, Member self, Replica replica, TransportSettings settings,
+			TimeSource time, CallerThreads callers, PendingConnections pending, Handshake handshake,
+			Consumer<String> onAccepted, TransportEvents events) {
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.pending = pending;
 		this.topology = topology;
+		this.standsOn = standsOn;
 		this.self = self;
 		this.replica = replica;
 		this.settings = settings;
@@ -127,13 +132,15 @@ final class ReplicaEndpoint {
 				() -> PendingConnections.close(channel), this.events);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
-			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version));
+			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version))
+			.header(ReplicaProtocol.TOPOLOGY_HEADER, TopologyNames.of(this.topology).text());
 		if (this.handshake.isNeeded()) {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
 		}
 		return answer.body((response,
 				_) -> response.writeWith(stream.exchange(request.body(BodyExtractors.toDataBuffers()))
-					.doFirst(() -> register(stream, header(request, ReplicaProtocol.FROM_HEADER).orElse("")))
+					.doFirst(() -> register(stream,
+							new Caller(header(request, ReplicaProtocol.FROM_HEADER).orElse(""), topologies(request))))
 					.doFinally(_ -> this.streams.remove(stream))));
 	}
 
@@ -142,16 +149,16 @@ final class ReplicaEndpoint {
 		return connection.channel();
 	}
 
-	private void register(ReplicaStream stream, String from) {
+	private void register(ReplicaStream stream, Caller from) {
 		this.streams.put(stream, from);
-		if (this.ended) {
+		if (this.ended || !from.topologies.include(this.standsOn.getAsLong())) {
 			stream.end();
 		}
 		else if (this.stopping) {
 			stream.leave();
 		}
 		else {
-			this.onAccepted.accept(from);
+			this.onAccepted.accept(from.address);
 		}
 	}
 
@@ -181,8 +188,7 @@ final class ReplicaEndpoint {
 			return new Refusal(Refused.ADDRESS, HttpStatus.MISDIRECTED_REQUEST,
 					"this is %s, not %s".formatted(this.self.address(), to));
 		}
-		String fingerprint = header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse("none");
-		if (!fingerprint.equals(ReplicaProtocol.fingerprint(this.topology.fingerprint()))) {
+		if (!topologies(request).include(this.standsOn.getAsLong())) {
 			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
 					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
 						.formatted(this.self.address(), this.topology));
@@ -192,6 +198,10 @@ final class ReplicaEndpoint {
 					"%s has no such lane".formatted(this.self.address()));
 		}
 		return null;
+	}
+
+	private static TopologyNames topologies(ServerRequest request) {
+		return new TopologyNames(header(request, ReplicaProtocol.TOPOLOGY_HEADER).orElse("none"));
 	}
 
 	/** The protocol versions of the calling node; null if it names none. */
@@ -247,12 +257,18 @@ final class ReplicaEndpoint {
 					.isPresent();
 	}
 
-	/** The node that the caller claims to be; empty if the cluster has no such node. */
+	/**
+	 * The node that the caller claims to be; empty if the cluster has no such node. A
+	 * node that changes its topology may be one that this node does not know yet.
+	 */
 	private Optional<Member> claimed(ServerRequest request) {
+		boolean isChanging = topologies(request).isChange();
 		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
 			.stream()
 			.filter(member -> member.address().equals(address))
-			.findFirst());
+			.findFirst()
+			.or(() -> (isChanging && ReplicaProtocol.isAddress(address)) ? Optional.of(new Member(0, address))
+					: Optional.empty()));
 	}
 
 	private static Optional<String> header(ServerRequest request, String name) {
@@ -311,7 +327,7 @@ final class ReplicaEndpoint {
 		Map<String, Set<Lane>> open = new HashMap<>();
 		this.streams.forEach((stream, from) -> {
 			if (stream.isOpen()) {
-				open.computeIfAbsent(from, _ -> EnumSet.noneOf(Lane.class)).add(stream.lane());
+				open.computeIfAbsent(from.address, _ -> EnumSet.noneOf(Lane.class)).add(stream.lane());
 			}
 		});
 		open.values().removeIf(lanes -> lanes.size() < Lane.values().length);
@@ -323,9 +339,24 @@ final class ReplicaEndpoint {
 		this.streams.keySet().forEach(ReplicaStream::end);
 	}
 
+	/**
+	 * Ends the streams of nodes that do not have the topology that this node stands on.
+	 */
+	void endOthers() {
+		this.streams.forEach((stream, from) -> {
+			if (!from.topologies.include(this.standsOn.getAsLong())) {
+				stream.end();
+			}
+		});
+	}
+
 	/** Ends the streams of peers that have been silent for too long. */
 	void endSilent() {
 		this.streams.keySet().forEach(ReplicaStream::endIfSilent);
+	}
+
+	/** A node that has opened a stream. */
+	private record Caller(String address, TopologyNames topologies) {
 	}
 
 	private record Refusal(Refused why, HttpStatus status, String words) {

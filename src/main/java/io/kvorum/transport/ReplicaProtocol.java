@@ -1,5 +1,7 @@
 package io.kvorum.transport;
 
+import java.util.regex.Pattern;
+
 import io.kvorum.cluster.Member;
 import io.kvorum.replication.PeerQuery;
 
@@ -44,7 +46,10 @@ final class ReplicaProtocol {
 	/** The newest version of the calling node. */
 	static final String NEWEST_VERSION_HEADER = "Kvorum-Protocol-Newest";
 
-	/** The fingerprint of the calling node's topology. */
+	/**
+	 * The {@link TopologyNames} of the calling node. In the response, those of the called
+	 * node; a node that does not send them has the same as the calling one.
+	 */
 	static final String TOPOLOGY_HEADER = "Kvorum-Topology";
 
 	/** The address of the calling node. */
@@ -126,20 +131,23 @@ final class ReplicaProtocol {
 	/** Scheme in the address of each node, with TLS and without. */
 	private static final String SCHEME = "http://";
 
+	private static final Pattern AN_ADDRESS = Pattern.compile("http://[A-Za-z0-9._:\\[\\]-]{1,255}:[0-9]{1,5}");
+
 	/** Longest text of the other end that is passed on, in characters. */
 	private static final int MAX_WORDS_LENGTH = 300;
 
 	private ReplicaProtocol() {
 	}
 
-	static String fingerprint(long fingerprint) {
-		return Long.toHexString(fingerprint);
-	}
-
 	/** The host that is dialled; a node's address is http://host:port. */
 	static String host(Member member) {
 		String address = member.address();
 		return address.substring(SCHEME.length(), address.lastIndexOf(':'));
+	}
+
+	/** Whether a text of another node has the form of an address. */
+	static boolean isAddress(String text) {
+		return AN_ADDRESS.matcher(text).matches();
 	}
 
 	static String url(Member member, boolean isSecure, String path) {

@@ -93,26 +93,28 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/**
 	 * Creates a transport that is not started.
 	 * @param address to listen on
+	 * @param standsOn the fingerprint of the topology that other nodes must have
 	 * @param local the replica of this node
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
 	 * @param onConnection receives the event loop of each connection, on that loop
 	 * @param random unpredictable numbers; used by this constructor only
 	 */
-	public ReplicaTransport(InetSocketAddress address, Topology topology, Replica local, TransportSettings settings,
-			LoopResources loops, WebClient.Builder clients, Consumer<EventLoop> onConnection, CallerThreads callers,
-			TimeSource time, LongSupplier random, TransportEvents events) {
+	public ReplicaTransport(InetSocketAddress address, Topology topology, LongSupplier standsOn, Replica local,
+			TransportSettings settings, LoopResources loops, WebClient.Builder clients,
+			Consumer<EventLoop> onConnection, CallerThreads callers, TimeSource time, LongSupplier random,
+			TransportEvents events) {
 		this.address = address;
 		this.settings = settings;
 		this.loops = loops;
 		this.onConnection = onConnection;
 		Member self = local.member();
 		Handshake handshake = new Handshake(settings.secret(), random, time);
-		this.endpoint = new ReplicaEndpoint(topology, self, local, settings, time, callers, this.pending, handshake,
-				this::wake, events);
+		this.endpoint = new ReplicaEndpoint(topology, standsOn, self, local, settings, time, callers, this.pending,
+				handshake, this::wake, events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
-		String fingerprint = ReplicaProtocol.fingerprint(topology.fingerprint());
+		TopologyNames topologies = TopologyNames.of(topology);
 		for (Member member : topology.members()) {
 			if (member.equals(self)) {
 				this.replicas.add(local);
@@ -121,11 +123,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 			PeerState state = new PeerState(member, eventLoops.size() + 1, time, events);
 			int loopOfLarge = member.index() % eventLoops.size();
 			PeerStream large = new PeerStream(self, member, eventLoops.get(loopOfLarge), pinned.get(loopOfLarge),
-					fingerprint, topology.factor(), settings, handshake, time, events, state, null);
+					topologies, topology.factor(), settings, handshake, time, events, state, null);
 			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
 			for (int i = 0; i < eventLoops.size(); i++) {
 				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
-						fingerprint, topology.factor(), settings, handshake, time, events, state, large));
+						topologies, topology.factor(), settings, handshake, time, events, state, large));
 			}
 			this.states.add(state);
 			this.streams.add(large);
@@ -173,6 +175,13 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/** The addresses of the peers that have an open stream of each lane to this node. */
 	public Set<String> reachedBy() {
 		return this.endpoint.reachedBy();
+	}
+
+	/**
+	 * Ends the streams of nodes that do not have the topology that this node stands on.
+	 */
+	public void endOthers() {
+		this.endpoint.endOthers();
 	}
 
 	@Override

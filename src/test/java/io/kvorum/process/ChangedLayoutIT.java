@@ -5,7 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -42,6 +44,9 @@ class ChangedLayoutIT {
 
 	/** By the number of the node. */
 	private final Map<Integer, NodeProcess> running = new TreeMap<>();
+
+	/** Restarts so far, in names of keys. */
+	private int restarts;
 
 	private final List<String> keys = new ArrayList<>();
 
@@ -108,6 +113,52 @@ class ChangedLayoutIT {
 		assertAllIsReadAtEachNode();
 	}
 
+	@Test
+	@DisplayName("from three nodes to four others and back to three without a stop: all is read and written at each node meanwhile")
+	void withoutAStop() throws InterruptedException {
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		change(List.of(1, 2, 3), List.of(2, 3, 4, 5));
+		write(5, "of four");
+		change(List.of(2, 3, 4, 5), List.of(1, 4, 5));
+		kill(4);
+		assertAllIsReadAtEachNode();
+	}
+
+	/** Changes the nodes by two restarts of each. */
+	private void change(List<Integer> from, List<Integer> to) throws InterruptedException {
+		Set<Integer> both = new TreeSet<>(from);
+		both.addAll(to);
+		for (int node : both) {
+			restart(node, "kvorum.cluster.nodes=" + list(from), "kvorum.cluster.next-nodes=" + list(to));
+		}
+		Poll.until(() -> "the change is done: " + both.stream().map(this::changeAt).toList(), CONVERGED_DEADLINE,
+				() -> both.stream().allMatch(node -> "done".equals(changeAt(node).get("step"))));
+		assertAllIsReadAtEachNode();
+		for (int node : to) {
+			restart(node, "kvorum.cluster.nodes=" + list(to));
+		}
+		both.removeAll(to);
+		both.forEach(this::kill);
+		assertAllIsReadAtEachNode();
+	}
+
+	/** While it is down, the others serve. */
+	private void restart(int node, String... properties) throws InterruptedException {
+		NodeProcess before = this.running.remove(node);
+		if (before != null) {
+			before.stop();
+			write(this.running.keySet().iterator().next(), "while %d restarts, %d".formatted(node, this.restarts++));
+			assertAllIsReadAtEachNode();
+		}
+		launch(node, 3, properties).awaitReady();
+	}
+
+	private Map<?, ?> changeAt(int node) {
+		Object told = client(node).exchange("GET", "/actuator/topology").json();
+		return (told instanceof Map<?, ?> map && map.get("change") instanceof Map<?, ?> change) ? change : Map.of();
+	}
+
 	private void kill(int node) {
 		Objects.requireNonNull(this.running.remove(node)).kill9();
 	}
@@ -122,16 +173,8 @@ class ChangedLayoutIT {
 
 	/** Starts nodes together; returns when they have converged. */
 	private void start(int factor, Integer... members) throws InterruptedException {
-		String list = List.of(members)
-			.stream()
-			.map(node -> this.addresses.get(node - 1) + this.attributes.getOrDefault(node, ""))
-			.collect(Collectors.joining(","));
 		for (int node : members) {
-			NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
-				.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
-				.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
-						"kvorum.cluster.self=" + this.addresses.get(node - 1), "kvorum.cluster.nodes=" + list);
-			this.running.put(node, this.nodes.launch(spec));
+			launch(node, factor, "kvorum.cluster.nodes=" + list(List.of(members)));
 		}
 		for (NodeProcess node : this.running.values()) {
 			node.awaitReady();
@@ -142,6 +185,25 @@ class ChangedLayoutIT {
 				.allMatch(
 						told -> Boolean.TRUE.equals(told.get("converged")) && "member".equals(told.get("membership"))));
 		}
+	}
+
+	private String list(List<Integer> members) {
+		return members.stream()
+			.map(node -> this.addresses.get(node - 1) + this.attributes.getOrDefault(node, ""))
+			.collect(Collectors.joining(","));
+	}
+
+	private NodeProcess launch(int node, int factor, String... properties) {
+		NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
+			.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
+			.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
+					"kvorum.replication.write-timeout=20s", "kvorum.replication.read-timeout=20s",
+					"management.endpoints.web.exposure.include=health,topology",
+					"kvorum.cluster.self=" + this.addresses.get(node - 1))
+			.with(properties);
+		NodeProcess process = this.nodes.launch(spec);
+		this.running.put(node, process);
+		return process;
 	}
 
 	private List<Map<?, ?>> convergence() {

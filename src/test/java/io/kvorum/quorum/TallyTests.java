@@ -144,7 +144,7 @@ class TallyTests {
 		}
 		assertThat(tally.behind(version)).isEqualTo(behind);
 		assertThat(tally.isHeldByEnough(version)).isEqualTo(holders.size() >= required);
-		Tally store = tally.acknowledging(version, required, _ -> true);
+		Tally store = tally.acknowledging(version, Quorum.of(required, replies.size()));
 		for (int position = 0; position < replies.size(); position++) {
 			boolean isHolder = holders.contains(position);
 			assertThat(tally.holds(position, version)).isEqualTo(isHolder);

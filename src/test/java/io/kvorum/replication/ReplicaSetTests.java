@@ -20,7 +20,7 @@ class ReplicaSetTests {
 
 	private ReplicaSet setOf(List<Integer> indexes) {
 		List<Member> members = indexes.stream().map(index -> this.all.get(index).member()).toList();
-		return ReplicaSet.of(members, this.all.toArray(Replica[]::new));
+		return ReplicaSet.of(members, 1, this.all.toArray(Replica[]::new));
 	}
 
 	private static List<Integer> order(ReplicaSet set) {

@@ -13,6 +13,8 @@ import io.kvorum.convergence.antientropy.AntiEntropy;
 import io.kvorum.convergence.antientropy.RepairEvents;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
+import io.kvorum.convergence.change.ChangeState;
+import io.kvorum.convergence.change.Changeover;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.quarantine.NodeState;
@@ -27,6 +29,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
+import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
@@ -62,7 +65,11 @@ final class Convergence {
 
 	private final CollectedTombstones collected = new CollectedTombstones();
 
+	private final ChangeState change;
+
 	private @Nullable AntiEntropy antiEntropy;
+
+	private @Nullable Changeover changeover;
 
 	Convergence(SimulatedNode node, Topology topology, RendezvousPlacement placement, ConvergenceSettings settings,
 			Design design, Chance chance) {
@@ -77,11 +84,26 @@ final class Convergence {
 		this.state = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
+		this.change = new ChangeState(topology, this.record);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
 	NodeState state() {
 		return this.state;
+	}
+
+	ChangeState change() {
+		return this.change;
+	}
+
+	/** The progress of a change, for people. */
+	String changeStatus() {
+		return (this.changeover != null) ? this.changeover.status().toString() : "";
+	}
+
+	/** Answers the queries of other nodes. */
+	PeerQueries queries() {
+		return this.change.orElse(this.state);
 	}
 
 	/** Selects the tombstones that the node has collected. */
@@ -117,6 +139,11 @@ final class Convergence {
 		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
+		Changeover changeover = new Changeover(this.topology, node.member(), this.change, others,
+				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, () -> {
+				}, node.time(), alarms);
+		this.changeover = changeover;
+		begin(changeover.run());
 		if (this.design.repairs()) {
 			begin(handoff.run());
 			begin(repairing.run());

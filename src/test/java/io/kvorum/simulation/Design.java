@@ -7,6 +7,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
+import io.kvorum.convergence.change.Changeover.Comparison;
 import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
@@ -74,6 +75,26 @@ interface Design {
 	/** The bound that the clock of a node goes on from, of the one it has stored. */
 	default long clockBound(long storedMillis) {
 		return storedMillis;
+	}
+
+	/** Whether a node works with others whatever their topologies are. */
+	default boolean acceptsOthers() {
+		return false;
+	}
+
+	/** How a node is compared with others in a change of the topology. */
+	default Comparison comparison(Comparison usual) {
+		return usual;
+	}
+
+	/** The operations of a node in a change of the topology. */
+	default Parts inChange(Parts usual) {
+		return usual;
+	}
+
+	/** Whether a change is done before any node has the topology after it. */
+	default boolean waitsForChange() {
+		return true;
 	}
 
 	default Manners disk() {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 import io.kvorum.quorum.Reply.Held;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
@@ -104,8 +105,10 @@ final class ProductOperations implements Operations {
 	}
 
 	private Ranges ranges(int pageBytes) {
-		List<String> addresses = this.parts.replicas().stream().map(replica -> replica.member().address()).toList();
-		return new Ranges(Topology.of(addresses, this.factor), this.parts.node().member(), this.parts.replicas(),
+		Topology own = this.parts.node().topology();
+		Topology topology = (this.factor == own.factor()) ? own
+				: Topology.of(own.members().stream().map(Member::address).toList(), this.factor);
+		return new Ranges(topology, this.parts.node().member(), this.parts.replicas(),
 				new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT), this.parts.clock().expiryTime(),
 				RangeEvents.NONE);
 	}

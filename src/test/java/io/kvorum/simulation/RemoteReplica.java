@@ -5,6 +5,7 @@ import java.util.function.BooleanSupplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -33,18 +34,25 @@ final class RemoteReplica implements Replica {
 
 	private final Chance chance;
 
+	/** The other node, in the topology of the one that asks. */
+	private final Member member;
+
+	private final Topology topology;
+
 	private long awayUntil;
 
 	RemoteReplica(SimulatedNode from, SimulatedNode to, SimulatedNetwork network, Chance chance) {
 		this.from = from;
 		this.to = to;
+		this.member = from.memberOf(to);
+		this.topology = from.topology();
 		this.network = network;
 		this.chance = chance;
 	}
 
 	@Override
 	public Member member() {
-		return this.to.member();
+		return this.member;
 	}
 
 	@Override
@@ -88,6 +96,11 @@ final class RemoteReplica implements Replica {
 		return isAway() ? AWAY : this.network.usualNanos(this.from.index(), this.to.index());
 	}
 
+	@Override
+	public boolean isOfSameTopology() {
+		return this.to.topology().fingerprint() == this.topology.fingerprint();
+	}
+
 	private boolean isAway() {
 		return this.from.now() < this.awayUntil;
 	}
@@ -119,6 +132,9 @@ final class RemoteReplica implements Replica {
 
 		/** Until the node that sent it crashes. */
 		private final BooleanSupplier isAwaited = RemoteReplica.this.from.life();
+
+		/** Of the other node, when this was sent. */
+		private final long topology = RemoteReplica.this.to.topology().fingerprint();
 
 		private boolean answered;
 
@@ -156,10 +172,17 @@ final class RemoteReplica implements Replica {
 		private void arrive(boolean firstTime) {
 			SimulatedNode node = RemoteReplica.this.to;
 			Replica replica = node.replica();
-			if (replica != null) {
+			boolean isRestarted = node.topology().fingerprint() != this.topology;
+			if (replica != null && (isRestarted || !node.accepts(RemoteReplica.this.topology))) {
+				if (firstTime) {
+					answer(Failed.notDone(Reason.REFUSED, "another topology"));
+				}
+			}
+			else if (replica != null) {
 				Deadline deadline = new Deadline(node.time().nanos() + this.remaining);
 				this.what.apply(replica, deadline).subscribe(reply -> {
-					if (firstTime) {
+					// A node that is refused meanwhile has lost its streams.
+					if (firstTime && node.accepts(RemoteReplica.this.topology)) {
 						answer(reply);
 					}
 				}, node::fail);

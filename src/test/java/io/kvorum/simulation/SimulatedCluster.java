@@ -2,11 +2,14 @@ package io.kvorum.simulation;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
@@ -22,16 +25,8 @@ import org.jspecify.annotations.Nullable;
 /** Nodes and what goes wrong with them. */
 final class SimulatedCluster {
 
-	private static final int MAX_NODES = 5;
-
-	/** By the number of nodes, as all that follow. */
-	private static final List<Topology> TOPOLOGIES = IntStream.rangeClosed(1, MAX_NODES)
-		.mapToObj(size -> Topology.of(IntStream.range(0, size).mapToObj(i -> "http://n" + i).toList(), 3))
-		.toList();
-
-	private static final List<RendezvousPlacement> PLACEMENTS = TOPOLOGIES.stream()
-		.map(RendezvousPlacement::new)
-		.toList();
+	/** By the fingerprint of their topology. */
+	private static final Map<Long, RendezvousPlacement> PLACEMENTS = new ConcurrentHashMap<>();
 
 	static final String NOT_THE_SAME = "Two entries of one version are not the same";
 
@@ -55,6 +50,9 @@ final class SimulatedCluster {
 
 	private final List<SimulatedNode> nodes;
 
+	/** The topology that each node has from its next start on. */
+	private final Topology[] topologies;
+
 	/** What a disk has had. */
 	private final Map<Version, Entry> seen = new HashMap<>();
 
@@ -77,32 +75,64 @@ final class SimulatedCluster {
 	 */
 	SimulatedCluster(Chance chance, Scenario scenario, Design design, @Nullable ConvergenceSettings convergence,
 			boolean logged) {
+		this(chance, scenario, topologyOf(IntStream.range(0, scenario.nodes()).boxed().toList()), design, convergence,
+				logged);
+	}
+
+	/**
+	 * A cluster of which the nodes of this topology have started.
+	 * @param convergence null where replicas are made equal by reads and writes only
+	 */
+	SimulatedCluster(Chance chance, Scenario scenario, Topology topology, Design design,
+			@Nullable ConvergenceSettings convergence, boolean logged) {
 		this.chance = chance;
 		this.scenario = scenario;
 		this.design = design;
 		this.convergence = convergence;
 		this.log = new EventLog(this.timeline, logged);
 		this.network = new SimulatedNetwork(this.timeline, chance.split(), scenario, this.log);
-		this.nodes = topology().members()
-			.stream()
-			.map(member -> new SimulatedNode(this, member, chance.split(), scenario))
+		this.topologies = new Topology[scenario.nodes()];
+		Arrays.fill(this.topologies, topology);
+		this.nodes = IntStream.range(0, scenario.nodes())
+			.mapToObj(index -> new SimulatedNode(this, index, topology, chance.split(), scenario))
 			.toList();
-		this.nodes.forEach(SimulatedNode::start);
+		this.nodes.stream()
+			.filter(node -> topology.members().stream().anyMatch(it -> it.address().equals(addressOf(node.index()))))
+			.forEach(SimulatedNode::start);
 	}
 
-	private Topology topology() {
-		return TOPOLOGIES.get(this.scenario.nodes() - 1);
+	static String addressOf(int index) {
+		return "http://n" + index;
 	}
 
+	/** The topology of these nodes, with three replicas of each key. */
+	static Topology topologyOf(List<Integer> indexes) {
+		return Topology.of(indexes.stream().map(SimulatedCluster::addressOf).toList(), 3);
+	}
+
+	/** The topology that a node has from its next start on. */
+	Topology topologyOf(SimulatedNode node) {
+		return this.topologies[node.index()];
+	}
+
+	/** Has a node start with another topology from its next start on. */
+	void configure(SimulatedNode node, Topology topology) {
+		this.topologies[node.index()] = topology;
+	}
+
+	/** The placement of the first node. */
 	RendezvousPlacement placement() {
-		return PLACEMENTS.get(this.scenario.nodes() - 1);
+		return placement(this.topologies[0]);
+	}
+
+	private static RendezvousPlacement placement(Topology topology) {
+		return PLACEMENTS.computeIfAbsent(topology.fingerprint(), _ -> new RendezvousPlacement(topology));
 	}
 
 	/** What makes the replica of a node equal to others, from a start on. */
 	@Nullable Convergence convergenceOf(SimulatedNode node) {
-		return (this.convergence != null)
-				? new Convergence(node, topology(), placement(), this.convergence, this.design, this.chance.split())
-				: null;
+		return (this.convergence != null) ? new Convergence(node, node.topology(), placement(node.topology()),
+				this.convergence, this.design, this.chance.split()) : null;
 	}
 
 	SimulatedNetwork network() {
@@ -184,17 +214,25 @@ final class SimulatedCluster {
 	}
 
 	List<Replica> replicasFor(SimulatedNode node, Replica local) {
-		List<Replica> replicas = new ArrayList<>(this.nodes.size());
-		for (SimulatedNode other : this.nodes) {
+		List<Replica> replicas = new ArrayList<>(node.topology().size());
+		for (Member member : node.topology().members()) {
+			SimulatedNode other = this.nodes
+				.get(Integer.parseInt(member.address().substring(addressOf(0).length() - 1)));
 			replicas.add((other == node) ? local : new RemoteReplica(node, other, this.network, this.chance.split()));
 		}
 		return replicas;
 	}
 
 	Parts partsOf(SimulatedNode node, List<Replica> replicas, HybridLogicalClock clock, MissedStores missedStores) {
-		return new Parts(node, placement(), replicas, clock,
-				new ReplicationPolicy(this.scenario.nodes(), this.scenario.factor()), missedStores,
+		Topology topology = node.topology();
+		Parts parts = new Parts(node, placement(topology), replicas, clock, policyOf(topology), missedStores,
 				this.chance.split());
+		return topology.isChanging() ? this.design.inChange(parts) : parts;
+	}
+
+	private ReplicationPolicy policyOf(Topology topology) {
+		return new ReplicationPolicy(topology.size(), this.scenario.factor(),
+				topology.isChanging() ? topology.parts().stream().map(this::policyOf).toList() : List.of());
 	}
 
 	/** Lets things go wrong within this time from now. */
@@ -283,7 +321,11 @@ final class SimulatedCluster {
 	void crash(SimulatedNode node) {
 		if (node.isUp()) {
 			node.crash();
-			this.timeline.after(this.chance.nanos(1, this.scenario.restartsSoon() ? 15 : 200), node::start);
+			this.timeline.after(this.chance.nanos(1, this.scenario.restartsSoon() ? 15 : 200), () -> {
+				if (!node.isStarted()) {
+					node.start();
+				}
+			});
 		}
 	}
 

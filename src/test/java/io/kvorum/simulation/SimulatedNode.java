@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -18,6 +19,7 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
+import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -29,7 +31,10 @@ final class SimulatedNode {
 
 	private final SimulatedCluster cluster;
 
-	private final Member member;
+	private final int index;
+
+	/** The topology that it has been started with last. */
+	private Topology topology;
 
 	private final SimulatedTime time;
 
@@ -59,11 +64,14 @@ final class SimulatedNode {
 
 	private boolean started;
 
+	private boolean dead;
+
 	private boolean acceptsLoss;
 
-	SimulatedNode(SimulatedCluster cluster, Member member, Chance chance, Scenario scenario) {
+	SimulatedNode(SimulatedCluster cluster, int index, Topology topology, Chance chance, Scenario scenario) {
 		this.cluster = cluster;
-		this.member = member;
+		this.index = index;
+		this.topology = topology;
 		double skew = scenario.skewMillis();
 		this.time = new SimulatedTime(cluster.timeline(), chance.between(-skew, skew), chance.between(0.999, 1.001),
 				chance.between(0, 1L << 50));
@@ -72,6 +80,10 @@ final class SimulatedNode {
 
 	/** Serves as soon as its clock has a bound. */
 	void start() {
+		if (this.dead) {
+			return;
+		}
+		this.topology = this.cluster.topologyOf(this);
 		this.starts++;
 		this.started = true;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
@@ -84,16 +96,33 @@ final class SimulatedNode {
 	}
 
 	private void serve(HybridLogicalClock clock) {
-		log("serves");
 		Convergence convergence = this.cluster.convergenceOf(this);
+		if (convergence == null) {
+			serve(clock, null);
+			return;
+		}
+		BooleanSupplier life = life();
+		convergence.change().load().onErrorComplete(error -> !(error instanceof StoreOpenException)).subscribe(_ -> {
+		}, error -> {
+			log("must not start: " + error.getMessage());
+			crash();
+		}, () -> {
+			if (life.getAsBoolean()) {
+				serve(clock, convergence);
+			}
+		});
+	}
+
+	private void serve(HybridLogicalClock clock, @Nullable Convergence convergence) {
+		log(() -> "serves with " + this.topology);
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
 				: VotingRight.TRUSTED;
-		PeerQueries queries = (convergence != null) ? convergence.state() : PeerQueries.NONE;
+		PeerQueries queries = (convergence != null) ? convergence.queries() : PeerQueries.NONE;
 		Design design = this.cluster.design();
 		Predicate<Version> isCollected = design.collected((convergence != null) ? convergence.collected() : _ -> false);
 		Replica local = design.replica(
-				new LocalReplica(this.member, this.disk, clock, this.time, standing, queries, isCollected), this.time);
+				new LocalReplica(member(), this.disk, clock, this.time, standing, queries, isCollected), this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		MissedStores missedStores = (convergence != null) ? convergence.run(local, replicas) : MissedStores.NONE;
@@ -112,6 +141,14 @@ final class SimulatedNode {
 		List<Runnable> left = List.copyOf(this.waiting);
 		this.waiting.clear();
 		left.forEach(Runnable::run);
+	}
+
+	/** Crashes for good. */
+	void die() {
+		this.dead = true;
+		if (this.started) {
+			crash();
+		}
 	}
 
 	/** Crashes in the middle of a store phase, at times. */
@@ -186,12 +223,30 @@ final class SimulatedNode {
 		return this.operations != null;
 	}
 
+	/** It, in its topology. */
 	Member member() {
-		return this.member;
+		return memberOf(this);
+	}
+
+	/** Another node, in the topology of this one. */
+	Member memberOf(SimulatedNode other) {
+		return this.topology.member(SimulatedCluster.addressOf(other.index));
+	}
+
+	/** The topology that it has been started with last. */
+	Topology topology() {
+		return this.topology;
+	}
+
+	/** Whether it works together with a node that has this topology. */
+	boolean accepts(Topology other) {
+		Convergence convergence = this.convergence;
+		return convergence == null || this.cluster.design().acceptsOthers()
+				|| other.parts().stream().anyMatch(part -> part.fingerprint() == convergence.change().standsOn());
 	}
 
 	int index() {
-		return this.member.index();
+		return this.index;
 	}
 
 	SimulatedTime time() {

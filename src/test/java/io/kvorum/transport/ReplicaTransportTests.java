@@ -317,7 +317,7 @@ class ReplicaTransportTests {
 	private List<ReplyFrame> repliesTo(int newest, OperationFrame... operations) {
 		String address = this.nodes.addresses.get(1);
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				TopologyNames.of(this.nodes.topology).text());
 		ByteBuf all = Unpooled.buffer();
 		for (OperationFrame operation : operations) {
 			operation.writeHead(all);
@@ -710,7 +710,7 @@ class ReplicaTransportTests {
 			@Nullable String to, int status) {
 		this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
-		String fingerprint = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
+		String fingerprint = TopologyNames.of(this.nodes.topology).text();
 		Opening opening = new Opening(challengeOf(address), "nonce", "", "right".equals(to) ? address : orNone(to), "",
 				"right".equals(topology) ? fingerprint : orNone(topology));
 		int answered = open(address, opening, "right".equals(version) ? RIGHT_VERSION : version, secret);
@@ -731,7 +731,7 @@ class ReplicaTransportTests {
 		});
 		String address = this.nodes.addresses.get(1);
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, lane,
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				TopologyNames.of(this.nodes.topology).text());
 
 		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).isEqualTo(status);
 		assertThat(refused).isEqualTo((status == 400) ? List.of(Refused.LANE) : List.of());
@@ -749,7 +749,7 @@ class ReplicaTransportTests {
 		});
 		String address = this.nodes.addresses.get(1);
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				TopologyNames.of(this.nodes.topology).text());
 		open(address, opening, RIGHT_VERSION, "the secret");
 
 		assertThat(open(address, opening, RIGHT_VERSION, "the secret")).isEqualTo(401);
@@ -808,7 +808,7 @@ class ReplicaTransportTests {
 		ReplicaTransport transport = this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
 		Opening opening = new Opening(challengeOf(address), "nonce", this.nodes.addresses.get(0), address, "",
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				TopologyNames.of(this.nodes.topology).text());
 		CompletableFuture<byte[]> hello = new CompletableFuture<>();
 		Disposable stream = HttpClient.newConnection()
 			.headers(headers -> introduce(headers, opening, RIGHT_VERSION, "the secret"))
@@ -835,7 +835,7 @@ class ReplicaTransportTests {
 		this.nodes.start(this.second);
 		this.nodes.start(this.first);
 		String address = this.nodes.addresses.get(1);
-		String topology = ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint());
+		String topology = TopologyNames.of(this.nodes.topology).text();
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "", topology);
 		Opening atAnother = new Opening(challengeOf(this.nodes.addresses.get(0)), "nonce", "", address, "", topology);
 
@@ -899,7 +899,7 @@ class ReplicaTransportTests {
 		ReplicaTransport node = this.nodes.start(this.second);
 		String address = this.nodes.addresses.get(1);
 		Opening opening = new Opening(challengeOf(address), "nonce", "", address, "",
-				ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				TopologyNames.of(this.nodes.topology).text());
 		CompletableFuture<@Nullable Void> ended = HttpClient.newConnection()
 			.headers(headers -> introduce(headers, opening, RIGHT_VERSION, "the secret"))
 			.post()

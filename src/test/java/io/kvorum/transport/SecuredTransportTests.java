@@ -303,7 +303,7 @@ class SecuredTransportTests {
 				\r
 				""".formatted(ReplicaProtocol.PATH, ReplicaProtocol.VERSION_HEADER, RIGHT_VERSION,
 				ReplicaProtocol.FROM_HEADER, from, ReplicaProtocol.TO_HEADER, this.nodes.addresses.get(1),
-				ReplicaProtocol.TOPOLOGY_HEADER, ReplicaProtocol.fingerprint(this.nodes.topology.fingerprint()));
+				ReplicaProtocol.TOPOLOGY_HEADER, TopologyNames.of(this.nodes.topology).text());
 	}
 
 }

@@ -116,9 +116,9 @@ final class TransportNodes implements AutoCloseable {
 
 	private ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view,
 			TransportEvents events) {
-		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view, local,
-				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
-				new SecureRandom()::nextLong, events);
+		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view,
+				view::fingerprint, local, settings, this.loops, WebClient.builder(), this.callers::learn, this.callers,
+				TimeSource.SYSTEM, new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();
 		return transport;

@@ -21,6 +21,7 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.convergence.change.Changeover.Comparison;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
@@ -46,7 +47,7 @@ import reactor.core.publisher.Mono;
  * <p>
  * Works on the thread that subscribes to {@link #run()}.
  */
-public final class AntiEntropy {
+public final class AntiEntropy implements Comparison {
 
 	private static final Logger logger = LoggerFactory.getLogger(AntiEntropy.class);
 
@@ -185,6 +186,17 @@ public final class AntiEntropy {
 		this.misplacedDueNanos = this.time.nanos();
 	}
 
+	@Override
+	public void compareAnew() {
+		this.log.mark();
+		request();
+	}
+
+	@Override
+	public boolean isComparedAnew(Member other) {
+		return this.log.isRepairedSinceMark(other);
+	}
+
 	/**
 	 * The number of partitions with misplaced entries after the last round. From any
 	 * thread.
@@ -241,6 +253,9 @@ public final class AntiEntropy {
 		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
 		Set<EntryHeader> unreadable = new HashSet<>();
 		Set<Integer> unlisted = new HashSet<>();
+		if (!from.stream().allMatch(member -> peerOf(member).replica.isOfSameTopology())) {
+			return Mono.error(() -> RepairFailedException.ofOtherTopology());
+		}
 		return Flux.fromIterable(from)
 			.concatMap(member -> repairWith(peerOf(member), manner).repair(slices).doOnNext(result -> {
 				alone.put(member, result.alone);
@@ -342,7 +357,8 @@ public final class AntiEntropy {
 			if (!this.replica.isThere()) {
 				this.dueNanos = now + RETURN_DELAY.toNanos();
 			}
-			boolean due = now - this.dueNanos >= 0 && AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
+			boolean due = now - this.dueNanos >= 0 && this.replica.isOfSameTopology()
+					&& AntiEntropy.this.log.isInNeed(this.member) && mayRepair()
 					&& AntiEntropy.this.active.get() < AntiEntropy.this.settings.concurrency();
 			return due ? repair() : Mono.empty();
 		}

@@ -40,6 +40,11 @@ final class RepairFailedException extends RuntimeException {
 				"%s answered what cannot be read: %s".formatted(member.address(), unreadable));
 	}
 
+	/** The failure to compare nodes that do not have the same topology yet. */
+	static RepairFailedException ofOtherTopology() {
+		return new RepairFailedException(Reason.UNAVAILABLE, "a member does not have the topology of this node yet");
+	}
+
 	boolean isUnreadable() {
 		return this.reason == Reason.UNREADABLE;
 	}

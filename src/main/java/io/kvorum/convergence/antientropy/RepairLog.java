@@ -37,13 +37,24 @@ public final class RepairLog {
 
 	private final BitSet[] needs;
 
+	/** The slices that repairs have made equal that began after the last mark. */
+	private final BitSet[] sinceMark;
+
+	/** The number of marks when the last repair with each member began. */
+	private final int[] begunAt;
+
+	private int marks;
+
 	public RepairLog(Topology topology, Member self, NodeRecord record) {
 		this.topology = topology;
 		this.self = self;
 		this.record = record;
 		this.repaired = new long[topology.size()][Partitions.SLICES];
 		this.needs = new BitSet[topology.size()];
+		this.sinceMark = new BitSet[topology.size()];
+		this.begunAt = new int[topology.size()];
 		Arrays.setAll(this.needs, _ -> new BitSet(Partitions.SLICES));
+		Arrays.setAll(this.sinceMark, _ -> new BitSet(Partitions.SLICES));
 	}
 
 	/** Reads the record, with the store open, and notes every slice as in need. */
@@ -88,6 +99,24 @@ public final class RepairLog {
 	/** Notes that a repair made these slices equal to those of a member. */
 	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
 		slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
+		if (this.begunAt[member.index()] == this.marks) {
+			this.sinceMark[member.index()].or(slices);
+		}
+	}
+
+	/**
+	 * Notes all slices as in need, and marks this moment: repairs that begin from now on
+	 * are counted, whatever the clock does.
+	 */
+	public synchronized void mark() {
+		this.marks++;
+		others().forEach(member -> this.sinceMark[member.index()].clear());
+		needAll();
+	}
+
+	/** Whether all slices were repaired with a member since the last mark. */
+	public synchronized boolean isRepairedSinceMark(Member member) {
+		return this.sinceMark[member.index()].cardinality() == Partitions.SLICES;
 	}
 
 	/**
@@ -117,6 +146,7 @@ public final class RepairLog {
 	synchronized BitSet takeNeeds(Member member) {
 		BitSet taken = this.needs[member.index()];
 		this.needs[member.index()] = new BitSet(Partitions.SLICES);
+		this.begunAt[member.index()] = this.marks;
 		return taken;
 	}
 

@@ -82,7 +82,8 @@ public final class Responder implements PeerQueries {
 			case FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
 			case PROMISES -> this.promises.promises(Messages.readAfter(in), PromiseLog.PAGE, deadline)
 				.map(promises -> new Answered(Messages.promises(promises)));
-			case INTRODUCTION, HEAD -> throw new IllegalArgumentException("for what is no matter of anti-entropy");
+			case INTRODUCTION, HEAD, CHANGE ->
+				throw new IllegalArgumentException("for what is no matter of anti-entropy");
 		};
 	}
 

@@ -19,8 +19,16 @@ import io.kvorum.convergence.quarantine.Membership.State;
  * made
  * @param others the number of other nodes
  * @param mostAwayMillis the longest absence after which it may vote without asking
+ * @param isAdded whether a change of the topology is adding it. Nothing relies on what it
+ * holds until it is synced, so it need not be rebuilt before it votes
  */
-record AdmissionRule(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
+record AdmissionRule(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis,
+		boolean isAdded) {
+
+	/** The rule of a node that no change of the topology is adding. */
+	AdmissionRule(Membership own, long identity, long aliveMillis, int others, long mostAwayMillis) {
+		this(own, identity, aliveMillis, others, mostAwayMillis, false);
+	}
 
 	/**
 	 * The margin by which others may have seen a node alive after the latest instant on
@@ -54,7 +62,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		}
 		boolean isNewCluster = received.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
-		return isNewCluster ? State.READY : State.NEWCOMER;
+		return (isNewCluster || this.isAdded) ? State.READY : State.NEWCOMER;
 	}
 
 	/**

@@ -8,7 +8,7 @@ import io.kvorum.replication.PeerQuery;
  * An introduction of one node, the sender, to another, the receiver: what the sender is,
  * and what it remembers of the receiver. Instants are milliseconds since 1970.
  *
- * @param member the index of the sender
+ * @param member the index of the sender, or its tag for a receiver with another topology
  * @param identity the random identity of the sender's disk
  * @param aliveMillis the last instant on the sender's disk at which it was alive and
  * could vote, by its clock: a moment ago if it may vote, else the end of its last life.

@@ -57,9 +57,9 @@ final class KnownPeers {
 		return peer(other).last;
 	}
 
-	/** The last introductions, of those that have sent one. */
-	Collection<Introduction> introductions() {
-		return introductions(peer -> peer.last);
+	/** The last introductions of some members, of those that have sent one. */
+	Collection<Introduction> introductions(Predicate<Member> of) {
+		return introductions(of, peer -> peer.last);
 	}
 
 	/**
@@ -67,24 +67,29 @@ final class KnownPeers {
 	 * away as well tells when its last life ended.
 	 */
 	Collection<Introduction> firstIntroductions() {
-		return introductions(peer -> peer.first);
+		return introductions(_ -> true, peer -> peer.first);
 	}
 
-	private Collection<Introduction> introductions(Function<Peer, @Nullable Introduction> which) {
-		return this.peers.values().stream().flatMap(peer -> Stream.ofNullable(which.apply(peer))).toList();
+	private Collection<Introduction> introductions(Predicate<Member> of, Function<Peer, @Nullable Introduction> which) {
+		return this.peers.entrySet()
+			.stream()
+			.filter(peer -> of.test(peer.getKey()))
+			.flatMap(peer -> Stream.ofNullable(which.apply(peer.getValue())))
+			.toList();
 	}
 
 	/**
 	 * Introduces this node to another member.
+	 * @param number this node's index, or its tag
 	 * @param aliveMillis the last instant on disk at which this node was alive. With a
 	 * later one this disk could look stale if the node stopped right now.
 	 * @param isOfThisLife whether that is an instant of this life
 	 */
-	Introduction introductionTo(Member other, Membership own, long aliveMillis, boolean isOfThisLife) {
+	Introduction introductionTo(Member other, int number, Membership own, long aliveMillis, boolean isOfThisLife) {
 		long seenAliveMillis = peer(other).seenAliveMillis(isOfThisLife);
 		Disk disk = diskOf(other);
-		return new Introduction(this.self.index(), this.record.identity(), own, aliveMillis,
-				(disk != null) ? disk.identity : 0, (disk != null) ? disk.sinceMillis : 0, seenAliveMillis);
+		return new Introduction(number, this.record.identity(), own, aliveMillis, (disk != null) ? disk.identity : 0,
+				(disk != null) ? disk.sinceMillis : 0, seenAliveMillis);
 	}
 
 	/**

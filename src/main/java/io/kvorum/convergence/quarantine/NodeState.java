@@ -3,6 +3,7 @@ package io.kvorum.convergence.quarantine;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.kvorum.clock.Deadline;
@@ -225,8 +226,25 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	private AdmissionRule rule() {
-		return new AdmissionRule(this.own, this.record.identity(), this.lastLife.lastMillis(), this.topology.size() - 1,
-				this.mostAway.toMillis());
+		return new AdmissionRule(this.own, this.record.identity(), this.lastLife.lastMillis(),
+				(isAdded() ? after() : this.topology).size() - 1, this.mostAway.toMillis(), isAdded());
+	}
+
+	/** Whether a change of the topology is adding this node. */
+	private boolean isAdded() {
+		return this.topology.isChanging() && !this.topology.parts().getFirst().has(this.self);
+	}
+
+	private Topology after() {
+		return this.topology.parts().getLast();
+	}
+
+	/**
+	 * The last introductions that decide what this node is. While it is being added, they
+	 * are those of the nodes after the change: a node that leaves may be dead.
+	 */
+	private Collection<Introduction> received() {
+		return isAdded() ? this.peers.introductions(after()::has) : this.peers.introductions(_ -> true);
 	}
 
 	State state() {
@@ -302,9 +320,14 @@ public final class NodeState implements VotingRight, PeerQueries {
 		}
 	}
 
-	Introduction introductionTo(Member other) {
+	/**
+	 * Introduces this node to another member.
+	 * @param isOfSameTopology whether that has the same topology as this node
+	 */
+	Introduction introductionTo(Member other, boolean isOfSameTopology) {
 		boolean mayVote = mayVote();
-		return this.peers.introductionTo(other, this.own, (mayVote ? this.noted : this.lastLife).lastMillis(), mayVote);
+		return this.peers.introductionTo(other, isOfSameTopology ? this.self.index() : this.self.tag(), this.own,
+				(mayVote ? this.noted : this.lastLife).lastMillis(), mayVote);
 	}
 
 	/**
@@ -373,7 +396,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		Member other;
 		try {
 			introduction = Introduction.of(query);
-			other = this.topology.members().get(introduction.member());
+			other = this.topology.memberOf(introduction.member());
 		}
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "introduced to what makes no sense: " + ex.getMessage()));
@@ -382,7 +405,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 			return Mono.just(refuseNamesake());
 		}
 		// Made from what was known of the peer before this introduction.
-		byte[] answer = introductionTo(other).toQuery().toBytes();
+		byte[] answer = introductionTo(other, introduction.member() >= 0).toQuery().toBytes();
 		return receive(other, introduction).then(Mono.<Reply>fromSupplier(() -> new Answered(answer)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));
@@ -410,8 +433,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 		}
 		if (!this.isAbsenceUndecided) {
 			AdmissionRule rule = rule();
-			State state = rule.decide(this.peers.introductions());
-			if (state == State.REUNITED && state != this.own.state() && rule.isTooOld(this.peers.introductions())) {
+			State state = rule.decide(received());
+			if (state == State.REUNITED && state != this.own.state() && rule.isTooOld(received())) {
 				logger.warn("The backup of this node is older than that of another one by more than tombstones are "
 						+ "kept, and so is a third, or there is none of it: what was deleted since may come back");
 			}
@@ -473,7 +496,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 	 * peer remembers. So it rises even if a clock was wrong.
 	 */
 	private long admissionMillis() {
-		long latest = this.peers.introductions().stream().mapToLong(Introduction::rememberedMillis).max().orElse(0);
+		long latest = this.peers.introductions(_ -> true)
+			.stream()
+			.mapToLong(Introduction::rememberedMillis)
+			.max()
+			.orElse(0);
 		return Math.max(this.time.millis(), latest + 1);
 	}
 

@@ -107,7 +107,7 @@ class NodeStateTests {
 						.isEqualTo("this is http://a:1, and so says the node that introduces itself"));
 		}
 
-		assertThat(this.nodeState.peers().introductions()).isEmpty();
+		assertThat(this.nodeState.peers().introductions(_ -> true)).isEmpty();
 		assertThat(this.record.names).isEmpty();
 		assertThat(output).containsOnlyOnce("Another process says that it is this node, http://a:1");
 	}

@@ -259,7 +259,7 @@ final class QuarantinedNodes {
 
 		/** Its introduction to another node. */
 		Introduction introductionTo(Node other) {
-			return nodeState().introductionTo(other.member);
+			return nodeState().introductionTo(other.member, true);
 		}
 
 		/** Whether others may be rebuilt from it. */

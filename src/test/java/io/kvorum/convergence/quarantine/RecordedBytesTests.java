@@ -131,7 +131,7 @@ class RecordedBytesTests {
 		Now.of(this.nodeState.load());
 
 		assertThat(this.nodeState.state()).isEqualTo(State.MEMBER);
-		assertThat(this.nodeState.introductionTo(TOPOLOGY.members().getLast()).aliveMillis())
+		assertThat(this.nodeState.introductionTo(TOPOLOGY.members().getLast(), true).aliveMillis())
 			.isEqualTo(SteeredTime.START_MILLIS);
 	}
 

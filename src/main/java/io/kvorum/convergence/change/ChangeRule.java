@@ -1,0 +1,108 @@
+package io.kvorum.convergence.change;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+
+/**
+ * Decides which step of a change a node may take. A step is safe because it is known of
+ * all nodes but a minority of each key's replicas:
+ * <ol>
+ * <li>A closed node acknowledges nothing to nodes that have the topology before. When
+ * enough are closed, those nodes reach no majority any more, and no write is left out of
+ * the topology after the change.</li>
+ * <li>From then on a node that compares itself with a majority of the replicas before the
+ * change gets every acknowledged write, and is synced.</li>
+ * <li>When enough nodes are synced, a majority of the replicas after the change has every
+ * acknowledged write, so that a node with the topology after the change may serve.</li>
+ * </ol>
+ *
+ * @param topology the change
+ * @param self this node
+ * @param others what is known of each other node, by its identity
+ */
+record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
+
+	/** What is known of another node. */
+	enum Seen {
+
+		/** It has never answered, or has the topology before the change. */
+		BEFORE,
+
+		/** It is away, and was for so long that it need not be waited for. */
+		AWAY,
+
+		/** It is in this change. */
+		OPEN, CLOSED, SYNCED;
+
+		boolean isInChange() {
+			return this.compareTo(OPEN) >= 0;
+		}
+
+	}
+
+	private Seen of(Member member) {
+		return this.others.getOrDefault(member.id(), Seen.BEFORE);
+	}
+
+	private Topology before() {
+		return this.topology.parts().getFirst();
+	}
+
+	private Topology after() {
+		return this.topology.parts().getLast();
+	}
+
+	/**
+	 * The nodes that this one waits for until it refuses those with the topology before;
+	 * none if it need not wait. Only a minority may be away: the others would serve
+	 * nobody.
+	 */
+	List<Member> toClose() {
+		if (this.others.values().stream().anyMatch(seen -> seen.compareTo(Seen.CLOSED) >= 0)) {
+			return List.of();
+		}
+		List<Member> away = lacking(before(), seen -> seen != Seen.AWAY);
+		return (away.size() <= before().tolerance()) ? lacking(before(), seen -> seen.isInChange() || seen == Seen.AWAY)
+				: lacking(before(), Seen::isInChange);
+	}
+
+	/** The nodes that are not known to be closed, if that are too many to be synced. */
+	List<Member> toBeFenced() {
+		return unlessTolerated(before(), lacking(before(), seen -> seen.compareTo(Seen.CLOSED) >= 0));
+	}
+
+	/** The nodes that are not known to be synced, if that are too many to be done. */
+	List<Member> toBeDone() {
+		return unlessTolerated(after(), lacking(after(), seen -> seen == Seen.SYNCED));
+	}
+
+	/**
+	 * The nodes that this one has to compare itself with and has not, if that are too
+	 * many to have every acknowledged write.
+	 */
+	List<Member> toBeSynced(Predicate<Member> isCompared) {
+		List<Member> open = before().members()
+			.stream()
+			.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
+			.toList();
+		return unlessTolerated(before(), open);
+	}
+
+	/** Whether this node is to hold anything after the change. */
+	boolean isAfter() {
+		return after().has(this.self);
+	}
+
+	private List<Member> lacking(Topology part, Predicate<Seen> is) {
+		return part.members().stream().filter(member -> member.id() != this.self.id() && !is.test(of(member))).toList();
+	}
+
+	private static List<Member> unlessTolerated(Topology part, List<Member> members) {
+		return (members.size() <= part.tolerance()) ? List.of() : members;
+	}
+
+}

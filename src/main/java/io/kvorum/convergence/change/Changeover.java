@@ -1,0 +1,247 @@
+package io.kvorum.convergence.change;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.ChangeRule.Seen;
+import io.kvorum.replication.Alarms;
+import io.kvorum.replication.Answered;
+import io.kvorum.replication.Replica;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Takes this node through a change of the topology, step by step: see {@link ChangeRule}.
+ * It asks the other nodes for their steps, and gets what this node is to hold after the
+ * change: entries by anti-entropy, which compares whatever either topology places on both
+ * nodes, then promises, then the entries that were accepted meanwhile.
+ * <p>
+ * Works on the thread that subscribes to {@link #run()}.
+ */
+public final class Changeover {
+
+	private static final Logger logger = LoggerFactory.getLogger(Changeover.class);
+
+	private static final Duration INTERVAL = Duration.ofSeconds(1);
+
+	/** Limit of the time for an answer. */
+	private static final Duration TIMEOUT = Duration.ofSeconds(1);
+
+	/** The absence after which a node is not waited for. A restart takes less. */
+	static final Duration PATIENCE = Duration.ofMinutes(1);
+
+	private final Topology topology;
+
+	private final Member self;
+
+	private final ChangeState state;
+
+	private final List<? extends Replica> others;
+
+	private final Comparison comparison;
+
+	private final PromiseCopying promises;
+
+	private final Runnable whenClosed;
+
+	private final TimeSource time;
+
+	private final Alarms alarms;
+
+	/** The last step of each other node that has answered; null if not in the change. */
+	private final Map<Member, Known> known = new ConcurrentHashMap<>();
+
+	private long startedNanos;
+
+	/** Whether repairs count: enough nodes are closed. */
+	private boolean counts;
+
+	private boolean hasPromises;
+
+	private volatile ChangeStatus status;
+
+	/**
+	 * The changeover of a node.
+	 * @param others the replicas on the other members
+	 * @param whenClosed ends the streams of nodes that have the topology before
+	 */
+	public Changeover(Topology topology, Member self, ChangeState state, List<? extends Replica> others,
+			Comparison comparison, PromiseCopying promises, Runnable whenClosed, TimeSource time, Alarms alarms) {
+		this.topology = topology;
+		this.self = self;
+		this.state = state;
+		this.others = List.copyOf(others);
+		this.comparison = comparison;
+		this.promises = promises;
+		this.whenClosed = whenClosed;
+		this.time = time;
+		this.alarms = alarms;
+		this.status = new ChangeStatus(state.step(), List.of(), "");
+	}
+
+	/** Compares this node with others, so that it gets what they have. */
+	public interface Comparison {
+
+		/** Begins to compare everything anew, with each other node. */
+		void compareAnew();
+
+		/** Whether everything was compared with a node since it last began anew. */
+		boolean isComparedAnew(Member other);
+
+	}
+
+	/** Copies what other nodes have promised. */
+	@FunctionalInterface
+	public interface PromiseCopying {
+
+		/**
+		 * Completes when this replica has the promises of these members.
+		 * @param settles whether keys are settled whose promise stands above the entry
+		 * here
+		 */
+		Mono<Void> copy(Collection<Member> from, boolean settles);
+
+	}
+
+	/**
+	 * Runs while subscribed to, with the store open. To be subscribed to only once.
+	 * Completes at once if the topology does not change.
+	 */
+	public Flux<?> run() {
+		if (!this.topology.isChanging()) {
+			return Flux.empty();
+		}
+		return Flux.defer(() -> {
+			this.startedNanos = this.time.nanos();
+			return Mono.defer(this::round).onErrorResume(error -> {
+				logger.warn("The change of the topology makes no progress on this node, and is tried again: {}",
+						String.valueOf(error.getMessage()));
+				return Mono.empty();
+			}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat();
+		});
+	}
+
+	/** The progress now. From any thread. */
+	public ChangeStatus status() {
+		return this.status;
+	}
+
+	private Mono<Void> round() {
+		return Flux.fromIterable(this.others)
+			.flatMap(this::ask, Math.max(1, this.others.size()))
+			.then(Mono.defer(() -> {
+				Map<Long, Seen> seen = new HashMap<>();
+				this.others.forEach(other -> seen.put(other.member().id(), seenOf(other)));
+				return advance(new ChangeRule(this.topology, this.self, seen));
+			}));
+	}
+
+	private Mono<Void> ask(Replica other) {
+		return other.ask(ChangeState.query(), Deadline.after(this.time, TIMEOUT))
+			.ofType(Answered.class)
+			.doOnNext(answered -> this.known.put(other.member(),
+					new Known(ChangeState.stepOf(answered.bytes(), this.topology), this.time.nanos())))
+			.then();
+	}
+
+	/**
+	 * What is known of another node. Steps are not taken back, so a closed or synced node
+	 * is one also while it is away.
+	 */
+	private Seen seenOf(Replica other) {
+		Known last = this.known.get(other.member());
+		Step step = (last != null) ? last.step : null;
+		if (step != null && step.isClosed()) {
+			return step.isSynced() ? Seen.SYNCED : Seen.CLOSED;
+		}
+		long since = (last != null) ? last.atNanos : this.startedNanos;
+		if (!other.isThere() && this.time.nanos() - since > PATIENCE.toNanos()) {
+			return Seen.AWAY;
+		}
+		return (step != null) ? Seen.OPEN : Seen.BEFORE;
+	}
+
+	private Mono<Void> advance(ChangeRule rule) {
+		return switch (this.state.step()) {
+			case OPEN -> unlessWaiting(rule.toClose(), "to be in the change", this::close);
+			case CLOSED -> unlessWaiting(rule.toBeFenced(), "to refuse nodes that have the topology before",
+					() -> rule.isAfter() ? sync(rule) : take(Step.SYNCED));
+			case SYNCED -> unlessWaiting(rule.toBeDone(), "to be synced", () -> take(Step.DONE));
+			case DONE -> unlessWaiting(List.of(), "", Mono::empty);
+		};
+	}
+
+	private Mono<Void> unlessWaiting(List<Member> open, String why, Supplier<Mono<Void>> then) {
+		this.status = new ChangeStatus(this.state.step(), open, open.isEmpty() ? "" : why);
+		return open.isEmpty() ? then.get() : Mono.empty();
+	}
+
+	/**
+	 * Refuses nodes that have the topology before. The step is on disk behind all that
+	 * their streams have brought: the log is one sequence.
+	 */
+	private Mono<Void> close() {
+		this.state.close();
+		this.whenClosed.run();
+		return take(Step.CLOSED);
+	}
+
+	private Mono<Void> take(Step next) {
+		return this.state.take(next).then(Mono.fromRunnable(() -> {
+			logger.info("The change of the topology: this node is {}", next.text());
+			this.status = new ChangeStatus(next, List.of(), "");
+		}));
+	}
+
+	/**
+	 * Compares this node with enough of those before the change, twice: the second time
+	 * once it has their promises.
+	 */
+	private Mono<Void> sync(ChangeRule rule) {
+		if (!this.counts) {
+			this.counts = true;
+			this.comparison.compareAnew();
+		}
+		List<Member> open = rule.toBeSynced(member -> this.comparison.isComparedAnew(member(member)));
+		return unlessWaiting(open, "to be compared with this node", () -> {
+			if (this.hasPromises) {
+				return take(Step.SYNCED);
+			}
+			List<Member> sources = this.others.stream()
+				.map(Replica::member)
+				.filter(this.topology.parts().getFirst()::has)
+				.filter(this.comparison::isComparedAnew)
+				.toList();
+			return this.promises.copy(sources, true).then(Mono.fromRunnable(() -> {
+				this.hasPromises = true;
+				this.comparison.compareAnew();
+			}));
+		});
+	}
+
+	/** The member of the change that is this member of one of its topologies. */
+	private Member member(Member part) {
+		return this.topology.member(part.address());
+	}
+
+	/**
+	 * The last answer of another node.
+	 *
+	 * @param step null if the node was not in the change
+	 */
+	private record Known(@Nullable Step step, long atNanos) {
+	}
+
+}

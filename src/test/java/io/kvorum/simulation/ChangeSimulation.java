@@ -1,0 +1,337 @@
+package io.kvorum.simulation;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.Step;
+import io.kvorum.kv.Key;
+import io.kvorum.testing.history.Linearizability;
+import io.kvorum.simulation.SimulatedClient.Numbers;
+import io.kvorum.testing.history.Operation;
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
+import io.kvorum.testing.history.Violation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One history in which an operator changes the nodes of the cluster, several times, by
+ * two restarts of each node, while clients work and things go wrong.
+ */
+final class ChangeSimulation {
+
+	static final String STUCK = "The change makes no progress";
+
+	/** All nodes that there are; a topology has three of them or more. */
+	private static final int POOL = 6;
+
+	private static final long SECOND = 1_000_000_000;
+
+	/** By which all nodes have started. */
+	private static final long START_NANOS = 60_000_000;
+
+	/** By which a change that nothing disturbs any more is done. */
+	private static final long LONGEST_CHANGE = 240 * SECOND;
+
+	/** In which things go wrong. */
+	private static final long TROUBLE = 40 * SECOND;
+
+	private static final long POLL_INTERVAL = SECOND / 4;
+
+	private final long seed;
+
+	private final Chance chance;
+
+	private final Design design;
+
+	private final Scenario scenario;
+
+	private final SimulatedCluster cluster;
+
+	private final Numbers numbers = new Numbers();
+
+	private final Map<Key, List<Operation>> histories = new LinkedHashMap<>();
+
+	private final Mix mix;
+
+	/** The indexes of the nodes of the present topology. */
+	private List<Integer> present;
+
+	/** The indexes of the nodes that were removed: they do not come back. */
+	private final Set<Integer> removed = new HashSet<>();
+
+	/** The index of a node that died before the change under way; -1 for none. */
+	private int dead = -1;
+
+	private int changes;
+
+	private ChangeSimulation(long seed, Design design, boolean logged) {
+		this.seed = seed;
+		this.design = design;
+		this.chance = new Chance(seed);
+		this.scenario = scenario(this.chance);
+		this.changes = 1 + this.chance.below(3);
+		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
+		this.present = some(3 + this.chance.below(2));
+		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario,
+				SimulatedCluster.topologyOf(this.present), design, ConvergenceSettings.any(this.chance), logged);
+		for (int i = 0; i < this.scenario.keys(); i++) {
+			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
+		}
+	}
+
+	private static Scenario scenario(Chance chance) {
+		boolean calmNetwork = chance.of(0.3);
+		return new Scenario(POOL, 3, 1 + chance.below(2), 2 + chance.below(2), 3 + chance.below(3),
+				calmNetwork ? 0 : chance.between(0, 0.002), calmNetwork ? 0 : chance.between(0, 0.05),
+				calmNetwork ? 0 : chance.between(0, 0.05), chance.of(0.3) ? 400 : 10, 0,
+				calmNetwork ? 0 : chance.below(4), chance.below(6), 0, false, 0,
+				chance.of(0.5) ? chance.between(0, 0.3) : 0, chance.of(0.3) ? 0.02 : 0);
+	}
+
+	/** Some nodes of the pool. */
+	private List<Integer> some(int number) {
+		return shuffled(IntStream.range(0, POOL).boxed().toList()).stream().limit(number).sorted().toList();
+	}
+
+	/**
+	 * Runs the history of a seed.
+	 * @return what is wrong with it, without the log; null where all is well
+	 */
+	static @Nullable String run(long seed, Design design) {
+		return new ChangeSimulation(seed, design, false).run();
+	}
+
+	/** Runs the history of a seed again, and tells all of it. */
+	static String story(long seed, Design design) {
+		ChangeSimulation simulation = new ChangeSimulation(seed, design, true);
+		String fault = simulation.run();
+		return "Seed %d, %s%n%s%n%s".formatted(seed, simulation.scenario, simulation.cluster.log(),
+				(fault != null) ? fault : Simulation.ALL_IS_WELL);
+	}
+
+	private @Nullable String run() {
+		this.cluster.timeline()
+			.after(START_NANOS, () -> await("all vote at the beginning", 60 * SECOND,
+					() -> this.present.stream().map(this.cluster.nodes()::get).allMatch(SimulatedNode::mayVote), () -> {
+						work();
+						later(0.2, 3, this::change);
+					}));
+		this.cluster.timeline().run();
+		return fault();
+	}
+
+	private void later(double leastSeconds, double mostSeconds, Runnable task) {
+		this.cluster.timeline().after(this.chance.nanos(1_000 * leastSeconds, 1_000 * mostSeconds), task);
+	}
+
+	/** A few operations of a few clients, on any node. */
+	private void work() {
+		for (int i = 0; i < this.scenario.clients(); i++) {
+			client("c" + i).work(this.scenario.operations(), keys(), () -> {
+			});
+		}
+	}
+
+	private SimulatedClient client(String name) {
+		return new SimulatedClient(name, this.cluster, this.chance.split(), RepeatedRequests.NONE, this.numbers,
+				new MixedHabits(this.mix), this.histories);
+	}
+
+	private List<Key> keys() {
+		return List.copyOf(this.histories.keySet());
+	}
+
+	/** The next change; settles if there is none. */
+	private void change() {
+		if (this.changes-- == 0) {
+			settle();
+			return;
+		}
+		List<Integer> next = some(3 + this.chance.below(3));
+		for (int i = 0; i < 100 && !mayBe(next); i++) {
+			next = some(3 + this.chance.below(3));
+		}
+		if (!mayBe(next)) {
+			settle();
+			return;
+		}
+		mayDie(next);
+		this.cluster.trouble(TROUBLE);
+		List<Integer> after = next;
+		Topology both = Topology.changing(SimulatedCluster.topologyOf(this.present),
+				SimulatedCluster.topologyOf(after));
+		List<Integer> all = shuffled(IntStream.range(0, POOL)
+			.filter(node -> this.present.contains(node) || after.contains(node))
+			.boxed()
+			.toList());
+		this.cluster.log().add(() -> "the operator begins " + both);
+		restart(all, both, () -> waitUntilDone(after, () -> {
+			Topology stable = SimulatedCluster.topologyOf(after);
+			this.cluster.log().add(() -> "the operator ends " + both);
+			restart(shuffled(after), stable, () -> {
+				this.present.stream()
+					.filter(node -> !after.contains(node))
+					.map(this.cluster.nodes()::get)
+					.forEach(node -> {
+						if (node.isStarted()) {
+							node.crash();
+						}
+					});
+				this.present.stream().filter(node -> !after.contains(node)).forEach(this.removed::add);
+				this.present = after;
+				work();
+				later(0.1, 20, this::change);
+			});
+		}));
+	}
+
+	private boolean mayBe(List<Integer> next) {
+		return !next.equals(this.present) && next.stream().noneMatch(this.removed::contains);
+	}
+
+	/** At times one that is not in the next topology dies, which is why it is changed. */
+	private void mayDie(List<Integer> next) {
+		List<Integer> leaving = this.present.stream().filter(node -> !next.contains(node)).toList();
+		if (!leaving.isEmpty() && this.chance.of(0.3)) {
+			this.dead = leaving.getFirst();
+			this.cluster.nodes().get(this.dead).die();
+			work();
+		}
+	}
+
+	private List<Integer> shuffled(List<Integer> nodes) {
+		List<Integer> order = new ArrayList<>();
+		nodes.forEach(node -> order.add(this.chance.below(order.size() + 1), node));
+		return order;
+	}
+
+	/** Restarts one node after the other with another topology. */
+	private void restart(List<Integer> order, Topology topology, Runnable then) {
+		if (order.isEmpty()) {
+			then.run();
+			return;
+		}
+		if (order.getFirst() != this.dead) {
+			SimulatedNode node = this.cluster.nodes().get(order.getFirst());
+			if (node.isStarted()) {
+				node.crash();
+			}
+			this.cluster.configure(node, topology);
+			this.cluster.timeline().after(this.chance.nanos(1, 500), () -> {
+				if (!node.isStarted()) {
+					node.start();
+				}
+			});
+		}
+		if (this.chance.of(0.5)) {
+			work();
+		}
+		later(0.05, this.chance.of(0.2) ? 20 : 3, () -> restart(order.subList(1, order.size()), topology, then));
+	}
+
+	private void waitUntilDone(List<Integer> after, Runnable then) {
+		if (!this.design.waitsForChange()) {
+			later(0.05, 10, then);
+			return;
+		}
+		someWork(3);
+		await(STUCK, LONGEST_CHANGE,
+				() -> after.stream().map(this.cluster.nodes()::get).allMatch(ChangeSimulation::isDone), () -> {
+					this.dead = -1;
+					if (this.chance.of(0.5)) {
+						work();
+					}
+					later(0.01, 3, then);
+				});
+	}
+
+	private void someWork(int bursts) {
+		if (bursts > 0) {
+			later(0.2, 20, () -> {
+				work();
+				someWork(bursts - 1);
+			});
+		}
+	}
+
+	private static boolean isDone(SimulatedNode node) {
+		Convergence convergence = node.convergence();
+		return convergence != null && convergence.change().step() == Step.DONE;
+	}
+
+	private static String describe(SimulatedNode node) {
+		Convergence convergence = node.convergence();
+		return (convergence == null) ? "down"
+				: convergence.state().withheldBecause() + " " + convergence.changeStatus();
+	}
+
+	private void await(String what, long nanos, BooleanSupplier condition, Runnable then) {
+		await(what, condition, then, this.cluster.timeline().now() + nanos);
+	}
+
+	private void await(String what, BooleanSupplier condition, Runnable then, long until) {
+		if (condition.getAsBoolean()) {
+			then.run();
+		}
+		else if (this.cluster.timeline().now() < until) {
+			this.cluster.timeline().after(POLL_INTERVAL, () -> await(what, condition, then, until));
+		}
+		else {
+			this.cluster.fail(what + this.cluster.nodes().stream().map(ChangeSimulation::describe).toList());
+			this.cluster.timeline().end();
+		}
+	}
+
+	/** Puts everything right; each key is read and written on each node. */
+	private void settle() {
+		this.cluster.settle();
+		for (int node : this.present) {
+			if (!this.cluster.nodes().get(node).isStarted()) {
+				this.cluster.nodes().get(node).start();
+			}
+		}
+		this.cluster.timeline().after(60 * SECOND, () -> readOnEach(client("last"), 0));
+	}
+
+	private void readOnEach(SimulatedClient client, int at) {
+		if (at == this.present.size() * keys().size()) {
+			this.cluster.timeline().end();
+			return;
+		}
+		SimulatedNode node = this.cluster.nodes().get(this.present.get(at / keys().size()));
+		Key key = keys().get(at % keys().size());
+		must(client, Kind.GET, key, node, () -> must(client, Kind.PUT, key, node, () -> readOnEach(client, at + 1)));
+	}
+
+	private void must(SimulatedClient client, Kind kind, Key key, SimulatedNode node, Runnable then) {
+		client.send(Habits.Intent.to(kind), key, node, Long.MAX_VALUE, outcome -> {
+			if (outcome != Outcome.DONE) {
+				this.cluster
+					.fail("all has been put right, and a %s on n%d ends %s".formatted(kind, node.index(), outcome));
+			}
+			then.run();
+		});
+	}
+
+	private @Nullable String fault() {
+		StringBuilder faults = new StringBuilder();
+		if (this.cluster.failure() != null) {
+			faults.append(this.cluster.failure()).append('\n');
+		}
+		this.histories.forEach((key, history) -> {
+			Violation violation = Linearizability.check(history);
+			if (violation != null) {
+				faults.append("Key k%d, seed %d. %s".formatted(key.bytes()[0], this.seed, violation));
+			}
+		});
+		return faults.isEmpty() ? null : faults.toString();
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.kvorum.simulation;
+
+import java.util.stream.LongStream;
+
+import io.kvorum.testing.history.Violation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * As {@link SimulationTests}, of histories in which the nodes of the cluster change.
+ * {@code -Dkvorum.simulation.changes=<number>} runs that many.
+ */
+@ExtendWith(WithoutWarnings.class)
+class ChangeSimulationTests {
+
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 200);
+
+	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
+
+	/** By which every mutant has to be caught. */
+	private static final int MUTANT_HISTORIES = Integer.getInteger("kvorum.simulation.mutant.histories", 500);
+
+	@Test
+	void whileNodesComeAndGoOperationsAreLinearizableAndEachChangeIsDone() {
+		Long asked = Long.getLong("kvorum.simulation.seed");
+		if (asked != null) {
+			String story = ChangeSimulation.story(asked, Design.PRODUCT);
+			System.out.println(story);
+			assertThat(story).endsWith(Simulation.ALL_IS_WELL);
+			return;
+		}
+		long started = System.nanoTime();
+		LongStream.range(FIRST, FIRST + HISTORIES)
+			.parallel()
+			.filter(seed -> ChangeSimulation.run(seed, Design.PRODUCT) != null)
+			.findFirst()
+			.ifPresent(seed -> {
+				throw new AssertionError(ChangeSimulation.story(seed, Design.PRODUCT));
+			});
+		System.out.printf("%d histories of changes, %.1f a second%n", HISTORIES,
+				HISTORIES * 1e9 / (System.nanoTime() - started));
+	}
+
+	@ParameterizedTest
+	@MethodSource("io.kvorum.simulation.ChangeMutant#all")
+	void aShortcutIsFound(Design mutant) {
+		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
+			String fault = ChangeSimulation.run(seed, mutant);
+			if (fault != null && fault.contains(Violation.NOT_LINEARIZABLE)) {
+				System.out.printf("%-45s caught by history %d%n", mutant, seed);
+				return;
+			}
+		}
+		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+	}
+
+}
