@@ -90,7 +90,8 @@ final class StorageLifecycle implements SmartLifecycle {
 			// A failure means a full disk: the next start records the address.
 			state.claim(this.acceptsAddress).onErrorComplete().toFuture().join();
 			if (this.change != null) {
-				this.change.load().onErrorComplete(error -> !(error instanceof StoreOpenException)).block();
+				this.change.check();
+				this.change.load().onErrorComplete().toFuture().join();
 			}
 		}
 		catch (StoreOpenException ex) {

@@ -19,7 +19,6 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
-import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 

@@ -44,17 +44,24 @@ public final class ChangeState {
 	}
 
 	/**
+	 * Checks that the present topology may follow the last one of this store, with the
+	 * store open.
+	 * @throws StoreOpenException if it must not
+	 */
+	public void check() {
+		Change last = Change.of(this.record.recorded(RECORD));
+		if (last != null) {
+			check(last);
+		}
+	}
+
+	/**
 	 * Reads the step, with the store open and before any peer can ask. A disk without
 	 * entries is closed from the beginning: it may have lost that it was.
-	 * @throws StoreOpenException if the last topology of this store must not be followed
-	 * by the present one
 	 */
 	public Mono<Void> load() {
 		return Mono.defer(() -> {
 			Change last = Change.of(this.record.recorded(RECORD));
-			if (last != null) {
-				check(last);
-			}
 			if (this.topology.isChanging()) {
 				boolean isSame = last != null && last.is(this.topology);
 				this.step = (last != null && isSame) ? last.step : this.record.isNew() ? Step.CLOSED : Step.OPEN;
