@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -127,8 +127,10 @@ class ChangedLayoutIT {
 
 	/** Changes the nodes by two restarts of each. */
 	private void change(List<Integer> from, List<Integer> to) throws InterruptedException {
-		Set<Integer> both = new TreeSet<>(from);
-		both.addAll(to);
+		// The new nodes first: keys that two of them are to hold need one of these.
+		Set<Integer> both = new LinkedHashSet<>(to);
+		both.removeAll(from);
+		both.addAll(from);
 		for (int node : both) {
 			restart(node, "kvorum.cluster.nodes=" + list(from), "kvorum.cluster.next-nodes=" + list(to));
 		}

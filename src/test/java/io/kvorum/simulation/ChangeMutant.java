@@ -71,6 +71,11 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsOth
 	}
 
 	@Override
+	public boolean repairs() {
+		return this.compares;
+	}
+
+	@Override
 	public boolean waitsForChange() {
 		return this.waits;
 	}

@@ -76,12 +76,16 @@ final class ChangeSimulation {
 
 	private int changes;
 
+	/** Whether clients work between the changes only. */
+	private final boolean isQuiet;
+
 	private ChangeSimulation(long seed, Design design, boolean logged) {
 		this.seed = seed;
 		this.design = design;
 		this.chance = new Chance(seed);
 		this.scenario = scenario(this.chance);
 		this.changes = 1 + this.chance.below(3);
+		this.isQuiet = this.chance.of(0.4);
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
 		this.present = TOPOLOGIES.get(this.chance.below(3));
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario,
@@ -201,7 +205,13 @@ final class ChangeSimulation {
 		List<Integer> leaving = this.present.stream().filter(node -> !next.contains(node)).toList();
 		if (!leaving.isEmpty() && this.chance.of(0.3)) {
 			this.dead = leaving.getFirst();
-			this.cluster.nodes().get(this.dead).die();
+			if (this.scenario.partitions() > 0 || this.chance.of(0.5)) {
+				this.cluster.nodes().get(this.dead).die();
+			}
+			else {
+				// Out of reach of the operator too: it keeps the topology before.
+				this.cluster.network().isolate(this.dead);
+			}
 			work();
 		}
 	}
@@ -230,7 +240,7 @@ final class ChangeSimulation {
 				}
 			});
 		}
-		if (this.chance.of(0.5)) {
+		if (!this.isQuiet && this.chance.of(0.5)) {
 			work();
 		}
 		later(0.05, this.chance.of(0.2) ? 20 : 3, () -> restart(order.subList(1, order.size()), topology, then));
@@ -241,10 +251,11 @@ final class ChangeSimulation {
 			later(0.05, 10, then);
 			return;
 		}
-		someWork(3);
+		someWork(this.isQuiet ? 0 : 3);
 		await(STUCK, LONGEST_CHANGE,
 				() -> after.stream().map(this.cluster.nodes()::get).allMatch(ChangeSimulation::isDone), () -> {
 					this.dead = -1;
+					this.cluster.network().heal();
 					if (this.chance.of(0.5)) {
 						work();
 					}

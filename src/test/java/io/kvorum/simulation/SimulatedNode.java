@@ -101,11 +101,9 @@ final class SimulatedNode {
 			return;
 		}
 		BooleanSupplier life = life();
-		convergence.change().load().onErrorComplete(error -> !(error instanceof StoreOpenException)).subscribe(_ -> {
-		}, error -> {
-			log("must not start: " + error.getMessage());
-			crash();
-		}, () -> {
+		convergence.change().check();
+		convergence.change().load().onErrorComplete().subscribe(_ -> {
+		}, this::fail, () -> {
 			if (life.getAsBoolean()) {
 				serve(clock, convergence);
 			}

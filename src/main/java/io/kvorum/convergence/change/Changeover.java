@@ -220,14 +220,17 @@ public final class Changeover {
 				return take(Step.SYNCED);
 			}
 			List<Member> sources = this.others.stream()
+				.filter(Replica::isThere)
 				.map(Replica::member)
 				.filter(this.topology.parts().getFirst()::has)
 				.filter(this.comparison::isComparedAnew)
 				.toList();
-			return this.promises.copy(sources, true).then(Mono.fromRunnable(() -> {
-				this.hasPromises = true;
-				this.comparison.compareAnew();
-			}));
+			List<Member> missing = rule.toBeSynced(member -> sources.contains(member(member)));
+			return unlessWaiting(missing, "to give their promises",
+					() -> this.promises.copy(sources, true).then(Mono.fromRunnable(() -> {
+						this.hasPromises = true;
+						this.comparison.compareAnew();
+					})));
 		});
 	}
 

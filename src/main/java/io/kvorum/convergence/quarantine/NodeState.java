@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
@@ -68,6 +69,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private volatile Runnable whenRestarted = () -> {
 	};
+
+	private volatile Predicate<Member> hasOtherTopology = _ -> false;
 
 	private volatile Membership own = Membership.NEW;
 
@@ -227,7 +230,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private AdmissionRule rule() {
 		return new AdmissionRule(this.own, this.record.identity(), this.lastLife.lastMillis(),
-				(isAdded() ? after() : this.topology).size() - 1, this.mostAway.toMillis(), isAdded());
+				(int) this.topology.members().stream().filter(this::isDecisive).count(), this.mostAway.toMillis(),
+				isAdded());
 	}
 
 	/** Whether a change of the topology is adding this node. */
@@ -239,12 +243,23 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return this.topology.parts().getLast();
 	}
 
-	/**
-	 * The last introductions that decide what this node is. While it is being added, they
-	 * are those of the nodes after the change: a node that leaves may be dead.
-	 */
+	/** The last introductions that decide what this node is. */
 	private Collection<Introduction> received() {
-		return isAdded() ? this.peers.introductions(after()::has) : this.peers.introductions(_ -> true);
+		return this.peers.introductions(this::isDecisive);
+	}
+
+	/**
+	 * Whether the introduction of another node decides what this node is. While this node
+	 * is being added, a node that leaves may be dead, and one that is not in the change
+	 * yet does not know this node.
+	 */
+	private boolean isDecisive(Member other) {
+		return !other.equals(this.self) && (!isAdded() || (after().has(other) && !this.hasOtherTopology.test(other)));
+	}
+
+	/** Sets the test of which other members are there with another topology. */
+	void tellTopologiesWith(Predicate<Member> hasOtherTopology) {
+		this.hasOtherTopology = hasOtherTopology;
 	}
 
 	State state() {

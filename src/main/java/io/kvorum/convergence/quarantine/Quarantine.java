@@ -103,10 +103,16 @@ public final class Quarantine {
 		this.alarms = alarms;
 		this.settings = settings;
 		this.peers.lookUpWith(this::isThere);
+		node.tellTopologiesWith(this::hasOtherTopology);
 	}
 
 	private boolean isThere(Member member) {
 		return this.others.stream().anyMatch(other -> other.member().equals(member) && other.isThere());
+	}
+
+	private boolean hasOtherTopology(Member member) {
+		return this.others.stream()
+			.anyMatch(other -> other.member().equals(member) && other.isThere() && !other.isOfSameTopology());
 	}
 
 	/** Copies what other members hold. */
