@@ -101,7 +101,7 @@ final class ChangeSimulation {
 				calmNetwork ? 0 : chance.between(0, 0.002), calmNetwork ? 0 : chance.between(0, 0.05),
 				calmNetwork ? 0 : chance.between(0, 0.05), chance.of(0.3) ? 400 : 10, 0,
 				calmNetwork ? 0 : chance.below(4), chance.below(6), 0, false, 0,
-				chance.of(0.5) ? chance.between(0, 0.3) : 0, chance.of(0.3) ? 0.02 : 0);
+				chance.of(0.5) ? chance.between(0, 0.3) : 0, 0);
 	}
 
 	/**

@@ -128,6 +128,7 @@ public final class Changeover {
 			return Mono.defer(this::round).onErrorResume(error -> {
 				logger.warn("The change of the topology makes no progress on this node, and is tried again: {}",
 						String.valueOf(error.getMessage()));
+				this.status = new ChangeStatus(this.state.step(), List.of(), String.valueOf(error.getMessage()));
 				return Mono.empty();
 			}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat();
 		});
