@@ -62,7 +62,8 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 	 * nobody.
 	 */
 	List<Member> toClose() {
-		if (this.others.values().stream().anyMatch(seen -> seen.compareTo(Seen.CLOSED) >= 0)) {
+		// A node that is being added is closed from the beginning, and tells nothing.
+		if (before().members().stream().anyMatch(member -> of(member).compareTo(Seen.CLOSED) >= 0)) {
 			return List.of();
 		}
 		List<Member> away = lacking(before(), seen -> seen != Seen.AWAY);
