@@ -47,6 +47,9 @@ final class ChangeSimulation {
 	/** In which things go wrong. */
 	private static final long TROUBLE = 40 * SECOND;
 
+	/** By which a history has ended: three changes that take their longest time. */
+	private static final long LONGEST_HISTORY = 3_600 * SECOND;
+
 	private static final long POLL_INTERVAL = SECOND / 4;
 
 	private final long seed;
@@ -127,6 +130,10 @@ final class ChangeSimulation {
 						work();
 						later(0.2, 3, this::change);
 					}));
+		this.cluster.timeline().after(LONGEST_HISTORY, () -> {
+			this.cluster.fail("the history does not end");
+			this.cluster.timeline().end();
+		});
 		this.cluster.timeline().run();
 		return fault();
 	}
@@ -254,8 +261,13 @@ final class ChangeSimulation {
 		someWork(this.isQuiet ? 0 : 3);
 		await(STUCK, LONGEST_CHANGE,
 				() -> after.stream().map(this.cluster.nodes()::get).allMatch(ChangeSimulation::isDone), () -> {
-					this.dead = -1;
-					this.cluster.network().heal();
+					if (this.dead >= 0) {
+						// It is within reach again, if it lives, and clients still ask
+						// it.
+						this.dead = -1;
+						this.cluster.network().heal();
+						someWork(4);
+					}
 					if (this.chance.of(0.5)) {
 						work();
 					}
@@ -265,7 +277,7 @@ final class ChangeSimulation {
 
 	private void someWork(int bursts) {
 		if (bursts > 0) {
-			later(0.2, 20, () -> {
+			later(0.2, 10, () -> {
 				work();
 				someWork(bursts - 1);
 			});

@@ -11,12 +11,17 @@ final class Timeline {
 
 	private long scheduled;
 
+	private boolean ended;
+
 	/** Nanoseconds since the beginning. */
 	long now() {
 		return this.now;
 	}
 
 	void after(long nanos, Runnable task) {
+		if (this.ended) {
+			return;
+		}
 		this.events.add(new Event(this.now + Math.max(0, nanos), this.scheduled++, task));
 	}
 
@@ -28,8 +33,9 @@ final class Timeline {
 		}
 	}
 
-	/** Lets nothing more happen. */
+	/** Lets nothing more happen, nor what the present event goes on to schedule. */
 	void end() {
+		this.ended = true;
 		this.events.clear();
 	}
 
