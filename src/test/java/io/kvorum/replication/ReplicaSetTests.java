@@ -71,4 +71,39 @@ class ReplicaSetTests {
 		}
 	}
 
+	private ReplicaSet setOf(List<Integer> before, int required, List<Integer> after, int requiredAfter) {
+		return ReplicaSet.ofBoth(before.stream().map(index -> this.all.get(index).member()).toList(), required,
+				after.stream().map(index -> this.all.get(index).member()).toList(), requiredAfter,
+				this.all.toArray(Replica[]::new));
+	}
+
+	@Test
+	void inAChangeAReplicaOfBothListsIsThereOnce() {
+		assertThat(order(setOf(List.of(0, 1, 2), 2, List.of(2, 3, 1), 2))).containsExactlyInAnyOrder(0, 1, 2, 3);
+	}
+
+	@Test
+	void inAChangeACopyIsOnTheFirstReplicasOfEitherList() {
+		this.all.get(3).isExpectedToTake(0);
+		this.all.get(0).isExpectedToTake(9);
+		ReplicaSet set = setOf(List.of(0, 1, 2), 2, List.of(3, 1, 4), 2);
+
+		List<Integer> copies = IntStream.range(0, set.size())
+			.filter(position -> set.isCopy(position, 2))
+			.map(position -> set.at(position).member().index())
+			.boxed()
+			.toList();
+		assertThat(copies).containsExactlyInAnyOrder(0, 1, 3);
+	}
+
+	@Test
+	void inAChangeEnoughOfBothListsHaveToBePresent() {
+		this.all.get(0).isAway();
+		assertThat(setOf(List.of(0, 1, 2), 2, List.of(1, 2, 3), 2).isEnoughPresent()).isTrue();
+
+		this.all.get(3).isAway();
+		assertThat(setOf(List.of(0, 1, 2), 2, List.of(1, 2, 3), 2).isEnoughPresent()).isTrue();
+		assertThat(setOf(List.of(0, 1, 2), 2, List.of(0, 2, 3), 2).isEnoughPresent()).isFalse();
+	}
+
 }
