@@ -25,7 +25,7 @@ class QuorumTests {
 	/** Every two groups of four replicas, and whatever each of the four replies. */
 	@Test
 	void itIsReachedAsSoonAsBothGroupsAreAndOutOfReachAsSoonAsOneIs() {
-		for (int groups = 0; groups < 1 << 2 * REPLICAS; groups++) {
+		for (int groups = 0; groups < 1 << (2 * REPLICAS); groups++) {
 			int first = groups & 15;
 			int second = groups >> REPLICAS;
 			// No replica is asked that is of none.
