@@ -48,16 +48,19 @@ public final class Convergence {
 			Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
 		return new Convergence(log.others(),
 				() -> new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
-						antiEntropy.misplaced(), peers(antiEntropy.progress(), handoff, there.get(), reachedBy.get())),
+						antiEntropy.misplaced(),
+						peers(antiEntropy.progress(), quarantine, handoff, there.get(), reachedBy.get())),
 				antiEntropy::request);
 	}
 
-	private static List<Peer> peers(List<RepairProgress> repairs, HintedHandoff handoff, Set<String> there,
-			Set<String> reachedBy) {
-		return repairs.stream()
-			.map(repair -> new Peer(repair.member(), there.contains(repair.member().address()),
-					reachedBy.contains(repair.member().address()), handoff.waiting(repair.member()), repair))
-			.toList();
+	private static List<Peer> peers(List<RepairProgress> repairs, Quarantine quarantine, HintedHandoff handoff,
+			Set<String> there, Set<String> reachedBy) {
+		return repairs.stream().map(repair -> {
+			Member peer = repair.member();
+			return new Peer(peer, there.contains(peer.address()),
+					reachedBy.contains(peer.address()) || quarantine.isUnknownTo(peer),
+					!quarantine.hasOtherTopology(peer), handoff.waiting(peer), repair);
+		}).toList();
 	}
 
 	/** All other members, in the order of the topology. */

@@ -42,10 +42,14 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 	 * The convergence of this node with one peer.
 	 *
 	 * @param there whether this node has an open stream to the peer
-	 * @param reaches whether the peer has open streams to this node
+	 * @param reaches whether the peer has open streams to this node, or cannot know it:
+	 * the topology changes, and the peer has the one before, without this node
+	 * @param compares whether the two compare what they have, which is not so while only
+	 * one of them is in a change of the topology
 	 * @param hints the hints that wait here for the peer
 	 */
-	public record Peer(Member member, boolean there, boolean reaches, Waiting hints, RepairProgress repair) {
+	public record Peer(Member member, boolean there, boolean reaches, boolean compares, Waiting hints,
+			RepairProgress repair) {
 
 		boolean lacksNothing() {
 			return this.there && this.hints.hints() == 0;

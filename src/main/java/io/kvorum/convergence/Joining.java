@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells whether a node has joined its peers since its process began, so that the next
  * node may be restarted. It has joined once it may vote, and each peer is there, reaches
- * it, was found equal, and has no hints waiting here. It stays joined: what happens to
- * peers later says nothing about this node.
+ * it, was found equal if the two compare themselves, and has no hints waiting here. It
+ * stays joined: what happens to peers later says nothing about this node.
  * <p>
  * A lost node must not keep the others from serving. So this node does not wait for a
  * peer that is away for longer than {@link #PATIENCE}. When it has run for that long, it
@@ -89,10 +89,10 @@ public final class Joining {
 			return "it does not reach this node";
 		}
 		RepairProgress repair = peer.repair();
-		if (isLongAgo(this.startedNanos) && repair.finishedMillis() != 0 && !repair.active()) {
+		if (peer.compares() && isLongAgo(this.startedNanos) && repair.finishedMillis() != 0 && !repair.active()) {
 			return null;
 		}
-		if (repair.oldestRepairMillis() < this.startedMillis) {
+		if (peer.compares() && repair.oldestRepairMillis() < this.startedMillis) {
 			return "not found equal since the start";
 		}
 		return peer.lacksNothing() ? null : "hints wait for it";

@@ -74,6 +74,18 @@ class JoiningTests {
 		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_EQUAL, C.address(), NOT_EQUAL));
 	}
 
+	/** The first nodes of a rolling restart into a change would wait for ever. */
+	@Test
+	void aPeerThatIsNotInTheChangeYetNeedNotBeEqual() {
+		repaired(B, false, RepairLog.NEVER);
+		this.node.withOtherTopology = Set.of(B);
+		this.node.hints.put(B, new Waiting(1, 10, 0));
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), "hints wait for it"));
+
+		this.node.hints.clear();
+		assertThat(waitsFor()).isEmpty();
+	}
+
 	@Test
 	void aPeerThatIsAwayIsWaitedForAndNotForEver() {
 		this.node.there = Set.of(C.address());

@@ -39,6 +39,8 @@ public final class SteeredConvergence {
 
 	public int misplaced;
 
+	public Set<Member> withOtherTopology = Set.of();
+
 	public final Map<Member, RepairProgress> repairs = new HashMap<>();
 
 	public final Map<Member, Waiting> hints = new HashMap<>();
@@ -73,7 +75,7 @@ public final class SteeredConvergence {
 			throw new IllegalArgumentException(peer + " is no peer");
 		}
 		return new Peer(peer, this.there.contains(peer.address()), this.reachedBy.contains(peer.address()),
-				this.hints.getOrDefault(peer, Waiting.NONE), repair);
+				!this.withOtherTopology.contains(peer), this.hints.getOrDefault(peer, Waiting.NONE), repair);
 	}
 
 }

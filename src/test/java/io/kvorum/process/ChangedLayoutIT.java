@@ -11,6 +11,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.kvorum.testing.Answer;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
@@ -127,12 +128,17 @@ class ChangedLayoutIT {
 
 	/** Changes the nodes by two restarts of each. */
 	private void change(List<Integer> from, List<Integer> to) throws InterruptedException {
+		String[] lists = { "kvorum.cluster.nodes=" + list(from), "kvorum.cluster.next-nodes=" + list(to) };
 		// The new nodes first: keys that two of them are to hold need one of these.
 		Set<Integer> both = new LinkedHashSet<>(to);
 		both.removeAll(from);
-		both.addAll(from);
+		both.forEach(node -> launch(node, 3, lists));
 		for (int node : both) {
-			restart(node, "kvorum.cluster.nodes=" + list(from), "kvorum.cluster.next-nodes=" + list(to));
+			awaitJoined(node);
+		}
+		for (int node : from) {
+			restart(node, lists);
+			both.add(node);
 		}
 		Poll.until(() -> "the change is done: " + both.stream().map(this::changeAt).toList(), CONVERGED_DEADLINE,
 				() -> both.stream().allMatch(node -> "done".equals(changeAt(node).get("step"))));
@@ -145,15 +151,23 @@ class ChangedLayoutIT {
 		assertAllIsReadAtEachNode();
 	}
 
-	/** While it is down, the others serve. */
+	/** While it is down, the others serve. It joins, as a rolling update waits for. */
 	private void restart(int node, String... properties) throws InterruptedException {
-		NodeProcess before = this.running.remove(node);
-		if (before != null) {
-			before.stop();
-			write(this.running.keySet().iterator().next(), "while %d restarts, %d".formatted(node, this.restarts++));
-			assertAllIsReadAtEachNode();
-		}
-		launch(node, 3, properties).awaitReady();
+		Objects.requireNonNull(this.running.remove(node)).stop();
+		write(this.running.keySet().iterator().next(), "while %d restarts, %d".formatted(node, this.restarts++));
+		assertAllIsReadAtEachNode();
+		launch(node, 3, properties);
+		awaitJoined(node);
+	}
+
+	private void awaitJoined(int node) throws InterruptedException {
+		Objects.requireNonNull(this.running.get(node)).awaitReady();
+		Poll.until(() -> "node %d has joined: %s".formatted(node, joined(node).text()), CONVERGED_DEADLINE,
+				() -> joined(node).status() == 200);
+	}
+
+	private Answer joined(int node) {
+		return client(node).exchange("GET", "/actuator/health/joined");
 	}
 
 	private Map<?, ?> changeAt(int node) {

@@ -235,7 +235,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/** Whether a change of the topology is adding this node. */
-	private boolean isAdded() {
+	boolean isAdded() {
 		return this.topology.isChanging() && !this.topology.parts().getFirst().has(this.self);
 	}
 

@@ -110,7 +110,15 @@ public final class Quarantine {
 		return this.others.stream().anyMatch(other -> other.member().equals(member) && other.isThere());
 	}
 
-	private boolean hasOtherTopology(Member member) {
+	/**
+	 * Whether another member is there without knowing this node, which is being added.
+	 */
+	public boolean isUnknownTo(Member member) {
+		return this.node.isAdded() && hasOtherTopology(member);
+	}
+
+	/** Whether another member is there, and only one of the two is in a change. */
+	public boolean hasOtherTopology(Member member) {
 		return this.others.stream()
 			.anyMatch(other -> other.member().equals(member) && other.isThere() && !other.isOfSameTopology());
 	}
