@@ -131,7 +131,7 @@ class ArchitectureTest {
 		.whereLayer("quarantine")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("convergence")
-		.mayOnlyAccessLayers("clock", "cluster", "storage", "antientropy", "hints", "quarantine")
+		.mayOnlyAccessLayers("clock", "cluster", "storage", "antientropy", "hints", "change", "quarantine")
 		.whereLayer("transport")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("wire")

@@ -7,8 +7,6 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.convergence.Convergence;
-import io.kvorum.convergence.change.ChangeStatus;
-import io.kvorum.convergence.change.Step;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.storage.StorageEngine;
@@ -42,11 +40,6 @@ class AloneConfiguration {
 	@Bean
 	Supplier<List<PeerStatus>> peerStatuses() {
 		return List::of;
-	}
-
-	@Bean
-	Supplier<ChangeStatus> changeStatus() {
-		return () -> new ChangeStatus(Step.DONE, List.of(), "");
 	}
 
 	@Bean

@@ -25,7 +25,6 @@ import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairSettings;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
-import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.Changeover;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintSettings;
@@ -211,14 +210,10 @@ class PeersConfiguration {
 	}
 
 	@Bean
-	Supplier<ChangeStatus> changeStatus(Changeover changeover) {
-		return changeover::status;
-	}
-
-	@Bean
 	Convergence convergence(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
-			ReplicaTransport transport) {
-		return Convergence.of(quarantine, antiEntropy, log, handoff, transport::there, transport::reachedBy);
+			Changeover changeover, ReplicaTransport transport) {
+		return Convergence.of(quarantine, antiEntropy, log, handoff, changeover, transport::there,
+				transport::reachedBy);
 	}
 
 	@Bean

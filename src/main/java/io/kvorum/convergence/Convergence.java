@@ -9,8 +9,11 @@ import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.convergence.antientropy.AntiEntropy;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.Changeover;
 import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.quarantine.Quarantine;
+import org.jspecify.annotations.Nullable;
 
 /** The convergence of a node with its peers, as operators see it. Thread-safe. */
 public final class Convergence {
@@ -19,23 +22,28 @@ public final class Convergence {
 
 	private final Supplier<ConvergenceStatus> status;
 
+	private final Supplier<@Nullable ChangeStatus> change;
+
 	private final Runnable repair;
 
 	/**
 	 * Creates the convergence of a node.
 	 * @param peers all other members; empty for a node without peers
 	 * @param status the status at the moment of the call
+	 * @param change the progress of a change of the topology; null without one
 	 * @param repair requests a repair with every peer
 	 */
-	public Convergence(List<Member> peers, Supplier<ConvergenceStatus> status, Runnable repair) {
+	public Convergence(List<Member> peers, Supplier<ConvergenceStatus> status, Supplier<@Nullable ChangeStatus> change,
+			Runnable repair) {
 		this.peers = List.copyOf(peers);
 		this.status = status;
+		this.change = change;
 		this.repair = repair;
 	}
 
 	/** The convergence of a node without peers, which has always converged. */
 	public static Convergence alone() {
-		return new Convergence(List.of(), () -> ConvergenceStatus.ALONE, () -> {
+		return new Convergence(List.of(), () -> ConvergenceStatus.ALONE, () -> null, () -> {
 		});
 	}
 
@@ -45,12 +53,12 @@ public final class Convergence {
 	 * @param reachedBy the addresses of the peers that have open streams to this node
 	 */
 	public static Convergence of(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
-			Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
+			Changeover changeover, Supplier<Set<String>> there, Supplier<Set<String>> reachedBy) {
 		return new Convergence(log.others(),
 				() -> new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
 						antiEntropy.misplaced(),
 						peers(antiEntropy.progress(), quarantine, handoff, there.get(), reachedBy.get())),
-				antiEntropy::request);
+				changeover::status, antiEntropy::request);
 	}
 
 	private static List<Peer> peers(List<RepairProgress> repairs, Quarantine quarantine, HintedHandoff handoff,
@@ -71,6 +79,11 @@ public final class Convergence {
 	/** The status now. The store must be open. */
 	public ConvergenceStatus status() {
 		return this.status.get();
+	}
+
+	/** The progress of a change of the topology; null if it does not change. */
+	public @Nullable ChangeStatus change() {
+		return this.change.get();
 	}
 
 	/**

@@ -9,6 +9,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.ConvergenceStatus;
 import io.kvorum.convergence.Joining;
+import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.observability.ConvergenceState.Hints;
 import io.kvorum.observability.ConvergenceState.Membership;
 import io.kvorum.observability.ConvergenceState.Peer;
@@ -57,6 +58,10 @@ final class ConvergenceHealth implements ReactiveHealthIndicator {
 		}
 		if (membership.doubt() != null) {
 			health.withDetail("doubt", membership.doubt());
+		}
+		ChangeStatus change = this.convergence.change();
+		if (change != null) {
+			health.withDetail("change", change.describe());
 		}
 		if (!status.quarantine().refused().isEmpty()) {
 			health.withDetail("refused", status.quarantine().refused());

@@ -9,8 +9,8 @@ import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.Convergence;
 import io.kvorum.coordination.Coordinator;
-import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
@@ -108,8 +108,8 @@ class ObservabilityConfiguration {
 
 	@Bean
 	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, Supplier<List<PeerStatus>> peers,
-			Inspection inspection, Supplier<ChangeStatus> change) {
-		return new TopologyEndpoint(topology, local.member(), peers, inspection, change);
+			Inspection inspection, Convergence convergence) {
+		return new TopologyEndpoint(topology, local.member(), peers, inspection, convergence);
 	}
 
 	@Bean

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.Inspection.Holding;
@@ -51,12 +52,11 @@ final class TopologyEndpoint {
 
 	private final Inspection inspection;
 
-	/** The progress of a change of the topology. */
-	private final Supplier<ChangeStatus> change;
+	private final Convergence convergence;
 
 	TopologyEndpoint(Topology topology, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection,
-			Supplier<ChangeStatus> change) {
-		this.change = change;
+			Convergence convergence) {
+		this.convergence = convergence;
 		this.topology = topology;
 		this.self = self;
 		this.peers = peers;
@@ -97,23 +97,19 @@ final class TopologyEndpoint {
 		}
 		body.put("replicationFactor", this.topology.factor());
 		body.put("partitions", Partitions.COUNT);
-		if (this.topology.isChanging()) {
-			body.put("change", change());
+		ChangeStatus change = this.convergence.change();
+		if (change != null) {
+			body.put("change", describe(change));
 		}
 		body.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
 		return body;
 	}
 
-	private Map<String, Object> change() {
-		ChangeStatus status = this.change.get();
+	private Map<String, Object> describe(ChangeStatus status) {
 		Map<String, Object> change = new LinkedHashMap<>();
 		change.put("from", addresses(this.topology.parts().getFirst().members()));
 		change.put("to", addresses(this.topology.parts().getLast().members()));
-		change.put("step", status.step().text());
-		change.put("waitsFor", addresses(status.waitsFor()));
-		if (!status.why().isEmpty()) {
-			change.put("why", status.why());
-		}
+		change.putAll(status.describe());
 		return change;
 	}
 

@@ -9,9 +9,11 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The convergence of a node of three, as a test sets it. Until it sets something, the
@@ -45,6 +47,8 @@ public final class SteeredConvergence {
 
 	public final Map<Member, Waiting> hints = new HashMap<>();
 
+	public @Nullable ChangeStatus change;
+
 	public int requests;
 
 	public SteeredConvergence() {
@@ -61,7 +65,7 @@ public final class SteeredConvergence {
 
 	/** The convergence, which follows what is set here. */
 	public Convergence convergence() {
-		return new Convergence(List.of(B, C), this::status, () -> this.requests++);
+		return new Convergence(List.of(B, C), this::status, () -> this.change, () -> this.requests++);
 	}
 
 	public ConvergenceStatus status() {

@@ -1,6 +1,7 @@
 package io.kvorum.observability;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -8,6 +9,8 @@ import io.kvorum.cluster.Member;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.SteeredConvergence;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
@@ -42,6 +45,14 @@ class ConvergenceGaugesTests {
 
 	private double seconds(String name, Member peer) {
 		return this.all.get(name).tag("peer", peer.address()).timeGauge().value(TimeUnit.SECONDS);
+	}
+
+	@Test
+	void aChangeOfTheNodesIsToldByItsStep() {
+		assertThat(gauge("kvorum.change.step")).isZero();
+
+		this.node.change = new ChangeStatus(Step.CLOSED, List.of(B), "to refuse nodes that have the topology before");
+		assertThat(gauge("kvorum.change.step")).isEqualTo(2);
 	}
 
 	@Test
@@ -117,7 +128,7 @@ class ConvergenceGaugesTests {
 	@Test
 	void allAreHeldOverAGarbageCollection() {
 		System.gc();
-		assertThat(this.all.getMeters()).hasSize(12).allSatisfy(meter -> assertThat(meter.measure()).isNotEmpty());
+		assertThat(this.all.getMeters()).hasSize(13).allSatisfy(meter -> assertThat(meter.measure()).isNotEmpty());
 		assertThat(gauge("kvorum.converged")).isEqualTo(1);
 		assertThat(seconds("kvorum.repair.oldest.age", C)).isEqualTo(60);
 	}

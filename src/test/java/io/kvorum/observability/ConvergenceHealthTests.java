@@ -1,6 +1,7 @@
 package io.kvorum.observability;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -9,6 +10,8 @@ import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.Joining;
 import io.kvorum.convergence.SteeredConvergence;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
@@ -81,6 +84,16 @@ class ConvergenceHealthTests {
 		this.node.there = Set.of(B.address(), C.address());
 		assertThat(health(this.node.convergence()).getStatus()).isEqualTo(Status.UP);
 		assertThat(details()).containsEntry("joined", true).doesNotContainKey("waitsFor");
+	}
+
+	@Test
+	void aChangeOfTheNodesIsTold() {
+		this.node.change = new ChangeStatus(Step.OPEN, List.of(B), "to be in the change");
+		assertThat(details()).containsEntry("change",
+				Map.of("step", "open", "waitsFor", List.of(B.address()), "why", "to be in the change"));
+
+		this.node.change = new ChangeStatus(Step.DONE, List.of(), "");
+		assertThat(details()).containsEntry("change", Map.of("step", "done", "waitsFor", List.of()));
 	}
 
 	@Test

@@ -9,8 +9,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
-import io.kvorum.convergence.change.ChangeStatus;
-import io.kvorum.convergence.change.Step;
+import io.kvorum.convergence.Convergence;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.testing.Now;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -43,10 +42,10 @@ class TopologyEndpointTests {
 
 	private static MapAssert<Object, Object> assertThatBody(Member... members) {
 		Topology topology = Topology.ofMembers(List.of(members), 2);
-		TopologyEndpoint endpoint = new TopologyEndpoint(
-				topology, topology.member(FIRST), List::of, new Inspection(topology, new RendezvousPlacement(topology),
-						List.of(), TimeSource.SYSTEM, Duration.ofSeconds(1)),
-				() -> new ChangeStatus(Step.DONE, List.of(), ""));
+		TopologyEndpoint endpoint = new TopologyEndpoint(topology, topology.member(FIRST), List::of,
+				new Inspection(topology, new RendezvousPlacement(topology), List.of(), TimeSource.SYSTEM,
+						Duration.ofSeconds(1)),
+				Convergence.alone());
 		return assertThat(Objects.requireNonNull(Now.of(endpoint.topology(null, null))).getBody())
 			.asInstanceOf(InstanceOfAssertFactories.MAP);
 	}

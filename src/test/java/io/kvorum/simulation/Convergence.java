@@ -98,7 +98,7 @@ final class Convergence {
 
 	/** The progress of a change, for people. */
 	String changeStatus() {
-		return (this.changeover != null) ? this.changeover.status().toString() : "";
+		return (this.changeover != null) ? String.valueOf(this.changeover.status()) : "";
 	}
 
 	/** Answers the queries of other nodes. */

@@ -87,7 +87,7 @@ public final class ChangeState {
 					"The store takes part in a change of the topology that is not done: its step is '%s'."
 						.formatted(last.step.text()),
 					"Start the node with kvorum.cluster.nodes and kvorum.cluster.next-nodes as they were, until "
-							+ "/actuator/topology says that the change is done. To go back, exchange the two lists on "
+							+ "/actuator/health says that the change is done. To go back, exchange the two lists on "
 							+ "all nodes, which is a change too.");
 		}
 	}

@@ -134,9 +134,9 @@ public final class Changeover {
 		});
 	}
 
-	/** The progress now. From any thread. */
-	public ChangeStatus status() {
-		return this.status;
+	/** The progress now; null if the topology does not change. From any thread. */
+	public @Nullable ChangeStatus status() {
+		return this.topology.isChanging() ? this.status : null;
 	}
 
 	private Mono<Void> round() {

@@ -30,8 +30,8 @@ public enum Step {
 		this.text = text;
 	}
 
-	/** The code on disk and on the wire. */
-	byte code() {
+	/** The code on disk, on the wire and in meters. */
+	public byte code() {
 		return this.code;
 	}
 
