@@ -259,15 +259,16 @@ final class ReplicaEndpoint {
 
 	/**
 	 * The node that the caller claims to be; empty if the cluster has no such node. A
-	 * node that changes its topology may be one that this node does not know yet.
+	 * node that is being added is one that this node does not know yet. It has to prove
+	 * the secret: by a certificate alone any host of the authority could be added.
 	 */
 	private Optional<Member> claimed(ServerRequest request) {
-		boolean isChanging = topologies(request).isChange();
+		boolean mayBeAdded = topologies(request).isChange() && this.handshake.isNeeded();
 		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
 			.stream()
 			.filter(member -> member.address().equals(address))
 			.findFirst()
-			.or(() -> (isChanging && ReplicaProtocol.isAddress(address)) ? Optional.of(new Member(0, address))
+			.or(() -> (mayBeAdded && ReplicaProtocol.isAddress(address)) ? Optional.of(new Member(0, address))
 					: Optional.empty()));
 	}
 

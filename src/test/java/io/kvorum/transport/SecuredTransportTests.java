@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import javax.net.ssl.SSLException;
 
+import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -234,6 +235,33 @@ class SecuredTransportTests {
 			}
 		}
 		assertThat(this.refused).containsExactly(Refused.CERTIFICATE, Refused.CERTIFICATE, Refused.CERTIFICATE);
+	}
+
+	/** The second node is alone, the first one is in the change by which it is added. */
+	private ReplicaTransport startAdded(@Nullable String secret) {
+		Topology alone = Topology.of(this.nodes.addresses.subList(1, 2), 3);
+		this.nodes.start(new TestReplica(alone.member(this.nodes.addresses.get(1))),
+				TransportNodes.settings(secret, honest()), alone, this.events);
+		Topology change = Topology.changing(alone, this.nodes.topology);
+		return this.nodes.start(new TestReplica(change.member(this.nodes.addresses.get(0))),
+				TransportNodes.settings(secret, honest()), change, this.events);
+	}
+
+	@Test
+	void aNodeThatIsBeingAddedIsServedByThoseThatDoNotKnowItYet() {
+		ReplicaTransport added = startAdded("the secret");
+		this.nodes.awaitThere(added, 1);
+
+		assertThat(TransportNodes.reply(this.nodes.remote(added, 1).read(Generator.key("key"), TransportNodes.soon())))
+			.isEqualTo(Held.nothing());
+		assertThat(this.refused).isEmpty();
+	}
+
+	@Test
+	void withoutASecretAHostThatIsNotInTheListIsRefusedWhateverItSaysOfAChange() {
+		ReplicaTransport stranger = startAdded(null);
+		TransportNodes.await("it is refused", () -> this.refused.contains(Refused.CERTIFICATE));
+		TransportNodes.await("it is told", () -> failed(stranger).reason() == Reason.REFUSED);
 	}
 
 	@Test

@@ -74,7 +74,7 @@ final class TransportNodes implements AutoCloseable {
 	}
 
 	/** With room for handshakes of TLS, the first of which take long. */
-	static TransportSettings settings(String secret, @Nullable ReplicaTls tls) {
+	static TransportSettings settings(@Nullable String secret, @Nullable ReplicaTls tls) {
 		return new TransportSettings(secret, tls, Duration.ofSeconds(5), Duration.ofSeconds(5), Duration.ofMillis(30),
 				NOT_FOR_LONG, 20_000, 4 << 20);
 	}
@@ -114,11 +114,10 @@ final class TransportNodes implements AutoCloseable {
 		return start(local, settings, this.topology, events);
 	}
 
-	private ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view,
-			TransportEvents events) {
+	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view, TransportEvents events) {
 		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view,
-				view::fingerprint, local, settings, this.loops, WebClient.builder(), this.callers::learn, this.callers,
-				TimeSource.SYSTEM, new SecureRandom()::nextLong, events);
+				view.parts().getFirst()::fingerprint, local, settings, this.loops, WebClient.builder(),
+				this.callers::learn, this.callers, TimeSource.SYSTEM, new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();
 		return transport;
