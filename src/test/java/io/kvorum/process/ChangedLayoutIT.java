@@ -138,6 +138,7 @@ class ChangedLayoutIT {
 		}
 		for (int node : from) {
 			restart(node, lists);
+			awaitJoined(node);
 			both.add(node);
 		}
 		Poll.until(() -> "the change is done: " + both.stream().map(this::changeAt).toList(), CONVERGED_DEADLINE,
@@ -151,15 +152,15 @@ class ChangedLayoutIT {
 		assertAllIsReadAtEachNode();
 	}
 
-	/** While it is down, the others serve. It joins, as a rolling update waits for. */
+	/** While it is down, the others serve. */
 	private void restart(int node, String... properties) throws InterruptedException {
 		Objects.requireNonNull(this.running.remove(node)).stop();
 		write(this.running.keySet().iterator().next(), "while %d restarts, %d".formatted(node, this.restarts++));
 		assertAllIsReadAtEachNode();
-		launch(node, 3, properties);
-		awaitJoined(node);
+		launch(node, 3, properties).awaitReady();
 	}
 
+	/** What a rolling update waits for. */
 	private void awaitJoined(int node) throws InterruptedException {
 		Objects.requireNonNull(this.running.get(node)).awaitReady();
 		Poll.until(() -> "node %d has joined: %s".formatted(node, joined(node).text()), CONVERGED_DEADLINE,
