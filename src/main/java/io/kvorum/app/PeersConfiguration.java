@@ -111,7 +111,7 @@ class PeersConfiguration {
 			EventLoopCallers callers, TimeSource time, SslBundles bundles, TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology,
-				change::standsOn, local,
+				change::accepts, local,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),

@@ -195,9 +195,7 @@ public final class Topology {
 	 */
 	public long fingerprint() {
 		if (isChanging()) {
-			HashStream64 both = Hashing.xxh3_64().hashStream();
-			this.parts.forEach(part -> both.putLong(part.fingerprint()));
-			return both.getAsLong();
+			return fingerprintOfChange(this.parts.getFirst().fingerprint(), this.parts.getLast().fingerprint());
 		}
 		HashStream64 hash = Hashing.xxh3_64()
 			.hashStream()
@@ -210,6 +208,11 @@ public final class Topology {
 			this.members.forEach(member -> hash.putLong(member.id()).putString(member.zone()).putInt(member.weight()));
 		}
 		return hash.getAsLong();
+	}
+
+	/** The fingerprint of a change, by those of the topologies before and after it. */
+	public static long fingerprintOfChange(long before, long after) {
+		return Hashing.xxh3_64().hashStream().putLong(before).putLong(after).getAsLong();
 	}
 
 	/** Whether all of it follows from its address, as in versions without zones. */

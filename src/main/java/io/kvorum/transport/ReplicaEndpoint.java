@@ -5,13 +5,14 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -79,8 +80,8 @@ final class ReplicaEndpoint {
 	/** The accepted streams, with their node. */
 	private final ConcurrentHashMap<ReplicaStream, Caller> streams = new ConcurrentHashMap<>();
 
-	/** The fingerprint of the topology that other nodes must have. */
-	private final LongSupplier standsOn;
+	/** Whether this node works with nodes of these topologies, by their fingerprints. */
+	private final Predicate<List<Long>> accepted;
 
 	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
@@ -90,14 +91,14 @@ final class ReplicaEndpoint {
 	/** Whether the streams have been ended. One that was being opened may still come. */
 	private volatile boolean ended;
 
-	ReplicaEndpoint(Topology topology, LongSupplier standsOn, Member self, Replica replica, TransportSettings settings,
-			TimeSource time, CallerThreads callers, PendingConnections pending, Handshake handshake,
-			Consumer<String> onAccepted, TransportEvents events) {
+	ReplicaEndpoint(Topology topology, Predicate<List<Long>> accepted, Member self, Replica replica,
+			TransportSettings settings, TimeSource time, CallerThreads callers, PendingConnections pending,
+			Handshake handshake, Consumer<String> onAccepted, TransportEvents events) {
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.pending = pending;
 		this.topology = topology;
-		this.standsOn = standsOn;
+		this.accepted = accepted;
 		this.self = self;
 		this.replica = replica;
 		this.settings = settings;
@@ -151,7 +152,7 @@ final class ReplicaEndpoint {
 
 	private void register(ReplicaStream stream, Caller from) {
 		this.streams.put(stream, from);
-		if (this.ended || !from.topologies.include(this.standsOn.getAsLong())) {
+		if (this.ended || !this.accepted.test(from.topologies.fingerprints())) {
 			stream.end();
 		}
 		else if (this.stopping) {
@@ -188,7 +189,7 @@ final class ReplicaEndpoint {
 			return new Refusal(Refused.ADDRESS, HttpStatus.MISDIRECTED_REQUEST,
 					"this is %s, not %s".formatted(this.self.address(), to));
 		}
-		if (!topologies(request).include(this.standsOn.getAsLong())) {
+		if (!this.accepted.test(topologies(request).fingerprints())) {
 			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
 					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
 						.formatted(this.self.address(), this.topology));
@@ -341,11 +342,11 @@ final class ReplicaEndpoint {
 	}
 
 	/**
-	 * Ends the streams of nodes that do not have the topology that this node stands on.
+	 * Ends the streams of nodes whose topologies are not accepted any more.
 	 */
 	void endOthers() {
 		this.streams.forEach((stream, from) -> {
-			if (!from.topologies.include(this.standsOn.getAsLong())) {
+			if (!this.accepted.test(from.topologies.fingerprints())) {
 				stream.end();
 			}
 		});

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.kvorum.clock.TimeSource;
@@ -93,14 +94,15 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/**
 	 * Creates a transport that is not started.
 	 * @param address to listen on
-	 * @param standsOn the fingerprint of the topology that other nodes must have
+	 * @param accepted whether this node works with nodes of these topologies, by their
+	 * fingerprints: of its only one, or of those before and after its change
 	 * @param local the replica of this node
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
 	 * @param onConnection receives the event loop of each connection, on that loop
 	 * @param random unpredictable numbers; used by this constructor only
 	 */
-	public ReplicaTransport(InetSocketAddress address, Topology topology, LongSupplier standsOn, Replica local,
+	public ReplicaTransport(InetSocketAddress address, Topology topology, Predicate<List<Long>> accepted, Replica local,
 			TransportSettings settings, LoopResources loops, WebClient.Builder clients,
 			Consumer<EventLoop> onConnection, CallerThreads callers, TimeSource time, LongSupplier random,
 			TransportEvents events) {
@@ -110,7 +112,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.onConnection = onConnection;
 		Member self = local.member();
 		Handshake handshake = new Handshake(settings.secret(), random, time);
-		this.endpoint = new ReplicaEndpoint(topology, standsOn, self, local, settings, time, callers, this.pending,
+		this.endpoint = new ReplicaEndpoint(topology, accepted, self, local, settings, time, callers, this.pending,
 				handshake, this::wake, events);
 		List<EventLoop> eventLoops = eventLoops(loops);
 		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
@@ -178,7 +180,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	/**
-	 * Ends the streams of nodes that do not have the topology that this node stands on.
+	 * Ends the streams of nodes whose topologies are not accepted any more.
 	 */
 	public void endOthers() {
 		this.endpoint.endOthers();

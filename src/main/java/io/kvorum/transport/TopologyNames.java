@@ -1,7 +1,9 @@
 package io.kvorum.transport;
 
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.kvorum.cluster.Topology;
 
@@ -13,6 +15,8 @@ record TopologyNames(String text) {
 
 	private static final String SEPARATOR = "+";
 
+	private static final Pattern A_TEXT = Pattern.compile("[0-9a-f]{1,16}([+][0-9a-f]{1,16})?");
+
 	static TopologyNames of(Topology topology) {
 		return new TopologyNames(topology.parts()
 			.stream()
@@ -22,12 +26,13 @@ record TopologyNames(String text) {
 
 	/** Whether the node changes its topology. */
 	boolean isChange() {
-		return this.text.contains(SEPARATOR);
+		return fingerprints().size() > 1;
 	}
 
-	/** Whether one of them is the topology with this fingerprint. */
-	boolean include(long fingerprint) {
-		return List.of(this.text.split("[" + SEPARATOR + "]")).contains(Long.toHexString(fingerprint));
+	/** Their fingerprints; empty if the text is of another form. */
+	List<Long> fingerprints() {
+		return A_TEXT.matcher(this.text).matches()
+				? Stream.of(this.text.split("\\+")).map(name -> Long.parseUnsignedLong(name, 16)).toList() : List.of();
 	}
 
 }

@@ -74,6 +74,9 @@ final class ChangeSimulation {
 	/** The indexes of the nodes that were removed: they do not come back. */
 	private final Set<Integer> removed = new HashSet<>();
 
+	/** The indexes of the nodes that get the topology after the change at once. */
+	private final Set<Integer> mistaken = new HashSet<>();
+
 	/** The index of a node that died before the change under way; -1 for none. */
 	private int dead = -1;
 
@@ -183,8 +186,10 @@ final class ChangeSimulation {
 			.boxed()
 			.toList());
 		this.cluster.log().add(() -> "the operator begins " + both);
-		restart(all, both, () -> waitUntilDone(after, () -> {
-			Topology stable = SimulatedCluster.topologyOf(after);
+		Topology stable = SimulatedCluster.topologyOf(after);
+		List<Integer> wrong = after.stream().filter(node -> this.chance.of(this.design.mistakes())).toList();
+		wrong.forEach(this.mistaken::add);
+		restart(all, both, () -> correct(wrong, both, () -> waitUntilDone(after, () -> {
 			this.cluster.log().add(() -> "the operator ends " + both);
 			restart(shuffled(after), stable, () -> {
 				this.present.stream()
@@ -200,7 +205,20 @@ final class ChangeSimulation {
 				work();
 				later(0.1, 20, this::change);
 			});
-		}));
+		})));
+	}
+
+	/** Gives nodes both topologies that have only got the one after the change. */
+	private void correct(List<Integer> wrong, Topology both, Runnable then) {
+		if (wrong.isEmpty()) {
+			then.run();
+			return;
+		}
+		someWork(this.isQuiet ? 0 : 3);
+		later(0.2, 40, () -> {
+			wrong.forEach(this.mistaken::remove);
+			restart(wrong, both, then);
+		});
 	}
 
 	private boolean mayBe(List<Integer> next) {
@@ -240,7 +258,7 @@ final class ChangeSimulation {
 			if (node.isStarted()) {
 				node.crash();
 			}
-			this.cluster.configure(node, topology);
+			this.cluster.configure(node, this.mistaken.contains(node.index()) ? topology.parts().getLast() : topology);
 			this.cluster.timeline().after(this.chance.nanos(1, 500), () -> {
 				if (!node.isStarted()) {
 					node.start();

@@ -77,9 +77,18 @@ interface Design {
 		return storedMillis;
 	}
 
-	/** Whether a node works with others whatever their topologies are. */
-	default boolean acceptsOthers() {
-		return false;
+	/**
+	 * Whether a node works with another one.
+	 * @param usual what it decides by its step in a change
+	 * @param other the topology of the other node
+	 */
+	default boolean accepts(boolean usual, Topology own, Topology other) {
+		return usual;
+	}
+
+	/** The chance that a node gets the topology after a change too early. */
+	default double mistakes() {
+		return 0.05;
 	}
 
 	/** How a node is compared with others in a change of the topology. */

@@ -238,8 +238,9 @@ final class SimulatedNode {
 	/** Whether it works together with a node that has this topology. */
 	boolean accepts(Topology other) {
 		Convergence convergence = this.convergence;
-		return convergence == null || this.cluster.design().acceptsOthers()
-				|| other.parts().stream().anyMatch(part -> part.fingerprint() == convergence.change().standsOn());
+		return convergence == null || this.cluster.design()
+			.accepts(convergence.change().accepts(other.parts().stream().map(Topology::fingerprint).toList()),
+					this.topology, other);
 	}
 
 	int index() {

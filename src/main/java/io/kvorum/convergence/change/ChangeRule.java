@@ -35,8 +35,8 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 		/** It is away, and was for so long that it need not be waited for. */
 		AWAY,
 
-		/** It is in this change. */
-		OPEN, CLOSED, SYNCED;
+		/** It is in this change, or has been through it. */
+		OPEN, CLOSED, SYNCED, DONE;
 
 		boolean isInChange() {
 			return this.compareTo(OPEN) >= 0;
@@ -63,7 +63,7 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 	 */
 	List<Member> toClose() {
 		// A node that is being added is closed from the beginning, and tells nothing.
-		if (before().members().stream().anyMatch(member -> of(member).compareTo(Seen.CLOSED) >= 0)) {
+		if (isDone() || before().members().stream().anyMatch(member -> of(member).compareTo(Seen.CLOSED) >= 0)) {
 			return List.of();
 		}
 		List<Member> away = lacking(before(), seen -> seen != Seen.AWAY);
@@ -78,7 +78,7 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 
 	/** The nodes that are not known to be synced, if that are too many to be done. */
 	List<Member> toBeDone() {
-		return unlessTolerated(after(), lacking(after(), seen -> seen == Seen.SYNCED));
+		return unlessTolerated(after(), lacking(after(), seen -> seen.compareTo(Seen.SYNCED) >= 0));
 	}
 
 	/**
@@ -91,6 +91,14 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 			.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
 			.toList();
 		return unlessTolerated(before(), open);
+	}
+
+	/**
+	 * Whether another node knows that enough nodes are synced. Then this one need not be:
+	 * it is like any other replica that was away for a while.
+	 */
+	boolean isDone() {
+		return this.others.containsValue(Seen.DONE);
 	}
 
 	/** Whether this node is to hold anything after the change. */

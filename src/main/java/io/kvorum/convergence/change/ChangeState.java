@@ -34,6 +34,11 @@ public final class ChangeState {
 	private volatile boolean isClosing;
 
 	/**
+	 * The change that other nodes are told of: this one, or the last one if it is done.
+	 */
+	private volatile long told;
+
+	/**
 	 * The state of a node. Until it is loaded, it refuses nodes that have the topology
 	 * before.
 	 */
@@ -41,6 +46,7 @@ public final class ChangeState {
 		this.topology = topology;
 		this.record = record;
 		this.step = topology.isChanging() ? Step.CLOSED : Step.DONE;
+		this.told = topology.fingerprint();
 	}
 
 	/**
@@ -62,6 +68,9 @@ public final class ChangeState {
 	public Mono<Void> load() {
 		return Mono.defer(() -> {
 			Change last = Change.of(this.record.recorded(RECORD));
+			if (!this.topology.isChanging() && last != null && last.isTo(this.topology)) {
+				this.told = last.fingerprint();
+			}
 			if (this.topology.isChanging()) {
 				boolean isSame = last != null && last.is(this.topology);
 				this.step = (last != null && isSame) ? last.step : this.record.isNew() ? Step.CLOSED : Step.OPEN;
@@ -98,16 +107,24 @@ public final class ChangeState {
 	}
 
 	/**
-	 * The fingerprint of the topology that other nodes must have, or change from or to:
-	 * the one before the change until this node is closed, and from then on the one after
-	 * it.
+	 * Whether this node works together with another one. Until it is closed, that has the
+	 * topology before the change, or is in a change from or to that. Then it is in a
+	 * change from or to the topology after it. Once this node is done, it may also have
+	 * that one alone: before, it would be one that has it too early.
+	 * @param topologies the fingerprint of the other node's topology, or those before and
+	 * after its change
 	 */
-	public long standsOn() {
-		List<Topology> parts = this.topology.parts();
-		return ((this.isClosing || this.step.isClosed()) ? parts.getLast() : parts.getFirst()).fingerprint();
+	public boolean accepts(List<Long> topologies) {
+		long before = this.topology.parts().getFirst().fingerprint();
+		long after = this.topology.parts().getLast().fingerprint();
+		return (this.isClosing || this.step.isClosed())
+				? topologies.contains(after) && (this.step == Step.DONE || topologies.size() > 1)
+				: topologies.contains(before);
 	}
 
-	/** Stands on the topology after the change from now on, before that is on disk. */
+	/**
+	 * Refuses nodes that have the topology before from now on, before that is on disk.
+	 */
 	void close() {
 		this.isClosing = true;
 	}
@@ -134,26 +151,25 @@ public final class ChangeState {
 				: rest.answer(query, deadline);
 	}
 
-	/** The answer: the step (1 byte), then the fingerprint of the topology (8 bytes). */
+	/**
+	 * The answer: the step (1 byte), then the fingerprint of the change (8 bytes). A node
+	 * that has been through a change goes on telling that it is done. A node that has the
+	 * topology after it for another reason does not: it may have nothing.
+	 */
 	private Answered answer() {
-		return new Answered(
-				ByteBuffer.allocate(1 + Long.BYTES).put(this.step.code()).putLong(this.topology.fingerprint()).array());
+		return new Answered(ByteBuffer.allocate(1 + Long.BYTES).put(this.step.code()).putLong(this.told).array());
 	}
 
 	/**
 	 * The step of another node in a change.
 	 * @param answer of that node
-	 * @return null if it is not in this change and has not gone through it
+	 * @return null if it is not in this change and has not been through it
 	 * @throws RuntimeException if the bytes are no answer
 	 */
 	static @Nullable Step stepOf(byte[] answer, Topology change) {
 		ByteBuffer in = ByteBuffer.wrap(answer);
 		Step step = Step.ofCode(in.get());
-		long fingerprint = in.getLong();
-		if (fingerprint == change.fingerprint()) {
-			return step;
-		}
-		return (fingerprint == change.parts().getLast().fingerprint()) ? Step.DONE : null;
+		return (in.getLong() == change.fingerprint()) ? step : null;
 	}
 
 	/** A change of the past, as it is on disk. */
@@ -170,6 +186,16 @@ public final class ChangeState {
 		boolean is(Topology topology) {
 			return topology.parts().getFirst().fingerprint() == this.before
 					&& topology.parts().getLast().fingerprint() == this.after;
+		}
+
+		/** Whether it was done, with this topology after it. */
+		boolean isTo(Topology topology) {
+			return this.step == Step.DONE && this.after == topology.fingerprint();
+		}
+
+		/** That of the {@link Topology} of the change. */
+		long fingerprint() {
+			return Topology.fingerprintOfChange(this.before, this.after);
 		}
 
 		byte[] toBytes() {

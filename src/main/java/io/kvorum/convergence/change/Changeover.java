@@ -165,7 +165,11 @@ public final class Changeover {
 		Known last = this.known.get(other.member());
 		Step step = (last != null) ? last.step : null;
 		if (step != null && step.isClosed()) {
-			return step.isSynced() ? Seen.SYNCED : Seen.CLOSED;
+			return switch (step) {
+				case DONE -> Seen.DONE;
+				case SYNCED -> Seen.SYNCED;
+				default -> Seen.CLOSED;
+			};
 		}
 		long since = (last != null) ? last.atNanos : this.startedNanos;
 		if (!other.isThere() && this.time.nanos() - since > PATIENCE.toNanos()) {
@@ -175,6 +179,9 @@ public final class Changeover {
 	}
 
 	private Mono<Void> advance(ChangeRule rule) {
+		if (this.state.step().isClosed() && this.state.step() != Step.DONE && rule.isDone()) {
+			return take(Step.DONE);
+		}
 		return switch (this.state.step()) {
 			case OPEN -> unlessWaiting(rule.toClose(), "to be in the change", this::close);
 			case CLOSED -> unlessWaiting(rule.toBeFenced(), "to refuse nodes that have the topology before",

@@ -49,7 +49,8 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 					: State.REUNITED;
 			case MEMBER, UNSYNCED ->
 				received.stream().anyMatch(this::remembersALaterDisk) ? State.STALE_DISK : this.own.state();
-			case NEWCOMER, LOST_DISK, AWAY_TOO_LONG, STALE_DISK -> this.own.state();
+			case NEWCOMER -> this.isAdded ? ofNew(received, all) : State.NEWCOMER;
+			case LOST_DISK, AWAY_TOO_LONG, STALE_DISK -> this.own.state();
 		};
 	}
 
@@ -58,7 +59,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 			return State.LOST_DISK;
 		}
 		if (!all) {
-			return State.NEW;
+			return this.own.state();
 		}
 		boolean isNewCluster = received.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);

@@ -95,6 +95,17 @@ class ChangeRuleTests {
 			.containsExactly("b", "c");
 	}
 
+	/** What it missed is made good as for any replica that was away. */
+	@Test
+	void aNodeThatMissedTheChangeFollowsOneThatIsDone() {
+		ChangeRule rule = rule("b", "d", Seen.DONE);
+
+		assertThat(rule.toClose()).isEmpty();
+		assertThat(rule.isDone()).isTrue();
+		assertThat(rule("b", "c", Seen.SYNCED, "d", Seen.SYNCED).isDone()).isFalse();
+		assertThat(rule("b", "c", Seen.DONE, "d", Seen.CLOSED).toBeDone()).isEmpty();
+	}
+
 	@Test
 	void aNodeThatLeavesHoldsNothingAfterwards() {
 		assertThat(rule("a").isAfter()).isFalse();

@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Topology;
@@ -33,6 +34,10 @@ class ChangeStateTests {
 
 	private static final Topology FROM_A_TO_B = Topology.changing(A, B);
 
+	/** In which B is one of both. */
+	private static final List<Topology> CHANGES = List.of(FROM_A_TO_B, Topology.changing(B, A),
+			Topology.changing(B, C));
+
 	private final Disk disk = new Disk();
 
 	private ChangeState started(Topology topology) {
@@ -51,24 +56,24 @@ class ChangeStateTests {
 		ChangeState state = started(A);
 
 		assertThat(state.step()).isEqualTo(Step.DONE);
-		assertThat(state.standsOn()).isEqualTo(A.fingerprint());
+		assertThat(accepted(state)).containsExactly(A, FROM_A_TO_B, CHANGES.get(1));
 		assertThat(this.disk.recorded(ChangeState.RECORD)).isNull();
 	}
 
 	@Test
 	void aNodeWithDataBeginsOpenAndAnEmptyOneClosed() {
 		assertThat(started(FROM_A_TO_B).step()).isEqualTo(Step.OPEN);
-		assertThat(started(FROM_A_TO_B).standsOn()).isEqualTo(A.fingerprint());
+		assertThat(accepted(started(FROM_A_TO_B))).containsExactly(A, FROM_A_TO_B, CHANGES.get(1));
 
 		ChangeState empty = new ChangeState(FROM_A_TO_B, new InMemoryRecord(1));
 		Now.of(empty.load());
 		assertThat(empty.step()).isEqualTo(Step.CLOSED);
-		assertThat(empty.standsOn()).isEqualTo(B.fingerprint());
+		assertThat(accepted(empty)).containsExactlyInAnyOrderElementsOf(CHANGES);
 	}
 
 	@Test
 	void beforeItIsReadItRefusesNodesBefore() {
-		assertThat(new ChangeState(FROM_A_TO_B, this.disk).standsOn()).isEqualTo(B.fingerprint());
+		assertThat(accepted(new ChangeState(FROM_A_TO_B, this.disk))).containsExactlyInAnyOrderElementsOf(CHANGES);
 	}
 
 	@Test
@@ -77,7 +82,23 @@ class ChangeStateTests {
 		state.close();
 
 		assertThat(state.step()).isEqualTo(Step.OPEN);
-		assertThat(state.standsOn()).isEqualTo(B.fingerprint());
+		assertThat(accepted(state)).containsExactlyInAnyOrderElementsOf(CHANGES);
+	}
+
+	/** Before, such a node has the topology after the change too early. */
+	@Test
+	void onceItIsDoneItAlsoWorksWithNodesThatHaveTheTopologyAfterAlone() {
+		changed(Step.SYNCED);
+		assertThat(accepted(started(FROM_A_TO_B))).containsExactlyInAnyOrderElementsOf(CHANGES);
+
+		changed(Step.DONE);
+		assertThat(accepted(started(FROM_A_TO_B))).contains(B).containsAll(CHANGES).doesNotContain(A, C);
+	}
+
+	private static List<Topology> accepted(ChangeState state) {
+		return Stream.concat(Stream.of(A, B, C), CHANGES.stream())
+			.filter(topology -> state.accepts(topology.parts().stream().map(Topology::fingerprint).toList()))
+			.toList();
 	}
 
 	@ParameterizedTest
@@ -107,7 +128,7 @@ class ChangeStateTests {
 		changed(Step.SYNCED);
 
 		assertThat(started(Topology.changing(B, A)).step()).isEqualTo(Step.OPEN);
-		assertThat(started(Topology.changing(B, A)).standsOn()).isEqualTo(B.fingerprint());
+		assertThat(accepted(started(Topology.changing(B, A)))).contains(B).doesNotContain(A);
 	}
 
 	@Test
@@ -137,9 +158,18 @@ class ChangeStateTests {
 	}
 
 	@Test
-	void aNodeThatHasTheTopologyAfterHasGoneThroughTheChange() {
+	void aNodeThatHasBeenThroughTheChangeGoesOnTellingThatItIsDone() {
+		changed(Step.DONE);
+
 		assertThat(ChangeState.stepOf(answer(started(B)), FROM_A_TO_B)).isEqualTo(Step.DONE);
 		assertThat(ChangeState.stepOf(answer(started(A)), FROM_A_TO_B)).isNull();
+		assertThat(ChangeState.stepOf(answer(started(Topology.changing(B, C))), FROM_A_TO_B)).isNull();
+	}
+
+	/** It may be new, with a list that it was given too early. */
+	@Test
+	void aNodeThatHasTheTopologyAfterAndNeverWasInTheChangeIsNotDone() {
+		assertThat(ChangeState.stepOf(answer(started(B)), FROM_A_TO_B)).isNull();
 	}
 
 	@Test
