@@ -372,16 +372,9 @@ def nodes_know_each_other(deployment):
     replicas = deployment.set["spec"]["replicas"]
     port = deployment.ports.get("replica")
     expected = [f"http://{name}-{i}.{service}:{port}" for i in range(replicas)] if replicas > 1 else []
-    lists = {name: deployment.properties[name] for name in ("kvorum.cluster.nodes", "kvorum.cluster.next-nodes")
-             if deployment.properties.get(name)}
-    # While nodes change, the pods are those of the longer list.
-    if max(lists.values(), key=len, default=[]) != expected:
-        yield f"the longest of {lists} is not that of the pods, which are {expected}"
-    for name, listed in lists.items():
-        if listed != expected[:len(listed)]:
-            yield f"{name} is {listed}, the pods are {expected}"
-    if "kvorum.cluster.next-nodes" in lists and "kvorum.cluster.nodes" not in lists:
-        yield "kvorum.cluster.next-nodes comes without kvorum.cluster.nodes"
+    listed = deployment.properties.get("kvorum.cluster.nodes") or []
+    if listed != expected:
+        yield f"kvorum.cluster.nodes is {listed}, the pods are {expected}"
     self = f"http://$(POD_NAME).{service}:{port}" if replicas > 1 else None
     if deployment.env.get("KVORUM_CLUSTER_SELF") != self:
         yield f"KVORUM_CLUSTER_SELF is {deployment.env.get('KVORUM_CLUSTER_SELF')}, not {self}"
@@ -693,13 +686,6 @@ def more_pods_than_nodes(deployment):
 def another_service_name(deployment):
     config = deployment.of("ConfigMap")[0]["data"]
     config["cluster.yml"] = config["cluster.yml"].replace("kvorum-nodes", "kvorum")
-
-
-@plant(nodes_know_each_other, only=("three-nodes", "production"))
-def a_change_to_more_nodes_than_pods(deployment):
-    config = deployment.of("ConfigMap")[0]["data"]
-    nodes = [f"http://kvorum-{i}.kvorum-nodes:9090" for i in range(5)]
-    config["cluster.yml"] += f"    next-nodes: [{', '.join(nodes)}]\n"
 
 
 @plant(nodes_know_each_other, only=("three-nodes", "production"))

@@ -59,19 +59,16 @@ class Node:
     host = "127.0.0.1"
     tls = None  # an SSLContext where the port speaks TLS
 
-    def __init__(self, jar, data, log, wait=True, start=True, **properties):
+    def __init__(self, jar, data, log, wait=True, **properties):
         if not pathlib.Path(jar).is_file():
             fail(f"{jar} is not there; build it with mvn package")
         self.jar = pathlib.Path(jar)
         self.data = pathlib.Path(data)
         self.log = pathlib.Path(log)
         self.settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data, **properties}
-        self.port = self.settings["server.port"]
-        self.process = None
-        if start:
-            self.start()
-            if wait:
-                self.await_ready()
+        self.start()
+        if wait:
+            self.await_ready()
 
     def start(self):
         """Starts it, also again after its end, then on another port. await_ready() waits until it is ready."""
@@ -103,9 +100,8 @@ class Node:
             return False
 
     def kill(self):
-        if self.process:
-            self.process.kill()
-            self.process.wait()
+        self.process.kill()
+        self.process.wait()
 
     def pause(self):
         """Until resume() it answers nothing, and its connections stay open."""
@@ -128,13 +124,6 @@ class Node:
         convergence = self.health("convergence")
         there = all(state == "there" for state in self.health("cluster")["peers"].values())
         return there and convergence["membership"] == "member" and "doubt" not in convergence
-
-    def has_joined(self):
-        return self.health("convergence")["joined"]
-
-    def is_changed(self):
-        """Whether it may be restarted with the next list of nodes alone."""
-        return self.health("convergence")["change"]["step"] == "done"
 
     def has_converged(self):
         return self.health("convergence")["converged"]

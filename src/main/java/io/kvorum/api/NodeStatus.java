@@ -11,8 +11,13 @@ import java.util.List;
  */
 public record NodeStatus(String node, String version, Topology topology) {
 
-	/** The nodes of the cluster, and the default number of replicas of a key. */
-	public record Topology(List<String> nodes, int replicationFactor) {
+	/**
+	 * The nodes of the cluster, and the default number of replicas of a key.
+	 *
+	 * @param layout the number of the layout; 0 for that of the configuration
+	 * @param state "moving" while the nodes change, else "stable"
+	 */
+	public record Topology(long layout, String state, List<String> nodes, int replicationFactor) {
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import java.util.function.Supplier;
 import io.kvorum.backup.BackedUpNode;
 import io.kvorum.backup.BackupEvents;
 import io.kvorum.backup.BackupService;
@@ -9,6 +10,7 @@ import io.kvorum.backup.Restore;
 import io.kvorum.backup.Restore.Remembering;
 import io.kvorum.backup.RestoreSettings;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
@@ -32,6 +34,10 @@ class BackupConfiguration {
 
 	@Bean
 	Origin origin(Topology topology, Member self, @Nullable BuildProperties build) {
+		return originOf(topology, self, build);
+	}
+
+	private static Origin originOf(Topology topology, Member self, @Nullable BuildProperties build) {
 		return new Origin(self.address(), topology.members().stream().map(Member::address).toList(), topology.factor(),
 				NodeConfiguration.version(build));
 	}
@@ -44,12 +50,13 @@ class BackupConfiguration {
 	}
 
 	@Bean
-	BackedUpNode backedUpNode(Origin origin, RocksStorage storage, Convergence convergence) {
+	BackedUpNode backedUpNode(Supplier<Layout> layout, Member self, RocksStorage storage, Convergence convergence,
+			@Nullable BuildProperties build) {
 		return new BackedUpNode() {
 
 			@Override
 			public Origin origin() {
-				return origin;
+				return originOf(layout.get().topology(), self, build);
 			}
 
 			@Override

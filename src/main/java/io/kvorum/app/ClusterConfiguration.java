@@ -14,6 +14,7 @@ import io.kvorum.coordination.CoordinationSettings;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.ReadRepair;
+import io.kvorum.coordination.View;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;
@@ -58,13 +59,21 @@ class ClusterConfiguration {
 			HybridLogicalClock clock, TimeSource time, KvorumProperties properties, ReadRepair readRepair,
 			MissedStores missedStores, EventLoopCallers callers, CoordinationEvents events, Ranges ranges) {
 		Replication replication = properties.replication();
-		return new Coordinator(placement, self, replicas.byMember(), clock, time, policyOf(topology),
+		return new Coordinator(viewOf(topology, placement, self, replicas, properties), clock, time,
 				new CoordinationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay(), idempotencyOf(properties)),
 				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
 	}
 
-	private static ReplicationPolicy policyOf(Topology topology) {
+	/** The view with which a node begins. */
+	private static View viewOf(Topology topology, RendezvousPlacement placement, Member self, AllReplicas replicas,
+			KvorumProperties properties) {
+		boolean isWaiting = !properties.cluster().isAlone() && !properties.cluster().isFounder();
+		return isWaiting ? View.none(self, replicas.byMember().getFirst(), LiveLayout.WAITS)
+				: new View(placement, self, replicas.byMember(), policyOf(topology));
+	}
+
+	static ReplicationPolicy policyOf(Topology topology) {
 		List<ReplicationPolicy> parts = topology.isChanging()
 				? topology.parts().stream().map(ClusterConfiguration::policyOf).toList() : List.of();
 		return new ReplicationPolicy(topology.size(), topology.factor(), parts);

@@ -17,8 +17,6 @@ final class ClusterRules {
 
 	private static final String NODES = "kvorum.cluster.nodes";
 
-	private static final String NEXT_NODES = "kvorum.cluster.next-nodes";
-
 	private final List<Violation> violations = new ArrayList<>();
 
 	private final boolean isSecure;
@@ -30,26 +28,18 @@ final class ClusterRules {
 	/** The rules that these properties violate. */
 	static List<Violation> violatedBy(Cluster cluster) {
 		ClusterRules rules = new ClusterRules(cluster.ssl().bundle() != null);
-		Set<ReplicaAddress> nodes = new HashSet<>(rules.checkNodes(NODES, cluster.nodes()));
-		nodes.addAll(rules.checkNodes(NEXT_NODES, cluster.nextNodes()));
+		rules.checkNodes(NODES, cluster.nodes());
 		String self = cluster.self();
 		if (self != null) {
-			rules.checkSelf(self, nodes, cluster.nodes(), cluster.nextNodes());
+			rules.checkSelf(self, cluster.nodes());
 		}
 		else if (!cluster.nodes().isEmpty()) {
 			rules.add(NODES, cluster.nodes(), "must come with " + SELF + ", the one that is this node");
 		}
-		if (cluster.nodes().isEmpty() && !cluster.nextNodes().isEmpty()) {
-			rules.add(NEXT_NODES, cluster.nextNodes(), "must come with " + NODES + ", the nodes before the change");
-		}
-		if (nodes.size() > Topology.MAX_MEMBERS) {
-			rules.add(NEXT_NODES, nodes.size() + " addresses in both lists", "must be at most " + Topology.MAX_MEMBERS);
-		}
 		return rules.violations;
 	}
 
-	/** Checks the addresses of all nodes and returns the well-formed ones. */
-	private Set<ReplicaAddress> checkNodes(String property, List<String> nodes) {
+	private void checkNodes(String property, List<String> nodes) {
 		if (nodes.size() > Topology.MAX_MEMBERS) {
 			add(property, nodes.size() + " addresses", "must be at most " + Topology.MAX_MEMBERS);
 		}
@@ -68,19 +58,12 @@ final class ClusterRules {
 		if (zones.size() > 1 && zones.contains("")) {
 			add(property, nodes, "must give a zone to all nodes, or to none");
 		}
-		return addresses;
 	}
 
-	private void checkSelf(String self, Set<ReplicaAddress> addresses, List<String> nodes, List<String> nextNodes) {
-		Optional<ReplicaAddress> address = parse(SELF, self, ReplicaAddress::parse);
+	private void checkSelf(String self, List<String> nodes) {
+		parse(SELF, self, ReplicaAddress::parse);
 		if (nodes.isEmpty()) {
-			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes");
-		}
-		else if (address.isPresent() && !addresses.contains(address.get())) {
-			add(SELF, self,
-					nextNodes.isEmpty() ? "must be one of %s, which is %s".formatted(NODES, nodes)
-							: "must be one of %s, which is %s, or of %s, which is %s".formatted(NODES, nodes,
-									NEXT_NODES, nextNodes));
+			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes, or of some that are to add it");
 		}
 	}
 

@@ -4,7 +4,6 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
-import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.kvorum.convergence.tombstones.CollectionRule;
@@ -31,10 +30,10 @@ class ConvergenceConfiguration {
 	}
 
 	@Bean
-	CollectionRule collectionRule(RepairLog log, RocksStorage storage, @Nullable HintedHandoff handoff,
+	CollectionRule collectionRule(RepairLog log, RocksStorage storage, @Nullable Handoffs handoffs,
 			KvorumProperties properties, TimeSource time) {
 		return new CollectionRule(log, storage.keyHash(),
-				(handoff != null) ? handoff::oldestMillis : () -> Long.MAX_VALUE, properties.gcGrace(),
+				(handoffs != null) ? handoffs::oldestMillis : () -> Long.MAX_VALUE, properties.gcGrace(),
 				properties.idempotencyRetention().multipliedBy(2), time);
 	}
 

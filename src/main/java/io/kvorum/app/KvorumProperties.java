@@ -81,18 +81,16 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	}
 
 	/**
-	 * The topology of the cluster, or its change to the next one; this node alone if no
-	 * other nodes are configured.
+	 * The topology with which a cluster begins; this node alone if no other nodes are
+	 * configured, or if it waits to be added to them.
 	 */
 	Topology topology() {
 		if (this.cluster.isAlone()) {
 			return Topology.alone();
 		}
-		List<String> nodes = this.cluster.nodes();
-		List<String> nextNodes = this.cluster.nextNodes();
-		Topology now = topology(nodes, this.replication.factor());
-		Topology next = topology(nextNodes.isEmpty() ? nodes : nextNodes, this.replication.nextFactorOrFactor());
-		return (now.fingerprint() == next.fingerprint()) ? now : Topology.changing(now, next);
+		ReplicaAddress self = this.cluster.address();
+		return this.cluster.isFounder() ? topology(this.cluster.nodes(), this.replication.factor())
+				: Topology.of(List.of(String.valueOf(self)), this.replication.factor());
 	}
 
 	private static Topology topology(List<String> nodes, int factor) {
@@ -175,22 +173,13 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 *
 	 * @param factor number of replicas of a key unless a request says otherwise, at most
 	 * the number of nodes
-	 * @param nextFactor the factor to which the cluster changes while it serves; without
-	 * it the factor stays
 	 * @param readTimeout time limit of a read; 504 after that
 	 * @param writeTimeout time limit of a write; 504 after that, and the write may have
 	 * happened
 	 */
 	record Replication(@Min(1) @Max(Entry.MAX_COPIES) @DefaultValue("3") int factor,
-			@Nullable @Min(1) @Max(Entry.MAX_COPIES) Integer nextFactor,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("1s") Duration readTimeout,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("2s") Duration writeTimeout) {
-
-		/** The factor after the change, if there is one. */
-		int nextFactorOrFactor() {
-			return (this.nextFactor != null) ? this.nextFactor : this.factor;
-		}
-
 	}
 
 	/**
@@ -277,15 +266,15 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * The other nodes. Without them a node is a cluster of one and opens no replica port.
 	 *
 	 * @param self replica address of this node, http://host:port, on which it listens for
-	 * the other nodes. One of kvorum.cluster.nodes or next-nodes. The form https:// names
-	 * the same address and needs kvorum.cluster.ssl.bundle
-	 * @param nodes replica addresses of all nodes of the cluster, including this one. The
-	 * same list on all nodes, in any order. Each may be followed by a zone and a weight:
-	 * http://host:port?zone=a&weight=2. The copies of a key lie in different zones, and a
-	 * node of weight 2 holds twice as much as one of weight 1
-	 * @param nextNodes replica addresses of all nodes to which the cluster changes while
-	 * it serves, with zones and weights as in kvorum.cluster.nodes. Empty if the nodes
-	 * stay. The same on all nodes of both lists: see "Change the nodes" in operations.md
+	 * the other nodes. The form https:// names the same address and needs
+	 * kvorum.cluster.ssl.bundle
+	 * @param nodes replica addresses of the nodes with which the cluster begins,
+	 * including this one. The same list on all of them, in any order. Later changes are
+	 * made by the endpoint "layout" and kept on disk. A list without this node has
+	 * addresses of nodes of a cluster that this one waits to be added to. Each may be
+	 * followed by a zone and a weight: http://host:port?zone=a&weight=2. The copies of a
+	 * key lie in different zones, and a node of weight 2 holds twice as much as one of
+	 * weight 1
 	 * @param secret secret of all nodes, which protects their replica ports; 16 to 256
 	 * visible ASCII characters. Without a secret, restrict the network of the nodes
 	 * @param ssl TLS between the nodes
@@ -306,7 +295,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param acceptAddress whether to accept a store that belonged to another address.
 	 * For one start, when the address of this node has changed
 	 */
-	record Cluster(@Nullable String self, @DefaultValue List<String> nodes, @DefaultValue List<String> nextNodes,
+	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
 					message = "must be 16 to 256 visible ASCII characters") String secret,
 			@Valid @DefaultValue Ssl ssl,
@@ -321,12 +310,18 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		Cluster {
 			self = (self == null || self.isBlank()) ? null : self;
 			nodes = List.copyOf(nodes);
-			nextNodes = List.copyOf(nextNodes);
 		}
 
 		/** Whether there are no other nodes. */
 		boolean isAlone() {
 			return this.self == null;
+		}
+
+		/** Whether it is one of the nodes with which its cluster begins. */
+		boolean isFounder() {
+			ReplicaAddress own = address();
+			return own != null
+					&& this.nodes.stream().map(ClusterNode::parse).anyMatch(node -> node.address().equals(own));
 		}
 
 		/** The address on which this node listens for the others; null if it is alone. */
@@ -337,10 +332,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		/** Hides the secret. */
 		@Override
 		public String toString() {
-			return "Cluster[self=%s, nodes=%s, nextNodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
-				.formatted(this.self, this.nodes, this.nextNodes, (this.secret != null) ? Violation.HIDDEN : null,
-						this.ssl, this.silenceTimeout, this.connectTimeout, this.probeInterval, this.maxInFlight,
-						this.hedgeDelay, this.acceptLoss, this.acceptAddress);
+			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
+				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.ssl,
+						this.silenceTimeout, this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay,
+						this.acceptLoss, this.acceptAddress);
 		}
 
 	}

@@ -12,11 +12,11 @@ import io.kvorum.app.KvorumProperties.Storage;
 import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
-import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
@@ -129,14 +129,13 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(),
-				Math.max(replication.factor(), replication.nextFactorOrFactor()));
+				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(), replication.factor());
 	}
 
 	@Bean
 	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			RepairLog repairs, @Nullable NodeState state, @Nullable ChangeState change, KvorumProperties properties) {
-		return new StorageLifecycle(storage, clock, time, restore, repairs, state, change,
+			RepairLog repairs, @Nullable NodeState state, @Nullable LiveLayout live, KvorumProperties properties) {
+		return new StorageLifecycle(storage, clock, time, restore, repairs, state, live,
 				properties.cluster().acceptAddress());
 	}
 
@@ -179,9 +178,27 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	Supplier<NodeStatus> nodeStatus(RocksStorage storage, Topology topology, @Nullable BuildProperties build) {
-		return () -> new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
-				new NodeStatus.Topology(topology.members().stream().map(Member::address).toList(), topology.factor()));
+	Supplier<NodeStatus> nodeStatus(RocksStorage storage, Supplier<Layout> layout, @Nullable LiveLayout live,
+			@Nullable BuildProperties build) {
+		return () -> {
+			Layout now = layout.get();
+			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
+					new NodeStatus.Topology(now.number(),
+							(now.isMoving() || (live != null && !live.isSettled())) ? "moving" : "stable",
+							now.topology().members().stream().map(Member::address).toList(), now.topology().factor()));
+		};
+	}
+
+	/**
+	 * The layout now; that of the configuration while this node belongs to no cluster.
+	 */
+	@Bean
+	Supplier<Layout> layoutNow(Topology topology, @Nullable LiveLayout live) {
+		Layout founding = new Layout(0, topology);
+		return () -> {
+			Layout now = (live != null) ? live.layout() : null;
+			return (now != null) ? now : founding;
+		};
 	}
 
 	/** The version of the jar; "unknown" in a build by an IDE. */
@@ -190,9 +207,9 @@ class NodeConfiguration {
 	}
 
 	@Bean
-	StartReport startReport(KvorumProperties properties, Topology topology, ServerProperties server,
+	StartReport startReport(KvorumProperties properties, Supplier<Layout> layout, ServerProperties server,
 			Environment environment, ReactorResourceFactory resources) {
-		return new StartReport(properties, topology, Ssl.isEnabled(server.getSsl()), environment,
+		return new StartReport(properties, layout, Ssl.isEnabled(server.getSsl()), environment,
 				resources.getLoopResources());
 	}
 

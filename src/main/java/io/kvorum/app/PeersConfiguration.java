@@ -9,23 +9,25 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.ConvergenceStatus;
 import io.kvorum.convergence.antientropy.AntiEntropy;
 import io.kvorum.convergence.antientropy.PromiseRepair;
 import io.kvorum.convergence.antientropy.RepairEvents;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairSettings;
 import io.kvorum.convergence.antientropy.Responder;
-import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.Changeover;
+import io.kvorum.convergence.change.LayoutEvents;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintSettings;
 import io.kvorum.convergence.hints.HintedHandoff;
@@ -35,6 +37,10 @@ import io.kvorum.convergence.quarantine.QuarantineSettings;
 import io.kvorum.convergence.quarantine.SystemBoot;
 import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionRule;
+import io.kvorum.coordination.Coordinator;
+import io.kvorum.coordination.Inspection;
+import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.range.Ranges;
 import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
@@ -45,8 +51,8 @@ import io.kvorum.transport.PeerStatus;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
-import reactor.core.publisher.Flux;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -95,23 +101,27 @@ class PeersConfiguration {
 	private static final Duration VOTING_TIMEOUT = Duration.ofSeconds(2);
 
 	@Bean
+	KnownLayout knownLayout() {
+		return new KnownLayout();
+	}
+
+	/**
+	 * The replica of this node until it takes a layout, for which it gets another one.
+	 */
+	@Bean
 	LocalReplica localReplica(Member self, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
-			NodeState state, ChangeState change, CollectedTombstones collected) {
-		return new LocalReplica(self, storage, clock, time, state, change.orElse(state), collected::contains);
+			NodeState state, CollectedTombstones collected) {
+		return new LocalReplica(self, storage, clock, time, state, state, collected::contains);
 	}
 
 	@Bean
-	ChangeState changeState(Topology topology, RocksStorage storage) {
-		return new ChangeState(topology, storage);
-	}
-
-	@Bean
-	ReplicaTransport replicaTransport(Topology topology, ChangeState change, LocalReplica local,
-			KvorumProperties properties, ReactorResourceFactory resources, WebClient.Builder clients,
-			EventLoopCallers callers, TimeSource time, SslBundles bundles, TransportEvents events) {
+	ReplicaTransport replicaTransport(Topology topology, ObjectProvider<LiveLayout> live, KnownLayout known,
+			LocalReplica local, KvorumProperties properties, ReactorResourceFactory resources,
+			WebClient.Builder clients, EventLoopCallers callers, TimeSource time, SslBundles bundles,
+			TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology,
-				change::accepts, local,
+				topologies -> live.getObject().accepts(topologies), local, known::exchange,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),
@@ -160,32 +170,38 @@ class PeersConfiguration {
 	}
 
 	@Bean
-	HintedHandoff handoff(RocksStorage storage, ReplicaTransport transport, Member self, RepairLog log,
-			KvorumProperties properties, TimeSource time, ConvergenceThread thread, HintEvents events) {
+	Handoffs handoffs() {
+		return new Handoffs();
+	}
+
+	private static List<Replica> othersOf(List<Replica> replicas, Member self) {
+		return replicas.stream().filter(replica -> !replica.member().equals(self)).toList();
+	}
+
+	/** Makes the parts of a node that are of one layout. */
+	@Bean
+	LayoutParts.Factory layoutParts(RocksStorage storage, ReplicaTransport transport, NodeState state, RepairLog log,
+			CollectionRule rule, KvorumProperties properties, TimeSource time, ConvergenceThread thread,
+			KeySettling settling, HintEvents hintEvents, RepairEvents repairEvents) {
 		KvorumProperties.Hints hints = properties.hints();
-		return new HintedHandoff(storage, othersOf(transport, self), transport.replicas().size(),
-				new HintSettings(properties.hintsWindow(), hints.maxSize().toBytes(), hints.replayInterval(),
-						hints.maxRate().toBytes(), properties.replication().writeTimeout()),
-				log::need, time, thread.alarms(), events);
-	}
-
-	private static List<Replica> othersOf(ReplicaTransport transport, Member self) {
-		return transport.replicas().stream().filter(replica -> !replica.member().equals(self)).toList();
-	}
-
-	@Bean
-	AntiEntropy antiEntropy(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
-			RendezvousPlacement placement, RepairLog log, CollectionRule rule, NodeState state, TimeSource time,
-			ConvergenceThread thread, KvorumProperties properties, KeySettling settling, RepairEvents events) {
-		return new AntiEntropy(local, transport.replicas(), storage, placement, log, rule::isDispensable, state, time,
-				thread.alarms(), repairSettings(properties), settling, events);
-	}
-
-	@Bean
-	PromiseRepair promiseRepair(LocalReplica local, ReplicaTransport transport, RocksStorage storage,
-			RendezvousPlacement placement, KeySettling settling, TimeSource time, KvorumProperties properties) {
-		return new PromiseRepair(local, transport.replicas(), storage, placement, settling, time,
-				repairSettings(properties));
+		HintSettings hintSettings = new HintSettings(properties.hintsWindow(), hints.maxSize().toBytes(),
+				hints.replayInterval(), hints.maxRate().toBytes(), properties.replication().writeTimeout());
+		RepairSettings repairs = repairSettings(properties);
+		QuarantineSettings quarantine = new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT,
+				MEETING_INTERVAL, properties.cluster().acceptLoss());
+		return (layout, self, placement, change, local, replicas) -> {
+			List<Replica> others = othersOf(replicas, self);
+			HintedHandoff handoff = new HintedHandoff(storage, others, replicas.size(), hintSettings, log::need, time,
+					thread.alarms(), hintEvents);
+			AntiEntropy antiEntropy = new AntiEntropy(local, replicas, storage, placement, log, rule::isDispensable,
+					state, time, thread.alarms(), repairs, settling, repairEvents);
+			PromiseRepair promises = new PromiseRepair(local, replicas, storage, placement, settling, time, repairs);
+			return new LayoutParts(layout, self, placement, change, local, replicas, handoff, antiEntropy,
+					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
+							quarantine),
+					new Changeover(layout, self, change, others, antiEntropy, promises::copy, transport::endOthers,
+							time, thread.alarms()));
+		};
 	}
 
 	private static RepairSettings repairSettings(KvorumProperties properties) {
@@ -195,44 +211,52 @@ class PeersConfiguration {
 	}
 
 	@Bean
-	Quarantine quarantine(NodeState state, ReplicaTransport transport, Member self, AntiEntropy antiEntropy,
-			PromiseRepair promises, TimeSource time, ConvergenceThread thread, KvorumProperties properties) {
-		return new Quarantine(state, othersOf(transport, self), antiEntropy::rebuild, promises::copy, time,
-				thread.alarms(), new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT,
-						MEETING_INTERVAL, properties.cluster().acceptLoss()));
+	LiveLayout liveLayout(KnownLayout known, Topology topology, Member self, RocksStorage storage, NodeState state,
+			RepairLog log, ReplicaTransport transport, Coordinator coordinator, Ranges ranges, Inspection inspection,
+			LayoutParts.Factory factory, Handoffs handoffs, ObjectProvider<LayoutEvents> events,
+			HybridLogicalClock clock, TimeSource time, CollectedTombstones collected, ConvergenceThread thread,
+			KvorumProperties properties) {
+		Cluster cluster = properties.cluster();
+		Replication replication = properties.replication();
+		Duration longest = (replication.readTimeout().compareTo(replication.writeTimeout()) > 0)
+				? replication.readTimeout() : replication.writeTimeout();
+		return new LiveLayout(self.address(), cluster.isFounder() ? new Layout(0, topology) : null,
+				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(), known,
+				storage, state, log, transport, new LiveLayout.Operations(coordinator, ranges, inspection, longest),
+				(own, change) -> new LocalReplica(own, storage, clock, time, state, change.orElse(state),
+						collected::contains),
+				factory, handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread);
 	}
 
 	@Bean
-	Changeover changeover(Topology topology, Member self, ChangeState state, ReplicaTransport transport,
-			AntiEntropy antiEntropy, PromiseRepair promises, TimeSource time, ConvergenceThread thread) {
-		return new Changeover(topology, self, state, othersOf(transport, self), antiEntropy, promises::copy,
-				transport::endOthers, time, thread.alarms());
+	LayoutAdmin layoutAdmin(LiveLayout live) {
+		return live.admin();
 	}
 
 	@Bean
-	Convergence convergence(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log, HintedHandoff handoff,
-			Changeover changeover, ReplicaTransport transport) {
-		return Convergence.of(quarantine, antiEntropy, log, handoff, changeover, transport::there,
-				transport::reachedBy);
+	Convergence convergence(LiveLayout live, RepairLog log, ReplicaTransport transport) {
+		return new Convergence(log::others, () -> {
+			LayoutParts parts = live.parts();
+			return (parts == null) ? ConvergenceStatus.WAITING : ConvergenceStatus.of(parts.quarantine(),
+					parts.antiEntropy(), log, parts.handoff(), transport.there(), transport.reachedBy());
+		}, live::change, () -> {
+			LayoutParts parts = live.parts();
+			if (parts != null) {
+				parts.antiEntropy().request();
+			}
+		});
 	}
 
 	@Bean
-	BackgroundWork convergenceWork(Quarantine quarantine, AntiEntropy antiEntropy, HintedHandoff handoff,
-			Changeover changeover, ConvergenceThread thread) {
-		return new BackgroundWork(BackgroundWork.REPLICA_PORT_OPEN,
-				Stream.of(quarantine.run(), antiEntropy.run(), handoff.run(), changeover.run())
-					.map(work -> Flux.from(work).subscribeOn(thread.scheduler()))
-					.toList(),
-				() -> awaitVotingRight(quarantine));
-	}
-
-	private static void awaitVotingRight(Quarantine quarantine) {
-		try {
-			var _ = quarantine.votingRight().await(VOTING_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException _) {
-			Thread.currentThread().interrupt();
-		}
+	BackgroundWork convergenceWork(LiveLayout live) {
+		return new BackgroundWork(BackgroundWork.REPLICA_PORT_OPEN, List.of(live.run()), () -> {
+			try {
+				var _ = live.votingRight().await(VOTING_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+			}
+			catch (InterruptedException _) {
+				Thread.currentThread().interrupt();
+			}
+		});
 	}
 
 	/** Whether this node has an address in a cluster; an empty one counts as none. */

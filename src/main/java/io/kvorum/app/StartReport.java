@@ -1,7 +1,9 @@
 package io.kvorum.app;
 
 import java.util.Locale;
+import java.util.function.Supplier;
 
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.netty.channel.EventLoopGroup;
@@ -24,7 +26,7 @@ final class StartReport {
 
 	private final KvorumProperties properties;
 
-	private final Topology topology;
+	private final Supplier<Layout> layout;
 
 	private final boolean isSecure;
 
@@ -36,10 +38,10 @@ final class StartReport {
 	 * Creates a report.
 	 * @param isSecure whether the API port speaks TLS
 	 */
-	StartReport(KvorumProperties properties, Topology topology, boolean isSecure, Environment environment,
+	StartReport(KvorumProperties properties, Supplier<Layout> layout, boolean isSecure, Environment environment,
 			LoopResources loops) {
 		this.properties = properties;
-		this.topology = topology;
+		this.layout = layout;
 		this.isSecure = isSecure;
 		this.environment = environment;
 		this.loops = loops;
@@ -63,13 +65,15 @@ final class StartReport {
 
 	private String cluster() {
 		ReplicaAddress self = this.properties.cluster().address();
-		return (self == null) ? "a cluster of one node" : "%s%s of %d nodes%s, %d replicas of each key%s".formatted(
-				self, (this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", this.topology.size(), zones(),
-				this.topology.factor(), this.topology.isChanging() ? ", in a change of the topology" : "");
+		Topology topology = this.layout.get().topology();
+		return (self == null) ? "a cluster of one node"
+				: "%s%s of %d nodes%s, %d replicas of each key%s".formatted(self,
+						(this.properties.cluster().ssl().bundle() != null) ? " (TLS)" : "", topology.size(),
+						zones(topology), topology.factor(), topology.isChanging() ? ", in a change of the nodes" : "");
 	}
 
-	private String zones() {
-		long zones = this.topology.members().stream().map(Member::zone).distinct().count();
+	private static String zones(Topology topology) {
+		long zones = topology.members().stream().map(Member::zone).distinct().count();
 		return (zones > 1) ? " in %d zones".formatted(zones) : "";
 	}
 

@@ -6,7 +6,6 @@ import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.antientropy.RepairLog;
-import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -45,21 +44,21 @@ final class StorageLifecycle implements SmartLifecycle {
 	/** The node's state in its cluster; null for a node without peers. */
 	private final @Nullable NodeState state;
 
-	/** The node's step in a change of the topology; null for a node without peers. */
-	private final @Nullable ChangeState change;
+	/** The node's layouts; null for a node without peers. */
+	private final @Nullable LiveLayout live;
 
 	/** Whether the store may belong to another address. */
 	private final boolean acceptsAddress;
 
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			RepairLog repairs, @Nullable NodeState state, @Nullable ChangeState change, boolean acceptsAddress) {
+			RepairLog repairs, @Nullable NodeState state, @Nullable LiveLayout live, boolean acceptsAddress) {
 		this.storage = storage;
 		this.restore = restore;
 		this.clock = clock;
 		this.time = time;
 		this.repairs = repairs;
 		this.state = state;
-		this.change = change;
+		this.live = live;
 		this.acceptsAddress = acceptsAddress;
 	}
 
@@ -77,7 +76,12 @@ final class StorageLifecycle implements SmartLifecycle {
 			.exceptionally(_ -> null)
 			.toCompletableFuture()
 			.join();
-		this.repairs.load();
+		if (this.live != null) {
+			this.live.open();
+		}
+		else {
+			this.repairs.load();
+		}
 		if (this.state != null) {
 			warnOfClock();
 			load(this.state);
@@ -89,10 +93,6 @@ final class StorageLifecycle implements SmartLifecycle {
 		try {
 			// A failure means a full disk: the next start records the address.
 			state.claim(this.acceptsAddress).onErrorComplete().toFuture().join();
-			if (this.change != null) {
-				this.change.check();
-				this.change.load().onErrorComplete().toFuture().join();
-			}
 		}
 		catch (StoreOpenException ex) {
 			this.storage.close();

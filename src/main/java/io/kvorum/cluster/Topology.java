@@ -32,15 +32,19 @@ public final class Topology {
 
 	private final int factor;
 
+	/** The factor without the cap of the number of members. */
+	private final int wantedFactor;
+
 	/** How strongly each member draws partitions, compared with the others. */
 	private final double[] rates;
 
 	/** The topologies before and after a change; empty if this is one topology. */
 	private final List<Topology> parts;
 
-	private Topology(List<Member> members, int factor, double[] rates, List<Topology> parts) {
+	private Topology(List<Member> members, int factor, int wantedFactor, double[] rates, List<Topology> parts) {
 		this.members = members;
 		this.factor = factor;
+		this.wantedFactor = wantedFactor;
 		this.rates = rates;
 		this.parts = parts;
 	}
@@ -79,7 +83,7 @@ public final class Topology {
 		List<Member> sorted = members.stream().sorted(Comparator.comparing(Member::address)).toList();
 		List<Member> placed = placed(sorted);
 		int copies = Math.min(factor, placed.size());
-		return new Topology(placed, copies, Rates.of(placed, copies), List.of());
+		return new Topology(placed, copies, factor, Rates.of(placed, copies), List.of());
 	}
 
 	/**
@@ -107,8 +111,8 @@ public final class Topology {
 			throw new IllegalArgumentException(
 					"a topology has 1 to %d members, these two have %d".formatted(MAX_MEMBERS, members.size()));
 		}
-		return new Topology(placed(members.values()), Math.max(before.factor, after.factor), new double[0],
-				List.of(before, after));
+		return new Topology(placed(members.values()), Math.max(before.factor, after.factor), after.wantedFactor,
+				new double[0], List.of(before, after));
 	}
 
 	private static List<Member> placed(Collection<Member> sorted) {
@@ -140,6 +144,13 @@ public final class Topology {
 	}
 
 	/**
+	 * The replicas of a key once there are enough members; that after a change.
+	 */
+	public int wantedFactor() {
+		return this.wantedFactor;
+	}
+
+	/**
 	 * The number of members without which a majority of the replicas of each key is left:
 	 * a minority of the default number.
 	 */
@@ -160,6 +171,11 @@ public final class Topology {
 	/** Whether a node is one of the members. */
 	public boolean has(Member member) {
 		return this.members.stream().anyMatch(other -> other.id() == member.id());
+	}
+
+	/** Whether a node with this address is one of the members. */
+	public boolean has(String address) {
+		return this.members.stream().anyMatch(member -> member.address().equals(address));
 	}
 
 	/** How strongly each member draws partitions, by index; it must not be changed. */

@@ -1,9 +1,14 @@
 package io.kvorum.convergence;
 
 import java.util.List;
+import java.util.Set;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.RepairProgress;
+import io.kvorum.convergence.hints.HintedHandoff;
+import io.kvorum.convergence.quarantine.Quarantine;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 
@@ -23,6 +28,27 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 	/** The status of a node without peers. */
 	static final ConvergenceStatus ALONE = new ConvergenceStatus(new QuarantineProgress("alone", "", 0, 0), true, 0, 0,
 			List.of());
+
+	/** The status of a node that belongs to no cluster yet. */
+	public static final ConvergenceStatus WAITING = new ConvergenceStatus(
+			new QuarantineProgress("waiting", "this node is in no cluster yet", 0, 0), true, 0, 0, List.of());
+
+	/**
+	 * The status of a node with peers.
+	 * @param there the addresses of the peers to which this node has an open stream
+	 * @param reachedBy the addresses of the peers that have open streams to this node
+	 */
+	public static ConvergenceStatus of(Quarantine quarantine, AntiEntropy antiEntropy, RepairLog log,
+			HintedHandoff handoff, Set<String> there, Set<String> reachedBy) {
+		List<Peer> peers = antiEntropy.progress().stream().map(repair -> {
+			Member peer = repair.member();
+			return new Peer(peer, there.contains(peer.address()),
+					reachedBy.contains(peer.address()) || quarantine.isUnknownTo(peer),
+					!quarantine.hasOtherTopology(peer), handoff.waiting(peer), repair);
+		}).toList();
+		return new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
+				antiEntropy.misplaced(), peers);
+	}
 
 	/**
 	 * Whether this node may vote, is {@link #equal()}, keeps no hints, and all peers are

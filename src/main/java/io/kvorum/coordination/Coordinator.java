@@ -1,13 +1,10 @@
 package io.kvorum.coordination;
 
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Member;
-import io.kvorum.cluster.Placement;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
@@ -70,8 +67,6 @@ import reactor.core.publisher.Mono;
  */
 public final class Coordinator implements KeyValueStore, KeySettling {
 
-	final Member self;
-
 	final HybridLogicalClock clock;
 
 	final TimeSource time;
@@ -98,29 +93,21 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	/** The writes with an idempotency key. */
 	final RequestLimit requests;
 
-	private final Placement placement;
-
-	/** The replicas by the index of their member. */
-	private final Replica[] replicas;
-
-	private final ReplicationPolicy policy;
-
 	private final Ranges ranges;
+
+	private volatile View view;
 
 	/**
 	 * Creates the coordinator of a node.
-	 * @param replicas the replicas of all members, by the index of the member
+	 * @param view the nodes, until they change
 	 * @param missedStores records each replica that did not acknowledge a write
 	 */
-	public Coordinator(Placement placement, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
-			TimeSource time, ReplicationPolicy policy, CoordinationSettings settings, ReadRepair readRepair,
-			MissedStores missedStores, Alarms alarms, CallerThreads callers, CoordinationEvents events, Ranges ranges) {
-		this.placement = placement;
-		this.self = self;
-		this.replicas = replicas.toArray(Replica[]::new);
+	public Coordinator(View view, HybridLogicalClock clock, TimeSource time, CoordinationSettings settings,
+			ReadRepair readRepair, MissedStores missedStores, Alarms alarms, CallerThreads callers,
+			CoordinationEvents events, Ranges ranges) {
+		this.view = view;
 		this.clock = clock;
 		this.time = time;
-		this.policy = policy;
 		this.settings = settings;
 		this.alarms = alarms;
 		this.patience = Mono.defer(() -> alarms.after(settings.hedgeDelay()));
@@ -134,9 +121,21 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.ranges = ranges;
 	}
 
+	/**
+	 * Changes the nodes. Operations that have begun go on as they began, for at most the
+	 * longer of the two time limits.
+	 */
+	public void become(View next) {
+		this.view = next;
+	}
+
+	View view() {
+		return this.view;
+	}
+
 	@Override
 	public ReplicationPolicy policy() {
-		return this.policy;
+		return this.view.policy();
 	}
 
 	@Override
@@ -155,7 +154,7 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	@Override
 	public Mono<Held> settle(Key key, Version least) {
 		return Mono
-			.defer(() -> new KeyRead(this, key, this.policy.defaults(), OperationObserver.NONE).settle(least, least))
+			.defer(() -> new KeyRead(this, key, policy().defaults(), OperationObserver.NONE).settle(least, least))
 			.onErrorComplete(OperationFailedException.class);
 	}
 
@@ -189,8 +188,9 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	 */
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
 			@Nullable RequestDigest digest, OperationObserver observer) {
+		View view = this.view;
 		if (!options.condition().isNone()
-				&& this.policy.consistencyOf(options.replicas()) != Consistency.LINEARIZABLE) {
+				&& view.policy().consistencyOf(view.of(options.replicas())) != Consistency.LINEARIZABLE) {
 			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
 		}
 		return Mono.defer(() -> new KeyWrite(this, operation, key, options.replicas(), options.condition(), maker,
@@ -215,7 +215,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	@Override
 	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
-		return this.ranges.open(scope, range, limit, key -> get(key, this.policy.defaults(), OperationObserver.NONE),
+		this.view.serving();
+		return this.ranges.open(scope, range, limit, key -> get(key, policy().defaults(), OperationObserver.NONE),
 				observer);
 	}
 
@@ -231,45 +232,35 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	@Override
 	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
 			int valueBytes) {
-		Replica own = this.replicas[this.self.index()];
-		if (own.hasRoomFor(valueBytes) || !needsOwnReplica(key, asked)) {
+		View view = this.view;
+		OperationFailedException refused = view.refused();
+		if (refused != null) {
+			return refused;
+		}
+		Replica own = view.own();
+		if (own.hasRoomFor(valueBytes) || !needsOwnReplica(view, key, asked)) {
 			return null;
 		}
 		Failed why = own.refuseStore(valueBytes);
 		if (why == null) {
 			return null;
 		}
-		this.events.decided(operation, this.policy.consistencyOf(asked), Outcome.NOT_APPLIED);
-		return OperationFailures.notBegun(asked.ack(), this.self, why);
+		this.events.decided(operation, view.policy().consistencyOf(asked), Outcome.NOT_APPLIED);
+		return OperationFailures.notBegun(asked.ack(), view.self(), why);
 	}
 
 	/** Whether the acknowledgements suffice with this node's replica, and not without. */
-	private boolean needsOwnReplica(Key key, Replicas asked) {
-		ReplicaSet set = replicasOf(key, asked);
-		IntPredicate isOwn = position -> set.at(position).member().index() == this.self.index();
+	private static boolean needsOwnReplica(View view, Key key, Replicas asked) {
+		ReplicaSet set = view.replicasOf(key, view.of(asked));
+		IntPredicate isOwn = position -> set.at(position).member().index() == view.self().index();
 		IntPredicate isThere = position -> set.at(position).isThere();
 		return set.quorum().isPossibleFor(isOwn.or(isThere))
 				&& !set.quorum().isPossibleFor(isOwn.negate().and(isThere));
 	}
 
-	/** Whether this is the only node. */
-	boolean isAlone() {
-		return this.replicas.length == 1;
-	}
-
 	/** The writes with an idempotency key that count towards this node's limit. */
 	public int rememberedRequests() {
 		return this.requests.size();
-	}
-
-	ReplicaSet replicasOf(Key key, Replicas asked) {
-		if (this.policy.parts().isEmpty()) {
-			return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), asked.ack(), this.replicas);
-		}
-		Replicas before = this.policy.of(0, asked);
-		Replicas after = this.policy.of(1, asked);
-		return ReplicaSet.ofBoth(this.placement.replicasOf(key, 0, before.from()), before.ack(),
-				this.placement.replicasOf(key, 1, after.from()), after.ack(), this.replicas);
 	}
 
 }

@@ -43,15 +43,11 @@ public final class Inspection {
 
 	private static final Value NO_VALUE = Value.of(new byte[0]);
 
-	private final Topology topology;
-
-	private final RendezvousPlacement placement;
-
-	private final List<? extends Replica> replicas;
-
 	private final TimeSource time;
 
 	private final Duration timeout;
+
+	private volatile Cluster cluster;
 
 	/**
 	 * Creates the inspection of a cluster.
@@ -60,11 +56,17 @@ public final class Inspection {
 	 */
 	public Inspection(Topology topology, RendezvousPlacement placement, List<? extends Replica> replicas,
 			TimeSource time, Duration timeout) {
-		this.topology = topology;
-		this.placement = placement;
-		this.replicas = List.copyOf(replicas);
 		this.time = time;
 		this.timeout = timeout;
+		become(topology, placement, replicas);
+	}
+
+	/** Changes the nodes. */
+	public void become(Topology topology, RendezvousPlacement placement, List<? extends Replica> replicas) {
+		this.cluster = new Cluster(topology, placement, List.copyOf(replicas));
+	}
+
+	private record Cluster(Topology topology, RendezvousPlacement placement, List<Replica> replicas) {
 	}
 
 	/**
@@ -111,30 +113,31 @@ public final class Inspection {
 	 */
 	public Mono<Whereabouts> of(Key key) {
 		int partition = RendezvousPlacement.partitionOf(key);
-		List<Member> order = this.placement.replicasOf(partition, this.topology.size());
+		Cluster cluster = this.cluster;
+		List<Member> order = cluster.placement.replicasOf(partition, cluster.topology.size());
 		Deadline deadline = Deadline.after(this.time, this.timeout);
 		return Flux.range(0, order.size())
-			.flatMap(rank -> ask(key, order.get(rank), rank, deadline), order.size())
+			.flatMap(rank -> ask(key, cluster, order.get(rank), rank, deadline), order.size())
 			.collectSortedList(Comparator.comparingInt(Holding::rank))
 			.map(holdings -> new Whereabouts(partition, holdings));
 	}
 
-	private Mono<Holding> ask(Key key, Member member, int rank, Deadline deadline) {
-		Replica replica = this.replicas.get(member.index());
+	private Mono<Holding> ask(Key key, Cluster cluster, Member member, int rank, Deadline deadline) {
+		Replica replica = cluster.replicas.get(member.index());
 		KeyRange alone = KeyRange.of(key.bytes(), KeyRange.all().after(key.bytes()).start());
 		return (replica.knowsBallots() ? replica.ask(KeyHead.query(key), deadline) : replica.scan(alone, ONE, deadline))
-			.map(reply -> holding(member, rank, reply, key));
+			.map(reply -> holding(cluster, member, rank, reply, key));
 	}
 
-	private Holding holding(Member member, int rank, Reply reply, Key key) {
+	private Holding holding(Cluster cluster, Member member, int rank, Reply reply, Key key) {
 		try {
 			return switch (reply) {
 				case Failed failed -> Holding.failed(member, rank, failed);
 				case Answered answered -> {
 					KeyHead head = KeyHead.read(key, answered.bytes());
-					yield holding(member, rank, head.entry(), head.promise());
+					yield holding(cluster, member, rank, head.entry(), head.promise());
 				}
-				case Listed listed -> holding(member, rank, entryOf(listed.page(), key), null);
+				case Listed listed -> holding(cluster, member, rank, entryOf(listed.page(), key), null);
 				default -> Holding.failed(member, rank,
 						Failed.notDone(Reason.INTERNAL, "the node sent a reply of another kind"));
 			};
@@ -145,9 +148,10 @@ public final class Inspection {
 		}
 	}
 
-	private Holding holding(Member member, int rank, @Nullable Entry entry, @Nullable Version promise) {
+	private Holding holding(Cluster cluster, Member member, int rank, @Nullable Entry entry,
+			@Nullable Version promise) {
 		return new Holding(member, rank, stateOf(entry), null, entry,
-				(entry != null) ? this.placement.copiesOf(entry.copies()) : 0, promise);
+				(entry != null) ? cluster.placement.copiesOf(entry.copies()) : 0, promise);
 	}
 
 	private static @Nullable Entry entryOf(Page page, Key key) {

@@ -34,6 +34,8 @@ abstract class KeyOperation {
 
 	final Coordinator node;
 
+	final View view;
+
 	final Key key;
 
 	final Replicas asked;
@@ -51,14 +53,15 @@ abstract class KeyOperation {
 	KeyOperation(Coordinator node, Operation operation, Key key, Replicas asked, Deadline deadline,
 			OperationObserver observer) {
 		this.node = node;
+		this.view = node.view().serving();
 		this.operation = operation;
 		this.key = key;
-		this.asked = asked;
-		this.set = node.replicasOf(key, asked);
-		this.consistency = node.policy().consistencyOf(asked);
+		this.asked = this.view.of(asked);
+		this.set = this.view.replicasOf(key, this.asked);
+		this.consistency = this.view.policy().consistencyOf(this.asked);
 		this.deadline = deadline;
 		this.observer = observer;
-		observer.began(asked, this.consistency);
+		observer.began(this.asked, this.consistency);
 	}
 
 	/**
@@ -113,13 +116,13 @@ abstract class KeyOperation {
 	 * to the limit.
 	 */
 	private Version nextOrThrow(Version seen) {
-		return this.node.isAlone() ? this.node.clock.nextAlone(seen) : this.node.clock.nextAfter(seen);
+		return this.view.isAlone() ? this.node.clock.nextAlone(seen) : this.node.clock.nextAfter(seen);
 	}
 
 	private OperationFailedException notBegun(Throwable cause) {
 		Failed why = (cause instanceof StorageException ex) ? LocalReplica.failure(ex)
 				: Failed.notDone(Reason.CLOCK, String.valueOf(cause.getMessage()));
-		return OperationFailures.notBegun(this.asked.ack(), this.node.self, why);
+		return OperationFailures.notBegun(this.asked.ack(), this.view.self(), why);
 	}
 
 	/**
@@ -142,7 +145,7 @@ abstract class KeyOperation {
 
 	/** Reports the replicas that miss an entry; null if there are no others. */
 	final @Nullable Missed missed(Entry entry) {
-		return this.node.isAlone() ? null : new Missed(this, entry);
+		return this.view.isAlone() ? null : new Missed(this, entry);
 	}
 
 	/** Reports the outcome, except for an internal key: no client has asked for that. */

@@ -83,7 +83,7 @@ final class KeyRead extends KeyOperation {
 		if (entry == null || tally.isHeldByEnough(newest.version())) {
 			return answer(newest);
 		}
-		int copies = this.node.policy().copiesOf(entry);
+		int copies = this.view.policy().copiesOf(entry);
 		if (this.consistency == Consistency.EVENTUAL) {
 			repair(tally, entry, copies);
 			return answer(newest);

@@ -87,8 +87,8 @@ final class KeyWrite extends KeyOperation {
 	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
 		return this.node.turns.inTurn(this.key, write, answering)
 			.map(Written::identity)
-			.onErrorMap(Turns.FullException.class, full -> OperationFailures.notBegun(this.asked.ack(), this.node.self,
-					Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage()))));
+			.onErrorMap(Turns.FullException.class, full -> OperationFailures.notBegun(this.asked.ack(),
+					this.view.self(), Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage()))));
 	}
 
 	/**
@@ -184,7 +184,7 @@ final class KeyWrite extends KeyOperation {
 	 * newer.
 	 */
 	private Mono<Version> version() {
-		return (this.node.isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
+		return (this.view.isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
 				: newestVersion().flatMap(this::next);
 	}
 
@@ -266,7 +266,7 @@ final class KeyWrite extends KeyOperation {
 	private @Nullable OperationFailedException refuseBallots() {
 		Failed outdated = outdated();
 		if (outdated != null) {
-			return OperationFailures.notBegun(this.asked.ack(), this.node.self, outdated);
+			return OperationFailures.notBegun(this.asked.ack(), this.view.self(), outdated);
 		}
 		return this.deadline.isPast(this.node.time) ? OperationFailures.ofContention(this.asked.ack()) : null;
 	}

@@ -145,7 +145,7 @@ final class Proposer {
 	 */
 	private Duration pauseBefore(long attempt) {
 		long usual = Math.min(LONGEST_PAUSE_NANOS, FIRST_PAUSE_NANOS << Math.min(attempt, DOUBLINGS));
-		long mixed = ((this.seen.timestamp() ^ this.operation.node.self.index()) * SPREAD) >>> (Long.SIZE
+		long mixed = ((this.seen.timestamp() ^ this.operation.view.self().index()) * SPREAD) >>> (Long.SIZE
 				- SPREAD_BITS);
 		return Duration.ofNanos(usual / 2 + ((usual * mixed) >> SPREAD_BITS));
 	}

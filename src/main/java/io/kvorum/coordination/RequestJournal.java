@@ -125,7 +125,7 @@ final class RequestJournal {
 	private Mono<Void> change(RequestRecord next, Deadline deadline) {
 		Version last = this.identity;
 		if (last == null && !this.node.requests.tryMake()) {
-			return Mono.error(this.node.requests.exhausted(this.asked.ack(), this.node.self));
+			return Mono.error(this.node.requests.exhausted(this.asked.ack(), this.node.view().self()));
 		}
 		Condition condition = (last == null) ? ABSENT : new Condition(new Tags(false, Set.of(last)), null);
 		return write(condition, next, deadline).above(this.seen).doOnNext(made -> {

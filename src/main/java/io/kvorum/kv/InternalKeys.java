@@ -13,6 +13,9 @@ public final class InternalKeys {
 	/** The second byte of the records of requests. */
 	private static final byte REQUEST = 'r';
 
+	/** The key of what was decided about the nodes of the cluster. */
+	public static final Key LAYOUT = Key.of(new byte[] { FIRST, 'l' });
+
 	private InternalKeys() {
 	}
 

@@ -1,6 +1,7 @@
 package io.kvorum.observability;
 
 import java.util.ArrayList;
+import java.util.function.BooleanSupplier;
 import java.util.List;
 import java.util.Set;
 
@@ -21,9 +22,9 @@ final class ClockHealth implements ReactiveHealthIndicator {
 
 	private final ClockRefusals refusals;
 
-	private final boolean hasPeers;
+	private final BooleanSupplier hasPeers;
 
-	ClockHealth(HybridLogicalClock clock, ClockRefusals refusals, boolean hasPeers) {
+	ClockHealth(HybridLogicalClock clock, ClockRefusals refusals, BooleanSupplier hasPeers) {
 		this.clock = clock;
 		this.refusals = refusals;
 		this.hasPeers = hasPeers;
@@ -41,7 +42,7 @@ final class ClockHealth implements ReactiveHealthIndicator {
 	}
 
 	private String writes(long aheadMillis) {
-		if (this.hasPeers && aheadMillis > HybridLogicalClock.MAX_LEAD_MILLIS) {
+		if (this.hasPeers.getAsBoolean() && aheadMillis > HybridLogicalClock.MAX_LEAD_MILLIS) {
 			return "refused: versions are more than %d ms ahead of this node's clock"
 				.formatted(HybridLogicalClock.MAX_LEAD_MILLIS);
 		}

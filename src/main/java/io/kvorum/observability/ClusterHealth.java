@@ -5,7 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
+import io.kvorum.layout.LayoutNode;
 import io.kvorum.transport.PeerStatus;
+import org.jspecify.annotations.Nullable;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import reactor.core.publisher.Mono;
@@ -16,15 +18,23 @@ import reactor.core.publisher.Mono;
  * <p>
  * A node is out of service if too few peers accept it for a majority and it has opened no
  * stream since its start. Such a node has another version, topology or secret, or trusts
- * another authority. It is not ready, so a rolling update stops here, while the other
- * nodes still are a majority.
+ * another authority. So is a node that waits to be added to a cluster, or was removed
+ * from it. It is not ready, so a rolling update stops here, while the other nodes still
+ * are a majority.
  */
 final class ClusterHealth implements ReactiveHealthIndicator {
 
 	private final Supplier<List<PeerStatus>> peers;
 
-	ClusterHealth(Supplier<List<PeerStatus>> peers) {
+	private final @Nullable LayoutNode node;
+
+	/**
+	 * The health of a node.
+	 * @param node null for a node that has no replica address
+	 */
+	ClusterHealth(Supplier<List<PeerStatus>> peers, @Nullable LayoutNode node) {
 		this.peers = peers;
+		this.node = node;
 	}
 
 	@Override
@@ -33,7 +43,12 @@ final class ClusterHealth implements ReactiveHealthIndicator {
 			List<PeerStatus> statuses = this.peers.get();
 			Map<String, String> details = new LinkedHashMap<>();
 			statuses.forEach(peer -> details.put(peer.address(), peer.describe()));
-			return (isRefused(statuses) ? Health.outOfService() : Health.up()).withDetail("peers", details).build();
+			String outside = (this.node != null) ? this.node.outside() : null;
+			Health.Builder health = (outside != null || isRefused(statuses)) ? Health.outOfService() : Health.up();
+			if (outside != null) {
+				health.withDetail("outside", outside);
+			}
+			return health.withDetail("peers", details).build();
 		});
 	}
 

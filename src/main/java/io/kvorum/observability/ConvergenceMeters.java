@@ -1,14 +1,15 @@
 package io.kvorum.observability;
 
-import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairEvents;
+import io.kvorum.convergence.change.LayoutEvents;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.tombstones.CollectionEvents;
 import io.micrometer.core.instrument.Counter;
@@ -19,9 +20,12 @@ import io.micrometer.core.instrument.Timer;
 /**
  * Meters of convergence: hints, repairs and the removal of tombstones.
  */
-final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEvents {
+final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEvents, LayoutEvents {
 
-	private final Map<Member, OfPeer> peers = new HashMap<>();
+	private final MeterRegistry registry;
+
+	/** By the address of the peer. */
+	private final Map<String, OfPeer> peers = new ConcurrentHashMap<>();
 
 	private final Counter letGo;
 
@@ -31,11 +35,8 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 
 	private final AtomicInteger waitingForHints;
 
-	ConvergenceMeters(MeterRegistry registry, Topology topology, Member self) {
-		topology.members()
-			.stream()
-			.filter(member -> !member.equals(self))
-			.forEach(peer -> this.peers.put(peer, new OfPeer(peer, registry)));
+	ConvergenceMeters(MeterRegistry registry) {
+		this.registry = registry;
 		this.letGo = Counter.builder("kvorum.repair.let.go")
 			.description("Entries removed because they do not belong here or no other node knows them")
 			.baseUnit("entries")
@@ -57,12 +58,14 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 		return tombstones;
 	}
 
+	/** The counters of a peer. They stay when it leaves: what they count has happened. */
 	private OfPeer of(Member peer) {
-		OfPeer meters = this.peers.get(peer);
-		if (meters == null) {
-			throw new IllegalArgumentException(peer + " is no other member");
-		}
-		return meters;
+		return this.peers.computeIfAbsent(peer.address(), _ -> new OfPeer(peer, this.registry));
+	}
+
+	@Override
+	public void became(Topology topology, Member self) {
+		topology.members().stream().filter(member -> !member.equals(self)).forEach(this::of);
 	}
 
 	@Override

@@ -1,12 +1,9 @@
 package io.kvorum.observability;
 
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.Joining;
-import io.kvorum.replication.LocalReplica;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.MeterBinder;
 
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
@@ -17,12 +14,12 @@ import org.springframework.context.annotation.Configuration;
 class ConvergenceObservability {
 
 	@Bean
-	ConvergenceMeters convergenceMeters(MeterRegistry registry, Topology topology, LocalReplica local) {
-		return new ConvergenceMeters(registry, topology, local.member());
+	ConvergenceMeters convergenceMeters(MeterRegistry registry) {
+		return new ConvergenceMeters(registry);
 	}
 
 	@Bean
-	MeterBinder convergenceGauges(Convergence convergence, TimeSource time) {
+	ConvergenceGauges convergenceGauges(Convergence convergence, TimeSource time) {
 		return new ConvergenceGauges(convergence, time);
 	}
 

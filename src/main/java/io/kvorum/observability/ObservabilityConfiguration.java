@@ -8,7 +8,12 @@ import io.kvorum.access.AccessControl;
 import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.Layout;
+import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.layout.LayoutNode;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JacksonModule;
+import tools.jackson.databind.json.JsonMapper;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
@@ -86,9 +91,8 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	TransportMeters transportMeters(MeterRegistry registry, Topology topology, LocalReplica local,
-			ClockRefusals clockRefusals) {
-		return new TransportMeters(registry, topology, local.member(), clockRefusals);
+	TransportMeters transportMeters(MeterRegistry registry, ClockRefusals clockRefusals) {
+		return new TransportMeters(registry, clockRefusals);
 	}
 
 	@Bean
@@ -107,19 +111,30 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
-	TopologyEndpoint topologyEndpoint(Topology topology, LocalReplica local, Supplier<List<PeerStatus>> peers,
+	TopologyEndpoint topologyEndpoint(Supplier<Layout> layout, LocalReplica local, Supplier<List<PeerStatus>> peers,
 			Inspection inspection, Convergence convergence) {
-		return new TopologyEndpoint(topology, local.member(), peers, inspection, convergence);
+		return new TopologyEndpoint(layout, local.member(), peers, inspection, convergence);
 	}
 
 	@Bean
-	ReactiveHealthIndicator clusterHealthIndicator(Supplier<List<PeerStatus>> peers) {
-		return new ClusterHealth(peers);
+	ReactiveHealthIndicator clusterHealthIndicator(Supplier<List<PeerStatus>> peers, @Nullable LayoutNode node) {
+		return new ClusterHealth(peers, node);
 	}
 
 	@Bean
-	ReactiveHealthIndicator clockHealthIndicator(HybridLogicalClock clock, ClockRefusals refusals, Topology topology) {
-		return new ClockHealth(clock, refusals, topology.size() > 1);
+	LayoutEndpoint layoutEndpoint(@Nullable LayoutNode node, @Nullable LayoutAdmin admin, JsonMapper json) {
+		return new LayoutEndpoint(node, admin, json);
+	}
+
+	@Bean
+	JacksonModule nestedJson() {
+		return NestedJson.module();
+	}
+
+	@Bean
+	ReactiveHealthIndicator clockHealthIndicator(HybridLogicalClock clock, ClockRefusals refusals,
+			Supplier<Layout> layout) {
+		return new ClockHealth(clock, refusals, () -> layout.get().topology().size() > 1);
 	}
 
 	@Bean

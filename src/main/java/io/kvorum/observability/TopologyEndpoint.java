@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
@@ -44,7 +45,7 @@ final class TopologyEndpoint {
 
 	private static final char REPLACEMENT = '\ufffd';
 
-	private final Topology topology;
+	private final Supplier<Layout> layout;
 
 	private final Member self;
 
@@ -54,10 +55,10 @@ final class TopologyEndpoint {
 
 	private final Convergence convergence;
 
-	TopologyEndpoint(Topology topology, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection,
+	TopologyEndpoint(Supplier<Layout> layout, Member self, Supplier<List<PeerStatus>> peers, Inspection inspection,
 			Convergence convergence) {
 		this.convergence = convergence;
-		this.topology = topology;
+		this.layout = layout;
 		this.self = self;
 		this.peers = peers;
 		this.inspection = inspection;
@@ -81,34 +82,37 @@ final class TopologyEndpoint {
 	}
 
 	private Map<String, Object> cluster() {
+		Layout layout = this.layout.get();
+		Topology topology = layout.topology();
 		Map<String, Object> states = new LinkedHashMap<>();
-		for (Member member : this.topology.members()) {
+		for (Member member : topology.members()) {
 			states.put(member.address(), "self");
 		}
 		this.peers.get().forEach(peer -> states.put(peer.address(), peer.describe()));
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("self", this.self.address());
 		body.put("nodes", states);
-		if (this.topology.members().stream().anyMatch(member -> !member.zone().isEmpty())) {
-			body.put("zones", of(Member::zone));
+		if (topology.members().stream().anyMatch(member -> !member.zone().isEmpty())) {
+			body.put("zones", of(topology, Member::zone));
 		}
-		if (this.topology.members().stream().anyMatch(member -> member.weight() != 1)) {
-			body.put("weights", of(Member::weight));
+		if (topology.members().stream().anyMatch(member -> member.weight() != 1)) {
+			body.put("weights", of(topology, Member::weight));
 		}
-		body.put("replicationFactor", this.topology.factor());
+		body.put("layout", layout.number());
+		body.put("replicationFactor", topology.factor());
 		body.put("partitions", Partitions.COUNT);
 		ChangeStatus change = this.convergence.change();
 		if (change != null) {
-			body.put("change", describe(change));
+			body.put("change", describe(topology, change));
 		}
-		body.put("fingerprint", HexFormat.of().toHexDigits(this.topology.fingerprint()));
+		body.put("fingerprint", HexFormat.of().toHexDigits(topology.fingerprint()));
 		return body;
 	}
 
-	private Map<String, Object> describe(ChangeStatus status) {
+	private static Map<String, Object> describe(Topology topology, ChangeStatus status) {
 		Map<String, Object> change = new LinkedHashMap<>();
-		change.put("from", addresses(this.topology.parts().getFirst().members()));
-		change.put("to", addresses(this.topology.parts().getLast().members()));
+		change.put("from", addresses(topology.parts().getFirst().members()));
+		change.put("to", addresses(topology.parts().getLast().members()));
 		change.putAll(status.describe());
 		return change;
 	}
@@ -118,9 +122,9 @@ final class TopologyEndpoint {
 	}
 
 	/** An attribute of each member, by its address. */
-	private Map<String, Object> of(Function<Member, Object> attribute) {
+	private static Map<String, Object> of(Topology topology, Function<Member, Object> attribute) {
 		Map<String, Object> values = new LinkedHashMap<>();
-		this.topology.members().forEach(member -> values.put(member.address(), attribute.apply(member)));
+		topology.members().forEach(member -> values.put(member.address(), attribute.apply(member)));
 		return values;
 	}
 
@@ -170,7 +174,7 @@ final class TopologyEndpoint {
 	private Map<String, Object> describe(Holding holding) {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("node", holding.member().address());
-		body.put("replica", holding.rank() < this.topology.factor());
+		body.put("replica", holding.rank() < this.layout.get().topology().factor());
 		body.put("state", (holding.failed() != null) ? holding.failed().reason().text()
 				: ReplicationMeters.text(holding.state()));
 		if (holding.failed() != null) {

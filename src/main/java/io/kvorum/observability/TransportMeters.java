@@ -2,6 +2,7 @@ package io.kvorum.observability;
 
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,7 +10,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.Topology;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -31,8 +31,7 @@ final class TransportMeters implements TransportEvents {
 
 	private final ClockRefusals clockRefusals;
 
-	/** Number of open streams, by the index of the peer. */
-	private final AtomicInteger[] streams;
+	private final Map<String, OfPeer> peers = new ConcurrentHashMap<>();
 
 	private final Map<Called, Timer> calls = new ConcurrentHashMap<>();
 
@@ -40,16 +39,9 @@ final class TransportMeters implements TransportEvents {
 
 	private final Map<Refused, Counter> refused = new EnumMap<>(Refused.class);
 
-	TransportMeters(MeterRegistry registry, Topology topology, Member self, ClockRefusals clockRefusals) {
+	TransportMeters(MeterRegistry registry, ClockRefusals clockRefusals) {
 		this.registry = registry;
 		this.clockRefusals = clockRefusals;
-		this.streams = new AtomicInteger[topology.size()];
-		for (Member peer : topology.members()) {
-			this.streams[peer.index()] = new AtomicInteger();
-			if (!peer.equals(self)) {
-				bind(peer);
-			}
-		}
 		this.batchSize = DistributionSummary.builder("kvorum.peer.batch.size")
 			.description("Operations and replies sent to a peer in one buffer")
 			.baseUnit("frames")
@@ -66,19 +58,17 @@ final class TransportMeters implements TransportEvents {
 			.register(this.registry);
 	}
 
-	private void bind(Member peer) {
-		AtomicInteger open = this.streams[peer.index()];
-		Gauge.builder("kvorum.peer.up", open, streams -> (streams.get() > 0) ? 1 : 0)
-			.tag("peer", peer.address())
-			.description("1 while the peer is there: calls go to it; 0 while they fail at once")
-			.strongReference(true)
-			.register(this.registry);
-		Gauge.builder("kvorum.peer.streams", open, AtomicInteger::get)
-			.tag("peer", peer.address())
-			.description("Streams to the peer that are open")
-			.baseUnit("streams")
-			.strongReference(true)
-			.register(this.registry);
+	@Override
+	public void linked(Member peer) {
+		this.peers.computeIfAbsent(peer.address(), address -> new OfPeer(address, this.registry));
+	}
+
+	@Override
+	public void unlinked(Member peer) {
+		OfPeer meters = this.peers.remove(peer.address());
+		if (meters != null) {
+			meters.gauges.forEach(this.registry::remove);
+		}
 	}
 
 	@Override
@@ -109,12 +99,18 @@ final class TransportMeters implements TransportEvents {
 
 	@Override
 	public void opened(Member peer) {
-		this.streams[peer.index()].incrementAndGet();
+		ofOpen(peer).incrementAndGet();
 	}
 
 	@Override
 	public void closed(Member peer) {
-		this.streams[peer.index()].decrementAndGet();
+		ofOpen(peer).decrementAndGet();
+	}
+
+	private AtomicInteger ofOpen(Member peer) {
+		OfPeer meters = this.peers.get(peer.address());
+		// The last stream to a node that has left may end after that.
+		return (meters != null) ? meters.open : new AtomicInteger();
 	}
 
 	@Override
@@ -123,6 +119,30 @@ final class TransportMeters implements TransportEvents {
 	}
 
 	private record Called(Member peer, Call call, String outcome) {
+	}
+
+	/** The open streams to a peer. */
+	private static final class OfPeer {
+
+		private final AtomicInteger open = new AtomicInteger();
+
+		private final List<Gauge> gauges;
+
+		OfPeer(String address, MeterRegistry registry) {
+			this.gauges = List.of(
+					Gauge.builder("kvorum.peer.up", this.open, streams -> (streams.get() > 0) ? 1 : 0)
+						.tag("peer", address)
+						.description("1 while the peer is there: calls go to it; 0 while they fail at once")
+						.strongReference(true)
+						.register(registry),
+					Gauge.builder("kvorum.peer.streams", this.open, AtomicInteger::get)
+						.tag("peer", address)
+						.description("Streams to the peer that are open")
+						.baseUnit("streams")
+						.strongReference(true)
+						.register(registry));
+		}
+
 	}
 
 }

@@ -157,6 +157,9 @@ public final class RangeRead implements RangeCursor {
 
 	private boolean closed;
 
+	/** Whether the end was told, or is told by another one. */
+	private boolean isHandedOver;
+
 	/**
 	 * Creates a range.
 	 * @param limit the most entries to return
@@ -190,7 +193,6 @@ public final class RangeRead implements RangeCursor {
 		// With a limit, one more: the answer says whether there are more entries.
 		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
 		this.startedNanos = time.nanos();
-		events.began(scope);
 	}
 
 	@Override
@@ -395,6 +397,22 @@ public final class RangeRead implements RangeCursor {
 
 	@Override
 	public void close() {
+		free();
+		if (!this.isHandedOver) {
+			this.isHandedOver = true;
+			RangeOutcome how = (this.outcome != null) ? this.outcome : RangeOutcome.CANCELLED;
+			this.events.ended(this.scope, how, this.time.nanos() - this.startedNanos);
+			this.observer.ended(how);
+		}
+	}
+
+	/** Has another one go on with the rest, which will tell the end. */
+	void handOver() {
+		this.isHandedOver = true;
+	}
+
+	/** Ends all calls and frees the memory. */
+	void free() {
 		if (this.closed) {
 			return;
 		}
@@ -406,9 +424,6 @@ public final class RangeRead implements RangeCursor {
 		if (this.single != null) {
 			this.single.dispose();
 		}
-		RangeOutcome how = (this.outcome != null) ? this.outcome : RangeOutcome.CANCELLED;
-		this.events.ended(this.scope, how, this.time.nanos() - this.startedNanos);
-		this.observer.ended(how);
 		this.onClose.run();
 	}
 

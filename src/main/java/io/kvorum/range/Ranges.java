@@ -33,13 +33,6 @@ import reactor.core.publisher.Mono;
  */
 public final class Ranges {
 
-	private final Topology topology;
-
-	private final Member self;
-
-	/** The replicas by the index of their member. */
-	private final Replica[] replicas;
-
 	private final RangeSettings settings;
 
 	private final TimeSource time;
@@ -50,6 +43,8 @@ public final class Ranges {
 
 	private final AtomicLong lentBytes = new AtomicLong();
 
+	private volatile View view;
+
 	/**
 	 * Creates the ranges of a node.
 	 * @param replicas the replicas of all members, this node's among them, by the index
@@ -57,12 +52,18 @@ public final class Ranges {
 	 */
 	public Ranges(Topology topology, Member self, List<? extends Replica> replicas, RangeSettings settings,
 			TimeSource time, RangeEvents events) {
-		this.topology = topology;
-		this.self = self;
-		this.replicas = replicas.toArray(Replica[]::new);
+		this.view = View.of(0, topology, self, replicas);
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
+	}
+
+	/**
+	 * Changes the nodes, on one thread. Open ranges go on with them from their next piece
+	 * on.
+	 */
+	public void become(Topology topology, Member self, List<? extends Replica> replicas) {
+		this.view = View.of(this.view.number + 1, topology, self, replicas);
 	}
 
 	/**
@@ -73,29 +74,37 @@ public final class Ranges {
 	 */
 	public RangeCursor open(RangeScope scope, KeyRange range, long limit, Function<Key, Mono<Live>> read,
 			OperationObserver observer) {
-		ReplicaSet asked = ReplicaSet.of(membersOf(scope), requiredOf(scope), this.replicas);
+		LiveRange opened = new LiveRange(range, limit,
+				(from, most) -> open(this.view, scope, from, most, read, observer), () -> this.view.number);
+		observer.began(scope);
+		this.events.began(scope);
+		return opened;
+	}
+
+	private LiveRange.Opened open(View now, RangeScope scope, KeyRange range, long limit,
+			Function<Key, Mono<Live>> read, OperationObserver observer) {
+		ReplicaSet asked = ReplicaSet.of(now.membersOf(scope), now.requiredOf(scope), now.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
-			lend(bytes);
+			lend(now, bytes);
 		}
 		catch (OperationFailedException ex) {
 			this.events.refused(scope);
 			throw ex;
 		}
-		observer.began(scope);
-		return new RangeRead(scope, range, limit, asked, requiredOf(scope), majorityOf(scope), read, this.settings,
-				this.time, this.events, observer, () -> giveBack(bytes));
+		return new LiveRange.Opened(now.number, new RangeRead(scope, range, limit, asked, now.requiredOf(scope),
+				now.majorityOf(scope), read, this.settings, this.time, this.events, observer, () -> giveBack(bytes)));
 	}
 
-	private void lend(long bytes) {
+	private void lend(View now, long bytes) {
 		if (this.open.incrementAndGet() > this.settings.maxConcurrent()) {
 			this.open.decrementAndGet();
-			throw tooMuch("%d ranges are under way, as many as kvorum.range.max-concurrent allows"
+			throw tooMuch(now, "%d ranges are under way, as many as kvorum.range.max-concurrent allows"
 				.formatted(this.settings.maxConcurrent()));
 		}
 		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes()) {
 			giveBack(bytes);
-			throw tooMuch(
+			throw tooMuch(now,
 					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"
 						.formatted(this.settings.maxBytes(), bytes));
 		}
@@ -106,38 +115,65 @@ public final class Ranges {
 		this.open.decrementAndGet();
 	}
 
-	private List<Member> membersOf(RangeScope scope) {
-		return switch (scope) {
-			case CLUSTER -> this.topology.members();
-			case NODE -> List.of(this.self);
-		};
+	private static OperationFailedException tooMuch(View now, String why) {
+		return OperationFailures.notBegun(1, now.self, Failed.notDone(Reason.OVERLOADED, why));
 	}
 
-	/**
-	 * While the topology changes, a majority of each key's replicas has to take part both
-	 * before and after the change: as many may be missing as either allows.
-	 */
-	private int requiredOf(RangeScope scope) {
-		return switch (scope) {
-			case CLUSTER -> this.topology.size() - this.topology.tolerance();
-			case NODE -> 1;
-		};
-	}
+	/** The nodes as ranges see them. */
+	private static final class View {
 
-	/**
-	 * What one node holds is not judged by others. While the topology changes, no number
-	 * of nodes is known to be a majority both before and after it, but for all.
-	 */
-	private int majorityOf(RangeScope scope) {
-		return switch (scope) {
-			case CLUSTER ->
-				this.topology.isChanging() ? this.topology.size() : Replicas.majorityOf(this.topology.factor()).ack();
-			case NODE -> 1;
-		};
-	}
+		/** The number of changes before. */
+		private final int number;
 
-	private OperationFailedException tooMuch(String why) {
-		return OperationFailures.notBegun(1, this.self, Failed.notDone(Reason.OVERLOADED, why));
+		private final Topology topology;
+
+		private final Member self;
+
+		/** The replicas by the index of their member. */
+		private final Replica[] replicas;
+
+		private View(int number, Topology topology, Member self, Replica[] replicas) {
+			this.number = number;
+			this.topology = topology;
+			this.self = self;
+			this.replicas = replicas;
+		}
+
+		static View of(int number, Topology topology, Member self, List<? extends Replica> replicas) {
+			return new View(number, topology, self, replicas.toArray(Replica[]::new));
+		}
+
+		List<Member> membersOf(RangeScope scope) {
+			return switch (scope) {
+				case CLUSTER -> this.topology.members();
+				case NODE -> List.of(this.self);
+			};
+		}
+
+		/**
+		 * While the topology changes, a majority of each key's replicas has to take part
+		 * both before and after the change: as many may be missing as either allows.
+		 */
+		int requiredOf(RangeScope scope) {
+			return switch (scope) {
+				case CLUSTER -> this.topology.size() - this.topology.tolerance();
+				case NODE -> 1;
+			};
+		}
+
+		/**
+		 * What one node holds is not judged by others. While the topology changes, no
+		 * number of nodes is known to be a majority both before and after it, but for
+		 * all.
+		 */
+		int majorityOf(RangeScope scope) {
+			return switch (scope) {
+				case CLUSTER -> this.topology.isChanging() ? this.topology.size()
+						: Replicas.majorityOf(this.topology.factor()).ack();
+				case NODE -> 1;
+			};
+		}
+
 	}
 
 }

@@ -121,6 +121,14 @@ public interface Replica {
 	long expectedNanos();
 
 	/**
+	 * Whether nodes are named to the replica by their tags: it is not known to be of a
+	 * release that numbers them by their place in the topology.
+	 */
+	default boolean knowsTags() {
+		return true;
+	}
+
+	/**
 	 * Whether the replica has the same topology as this node. While the topology changes,
 	 * a node works with others that have the one before or after the change.
 	 */

@@ -24,9 +24,16 @@ record EntryForm(int version, int factor) {
 
 	private static final int FIRST_OF_BALLOTS = 6;
 
+	private static final int FIRST_OF_LAYOUTS = 7;
+
 	/** Whether the peer knows ballots: their operations, replies and lineages. */
 	boolean knowsBallots() {
 		return this.version >= FIRST_OF_BALLOTS;
+	}
+
+	/** Whether the peer knows that topologies change while a stream is open. */
+	boolean knowsLayouts() {
+		return this.version >= FIRST_OF_LAYOUTS;
 	}
 
 	private boolean isFormat1() {

@@ -184,6 +184,18 @@ final class Handshake {
 	 */
 	record Opening(String challenge, String nonce, String from, String to, String lane, String topology) {
 
+		/** The same, about a text that is sent. */
+		Opening about(String text) {
+			byte[] hash;
+			try {
+				hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+			}
+			catch (GeneralSecurityException ex) {
+				throw new IllegalStateException("every JDK has SHA-256", ex);
+			}
+			return new Opening(this.challenge, this.nonce, this.from, this.to, this.lane, HEX.formatHex(hash));
+		}
+
 		String toText() {
 			return String.join("\n", this.challenge, this.nonce, this.from, this.to, this.lane, this.topology);
 		}

@@ -57,6 +57,11 @@ final class OperationFrame implements Frame {
 		return new OperationFrame(correlation, ReplicaProtocol.PING, 0, NO_KEY, NO_BYTES);
 	}
 
+	/** Tells of other topologies of this node. */
+	static OperationFrame topology(TopologyNames topologies) {
+		return new OperationFrame(0, ReplicaProtocol.TOPOLOGY, 0, NO_KEY, topologies.toBytes());
+	}
+
 	/**
 	 * Reads what follows the length.
 	 * @throws RuntimeException if these bytes are no frame

@@ -77,8 +77,6 @@ final class PeerStream {
 
 	private final WebClient client;
 
-	private final TopologyNames topologies;
-
 	private final int factor;
 
 	private final TransportSettings settings;
@@ -117,8 +115,14 @@ final class PeerStream {
 
 	private boolean pinged;
 
-	/** Whether the peer had the topology of this node when the last stream was opened. */
-	private volatile boolean isOfSameTopology = true;
+	/**
+	 * The topologies of this node as the peer knows them, or will when the stream is
+	 * opened. They say how the operations on the stream count.
+	 */
+	private volatile TopologyNames told;
+
+	/** The topologies of the peer; null if it is of a release that does not tell. */
+	private volatile @Nullable TopologyNames theirs;
 
 	/** Form of the entries on the current stream, or on the last one. */
 	private volatile EntryForm form = EntryForm.STORED;
@@ -148,7 +152,7 @@ final class PeerStream {
 		this.lane = (large != null) ? Lane.SMALL : Lane.LARGE;
 		this.loop = loop;
 		this.client = client;
-		this.topologies = topologies;
+		this.told = topologies;
 		this.factor = factor;
 		this.settings = settings;
 		this.handshake = handshake;
@@ -238,9 +242,30 @@ final class PeerStream {
 		return this.absence == null;
 	}
 
-	/** Whether the peer has the topology of this node. Called from any thread. */
-	boolean isOfSameTopology() {
-		return this.isOfSameTopology;
+	/**
+	 * Whether the peer has these topologies, or does not tell its own. From any thread.
+	 */
+	boolean isTo(TopologyNames topologies) {
+		TopologyNames told = this.theirs;
+		return told == null || told.equals(topologies);
+	}
+
+	/** Whether it is open to a peer that knows no tags. Called from any thread. */
+	boolean isOpenWithoutTags() {
+		return isOpen() && !this.form.knowsLayouts();
+	}
+
+	/**
+	 * Tells the peer of other topologies of this node, behind all operations sent so far.
+	 * Called from any thread.
+	 */
+	void tell(TopologyNames topologies) {
+		this.loop.execute(() -> {
+			this.told = topologies;
+			if (isOpen() && this.form.knowsLayouts()) {
+				this.writer.send(OperationFrame.topology(topologies));
+			}
+		});
 	}
 
 	/** Whether it is open to a peer that knows no ballots. Called from any thread. */
@@ -345,7 +370,7 @@ final class PeerStream {
 
 	private Opening opening(String challenge) {
 		return new Opening(challenge, this.handshake.isNeeded() ? this.handshake.nonce() : "", this.self.address(),
-				this.peer.address(), this.lane.name(), this.topologies.text());
+				this.peer.address(), this.lane.name(), this.told.text());
 	}
 
 	private Mono<Void> exchange(Opening opening, FrameReader<ReplyFrame> reader) {
@@ -365,7 +390,7 @@ final class PeerStream {
 		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
-		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, this.topologies.text());
+		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
 		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
 		if (this.handshake.isNeeded()) {
 			headers.set(ReplicaProtocol.CHALLENGE_HEADER, opening.challenge());
@@ -396,7 +421,7 @@ final class PeerStream {
 		}
 		this.form = new EntryForm(chosen.newest(), this.factor);
 		String theirs = response.headers().asHttpHeaders().getFirst(ReplicaProtocol.TOPOLOGY_HEADER);
-		this.isOfSameTopology = theirs == null || theirs.equals(this.topologies.text());
+		this.theirs = (theirs != null) ? new TopologyNames(theirs) : null;
 		return response.body(BodyExtractors.toDataBuffers()).doOnNext(buffer -> {
 			this.heardNanos = this.time.nanos();
 			reader.read(buffer, this::received);
@@ -418,6 +443,7 @@ final class PeerStream {
 			case ReplicaProtocol.HELLO -> open();
 			case ReplicaProtocol.PONG -> this.pinged = false;
 			case ReplicaProtocol.LEAVING -> leave();
+			case ReplicaProtocol.TOPOLOGY -> this.theirs = frame.topology();
 			default -> replied(frame);
 		}
 	}

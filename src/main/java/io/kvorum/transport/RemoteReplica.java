@@ -38,12 +38,18 @@ final class RemoteReplica implements Replica {
 
 	private final CallerThreads callers;
 
+	/** The topologies of this node. */
+	private final TopologyNames own;
+
 	/**
 	 * Creates the replica on a peer.
 	 * @param ofLoops a stream for each event loop
 	 * @param large stream for large entries, and for callers outside these loops
+	 * @param own the topologies of this node
 	 */
-	RemoteReplica(Member member, Map<? extends Executor, PeerStream> ofLoops, PeerStream large, CallerThreads callers) {
+	RemoteReplica(Member member, Map<? extends Executor, PeerStream> ofLoops, PeerStream large, CallerThreads callers,
+			TopologyNames own) {
+		this.own = own;
 		this.member = member;
 		this.ofLoops = Map.copyOf(ofLoops);
 		this.large = large;
@@ -97,8 +103,13 @@ final class RemoteReplica implements Replica {
 	}
 
 	@Override
+	public boolean knowsTags() {
+		return !this.large.isOpenWithoutTags();
+	}
+
+	@Override
 	public boolean isOfSameTopology() {
-		return this.large.isOfSameTopology();
+		return this.large.isTo(this.own);
 	}
 
 	private Mono<Reply> call(Call call, Key key, Version version, byte[] entry, Deadline deadline) {

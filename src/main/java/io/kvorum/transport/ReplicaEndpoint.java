@@ -11,8 +11,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -56,11 +58,10 @@ final class ReplicaEndpoint {
 	/** Limit of the refusals that are logged within that time. */
 	private static final int MAX_REMEMBERED = 256;
 
-	private final Topology topology;
+	private static final Refusal NOT_ITS_CERTIFICATE = new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
+			"its certificate does not name the host of the node of the cluster that it says it is");
 
 	private final Member self;
-
-	private final Replica replica;
 
 	private final TransportSettings settings;
 
@@ -86,6 +87,13 @@ final class ReplicaEndpoint {
 	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
 
+	/** Exchanges layouts with other nodes. */
+	private final UnaryOperator<String> layouts;
+
+	private volatile Topology topology;
+
+	private volatile Replica replica;
+
 	private volatile boolean stopping;
 
 	/** Whether the streams have been ended. One that was being opened may still come. */
@@ -93,7 +101,8 @@ final class ReplicaEndpoint {
 
 	ReplicaEndpoint(Topology topology, Predicate<List<Long>> accepted, Member self, Replica replica,
 			TransportSettings settings, TimeSource time, CallerThreads callers, PendingConnections pending,
-			Handshake handshake, Consumer<String> onAccepted, TransportEvents events) {
+			Handshake handshake, Consumer<String> onAccepted, UnaryOperator<String> layouts, TransportEvents events) {
+		this.layouts = layouts;
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.pending = pending;
@@ -112,25 +121,60 @@ final class ReplicaEndpoint {
 			.GET(ReplicaProtocol.CHALLENGE_PATH,
 					_ -> ServerResponse.ok().contentType(MediaType.TEXT_PLAIN).bodyValue(this.handshake.challenge()))
 			.POST(ReplicaProtocol.PATH, this::accept)
+			.POST(ReplicaProtocol.LAYOUT_PATH, this::exchangeLayouts)
 			.build();
+	}
+
+	/** Changes the nodes, and tells those that have streams to this one. */
+	void become(Topology next, Replica replica) {
+		this.replica = replica;
+		this.topology = next;
+		TopologyNames names = TopologyNames.of(next);
+		this.streams.keySet().forEach(stream -> stream.tell(names));
+	}
+
+	/** Takes the layout that another node knows, and answers with that of this one. */
+	private Mono<ServerResponse> exchangeLayouts(ServerRequest request) {
+		return request.bodyToMono(String.class).flatMap(text -> {
+			Opening opening = opening(request).about(text);
+			Refusal refusal = (this.settings.tls() != null && !showsItsCertificate(request)) ? NOT_ITS_CERTIFICATE
+					: this.handshake.isNeeded() ? proofRefusal(request, opening) : null;
+			if (refusal != null) {
+				return refuse(request, refusal);
+			}
+			String answer = this.layouts.apply(text);
+			ServerResponse.BodyBuilder response = ServerResponse.ok().contentType(MediaType.TEXT_PLAIN);
+			if (this.handshake.isNeeded()) {
+				response.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening.about(answer)));
+			}
+			return response.bodyValue(answer);
+		});
+	}
+
+	private Mono<ServerResponse> refuse(ServerRequest request, Refusal refusal) {
+		this.events.refused(refusal.why);
+		log(request, refusal);
+		return ServerResponse.status(refusal.status)
+			.contentType(MediaType.TEXT_PLAIN)
+			.header("Connection", "close")
+			.bodyValue(refusal.words);
 	}
 
 	private Mono<ServerResponse> accept(ServerRequest request) {
 		Refusal refusal = refusalOf(request);
 		if (refusal != null) {
-			this.events.refused(refusal.why);
-			log(request, refusal);
-			return ServerResponse.status(refusal.status)
-				.contentType(MediaType.TEXT_PLAIN)
-				.header("Connection", "close")
-				.bodyValue(refusal.words);
+			return refuse(request, refusal);
 		}
 		Channel channel = channelOf(request);
 		this.pending.accepted(channel);
 		int version = version(request).orElseThrow();
-		ReplicaStream stream = new ReplicaStream(this.replica, lane(request).orElseThrow(),
+		String from = header(request, ReplicaProtocol.FROM_HEADER).orElse("");
+		AtomicReference<ReplicaStream> self = new AtomicReference<>();
+		ReplicaStream stream = new ReplicaStream(() -> this.replica, lane(request).orElseThrow(),
 				new EntryForm(version, this.topology.factor()), this.settings, this.time, this.callers.current(),
-				() -> PendingConnections.close(channel), this.events);
+				() -> PendingConnections.close(channel), names -> changed(self.get(), new Caller(from, names)),
+				this.events);
+		self.set(stream);
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version))
@@ -140,8 +184,7 @@ final class ReplicaEndpoint {
 		}
 		return answer.body((response,
 				_) -> response.writeWith(stream.exchange(request.body(BodyExtractors.toDataBuffers()))
-					.doFirst(() -> register(stream,
-							new Caller(header(request, ReplicaProtocol.FROM_HEADER).orElse(""), topologies(request))))
+					.doFirst(() -> register(stream, new Caller(from, topologies(request))))
 					.doFinally(_ -> this.streams.remove(stream))));
 	}
 
@@ -163,10 +206,16 @@ final class ReplicaEndpoint {
 		}
 	}
 
+	/** A peer has other topologies than when it opened the stream. */
+	private void changed(ReplicaStream stream, Caller now) {
+		if (this.streams.replace(stream, now) != null && !this.accepted.test(now.topologies.fingerprints())) {
+			stream.end();
+		}
+	}
+
 	private @Nullable Refusal refusalOf(ServerRequest request) {
 		if (this.settings.tls() != null && !showsItsCertificate(request)) {
-			return new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
-					"its certificate does not name the host of the node of kvorum.cluster.nodes that it says it is");
+			return NOT_ITS_CERTIFICATE;
 		}
 		if (version(request).isEmpty()) {
 			ProtocolRange spoken = versions(request);
@@ -176,7 +225,7 @@ final class ReplicaEndpoint {
 								(spoken != null) ? spoken : "another"));
 		}
 		if (this.handshake.isNeeded()) {
-			Refusal refusal = proofRefusal(request);
+			Refusal refusal = proofRefusal(request, opening(request));
 			if (refusal != null) {
 				return refusal;
 			}
@@ -191,7 +240,7 @@ final class ReplicaEndpoint {
 		}
 		if (!this.accepted.test(topologies(request).fingerprints())) {
 			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
-					"%s has another topology: %s. kvorum.cluster.nodes and kvorum.replication.factor must be the same on all nodes"
+					"%s has another topology: %s. If that is so for long, kvorum.cluster.nodes or kvorum.replication.factor differ"
 						.formatted(this.self.address(), this.topology));
 		}
 		if (lane(request).isEmpty()) {
@@ -227,8 +276,7 @@ final class ReplicaEndpoint {
 	 * Returns null if the request proves the secret with a challenge of this node that is
 	 * neither expired nor used.
 	 */
-	private @Nullable Refusal proofRefusal(ServerRequest request) {
-		Opening opening = opening(request);
+	private @Nullable Refusal proofRefusal(ServerRequest request, Opening opening) {
 		String proof = header(request, ReplicaProtocol.PROOF_HEADER).orElse(null);
 		if (!this.handshake.isProof(proof, Side.CALLER, opening)) {
 			return new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
@@ -260,11 +308,13 @@ final class ReplicaEndpoint {
 
 	/**
 	 * The node that the caller claims to be; empty if the cluster has no such node. A
-	 * node that is being added is one that this node does not know yet. It has to prove
-	 * the secret: by a certificate alone any host of the authority could be added.
+	 * node that is being added, or asks for a layout, may be one that this node does not
+	 * know yet. It has to prove the secret: by a certificate alone any host of the
+	 * authority could be added.
 	 */
 	private Optional<Member> claimed(ServerRequest request) {
-		boolean mayBeAdded = topologies(request).isChange() && this.handshake.isNeeded();
+		boolean mayBeAdded = this.handshake.isNeeded()
+				&& (topologies(request).isChange() || request.path().equals(ReplicaProtocol.LAYOUT_PATH));
 		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
 			.stream()
 			.filter(member -> member.address().equals(address))

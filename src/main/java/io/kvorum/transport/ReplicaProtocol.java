@@ -23,6 +23,9 @@ final class ReplicaProtocol {
 
 	static final String PATH = "/replica/stream";
 
+	/** Path on which nodes exchange layouts. */
+	static final String LAYOUT_PATH = "/replica/layout";
+
 	/** Path of the challenge for the {@link Handshake}. */
 	static final String CHALLENGE_PATH = "/replica/challenge";
 
@@ -30,11 +33,11 @@ final class ReplicaProtocol {
 	 * The versions that this node speaks. Version 4 sends entries in format 1, version 5
 	 * as they are stored, but without lineage, and version 6 with it: {@link EntryForm}.
 	 * Version 6 adds {@link #WRITE_BACK}, {@link #PREPARE}, {@link #ACCEPT},
-	 * {@link #REFUSED} and the last two kinds of {@link PeerQuery}. Any change of a
-	 * frame, an entry, a message or the handshake needs a new version. The one before it
-	 * stays supported.
+	 * {@link #REFUSED} and two kinds of {@link PeerQuery}. Version 7 adds
+	 * {@link #TOPOLOGY} and names nodes by their tags. Any change of a frame, an entry, a
+	 * message or the handshake needs a new version. The one before it stays supported.
 	 */
-	static final ProtocolRange VERSIONS = new ProtocolRange(4, 6);
+	static final ProtocolRange VERSIONS = new ProtocolRange(4, 7);
 
 	/**
 	 * The oldest version of the calling node, and its only one if it names no newest. In
@@ -127,6 +130,12 @@ final class ReplicaProtocol {
 	 * {@link #FAILED}, with a reason that they take for an internal error.
 	 */
 	static final byte REFUSED = 26;
+
+	/**
+	 * The sender has other {@link TopologyNames} than it had before, in an operation and
+	 * in a reply. From version 7 on.
+	 */
+	static final byte TOPOLOGY = 27;
 
 	/** Scheme in the address of each node, with TLS and without. */
 	private static final String SCHEME = "http://";

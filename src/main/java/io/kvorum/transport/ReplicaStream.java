@@ -3,7 +3,9 @@ package io.kvorum.transport;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -51,7 +53,7 @@ final class ReplicaStream {
 	private static final Failed NO_ROOM = Failed.notDone(Reason.OVERLOADED,
 			"too many replies wait for the network to the node that asked");
 
-	private final Replica replica;
+	private final Supplier<? extends Replica> replica;
 
 	private final Lane lane;
 
@@ -70,6 +72,9 @@ final class ReplicaStream {
 	/** Closes the connection, which ends the stream. */
 	private final Runnable disconnect;
 
+	/** Receives other topologies of the peer. */
+	private final Consumer<TopologyNames> onTopology;
+
 	private volatile long heardNanos;
 
 	/** Whether the peer considers the stream open; it sends no operation before that. */
@@ -79,9 +84,17 @@ final class ReplicaStream {
 
 	private boolean noMoreOperations;
 
-	ReplicaStream(Replica replica, Lane lane, EntryForm form, TransportSettings settings, TimeSource time,
-			Executor loop, Runnable disconnect, TransportEvents events) {
+	/**
+	 * The stream of a peer.
+	 * @param replica the replica of this node as it is when an operation arrives
+	 * @param disconnect closes the connection
+	 * @param onTopology receives other topologies of the peer
+	 */
+	ReplicaStream(Supplier<? extends Replica> replica, Lane lane, EntryForm form, TransportSettings settings,
+			TimeSource time, Executor loop, Runnable disconnect, Consumer<TopologyNames> onTopology,
+			TransportEvents events) {
 		this.disconnect = disconnect;
+		this.onTopology = onTopology;
 		this.replica = replica;
 		this.lane = lane;
 		this.form = form;
@@ -124,6 +137,9 @@ final class ReplicaStream {
 	private void carryOut(OperationFrame operation) {
 		if (operation.kind == ReplicaProtocol.PING) {
 			this.writer.send(ReplyFrame.of(operation.correlation, ReplicaProtocol.PONG));
+		}
+		else if (operation.kind == ReplicaProtocol.TOPOLOGY) {
+			this.onTopology.accept(TopologyNames.of(operation.entry));
 		}
 		else if (this.underWay >= MAX_UNDER_WAY_FACTOR * this.settings.maxInFlight()) {
 			send(operation, TOO_MANY);
@@ -172,15 +188,16 @@ final class ReplicaStream {
 	 */
 	private Mono<Reply> replyTo(OperationFrame operation) {
 		Deadline deadline = new Deadline(this.heardNanos + TimeUnit.MICROSECONDS.toNanos(operation.remainingMicros));
+		Replica replica = this.replica.get();
 		return switch (operation.kind) {
-			case ReplicaProtocol.READ -> this.replica.read(operation.key, deadline);
-			case ReplicaProtocol.READ_VERSION -> this.replica.readVersion(operation.key, deadline);
+			case ReplicaProtocol.READ -> replica.read(operation.key, deadline);
+			case ReplicaProtocol.READ_VERSION -> replica.readVersion(operation.key, deadline);
 			case ReplicaProtocol.STORE -> store(operation, Purpose.WRITE, deadline);
 			case ReplicaProtocol.WRITE_BACK -> store(operation, Purpose.WRITE_BACK, deadline);
 			case ReplicaProtocol.REPAIR -> store(operation, Purpose.REPAIR, deadline);
-			case ReplicaProtocol.PREPARE -> this.replica.prepare(operation.key, operation.version, deadline);
+			case ReplicaProtocol.PREPARE -> replica.prepare(operation.key, operation.version, deadline);
 			case ReplicaProtocol.ACCEPT ->
-				withEntry(operation, entry -> this.replica.accept(operation.key, entry, operation.version, deadline));
+				withEntry(operation, entry -> replica.accept(operation.key, entry, operation.version, deadline));
 			case ReplicaProtocol.SCAN -> scan(operation, deadline);
 			case ReplicaProtocol.QUERY -> ask(operation, deadline);
 			default -> throw new IllegalStateException("an operation of kind " + operation.kind);
@@ -188,7 +205,7 @@ final class ReplicaStream {
 	}
 
 	private Mono<Reply> store(OperationFrame operation, Purpose purpose, Deadline deadline) {
-		return withEntry(operation, entry -> this.replica.store(operation.key, entry, purpose, deadline));
+		return withEntry(operation, entry -> this.replica.get().store(operation.key, entry, purpose, deadline));
 	}
 
 	private Mono<Reply> withEntry(OperationFrame operation, Function<Entry, Mono<Reply>> call) {
@@ -210,7 +227,7 @@ final class ReplicaStream {
 		catch (RuntimeException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "asked for a scan that makes no sense: " + ex));
 		}
-		return this.replica.scan(order.range(), order.limit(), deadline);
+		return this.replica.get().scan(order.range(), order.limit(), deadline);
 	}
 
 	private Mono<Reply> ask(OperationFrame operation, Deadline deadline) {
@@ -221,7 +238,7 @@ final class ReplicaStream {
 		catch (IllegalArgumentException ex) {
 			return Mono.just(Failed.notDone(Reason.INTERNAL, "asked " + ex.getMessage()));
 		}
-		return this.replica.ask(query, deadline);
+		return this.replica.get().ask(query, deadline);
 	}
 
 	private ReplyFrame frameOf(OperationFrame operation, Reply reply) {
@@ -229,6 +246,13 @@ final class ReplicaStream {
 				&& held.entry() instanceof Entry.Live live && live.value().length() > Lane.SMALL_BYTES;
 		return isTooLarge ? ReplyFrame.of(operation.correlation, ReplicaProtocol.TOO_LARGE)
 				: ReplyFrame.of(operation.correlation, operation.key, reply, this.form);
+	}
+
+	/** Tells the peer of other topologies of this node. Called from any thread. */
+	void tell(TopologyNames topologies) {
+		if (this.form.knowsLayouts()) {
+			this.loop.execute(() -> this.writer.send(ReplyFrame.topology(topologies)));
+		}
 	}
 
 	/** Asks the peer to end the stream. Called from any thread. */

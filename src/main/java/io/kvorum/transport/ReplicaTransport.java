@@ -7,10 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -79,13 +82,29 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private final PendingConnections pending = new PendingConnections(ACCEPT_TIMEOUT);
 
-	private final List<PeerStream> streams = new ArrayList<>();
-
-	private final List<PeerState> states = new ArrayList<>();
-
-	private final List<Replica> replicas = new ArrayList<>();
+	/** The links to all nodes that operations under way may need, by their address. */
+	private final Map<String, PeerLink> links = new ConcurrentHashMap<>();
 
 	private final TransportSettings settings;
+
+	private final Member self;
+
+	private final Handshake handshake;
+
+	private final List<EventLoop> eventLoops;
+
+	/** A client for each event loop. */
+	private final List<WebClient> pinned;
+
+	private final CallerThreads callers;
+
+	private final TimeSource time;
+
+	private final TransportEvents events;
+
+	private volatile Topology topology;
+
+	private volatile List<Replica> replicas;
 
 	private volatile @Nullable DisposableServer server;
 
@@ -97,45 +116,123 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * @param accepted whether this node works with nodes of these topologies, by their
 	 * fingerprints: of its only one, or of those before and after its change
 	 * @param local the replica of this node
+	 * @param layouts exchanges layouts with a node that knows one, as text
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
 	 * @param onConnection receives the event loop of each connection, on that loop
 	 * @param random unpredictable numbers; used by this constructor only
 	 */
 	public ReplicaTransport(InetSocketAddress address, Topology topology, Predicate<List<Long>> accepted, Replica local,
-			TransportSettings settings, LoopResources loops, WebClient.Builder clients,
+			UnaryOperator<String> layouts, TransportSettings settings, LoopResources loops, WebClient.Builder clients,
 			Consumer<EventLoop> onConnection, CallerThreads callers, TimeSource time, LongSupplier random,
 			TransportEvents events) {
 		this.address = address;
 		this.settings = settings;
 		this.loops = loops;
 		this.onConnection = onConnection;
-		Member self = local.member();
-		Handshake handshake = new Handshake(settings.secret(), random, time);
-		this.endpoint = new ReplicaEndpoint(topology, accepted, self, local, settings, time, callers, this.pending,
-				handshake, this::wake, events);
-		List<EventLoop> eventLoops = eventLoops(loops);
-		List<WebClient> pinned = eventLoops.stream().map(loop -> client(clients, loop)).toList();
-		TopologyNames topologies = TopologyNames.of(topology);
+		this.callers = callers;
+		this.time = time;
+		this.events = events;
+		this.self = local.member();
+		this.handshake = new Handshake(settings.secret(), random, time);
+		this.endpoint = new ReplicaEndpoint(topology, accepted, this.self, local, settings, time, callers, this.pending,
+				this.handshake, this::wake, layouts, events);
+		this.eventLoops = eventLoops(loops);
+		this.pinned = this.eventLoops.stream().map(loop -> client(clients, loop)).toList();
+		this.topology = topology;
+		this.replicas = linked(topology, local);
+	}
+
+	/** The replicas of all members by index, with links to all other members. */
+	private List<Replica> linked(Topology topology, Replica local) {
+		TopologyNames names = TopologyNames.of(topology);
+		List<Replica> replicas = new ArrayList<>();
 		for (Member member : topology.members()) {
-			if (member.equals(self)) {
-				this.replicas.add(local);
+			if (member.id() == this.self.id()) {
+				replicas.add(local);
 				continue;
 			}
-			PeerState state = new PeerState(member, eventLoops.size() + 1, time, events);
-			int loopOfLarge = member.index() % eventLoops.size();
-			PeerStream large = new PeerStream(self, member, eventLoops.get(loopOfLarge), pinned.get(loopOfLarge),
-					topologies, topology.factor(), settings, handshake, time, events, state, null);
-			Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
-			for (int i = 0; i < eventLoops.size(); i++) {
-				ofLoops.put(eventLoops.get(i), new PeerStream(self, member, eventLoops.get(i), pinned.get(i),
-						topologies, topology.factor(), settings, handshake, time, events, state, large));
-			}
-			this.states.add(state);
-			this.streams.add(large);
-			this.streams.addAll(ofLoops.values());
-			this.replicas.add(new RemoteReplica(member, ofLoops, large, callers));
+			PeerLink link = this.links.computeIfAbsent(member.address(), _ -> link(member, topology, names));
+			replicas.add(new RemoteReplica(member, link.ofLoops(), link.large(), this.callers, names));
 		}
+		return List.copyOf(replicas);
+	}
+
+	private static void start(PeerLink link) {
+		link.state().stopping(false);
+		Disposable.Composite started = Disposables.composite();
+		link.streams().forEach(stream -> started.add(stream.run().subscribe()));
+		link.started(started);
+	}
+
+	private PeerLink link(Member peer, Topology topology, TopologyNames names) {
+		int loops = this.eventLoops.size();
+		this.events.linked(peer);
+		PeerState state = new PeerState(peer, loops + 1, this.time, this.events);
+		PeerStream large = stream(peer, peer.index() % loops, topology, names, state, null);
+		Map<EventLoop, PeerStream> ofLoops = new HashMap<>();
+		for (int i = 0; i < loops; i++) {
+			ofLoops.put(this.eventLoops.get(i), stream(peer, i, topology, names, state, large));
+		}
+		return new PeerLink(state, large, ofLoops);
+	}
+
+	private PeerStream stream(Member peer, int loop, Topology topology, TopologyNames names, PeerState state,
+			@Nullable PeerStream large) {
+		return new PeerStream(this.self, peer, this.eventLoops.get(loop), this.pinned.get(loop), names,
+				topology.factor(), this.settings, this.handshake, this.time, this.events, state, large);
+	}
+
+	/**
+	 * Changes the nodes: dials new ones, and tells those with streams to this node. The
+	 * links to nodes that have left stay, and others are not told, until
+	 * {@link #announce}: operations from before may be under way.
+	 * @return the replicas of all members, by the index of the member
+	 */
+	public List<Replica> become(Topology next, Replica local) {
+		Set<String> before = Set.copyOf(this.links.keySet());
+		List<Replica> linked = linked(next, local);
+		this.topology = next;
+		this.replicas = linked;
+		this.endpoint.become(next, local);
+		if (isRunning()) {
+			this.links.forEach((address, link) -> {
+				if (!before.contains(address)) {
+					start(link);
+				}
+			});
+		}
+		return linked;
+	}
+
+	/**
+	 * Tells all nodes of the topology of this one, and ends the links to those that have
+	 * left. Called when no operation of an earlier topology is under way.
+	 */
+	public void announce() {
+		TopologyNames names = TopologyNames.of(this.topology);
+		this.links.forEach((address, link) -> {
+			if (this.topology.has(address)) {
+				link.streams().forEach(stream -> stream.tell(names));
+			}
+			else {
+				this.links.remove(address);
+				link.stop();
+				this.events.unlinked(link.state().peer());
+			}
+		});
+	}
+
+	/**
+	 * Exchanges layouts with any node.
+	 * @param address of the node
+	 * @param text the layout that this node knows
+	 * @return the layout that the other node knows; an error if it does not answer
+	 */
+	public Mono<String> exchangeLayouts(String address, String text) {
+		Member peer = new Member(0, address);
+		return LayoutCall.of(this.pinned.getFirst(), this.handshake, this.self, peer, this.settings.tls() != null, text)
+			.timeout(this.settings.silenceTimeout());
 	}
 
 	private static List<EventLoop> eventLoops(LoopResources loops) {
@@ -161,12 +258,20 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	/** The replicas of all members, by the member's index. */
 	public List<Replica> replicas() {
-		return List.copyOf(this.replicas);
+		return this.replicas;
 	}
 
 	/** The status of each peer, in the order of the topology. */
 	public List<PeerStatus> peers() {
-		return this.states.stream().map(PeerState::status).toList();
+		return states().map(PeerState::status).toList();
+	}
+
+	/** The states of the other members, in the order of the topology. */
+	private Stream<PeerState> states() {
+		return this.topology.members()
+			.stream()
+			.flatMap(member -> Stream.ofNullable(this.links.get(member.address())))
+			.map(PeerLink::state);
 	}
 
 	/** The addresses of the peers to which a stream is open. */
@@ -205,8 +310,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 			throw new ReplicaPortException(this.address, ex);
 		}
 		this.running = Disposables.composite();
-		this.states.forEach(state -> state.stopping(false));
-		this.streams.forEach(stream -> this.running.add(stream.run().subscribe()));
+		this.links.values().forEach(ReplicaTransport::start);
 		this.running.add(Flux.interval(CHORES_INTERVAL, Schedulers.single())
 			.doOnNext(_ -> this.endpoint.endSilent())
 			.subscribe());
@@ -224,7 +328,10 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	/** Dials a peer at once: a node that opens a stream to this one can accept one. */
 	private void wake(String address) {
-		this.streams.stream().filter(stream -> stream.isTo(address)).forEach(PeerStream::wake);
+		PeerLink link = this.links.get(address);
+		if (link != null) {
+			link.streams().forEach(PeerStream::wake);
+		}
 	}
 
 	/**
@@ -246,7 +353,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private List<String> awaited() {
 		Set<String> reachedBy = this.endpoint.reachedBy();
-		return this.states.stream()
+		return states()
 			.filter(state -> !state.isGone() && !(state.isThere() && reachedBy.contains(state.peer().address())))
 			.map(state -> state.peer().address())
 			.toList();
@@ -274,7 +381,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	private Mono<Void> end() {
-		this.states.forEach(state -> state.stopping(true));
+		this.links.values().forEach(PeerLink::stop);
 		this.running.dispose();
 		this.endpoint.end();
 		DisposableServer bound = this.server;

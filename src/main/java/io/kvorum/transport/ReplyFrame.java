@@ -67,6 +67,16 @@ final class ReplyFrame implements Frame {
 		return new ReplyFrame(correlation, kind, 0, 0, NO_BYTES);
 	}
 
+	/** Tells of other topologies of this node. */
+	static ReplyFrame topology(TopologyNames topologies) {
+		return new ReplyFrame(0, ReplicaProtocol.TOPOLOGY, 0, 0, topologies.toBytes());
+	}
+
+	/** The topologies that {@link #topology(TopologyNames)} tells of. */
+	TopologyNames topology() {
+		return TopologyNames.of(this.tail);
+	}
+
 	/** The frame of a reply to an operation on this key, with entries as stored. */
 	static ReplyFrame of(int correlation, Key key, Reply reply) {
 		return of(correlation, key, reply, EntryForm.STORED);

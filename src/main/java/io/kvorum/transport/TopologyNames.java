@@ -1,5 +1,6 @@
 package io.kvorum.transport;
 
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,6 +23,15 @@ record TopologyNames(String text) {
 			.stream()
 			.map(part -> Long.toHexString(part.fingerprint()))
 			.collect(Collectors.joining(SEPARATOR)));
+	}
+
+	/** The names in a frame. */
+	static TopologyNames of(byte[] bytes) {
+		return new TopologyNames(new String(bytes, StandardCharsets.US_ASCII));
+	}
+
+	byte[] toBytes() {
+		return this.text.getBytes(StandardCharsets.US_ASCII);
 	}
 
 	/** Whether the node changes its topology. */

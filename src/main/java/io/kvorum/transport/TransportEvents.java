@@ -18,6 +18,14 @@ public interface TransportEvents {
 	default void batchSent(int frames) {
 	}
 
+	/** This node keeps streams to a peer from now on. */
+	default void linked(Member peer) {
+	}
+
+	/** This node keeps no streams to a peer any more. */
+	default void unlinked(Member peer) {
+	}
+
 	/** A stream to a peer is open. */
 	default void opened(Member peer) {
 	}

@@ -17,6 +17,7 @@ import io.kvorum.coordination.CoordinationSettings;
 import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Coordinators;
+import io.kvorum.coordination.View;
 import io.kvorum.coordination.ReadRepair;
 import io.kvorum.kv.Key;
 import io.kvorum.operation.KeyValueStore;
@@ -76,8 +77,8 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 		Member self = topology.members().getFirst();
 		Duration timeout = Duration.ofSeconds(1);
 		List<Replica> replicas = List.of(LocalReplica.alone(self, this.storage, clock, time));
-		this.coordinator = new Coordinator(new RendezvousPlacement(topology), self, replicas, clock, time,
-				new ReplicationPolicy(1, 1),
+		this.coordinator = new Coordinator(
+				new View(new RendezvousPlacement(topology), self, replicas, new ReplicationPolicy(1, 1)), clock, time,
 				new CoordinationSettings(timeout, timeout, timeout, new Idempotency(Duration.ofMinutes(10), 1000)),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
 				Coordinators.rangesOf(topology, replicas, time));

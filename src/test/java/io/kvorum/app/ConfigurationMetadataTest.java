@@ -27,8 +27,7 @@ class ConfigurationMetadataTest {
 
 	/** What is not given makes a cluster of one, that does not change. */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
-			"kvorum.cluster.next-nodes", "kvorum.replication.next-factor", "kvorum.cluster.secret",
-			"kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
+			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
 			"kvorum.backup.restore-from");
 
 	/** A row of the table of properties: the name and the default. */

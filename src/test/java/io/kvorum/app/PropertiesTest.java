@@ -272,16 +272,9 @@ class PropertiesTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					kvorum.cluster.self=http://a:1 | kvorum.cluster.self = http://a:1: must come with kvorum.cluster.nodes, the addresses of all nodes
+					kvorum.cluster.self=http://a:1 | kvorum.cluster.self = http://a:1: must come with kvorum.cluster.nodes, the addresses of all nodes, or of some that are to add it
 					kvorum.cluster.nodes=http://a:1,http://b:1 | kvorum.cluster.nodes = [http://a:1, http://b:1]: must come with kvorum.cluster.self, the one that is this node
-					kvorum.cluster.self=http://c:1;kvorum.cluster.nodes=http://a:1,http://b:1 | kvorum.cluster.self = http://c:1: must be one of kvorum.cluster.nodes, which is [http://a:1, http://b:1]
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://A:01 | kvorum.cluster.nodes[1] = http://A:01: must not be there twice, remove one
-					kvorum.cluster.self=http://c:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.next-nodes=http://b:1 | kvorum.cluster.self = http://c:1: must be one of kvorum.cluster.nodes, which is [http://a:1], or of kvorum.cluster.next-nodes, which is [http://b:1]
-					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.next-nodes=http://a:1,http://a:1 | kvorum.cluster.next-nodes[1] = http://a:1: must not be there twice, remove one
-					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.next-nodes=a:1 | kvorum.cluster.next-nodes[0] = a:1: must be http://host:port
-					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.next-nodes=http://a:1?zone=x,http://b:1 | kvorum.cluster.next-nodes = [http://a:1?zone=x, http://b:1]: must give a zone to all nodes, or to none
-					kvorum.cluster.next-nodes=http://a:1 | kvorum.cluster.next-nodes = [http://a:1]: must come with kvorum.cluster.nodes, the nodes before the change
-					kvorum.replication.next-factor=0 | kvorum.replication.next-factor = 0: must be greater than or equal to 1
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.silence-timeout=2s | kvorum.cluster.silence-timeout = 2000ms: must be less than kvorum.replication.write-timeout, which is 2000ms
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.silence-timeout=400ms | kvorum.cluster.connect-timeout = 500ms: must be at most kvorum.cluster.silence-timeout, which is 400ms
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.cluster.hedge-delay=1s | kvorum.cluster.hedge-delay = 1000ms: must be less than kvorum.replication.read-timeout, which is 1000ms
@@ -360,46 +353,18 @@ class PropertiesTest {
 				"kvorum.cluster.nodes=" + nodes(1, 256));
 	}
 
-	@Test
-	void moreThan255NodesInBothListsAreRefused() {
-		assertRefused("kvorum.cluster.next-nodes = 256 addresses in both lists: must be at most 255",
-				"kvorum.cluster.self=http://a:1", "kvorum.cluster.nodes=" + nodes(1, 128),
-				"kvorum.cluster.next-nodes=" + nodes(129, 256));
-	}
-
 	private static String nodes(int first, int last) {
 		return IntStream.rangeClosed(first, last).mapToObj("http://a:%d"::formatted).collect(Collectors.joining(","));
 	}
 
-	/** A new node is in the next list only, one that leaves in the first one only. */
-	@ParameterizedTest
-	@ValueSource(strings = { "http://a:1", "http://b:1", "http://c:1" })
-	void aNodeOfEitherListIsInTheChangeToTheNextOne(String self) {
-		this.contexts
-			.withPropertyValues("kvorum.cluster.self=" + self, "kvorum.cluster.nodes=http://a:1,http://b:1",
-					"kvorum.cluster.next-nodes=http://b:1,http://c:1?weight=2", "kvorum.replication.next-factor=2",
-					"kvorum.replication.factor=1")
-			.run(context -> {
-				Topology topology = context.getBean(KvorumProperties.class).topology();
-				assertThat(topology.members()).extracting(Member::address, Member::weight)
-					.containsExactly(tuple("http://a:1", 1), tuple("http://b:1", 1), tuple("http://c:1", 2));
-				assertThat(topology.parts()).extracting(Topology::factor).containsExactly(1, 2);
-				assertThat(topology.parts().getLast().fingerprint())
-					.isEqualTo(
-							Topology
-								.ofMembers(List.of(new Member(0, "http://b:1"),
-										new Member(1, Member.idOf("http://c:1"), "http://c:1", "", 2)), 2)
-								.fingerprint());
-			});
-	}
-
-	/** What is left behind once a change has ended does no harm. */
 	@Test
-	void aNextListThatIsTheSameIsNoChange() {
-		this.contexts
-			.withPropertyValues("kvorum.cluster.self=http://a:1", "kvorum.cluster.nodes=http://a:1,http://b:1",
-					"kvorum.cluster.next-nodes=http://b:01,http://a:1", "kvorum.replication.next-factor=3")
-			.run(context -> assertThat(context.getBean(KvorumProperties.class).topology().isChanging()).isFalse());
+	void aNodeThatIsNotInTheListWaitsToBeAddedToThoseThatAre() {
+		this.contexts.withPropertyValues("kvorum.cluster.self=http://c:1", "kvorum.cluster.nodes=http://a:1,http://b:1")
+			.run(context -> {
+				KvorumProperties properties = context.getBean(KvorumProperties.class);
+				assertThat(properties.cluster().isFounder()).isFalse();
+				assertThat(properties.topology().members()).extracting(Member::address).containsExactly("http://c:1");
+			});
 	}
 
 	@Test

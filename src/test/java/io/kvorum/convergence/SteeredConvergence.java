@@ -65,7 +65,7 @@ public final class SteeredConvergence {
 
 	/** The convergence, which follows what is set here. */
 	public Convergence convergence() {
-		return new Convergence(List.of(B, C), this::status, () -> this.change, () -> this.requests++);
+		return new Convergence(() -> List.of(B, C), this::status, () -> this.change, () -> this.requests++);
 	}
 
 	public ConvergenceStatus status() {

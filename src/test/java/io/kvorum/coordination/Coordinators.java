@@ -43,10 +43,12 @@ public final class Coordinators {
 
 	static Coordinator of(Topology topology, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
 			TimeSource time, Alarms alarms) {
-		return new Coordinator(new RendezvousPlacement(topology), self, replicas, clock, time,
-				new ReplicationPolicy(topology.size(), topology.factor()), SETTINGS,
-				new ReadRepair(time, SETTINGS.writeTimeout(), CoordinationEvents.NONE), MissedStores.NONE, alarms,
-				CallerThreads.NONE, CoordinationEvents.NONE, rangesOf(topology, replicas, time));
+		return new Coordinator(
+				new View(new RendezvousPlacement(topology), self, replicas,
+						new ReplicationPolicy(topology.size(), topology.factor())),
+				clock, time, SETTINGS, new ReadRepair(time, SETTINGS.writeTimeout(), CoordinationEvents.NONE),
+				MissedStores.NONE, alarms, CallerThreads.NONE, CoordinationEvents.NONE,
+				rangesOf(topology, replicas, time));
 	}
 
 	/** Ranges that no test of a coordinator opens. */

@@ -36,8 +36,8 @@ class TopologyEndpointTest {
 	void theClusterIsToldWithTheStateOfEachNode() throws Exception {
 		JsonNode cluster = this.node.json(ENDPOINT);
 
-		assertThat(cluster.propertyNames()).containsExactly("self", "nodes", "replicationFactor", "partitions",
-				"fingerprint");
+		assertThat(cluster.propertyNames()).containsExactly("self", "nodes", "layout", "replicationFactor",
+				"partitions", "fingerprint");
 		assertThat(cluster.get("partitions").asInt()).isEqualTo(262_144);
 		assertThat(cluster.get("replicationFactor").asInt()).isEqualTo(2);
 		assertThat(cluster.get("nodes").get(cluster.get("self").asString()).asString()).isEqualTo("self");

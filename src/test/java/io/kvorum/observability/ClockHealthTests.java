@@ -36,7 +36,9 @@ class ClockHealthTests {
 	}
 
 	private Map<String, Object> details(boolean hasPeers) {
-		Health health = new ClockHealth(this.clock, this.refusals, hasPeers).health().blockOptional().orElseThrow();
+		Health health = new ClockHealth(this.clock, this.refusals, () -> hasPeers).health()
+			.blockOptional()
+			.orElseThrow();
 		assertThat(health.getStatus()).isEqualTo(Status.UP);
 		return health.getDetails();
 	}
@@ -72,8 +74,7 @@ class ClockHealthTests {
 	void aNodeThatIsAheadNamesThePeersThatRefuseItsVersionsForAMinute() {
 		Topology topology = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
 		List<Member> members = topology.members();
-		TransportMeters meters = new TransportMeters(new SimpleMeterRegistry(), topology, members.getFirst(),
-				this.refusals);
+		TransportMeters meters = new TransportMeters(new SimpleMeterRegistry(), this.refusals);
 		meters.replied(members.get(1), Call.STORE, Failed.notDone(Reason.CLOCK, "ahead"), 1);
 		meters.replied(members.get(2), Call.STORE, Failed.notDone(Reason.TIMEOUT, "slow"), 1);
 

@@ -42,7 +42,10 @@ class ClusterHealthTests {
 	}
 
 	private static Status statusWith(PeerStatus... peers) {
-		return new ClusterHealth(() -> List.of(peers)).health().map(Health::getStatus).blockOptional().orElseThrow();
+		return new ClusterHealth(() -> List.of(peers), null).health()
+			.map(Health::getStatus)
+			.blockOptional()
+			.orElseThrow();
 	}
 
 }

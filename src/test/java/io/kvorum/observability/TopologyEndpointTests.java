@@ -7,6 +7,7 @@ import java.util.Objects;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
@@ -42,9 +43,9 @@ class TopologyEndpointTests {
 
 	private static MapAssert<Object, Object> assertThatBody(Member... members) {
 		Topology topology = Topology.ofMembers(List.of(members), 2);
-		TopologyEndpoint endpoint = new TopologyEndpoint(topology, topology.member(FIRST), List::of,
-				new Inspection(topology, new RendezvousPlacement(topology), List.of(), TimeSource.SYSTEM,
-						Duration.ofSeconds(1)),
+		TopologyEndpoint endpoint = new TopologyEndpoint(
+				() -> new Layout(0, topology), topology.member(FIRST), List::of, new Inspection(topology,
+						new RendezvousPlacement(topology), List.of(), TimeSource.SYSTEM, Duration.ofSeconds(1)),
 				Convergence.alone());
 		return assertThat(Objects.requireNonNull(Now.of(endpoint.topology(null, null))).getBody())
 			.asInstanceOf(InstanceOfAssertFactories.MAP);

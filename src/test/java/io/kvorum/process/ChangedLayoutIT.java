@@ -1,13 +1,15 @@
 package io.kvorum.process;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.LinkedHashSet;
 import java.util.Objects;
-import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -22,6 +24,8 @@ import io.kvorum.testing.Ports;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+
+import org.springframework.util.FileSystemUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,8 +50,8 @@ class ChangedLayoutIT {
 	/** By the number of the node. */
 	private final Map<Integer, NodeProcess> running = new TreeMap<>();
 
-	/** Restarts so far, in names of keys. */
-	private int restarts;
+	/** The time limits of operations. */
+	private String timeouts = "20s";
 
 	private final List<String> keys = new ArrayList<>();
 
@@ -115,65 +119,167 @@ class ChangedLayoutIT {
 	}
 
 	@Test
-	@DisplayName("from three nodes to four others and back to three without a stop: all is read and written at each node meanwhile")
-	void withoutAStop() throws InterruptedException {
+	@DisplayName("from three nodes to four others and to three, under load: no request fails, and all is read at each node")
+	void withoutAStop() throws Exception {
+		this.timeouts = "5s";
 		start(3, 1, 2, 3);
 		write(1, "of three");
-		change(List.of(1, 2, 3), List.of(2, 3, 4, 5));
+		change(List.of(1, 2, 3), List.of(2, 3, 4, 5), 3);
 		write(5, "of four");
-		change(List.of(2, 3, 4, 5), List.of(1, 4, 5));
+		change(List.of(2, 3, 4, 5), List.of(1, 4, 5), 3);
 		kill(4);
 		assertAllIsReadAtEachNode();
 	}
 
-	/** Changes the nodes by two restarts of each. */
-	private void change(List<Integer> from, List<Integer> to) throws InterruptedException {
-		String[] lists = { "kvorum.cluster.nodes=" + list(from), "kvorum.cluster.next-nodes=" + list(to) };
-		// The new nodes first: keys that two of them are to hold need one of these.
-		Set<Integer> both = new LinkedHashSet<>(to);
-		both.removeAll(from);
-		both.forEach(node -> launch(node, 3, lists));
-		for (int node : both) {
-			awaitJoined(node);
+	@Test
+	@DisplayName("from one node to three and back, under load: no request fails, and all is read at each node")
+	void fromOneNodeAndBack() throws Exception {
+		this.timeouts = "5s";
+		start(3, 1);
+		write(1, "of one");
+		change(List.of(1), List.of(1, 2, 3), 3);
+		write(2, "of three");
+		change(List.of(1, 2, 3), List.of(3), 1);
+	}
+
+	@Test
+	@DisplayName("A change waits for a new node that is dead, is given up, and replaces a node that is dead instead")
+	void givenUp() throws Exception {
+		this.timeouts = "5s";
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		await(4);
+		long staged = staged(1, "{\"stage\":{\"add\":[{\"address\":\"%s\"}]}}".formatted(this.addresses.get(3)));
+		kill(4);
+		assertThat(layout(1, "{\"apply\":%d}".formatted(staged)).status()).as("a dead node cannot be added")
+			.isEqualTo(422);
+		await(4);
+		assertThat(layout(1, "{\"apply\":%d}".formatted(staged - 1)).status()).as("something else is staged")
+			.isEqualTo(409);
+		assertThat(layout(1, "{\"apply\":%d}".formatted(staged)).status()).isEqualTo(202);
+		assertThat(layout(2, "{\"stage\":{\"factor\":2}}").status()).as("a change is under way").isEqualTo(409);
+		kill(4);
+		write(2, "while it waits");
+		assertThat(layout(3, "{\"abort\":true}").status()).isEqualTo(202);
+		awaitStable(List.of(1, 2, 3), 3);
+		assertAllIsReadAtEachNode();
+
+		kill(2);
+		await(5);
+		staged = staged(1, "{\"stage\":{\"replace\":[{\"dead\":\"%s\",\"by\":\"%s\"}]}}"
+			.formatted(this.addresses.get(1), this.addresses.get(4)));
+		Answer replaced = layout(3, "{\"apply\":%d}".formatted(staged));
+		assertThat(replaced.status()).as(replaced.text()).isEqualTo(202);
+		awaitStable(List.of(1, 3, 5), 3);
+		assertAllIsReadAtEachNode();
+		kill(1);
+		assertAllIsReadAtEachNode();
+	}
+
+	/** Starts a node that is to be added, with the first three as those it asks. */
+	private void await(int node) throws InterruptedException {
+		launch(node, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3).stream().filter(it -> it != node).toList()));
+		Poll.until(() -> "node %d waits to be added".formatted(node), CONVERGED_DEADLINE, () -> answersStatus(node)
+				&& client(node).exchange("GET", "/actuator/health/readiness").status() == 503);
+	}
+
+	private boolean answersStatus(int node) {
+		try {
+			return client(node).exchange("GET", "/v0/status").status() == 200;
+		}
+		catch (RuntimeException _) {
+			return false;
+		}
+	}
+
+	/** Changes the nodes while clients read and write at those that stay. */
+	private void change(List<Integer> from, List<Integer> to, int factor) throws Exception {
+		for (int node : to) {
+			if (!from.contains(node)) {
+				deleteData(node);
+				launch(node, 3, "kvorum.cluster.nodes=" + list(from));
+				Poll.until(() -> "node %d waits to be added".formatted(node), CONVERGED_DEADLINE,
+						() -> answersStatus(node));
+			}
+		}
+		String added = to.stream()
+			.filter(node -> !from.contains(node))
+			.map(node -> "{\"address\":\"%s\"}".formatted(this.addresses.get(node - 1)))
+			.collect(Collectors.joining(","));
+		String removed = from.stream()
+			.filter(node -> !to.contains(node))
+			.map(node -> '"' + this.addresses.get(node - 1) + '"')
+			.collect(Collectors.joining(","));
+		AtomicBoolean isOver = new AtomicBoolean();
+		List<CompletableFuture<Integer>> clients = from.stream()
+			.map(node -> CompletableFuture.supplyAsync(() -> work(node, isOver), Thread::startVirtualThread))
+			.toList();
+		int asked = from.getFirst();
+		long staged = staged(asked,
+				"{\"stage\":{\"add\":[%s],\"remove\":[%s],\"factor\":%d}}".formatted(added, removed, factor));
+		Answer applied = layout(from.getLast(), "{\"apply\":%d}".formatted(staged));
+		assertThat(applied.status()).as(applied.text()).isEqualTo(202);
+		awaitStable(to, factor);
+		isOver.set(true);
+		for (CompletableFuture<Integer> client : clients) {
+			assertThat(client.get(1, TimeUnit.MINUTES)).as("operations of a client").isPositive();
 		}
 		for (int node : from) {
-			restart(node, lists);
-			awaitJoined(node);
-			both.add(node);
+			if (!to.contains(node)) {
+				Poll.until(() -> "node %d says that it was removed".formatted(node), CONVERGED_DEADLINE,
+						() -> client(node).exchange("GET", "/actuator/health/readiness").status() == 503);
+				kill(node);
+			}
 		}
-		Poll.until(() -> "the change is done: " + both.stream().map(this::changeAt).toList(), CONVERGED_DEADLINE,
-				() -> both.stream().allMatch(node -> "done".equals(changeAt(node).get("step"))));
 		assertAllIsReadAtEachNode();
-		for (int node : to) {
-			restart(node, "kvorum.cluster.nodes=" + list(to));
+	}
+
+	private void deleteData(int node) throws IOException {
+		FileSystemUtils.deleteRecursively(this.nodes.spec().data().resolve("node-" + node));
+	}
+
+	/** Reads what it has written, at one node; returns the number of operations. */
+	private int work(int node, AtomicBoolean isOver) {
+		KvorumClient client = client(node);
+		int operations = 0;
+		while (!isOver.get()) {
+			String key = "under load %d %d".formatted(node, operations % 20);
+			String value = String.valueOf(operations);
+			Answer put = client.put(key, value);
+			assertThat(put.status()).as("a write at node %d: %s", node, put.text()).isEqualTo(201);
+			Answer got = client.get(key);
+			assertThat(got.text()).as("a read at node %d", node).isEqualTo(value);
+			operations += 2;
 		}
-		both.removeAll(to);
-		both.forEach(this::kill);
-		assertAllIsReadAtEachNode();
+		return operations;
 	}
 
-	/** While it is down, the others serve. */
-	private void restart(int node, String... properties) throws InterruptedException {
-		Objects.requireNonNull(this.running.remove(node)).stop();
-		write(this.running.keySet().iterator().next(), "while %d restarts, %d".formatted(node, this.restarts++));
-		assertAllIsReadAtEachNode();
-		launch(node, 3, properties).awaitReady();
+	private Answer layout(int node, String body) {
+		return client(node).post("/actuator/layout", body);
 	}
 
-	/** What a rolling update waits for. */
-	private void awaitJoined(int node) throws InterruptedException {
-		Objects.requireNonNull(this.running.get(node)).awaitReady();
-		Poll.until(() -> "node %d has joined: %s".formatted(node, joined(node).text()), CONVERGED_DEADLINE,
-				() -> joined(node).status() == 200);
+	/** Stages and returns the number under which it is staged. */
+	private long staged(int node, String body) {
+		Answer answer = layout(node, body);
+		assertThat(answer.status()).as(answer.text()).isEqualTo(202);
+		return ((Number) Objects.requireNonNull(((Map<?, ?>) Objects.requireNonNull(answer.json())).get("version")))
+			.longValue();
 	}
 
-	private Answer joined(int node) {
-		return client(node).exchange("GET", "/actuator/health/joined");
+	private void awaitStable(List<Integer> nodes, int factor) throws InterruptedException {
+		List<String> members = nodes.stream().map(node -> this.addresses.get(node - 1)).sorted().toList();
+		Poll.until(() -> "the change is done: " + nodes.stream().map(this::topologyAt).toList(), CONVERGED_DEADLINE,
+				() -> nodes.stream()
+					.map(this::topologyAt)
+					.allMatch(
+							topology -> "stable".equals(topology.get("state")) && members.equals(topology.get("nodes"))
+									&& Integer.valueOf(factor).equals(topology.get("replicationFactor"))));
 	}
 
-	private Map<?, ?> changeAt(int node) {
-		Object told = client(node).exchange("GET", "/actuator/topology").json();
-		return (told instanceof Map<?, ?> map && map.get("change") instanceof Map<?, ?> change) ? change : Map.of();
+	private Map<?, ?> topologyAt(int node) {
+		Object told = client(node).exchange("GET", "/v0/status").json();
+		return (told instanceof Map<?, ?> map && map.get("topology") instanceof Map<?, ?> topology) ? topology
+				: Map.of();
 	}
 
 	private void kill(int node) {
@@ -214,8 +320,10 @@ class ChangedLayoutIT {
 		NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
 			.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
 			.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
-					"kvorum.replication.write-timeout=20s", "kvorum.replication.read-timeout=20s",
-					"management.endpoints.web.exposure.include=health,topology",
+					"kvorum.replication.write-timeout=" + this.timeouts,
+					"kvorum.replication.read-timeout=" + this.timeouts,
+					"management.endpoints.web.exposure.include=health,topology,layout",
+					"management.endpoint.layout.access=unrestricted",
 					"kvorum.cluster.self=" + this.addresses.get(node - 1))
 			.with(properties);
 		NodeProcess process = this.nodes.launch(spec);

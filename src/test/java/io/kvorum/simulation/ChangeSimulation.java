@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Key;
@@ -81,6 +82,9 @@ final class ChangeSimulation {
 	private int dead = -1;
 
 	private int changes;
+
+	/** That of the last layout. */
+	private long number;
 
 	/** Whether clients work between the changes only. */
 	private final boolean isQuiet;
@@ -179,14 +183,16 @@ final class ChangeSimulation {
 		mayDie(next);
 		this.cluster.trouble(TROUBLE);
 		List<Integer> after = next;
-		Topology both = Topology.changing(SimulatedCluster.topologyOf(this.present),
-				SimulatedCluster.topologyOf(after));
+		long number = this.number + 1;
+		this.number += 2;
+		Layout both = new Layout(number,
+				Topology.changing(SimulatedCluster.topologyOf(this.present), SimulatedCluster.topologyOf(after)));
 		List<Integer> all = shuffled(IntStream.range(0, POOL)
 			.filter(node -> this.present.contains(node) || after.contains(node))
 			.boxed()
 			.toList());
 		this.cluster.log().add(() -> "the operator begins " + both);
-		Topology stable = SimulatedCluster.topologyOf(after);
+		Layout stable = both.moved(number + 1);
 		List<Integer> wrong = after.stream().filter(node -> this.chance.of(this.design.mistakes())).toList();
 		wrong.forEach(this.mistaken::add);
 		restart(all, both, () -> correct(wrong, both, () -> waitUntilDone(after, () -> {
@@ -209,7 +215,7 @@ final class ChangeSimulation {
 	}
 
 	/** Gives nodes both topologies that have only got the one after the change. */
-	private void correct(List<Integer> wrong, Topology both, Runnable then) {
+	private void correct(List<Integer> wrong, Layout both, Runnable then) {
 		if (wrong.isEmpty()) {
 			then.run();
 			return;
@@ -248,7 +254,7 @@ final class ChangeSimulation {
 	}
 
 	/** Restarts one node after the other with another topology. */
-	private void restart(List<Integer> order, Topology topology, Runnable then) {
+	private void restart(List<Integer> order, Layout layout, Runnable then) {
 		if (order.isEmpty()) {
 			then.run();
 			return;
@@ -258,7 +264,8 @@ final class ChangeSimulation {
 			if (node.isStarted()) {
 				node.crash();
 			}
-			this.cluster.configure(node, this.mistaken.contains(node.index()) ? topology.parts().getLast() : topology);
+			this.cluster.configure(node,
+					this.mistaken.contains(node.index()) ? layout.moved(layout.number() + 1) : layout);
 			this.cluster.timeline().after(this.chance.nanos(1, 500), () -> {
 				if (!node.isStarted()) {
 					node.start();
@@ -268,7 +275,7 @@ final class ChangeSimulation {
 		if (!this.isQuiet && this.chance.of(0.5)) {
 			work();
 		}
-		later(0.05, this.chance.of(0.2) ? 20 : 3, () -> restart(order.subList(1, order.size()), topology, then));
+		later(0.05, this.chance.of(0.2) ? 20 : 3, () -> restart(order.subList(1, order.size()), layout, then));
 	}
 
 	private void waitUntilDone(List<Integer> after, Runnable then) {

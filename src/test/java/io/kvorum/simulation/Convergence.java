@@ -8,6 +8,7 @@ import io.kvorum.convergence.antientropy.PromiseRepair;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.KeySettling;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.AntiEntropy;
 import io.kvorum.convergence.antientropy.RepairEvents;
@@ -45,6 +46,8 @@ final class Convergence {
 
 	private final SimulatedNode node;
 
+	private final Layout layout;
+
 	private final Topology topology;
 
 	private final RendezvousPlacement placement;
@@ -71,9 +74,11 @@ final class Convergence {
 
 	private @Nullable Changeover changeover;
 
-	Convergence(SimulatedNode node, Topology topology, RendezvousPlacement placement, ConvergenceSettings settings,
+	Convergence(SimulatedNode node, Layout layout, RendezvousPlacement placement, ConvergenceSettings settings,
 			Design design, Chance chance) {
 		this.node = node;
+		Topology topology = layout.topology();
+		this.layout = layout;
 		this.topology = topology;
 		this.placement = placement;
 		this.settings = settings;
@@ -84,7 +89,7 @@ final class Convergence {
 		this.state = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
-		this.change = new ChangeState(topology, this.record);
+		this.change = new ChangeState(layout, this.record);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
@@ -94,6 +99,17 @@ final class Convergence {
 
 	ChangeState change() {
 		return this.change;
+	}
+
+	/** Reads the step of the layout, or begins with a layout that the disk has not. */
+	Mono<Void> takeLayout() {
+		Layout last = ChangeState.layoutIn(this.record);
+		if (this.layout.number() == 0 || (last != null && last.number() == this.layout.number())) {
+			this.change.load();
+			return Mono.empty();
+		}
+		return this.change.adopt(this.node.member(), !this.record.isNew())
+			.then(Mono.fromRunnable(this.change::announce));
 	}
 
 	/** The progress of a change, for people. */
@@ -139,7 +155,7 @@ final class Convergence {
 		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
-		Changeover changeover = new Changeover(this.topology, node.member(), this.change, others,
+		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
 				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, () -> {
 				}, node.time(), alarms);
 		this.changeover = changeover;

@@ -13,6 +13,7 @@ import io.kvorum.coordination.CoordinationSettings;
 import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.ReadRepair;
+import io.kvorum.coordination.View;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -66,8 +67,8 @@ final class ProductOperations implements Operations {
 		SimulatedNode node = parts.node();
 		ReadRepair repair = new ReadRepair(node.time(), WRITE_TIMEOUT, CoordinationEvents.NONE);
 		repair.run().subscribe();
-		this.coordinator = new Coordinator(parts.placement(), node.member(), parts.replicas(), parts.clock(),
-				node.time(), parts.policy(),
+		this.coordinator = new Coordinator(new View(parts.placement(), node.member(), parts.replicas(), parts.policy()),
+				parts.clock(), node.time(),
 				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35), IDEMPOTENCY), repair,
 				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, ranges(PAGE_BYTES));
 	}

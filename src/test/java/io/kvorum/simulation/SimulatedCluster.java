@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -51,7 +52,7 @@ final class SimulatedCluster {
 	private final List<SimulatedNode> nodes;
 
 	/** The topology that each node has from its next start on. */
-	private final Topology[] topologies;
+	private final Layout[] layouts;
 
 	/** What a disk has had. */
 	private final Map<Version, Entry> seen = new HashMap<>();
@@ -91,10 +92,10 @@ final class SimulatedCluster {
 		this.convergence = convergence;
 		this.log = new EventLog(this.timeline, logged);
 		this.network = new SimulatedNetwork(this.timeline, chance.split(), scenario, this.log);
-		this.topologies = new Topology[scenario.nodes()];
-		Arrays.fill(this.topologies, topology);
+		this.layouts = new Layout[scenario.nodes()];
+		Arrays.fill(this.layouts, new Layout(0, topology));
 		this.nodes = IntStream.range(0, scenario.nodes())
-			.mapToObj(index -> new SimulatedNode(this, index, topology, chance.split(), scenario))
+			.mapToObj(index -> new SimulatedNode(this, index, this.layouts[index], chance.split(), scenario))
 			.toList();
 		this.nodes.stream()
 			.filter(node -> topology.members().stream().anyMatch(it -> it.address().equals(addressOf(node.index()))))
@@ -111,18 +112,18 @@ final class SimulatedCluster {
 	}
 
 	/** The topology that a node has from its next start on. */
-	Topology topologyOf(SimulatedNode node) {
-		return this.topologies[node.index()];
+	Layout layoutOf(SimulatedNode node) {
+		return this.layouts[node.index()];
 	}
 
 	/** Has a node start with another topology from its next start on. */
-	void configure(SimulatedNode node, Topology topology) {
-		this.topologies[node.index()] = topology;
+	void configure(SimulatedNode node, Layout layout) {
+		this.layouts[node.index()] = layout;
 	}
 
 	/** The placement of the first node. */
 	RendezvousPlacement placement() {
-		return placement(this.topologies[0]);
+		return placement(this.layouts[0].topology());
 	}
 
 	private static RendezvousPlacement placement(Topology topology) {
@@ -131,7 +132,7 @@ final class SimulatedCluster {
 
 	/** What makes the replica of a node equal to others, from a start on. */
 	@Nullable Convergence convergenceOf(SimulatedNode node) {
-		return (this.convergence != null) ? new Convergence(node, node.topology(), placement(node.topology()),
+		return (this.convergence != null) ? new Convergence(node, node.layout(), placement(node.topology()),
 				this.convergence, this.design, this.chance.split()) : null;
 	}
 

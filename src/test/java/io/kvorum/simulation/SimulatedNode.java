@@ -8,6 +8,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
@@ -32,8 +33,8 @@ final class SimulatedNode {
 
 	private final int index;
 
-	/** The topology that it has been started with last. */
-	private Topology topology;
+	/** The layout that it has been started with last. */
+	private Layout layout;
 
 	private final SimulatedTime time;
 
@@ -67,10 +68,10 @@ final class SimulatedNode {
 
 	private boolean acceptsLoss;
 
-	SimulatedNode(SimulatedCluster cluster, int index, Topology topology, Chance chance, Scenario scenario) {
+	SimulatedNode(SimulatedCluster cluster, int index, Layout layout, Chance chance, Scenario scenario) {
 		this.cluster = cluster;
 		this.index = index;
-		this.topology = topology;
+		this.layout = layout;
 		double skew = scenario.skewMillis();
 		this.time = new SimulatedTime(cluster.timeline(), chance.between(-skew, skew), chance.between(0.999, 1.001),
 				chance.between(0, 1L << 50));
@@ -82,7 +83,7 @@ final class SimulatedNode {
 		if (this.dead) {
 			return;
 		}
-		this.topology = this.cluster.topologyOf(this);
+		this.layout = this.cluster.layoutOf(this);
 		this.starts++;
 		this.started = true;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
@@ -101,8 +102,7 @@ final class SimulatedNode {
 			return;
 		}
 		BooleanSupplier life = life();
-		convergence.change().check();
-		convergence.change().load().onErrorComplete().subscribe(_ -> {
+		convergence.takeLayout().onErrorComplete().subscribe(_ -> {
 		}, this::fail, () -> {
 			if (life.getAsBoolean()) {
 				serve(clock, convergence);
@@ -111,7 +111,7 @@ final class SimulatedNode {
 	}
 
 	private void serve(HybridLogicalClock clock, @Nullable Convergence convergence) {
-		log(() -> "serves with " + this.topology);
+		log(() -> "serves with " + this.layout);
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
 				: VotingRight.TRUSTED;
@@ -227,12 +227,17 @@ final class SimulatedNode {
 
 	/** Another node, in the topology of this one. */
 	Member memberOf(SimulatedNode other) {
-		return this.topology.member(SimulatedCluster.addressOf(other.index));
+		return this.layout.topology().member(SimulatedCluster.addressOf(other.index));
 	}
 
 	/** The topology that it has been started with last. */
 	Topology topology() {
-		return this.topology;
+		return this.layout.topology();
+	}
+
+	/** The layout that it has been started with last. */
+	Layout layout() {
+		return this.layout;
 	}
 
 	/** Whether it works together with a node that has this topology. */
@@ -240,7 +245,7 @@ final class SimulatedNode {
 		Convergence convergence = this.convergence;
 		return convergence == null || this.cluster.design()
 			.accepts(convergence.change().accepts(other.parts().stream().map(Topology::fingerprint).toList()),
-					this.topology, other);
+					topology(), other);
 	}
 
 	int index() {

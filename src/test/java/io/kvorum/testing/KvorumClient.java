@@ -89,6 +89,11 @@ public final class KvorumClient {
 		return exchange("PUT", entity(key), BodyPublishers.fromPublisher(BodyPublishers.ofByteArray(value)));
 	}
 
+	/** Posts JSON. */
+	public Answer post(String target, String json) {
+		return exchange("POST", target, BodyPublishers.ofString(json), "Content-Type", "application/json");
+	}
+
 	/** Any request; {@code target} is the path and query as they are to be sent. */
 	public Answer exchange(String method, String target, String... headers) {
 		return exchange(method, target, BodyPublishers.noBody(), headers);

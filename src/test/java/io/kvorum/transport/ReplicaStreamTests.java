@@ -63,8 +63,9 @@ class ReplicaStreamTests {
 
 	private boolean isDisconnected;
 
-	private final ReplicaStream stream = new ReplicaStream(this.replica, Lane.SMALL, EntryForm.STORED, this.settings,
-			this.time, this.loop::add, () -> this.isDisconnected = true, TransportEvents.NONE);
+	private final ReplicaStream stream = new ReplicaStream(() -> this.replica, Lane.SMALL, EntryForm.STORED,
+			this.settings, this.time, this.loop::add, () -> this.isDisconnected = true, _ -> {
+			}, TransportEvents.NONE);
 
 	private final TestPublisher<DataBuffer> in = TestPublisher.createCold();
 

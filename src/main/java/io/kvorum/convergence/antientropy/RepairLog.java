@@ -26,35 +26,54 @@ public final class RepairLog {
 
 	private static final int RECORD_BYTES = Long.BYTES * (1 + Partitions.SLICES);
 
-	private final Topology topology;
-
-	private final Member self;
-
 	private final NodeRecord record;
 
-	/** Instants by member and slice. Guarded by this, as is all that follows. */
-	private final long[][] repaired;
+	/** Guarded by this, as is all that follows. */
+	private Topology topology;
 
-	private final BitSet[] needs;
+	private Member self;
+
+	/** Instants by member and slice. */
+	private long[][] repaired;
+
+	private BitSet[] needs;
 
 	/** The slices that repairs have made equal that began after the last mark. */
-	private final BitSet[] sinceMark;
+	private BitSet[] sinceMark;
 
 	/** The number of marks when the last repair with each member began. */
-	private final int[] begunAt;
+	private int[] begunAt;
 
 	private int marks;
 
 	public RepairLog(Topology topology, Member self, NodeRecord record) {
+		this.record = record;
 		this.topology = topology;
 		this.self = self;
-		this.record = record;
 		this.repaired = new long[topology.size()][Partitions.SLICES];
-		this.needs = new BitSet[topology.size()];
-		this.sinceMark = new BitSet[topology.size()];
+		this.needs = slicesOf(topology);
+		this.sinceMark = slicesOf(topology);
 		this.begunAt = new int[topology.size()];
-		Arrays.setAll(this.needs, _ -> new BitSet(Partitions.SLICES));
-		Arrays.setAll(this.sinceMark, _ -> new BitSet(Partitions.SLICES));
+	}
+
+	private static BitSet[] slicesOf(Topology topology) {
+		BitSet[] slices = new BitSet[topology.size()];
+		Arrays.setAll(slices, _ -> new BitSet(Partitions.SLICES));
+		return slices;
+	}
+
+	/**
+	 * Changes the nodes and reads the record, with the store open. Every slice is in need
+	 * then. No repair may be under way.
+	 */
+	public synchronized void become(Topology next, Member self) {
+		this.topology = next;
+		this.self = self;
+		this.repaired = new long[next.size()][Partitions.SLICES];
+		this.needs = slicesOf(next);
+		this.sinceMark = slicesOf(next);
+		this.begunAt = new int[next.size()];
+		load();
 	}
 
 	/** Reads the record, with the store open, and notes every slice as in need. */
@@ -76,7 +95,7 @@ public final class RepairLog {
 	}
 
 	/** All members but this one. */
-	public List<Member> others() {
+	public synchronized List<Member> others() {
 		return this.topology.members().stream().filter(member -> !member.equals(this.self)).toList();
 	}
 

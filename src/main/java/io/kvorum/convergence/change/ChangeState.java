@@ -1,31 +1,33 @@
 package io.kvorum.convergence.change;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Member;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.storage.NodeRecord;
-import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The topology that a node works with, and its step in a change, over restarts. A node
- * whose topology does not change is a {@link Step#DONE} one.
+ * The layout that a node works with, and the node's step in the change to the next
+ * topology, over restarts. A node whose topology does not change is a {@link Step#DONE}
+ * one.
  * <p>
  * Thread-safe: any thread reads the step, {@link Changeover} takes the next one.
  */
 public final class ChangeState {
 
-	static final String RECORD = "change";
+	static final String RECORD = "layout";
 
-	/** The step, and the fingerprints of both topologies of the change. */
-	private static final int RECORD_BYTES = 1 + 2 * Long.BYTES;
+	/** Stands for the layout of a node that does not tell others of it yet. */
+	private static final long UNTOLD = -1;
 
-	private final Topology topology;
+	private final Layout layout;
 
 	private final NodeRecord record;
 
@@ -33,72 +35,62 @@ public final class ChangeState {
 
 	private volatile boolean isClosing;
 
-	/**
-	 * The change that other nodes are told of: this one, or the last one if it is done.
-	 */
-	private volatile long told;
+	private volatile boolean isAnnounced;
 
 	/**
-	 * The state of a node. Until it is loaded, it refuses nodes that have the topology
-	 * before.
+	 * The state of a node. Until it is loaded or adopted, it refuses nodes that have the
+	 * topology before.
 	 */
-	public ChangeState(Topology topology, NodeRecord record) {
-		this.topology = topology;
+	public ChangeState(Layout layout, NodeRecord record) {
+		this.layout = layout;
 		this.record = record;
-		this.step = topology.isChanging() ? Step.CLOSED : Step.DONE;
-		this.told = topology.fingerprint();
+		this.step = layout.isMoving() ? Step.CLOSED : Step.DONE;
 	}
 
 	/**
-	 * Checks that the present topology may follow the last one of this store, with the
-	 * store open.
-	 * @throws StoreOpenException if it must not
+	 * The layout of a store, with the store open; null if it is that of its
+	 * configuration.
 	 */
-	public void check() {
-		Change last = Change.of(this.record.recorded(RECORD));
-		if (last != null) {
-			check(last);
+	public static @Nullable Layout layoutIn(NodeRecord record) {
+		byte[] recorded = record.recorded(RECORD);
+		return (recorded != null) ? Layout.parse(new String(recorded, 1, recorded.length - 1, StandardCharsets.UTF_8))
+				: null;
+	}
+
+	/**
+	 * Reads the step, with the store open and before any peer can ask, if the store has
+	 * this layout. No operation of this node is under way, so others are told at once.
+	 */
+	public void load() {
+		byte[] recorded = this.record.recorded(RECORD);
+		Layout last = layoutIn(this.record);
+		if (recorded != null && last != null && last.number() == this.layout.number()) {
+			this.step = Step.ofCode(recorded[0]);
 		}
+		announce();
 	}
 
 	/**
-	 * Reads the step, with the store open and before any peer can ask. A disk without
-	 * entries is closed from the beginning: it may have lost that it was.
+	 * Records that this node works with the layout from now on. A node that may have lost
+	 * that it was closed is closed from the beginning, and so is one that is being added:
+	 * it has nothing that nodes with the topology before could rely on.
+	 * @param mayVote whether this node knows all that it ever acknowledged
 	 */
-	public Mono<Void> load() {
+	public Mono<Void> adopt(Member self, boolean mayVote) {
 		return Mono.defer(() -> {
-			Change last = Change.of(this.record.recorded(RECORD));
-			if (!this.topology.isChanging() && last != null && last.isTo(this.topology)) {
-				this.told = last.fingerprint();
-			}
-			if (this.topology.isChanging()) {
-				boolean isSame = last != null && last.is(this.topology);
-				this.step = (last != null && isSame) ? last.step : this.record.isNew() ? Step.CLOSED : Step.OPEN;
-				return isSame ? Mono.empty() : record(this.step);
-			}
-			return Mono.empty();
+			Step first = !this.layout.isMoving() ? Step.DONE
+					: (mayVote && this.layout.before().has(self)) ? Step.OPEN : Step.CLOSED;
+			return take(first);
 		});
 	}
 
 	/**
-	 * Refuses a topology that would lose what the last one has acknowledged. A change
-	 * goes on until it is done, or goes back, by which it is another change of the same
-	 * two topologies.
+	 * Tells other nodes of this layout from now on. Until then they take this node for
+	 * one that has the topology before: operations that it has begun with that may be
+	 * under way.
 	 */
-	private void check(Change last) {
-		long before = this.topology.parts().getFirst().fingerprint();
-		long after = this.topology.parts().getLast().fingerprint();
-		boolean isSameOrBack = this.topology.isChanging()
-				&& ((before == last.before && after == last.after) || (before == last.after && after == last.before));
-		boolean isNotBegun = last.step == Step.OPEN && before == last.before;
-		if (last.step != Step.DONE && !isSameOrBack && !isNotBegun) {
-			throw new StoreOpenException(
-					"The store takes part in a change of the topology that is not done: its step is '%s'."
-						.formatted(last.step.text()),
-					"Start the node with kvorum.cluster.nodes and kvorum.cluster.next-nodes as they were, until "
-							+ "/actuator/health says that the change is done. To go back, exchange the two lists on "
-							+ "all nodes, which is a change too.");
-		}
+	public void announce() {
+		this.isAnnounced = true;
 	}
 
 	/** This node's step. */
@@ -115,8 +107,8 @@ public final class ChangeState {
 	 * after its change
 	 */
 	public boolean accepts(List<Long> topologies) {
-		long before = this.topology.parts().getFirst().fingerprint();
-		long after = this.topology.parts().getLast().fingerprint();
+		long before = this.layout.before().fingerprint();
+		long after = this.layout.after().fingerprint();
 		return (this.isClosing || this.step.isClosed())
 				? topologies.contains(after) && (this.step == Step.DONE || topologies.size() > 1)
 				: topologies.contains(before);
@@ -131,13 +123,10 @@ public final class ChangeState {
 
 	/** Records a step, and then takes it. */
 	Mono<Void> take(Step next) {
-		return record(next).then(Mono.fromRunnable(() -> this.step = next));
-	}
-
-	private Mono<Void> record(Step step) {
-		return this.record.record(RECORD, new Change(step, this.topology.parts().getFirst().fingerprint(),
-				this.topology.parts().getLast().fingerprint())
-			.toBytes());
+		return Mono.defer(() -> {
+			byte[] text = this.layout.toText().getBytes(StandardCharsets.UTF_8);
+			return this.record.record(RECORD, ByteBuffer.allocate(1 + text.length).put(next.code()).put(text).array());
+		}).then(Mono.fromRunnable(() -> this.step = next));
 	}
 
 	/** The question of another node for this node's step. */
@@ -151,61 +140,24 @@ public final class ChangeState {
 				: rest.answer(query, deadline);
 	}
 
-	/**
-	 * The answer: the step (1 byte), then the fingerprint of the change (8 bytes). A node
-	 * that has been through a change goes on telling that it is done. A node that has the
-	 * topology after it for another reason does not: it may have nothing.
-	 */
+	/** The answer: the step (1 byte), then the number of the layout (8 bytes). */
 	private Answered answer() {
-		return new Answered(ByteBuffer.allocate(1 + Long.BYTES).put(this.step.code()).putLong(this.told).array());
+		return new Answered(ByteBuffer.allocate(1 + Long.BYTES)
+			.put(this.step.code())
+			.putLong(this.isAnnounced ? this.layout.number() : UNTOLD)
+			.array());
 	}
 
 	/**
-	 * The step of another node in a change.
+	 * The step of another node in a layout.
 	 * @param answer of that node
-	 * @return null if it is not in this change and has not been through it
+	 * @return null if it has another layout
 	 * @throws RuntimeException if the bytes are no answer
 	 */
-	static @Nullable Step stepOf(byte[] answer, Topology change) {
+	static @Nullable Step stepOf(byte[] answer, Layout layout) {
 		ByteBuffer in = ByteBuffer.wrap(answer);
 		Step step = Step.ofCode(in.get());
-		return (in.getLong() == change.fingerprint()) ? step : null;
-	}
-
-	/** A change of the past, as it is on disk. */
-	private record Change(Step step, long before, long after) {
-
-		static @Nullable Change of(byte @Nullable [] recorded) {
-			if (recorded == null || recorded.length != RECORD_BYTES) {
-				return null;
-			}
-			ByteBuffer in = ByteBuffer.wrap(recorded);
-			return new Change(Step.ofCode(in.get()), in.getLong(), in.getLong());
-		}
-
-		boolean is(Topology topology) {
-			return topology.parts().getFirst().fingerprint() == this.before
-					&& topology.parts().getLast().fingerprint() == this.after;
-		}
-
-		/** Whether it was done, with this topology after it. */
-		boolean isTo(Topology topology) {
-			return this.step == Step.DONE && this.after == topology.fingerprint();
-		}
-
-		/** That of the {@link Topology} of the change. */
-		long fingerprint() {
-			return Topology.fingerprintOfChange(this.before, this.after);
-		}
-
-		byte[] toBytes() {
-			return ByteBuffer.allocate(RECORD_BYTES)
-				.put(this.step.code())
-				.putLong(this.before)
-				.putLong(this.after)
-				.array();
-		}
-
+		return (in.getLong() == layout.number()) ? step : null;
 	}
 
 }

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.ChangeRule.Seen;
@@ -42,6 +43,8 @@ public final class Changeover {
 	/** The absence after which a node is not waited for. A restart takes less. */
 	static final Duration PATIENCE = Duration.ofMinutes(1);
 
+	private final Layout layout;
+
 	private final Topology topology;
 
 	private final Member self;
@@ -72,14 +75,17 @@ public final class Changeover {
 
 	private volatile ChangeStatus status;
 
+	private volatile boolean isOver;
+
 	/**
 	 * The changeover of a node.
 	 * @param others the replicas on the other members
 	 * @param whenClosed ends the streams of nodes that have the topology before
 	 */
-	public Changeover(Topology topology, Member self, ChangeState state, List<? extends Replica> others,
+	public Changeover(Layout layout, Member self, ChangeState state, List<? extends Replica> others,
 			Comparison comparison, PromiseCopying promises, Runnable whenClosed, TimeSource time, Alarms alarms) {
-		this.topology = topology;
+		this.layout = layout;
+		this.topology = layout.topology();
 		this.self = self;
 		this.state = state;
 		this.others = List.copyOf(others);
@@ -139,12 +145,22 @@ public final class Changeover {
 		return this.topology.isChanging() ? this.status : null;
 	}
 
+	/**
+	 * Whether this node is done, and so is each other one but those that are away. The
+	 * topology after the change may then be decided to be the only one. From any thread.
+	 */
+	public boolean isOver() {
+		return this.isOver;
+	}
+
 	private Mono<Void> round() {
 		return Flux.fromIterable(this.others)
 			.flatMap(this::ask, Math.max(1, this.others.size()))
 			.then(Mono.defer(() -> {
 				Map<Long, Seen> seen = new HashMap<>();
 				this.others.forEach(other -> seen.put(other.member().id(), seenOf(other)));
+				this.isOver = this.state.step() == Step.DONE
+						&& seen.values().stream().allMatch(it -> it == Seen.DONE || it == Seen.AWAY);
 				return advance(new ChangeRule(this.topology, this.self, seen));
 			}));
 	}
@@ -153,7 +169,7 @@ public final class Changeover {
 		return other.ask(ChangeState.query(), Deadline.after(this.time, TIMEOUT))
 			.ofType(Answered.class)
 			.doOnNext(answered -> this.known.put(other.member(),
-					new Known(ChangeState.stepOf(answered.bytes(), this.topology), this.time.nanos())))
+					new Known(ChangeState.stepOf(answered.bytes(), this.layout), this.time.nanos())))
 			.then();
 	}
 

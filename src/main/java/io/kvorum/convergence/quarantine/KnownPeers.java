@@ -10,6 +10,7 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
 import io.kvorum.storage.NodeRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -27,7 +28,7 @@ final class KnownPeers {
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownPeers.class);
 
-	private final Member self;
+	private volatile Member self;
 
 	private final NodeRecord record;
 
@@ -43,6 +44,17 @@ final class KnownPeers {
 	/** Sets the test of which other members are there now. */
 	void lookUpWith(Predicate<Member> isThere) {
 		this.isThere = isThere;
+	}
+
+	/** Changes the nodes; what is known of those that stay remains. */
+	void become(Topology next, Member self) {
+		Map<Member, Peer> known = Map.copyOf(this.peers);
+		this.self = self;
+		this.peers.clear();
+		known.forEach((member, peer) -> next.members()
+			.stream()
+			.filter(other -> other.id() == member.id())
+			.forEach(other -> this.peers.put(other, peer)));
 	}
 
 	private Peer peer(Member member) {

@@ -48,14 +48,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	static final String BOOT = "boot";
 
-	private final Topology topology;
-
-	private final Member self;
-
 	private final NodeRecord record;
-
-	/** Answers all queries but introductions. */
-	private final PeerQueries queries;
 
 	private final TimeSource time;
 
@@ -66,6 +59,13 @@ public final class NodeState implements VotingRight, PeerQueries {
 	private final KnownPeers peers;
 
 	private final AtomicBoolean hasMetNamesake = new AtomicBoolean();
+
+	private volatile Topology topology;
+
+	private volatile Member self;
+
+	/** Answers all queries but introductions. */
+	private volatile PeerQueries queries;
 
 	private volatile Runnable whenRestarted = () -> {
 	};
@@ -118,6 +118,18 @@ public final class NodeState implements VotingRight, PeerQueries {
 		this.boot = boot;
 		this.peers = new KnownPeers(self, record);
 		withhold("it has just started");
+	}
+
+	/**
+	 * Changes the nodes. This node keeps what it is, and what it knows of those that
+	 * stay.
+	 * @param queries answers all queries but introductions
+	 */
+	public void become(Topology next, Member self, PeerQueries queries) {
+		this.topology = next;
+		this.self = self;
+		this.queries = queries;
+		this.peers.become(next, self);
 	}
 
 	/**
@@ -337,11 +349,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	/**
 	 * Introduces this node to another member.
-	 * @param isOfSameTopology whether that has the same topology as this node
+	 * @param knowsTags whether that knows nodes by their tags, whatever its topology is
 	 */
-	Introduction introductionTo(Member other, boolean isOfSameTopology) {
+	Introduction introductionTo(Member other, boolean knowsTags) {
 		boolean mayVote = mayVote();
-		return this.peers.introductionTo(other, isOfSameTopology ? this.self.index() : this.self.tag(), this.own,
+		return this.peers.introductionTo(other, knowsTags ? this.self.tag() : this.self.index(), this.own,
 				(mayVote ? this.noted : this.lastLife).lastMillis(), mayVote);
 	}
 
@@ -420,7 +432,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 			return Mono.just(refuseNamesake());
 		}
 		// Made from what was known of the peer before this introduction.
-		byte[] answer = introductionTo(other, introduction.member() >= 0).toQuery().toBytes();
+		byte[] answer = introductionTo(other, introduction.member() < 0).toQuery().toBytes();
 		return receive(other, introduction).then(Mono.<Reply>fromSupplier(() -> new Answered(answer)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));

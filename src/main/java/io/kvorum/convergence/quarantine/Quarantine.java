@@ -268,7 +268,7 @@ public final class Quarantine {
 
 	private Mono<Void> introduceTo(Replica other) {
 		return Mono
-			.defer(() -> other.ask(this.node.introductionTo(other.member(), other.isOfSameTopology()).toQuery(),
+			.defer(() -> other.ask(this.node.introductionTo(other.member(), other.knowsTags()).toQuery(),
 					Deadline.after(this.time, this.settings.timeout())))
 			.ofType(Answered.class)
 			.flatMap(answered -> this.node.receiveAnswer(other.member(),

@@ -1,27 +1,25 @@
 package io.kvorum.convergence.change;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
-import io.kvorum.storage.StoreOpenException;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /** A node that goes from topology A to B, and its disk. */
 class ChangeStateTests {
@@ -40,11 +38,20 @@ class ChangeStateTests {
 
 	private final Disk disk = new Disk();
 
-	private ChangeState started(Topology topology) {
-		ChangeState state = new ChangeState(topology, this.disk);
-		state.check();
-		Now.of(state.load());
+	private ChangeState at(Layout layout) {
+		ChangeState state = new ChangeState(layout, this.disk);
+		state.load();
 		return state;
+	}
+
+	private ChangeState adopted(Layout layout, Topology of, boolean mayVote) {
+		ChangeState state = new ChangeState(layout, this.disk);
+		Now.of(state.adopt(of.members().getLast(), mayVote));
+		return state;
+	}
+
+	private ChangeState started(Topology topology) {
+		return at(new Layout(topology.isChanging() ? 1 : 0, topology));
 	}
 
 	private void changed(Step step) {
@@ -58,27 +65,71 @@ class ChangeStateTests {
 		assertThat(state.step()).isEqualTo(Step.DONE);
 		assertThat(accepted(state)).containsExactly(A, FROM_A_TO_B, CHANGES.get(1));
 		assertThat(this.disk.recorded(ChangeState.RECORD)).isNull();
+		assertThat(ChangeState.layoutIn(this.disk)).isNull();
 	}
 
 	@Test
-	void aNodeWithDataBeginsOpenAndAnEmptyOneClosed() {
-		assertThat(started(FROM_A_TO_B).step()).isEqualTo(Step.OPEN);
-		assertThat(accepted(started(FROM_A_TO_B))).containsExactly(A, FROM_A_TO_B, CHANGES.get(1));
+	void aNodeOfBeforeThatVotesBeginsOpenAndAnyOtherClosed() {
+		Layout change = new Layout(1, FROM_A_TO_B);
 
-		ChangeState empty = new ChangeState(FROM_A_TO_B, new InMemoryRecord(1));
-		Now.of(empty.load());
-		assertThat(empty.step()).isEqualTo(Step.CLOSED);
-		assertThat(accepted(empty)).containsExactlyInAnyOrderElementsOf(CHANGES);
+		ChangeState open = adopted(change, A, true);
+		assertThat(open.step()).isEqualTo(Step.OPEN);
+		assertThat(accepted(open)).containsExactly(A, FROM_A_TO_B, CHANGES.get(1));
+		for (ChangeState closed : List.of(adopted(change, A, false), adopted(change, B, true))) {
+			assertThat(closed.step()).isEqualTo(Step.CLOSED);
+			assertThat(accepted(closed)).containsExactlyInAnyOrderElementsOf(CHANGES);
+		}
+	}
+
+	@Test
+	void whatIsAdoptedIsOnDisk() {
+		adopted(new Layout(7, FROM_A_TO_B), A, true);
+
+		assertThat(ChangeState.layoutIn(this.disk)).satisfies(layout -> {
+			assertThat(layout.number()).isEqualTo(7);
+			assertThat(layout.topology().fingerprint()).isEqualTo(FROM_A_TO_B.fingerprint());
+		});
+		assertThat(at(new Layout(7, FROM_A_TO_B)).step()).isEqualTo(Step.OPEN);
+	}
+
+	/** The same change may have been made once, given up and made again. */
+	@Test
+	void aStepIsThatOfOneLayoutAndOfNoOtherWithTheSameNodes() {
+		Now.of(at(new Layout(1, FROM_A_TO_B)).take(Step.SYNCED));
+
+		assertThat(at(new Layout(4, FROM_A_TO_B)).step()).isEqualTo(Step.CLOSED);
+		ChangeState again = adopted(new Layout(4, FROM_A_TO_B), A, true);
+		assertThat(again.step()).isEqualTo(Step.OPEN);
+		again.announce();
+		assertThat(told(again, new Layout(4, FROM_A_TO_B))).isEqualTo(Step.OPEN);
+		assertThat(told(again, new Layout(1, FROM_A_TO_B))).isNull();
+	}
+
+	@Test
+	void othersLearnOfALayoutOnceItIsAnnounced() {
+		Layout change = new Layout(1, FROM_A_TO_B);
+		ChangeState state = adopted(change, A, true);
+		assertThat(told(state, change)).isNull();
+
+		state.announce();
+		assertThat(told(state, change)).isEqualTo(Step.OPEN);
+	}
+
+	private static @Nullable Step told(ChangeState state, Layout layout) {
+		PeerQueries queries = state.orElse(PeerQueries.NONE);
+		Answered answer = (Answered) Objects.requireNonNull(Now.of(queries.answer(ChangeState.query(), soon())));
+		return ChangeState.stepOf(answer.bytes(), layout);
 	}
 
 	@Test
 	void beforeItIsReadItRefusesNodesBefore() {
-		assertThat(accepted(new ChangeState(FROM_A_TO_B, this.disk))).containsExactlyInAnyOrderElementsOf(CHANGES);
+		assertThat(accepted(new ChangeState(new Layout(1, FROM_A_TO_B), this.disk)))
+			.containsExactlyInAnyOrderElementsOf(CHANGES);
 	}
 
 	@Test
 	void itRefusesNodesBeforeFromTheMomentItCloses() {
-		ChangeState state = started(FROM_A_TO_B);
+		ChangeState state = adopted(new Layout(1, FROM_A_TO_B), A, true);
 		state.close();
 
 		assertThat(state.step()).isEqualTo(Step.OPEN);
@@ -109,82 +160,12 @@ class ChangeStateTests {
 		assertThat(started(FROM_A_TO_B).step()).isEqualTo(step);
 	}
 
-	@ParameterizedTest
-	@EnumSource(value = Step.class, names = { "CLOSED", "SYNCED" })
-	void whatIsNotDoneCanOnlyGoOnOrGoBack(Step step) {
-		changed(step);
-
-		List.of(A, B, C, Topology.changing(A, C), Topology.changing(B, C))
-			.forEach(topology -> assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> started(topology))
-				.withMessage("The store takes part in a change of the topology that is not done: its step is '%s'.",
-						step.text())
-				.satisfies(ex -> assertThat(ex.action()).contains("kvorum.cluster.next-nodes")));
-		assertThatNoException().isThrownBy(() -> started(Topology.changing(B, A)));
-	}
-
-	/** Its list of entries was closed for A, and would now be taken for one of B. */
-	@Test
-	void whatGoesBackBeginsAnew() {
-		changed(Step.SYNCED);
-
-		assertThat(started(Topology.changing(B, A)).step()).isEqualTo(Step.OPEN);
-		assertThat(accepted(started(Topology.changing(B, A)))).contains(B).doesNotContain(A);
-	}
-
-	@Test
-	void aChangeThatHasNotBegunCanBeLeft() {
-		changed(Step.OPEN);
-
-		assertThatNoException().isThrownBy(() -> started(A));
-		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> started(B));
-		assertThatNoException().isThrownBy(() -> started(Topology.changing(A, C)));
-	}
-
-	@Test
-	void whatIsDoneCanBeFollowedByAnything() {
-		changed(Step.DONE);
-
-		List.of(A, B, C, Topology.changing(B, C)).forEach(topology -> assertThat(started(topology)).isNotNull());
-	}
-
-	@Test
-	void othersAreToldTheStepIfTheyAreInTheSameChange() {
-		ChangeState state = started(FROM_A_TO_B);
-
-		assertThat(ChangeState.stepOf(answer(state), FROM_A_TO_B)).isEqualTo(Step.OPEN);
-		assertThat(ChangeState.stepOf(answer(state), Topology.changing(B, A))).isNull();
-		Now.of(state.take(Step.SYNCED));
-		assertThat(ChangeState.stepOf(answer(state), FROM_A_TO_B)).isEqualTo(Step.SYNCED);
-	}
-
-	@Test
-	void aNodeThatHasBeenThroughTheChangeGoesOnTellingThatItIsDone() {
-		changed(Step.DONE);
-
-		assertThat(ChangeState.stepOf(answer(started(B)), FROM_A_TO_B)).isEqualTo(Step.DONE);
-		assertThat(ChangeState.stepOf(answer(started(A)), FROM_A_TO_B)).isNull();
-		assertThat(ChangeState.stepOf(answer(started(Topology.changing(B, C))), FROM_A_TO_B)).isNull();
-	}
-
-	/** It may be new, with a list that it was given too early. */
-	@Test
-	void aNodeThatHasTheTopologyAfterAndNeverWasInTheChangeIsNotDone() {
-		assertThat(ChangeState.stepOf(answer(started(B)), FROM_A_TO_B)).isNull();
-	}
-
 	@Test
 	void otherQuestionsAreLeftToOthers() {
 		PeerQueries queries = started(A).orElse(PeerQueries.NONE);
 		PeerQuery other = new PeerQuery(PeerQuery.Kind.INTRODUCTION, new byte[0]);
 
 		assertThat(Now.of(queries.answer(other, soon()))).isEqualTo(Now.of(PeerQueries.NONE.answer(other, soon())));
-	}
-
-	private static byte[] answer(ChangeState state) {
-		Answered answered = (Answered) Objects
-			.requireNonNull(Now.of(state.orElse(PeerQueries.NONE).answer(ChangeState.query(), soon())));
-		assertThat(ByteBuffer.wrap(answered.bytes()).remaining()).isEqualTo(9);
-		return answered.bytes();
 	}
 
 	private static Deadline soon() {

@@ -1,0 +1,41 @@
+package io.kvorum.app;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Key;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.MissedStores;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Passes missed stores to the hinted handoff of the present layout. Operations that began
+ * with an earlier one name its members.
+ */
+final class Handoffs implements MissedStores {
+
+	private volatile @Nullable LayoutParts parts;
+
+	void become(LayoutParts next) {
+		this.parts = next;
+	}
+
+	@Override
+	public void missed(Member member, Key key, Entry entry, Reason why) {
+		LayoutParts now = this.parts;
+		if (now == null) {
+			return;
+		}
+		now.topology()
+			.members()
+			.stream()
+			.filter(present -> present.id() == member.id())
+			.forEach(present -> now.handoff().missed(present, key, entry, why));
+	}
+
+	/** The age of the oldest hint that waits here, as that of a version. */
+	long oldestMillis() {
+		LayoutParts now = this.parts;
+		return (now != null) ? now.handoff().oldestMillis() : Long.MAX_VALUE;
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.kvorum.app;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.layout.LayoutNode;
+import org.jspecify.annotations.Nullable;
+
+/** The newest layout that a node has heard of. Thread-safe. */
+final class KnownLayout {
+
+	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
+
+	/** The answer of this node while it belongs to no cluster; null once it does. */
+	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
+
+	/** This node belongs to no cluster. */
+	void waits(boolean isEmpty) {
+		this.answerWithout = isEmpty ? LayoutNode.WAITING : LayoutNode.NOT_EMPTY;
+	}
+
+	/** This node belongs to a cluster. */
+	void belongs() {
+		this.answerWithout = null;
+	}
+
+	/** The newest layout; null if this node knows none. */
+	@Nullable Layout newest() {
+		return this.newest.get();
+	}
+
+	/** Remembers a layout unless a newer one is known. */
+	void learn(Layout layout) {
+		this.newest.accumulateAndGet(layout,
+				(known, heard) -> (known == null || heard.number() > known.number()) ? heard : known);
+	}
+
+	/**
+	 * Remembers the layout of another node, if it has one. The layout of a configuration
+	 * is not learnt: each node has its own.
+	 */
+	void learn(String text) {
+		if (text.startsWith(Layout.HEAD)) {
+			Layout heard = Layout.parse(text);
+			if (heard.number() > 0) {
+				learn(heard);
+			}
+		}
+	}
+
+	/** The newest layout as text, or the answer of a node that belongs to no cluster. */
+	String text() {
+		String without = this.answerWithout;
+		Layout known = this.newest.get();
+		return (without != null || known == null) ? String.valueOf(without) : known.toText();
+	}
+
+	/** Learns what another node knows, and tells what this one knows. */
+	String exchange(String theirs) {
+		try {
+			learn(theirs);
+		}
+		catch (IllegalArgumentException _) {
+			// A node of a later release may know another form.
+		}
+		return text();
+	}
+
+}

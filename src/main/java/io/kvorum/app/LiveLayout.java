@@ -1,0 +1,510 @@
+package io.kvorum.app;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.antientropy.Responder;
+import io.kvorum.convergence.change.ChangeState;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.LayoutEvents;
+import io.kvorum.convergence.quarantine.NodeState;
+import io.kvorum.coordination.Coordinator;
+import io.kvorum.coordination.Inspection;
+import io.kvorum.coordination.View;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutRegister;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.range.Ranges;
+import io.kvorum.replication.LocalReplica;
+import io.kvorum.replication.Replica;
+import io.kvorum.storage.rocksdb.RocksStorage;
+import io.kvorum.transport.ReplicaTransport;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Has this node follow the layouts of its cluster while it serves. A node takes a new
+ * layout in four steps:
+ * <ol>
+ * <li>It records the layout, dials nodes that are new, and makes the parts that are of
+ * one layout. Operations go on as before.
+ * <li>When the new nodes answer, operations that begin need replicas of the new layout.
+ * So a change that adds a node which does not answer holds up nothing.
+ * <li>When those that began before are over, it tells other nodes. They take it for a
+ * node with the layout before until then.
+ * <li>The {@link io.kvorum.convergence.change.Changeover} of a change begins.
+ * </ol>
+ * Nodes tell each other which layout they know, and look at the {@link LayoutRegister} at
+ * times. A node that knows a newer layout than its own takes that one next, whatever lies
+ * between: each was decided when the one before it could be left.
+ * <p>
+ * Works on the thread of convergence; what others ask for comes on any thread.
+ */
+final class LiveLayout implements LayoutNode {
+
+	private static final Logger logger = LoggerFactory.getLogger(LiveLayout.class);
+
+	/** Why a node that belongs to no cluster serves nothing. */
+	static final String WAITS = "this node is in no cluster yet: add it by the endpoint \"layout\" of one that is";
+
+	private static final Duration INTERVAL = Duration.ofMillis(200);
+
+	/** The time between two exchanges of layouts with another node. */
+	private static final Duration EXCHANGE_INTERVAL = Duration.ofSeconds(1);
+
+	/** The time between two looks at the register. */
+	private static final Duration REGISTER_INTERVAL = Duration.ofSeconds(10);
+
+	/** Limit of the time in which a new node answers. */
+	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
+
+	/** What operations may take longer than their time limit. */
+	private static final Duration MARGIN = Duration.ofMillis(100);
+
+	/** The time in which what is told on streams has arrived. */
+	private static final Duration STREAMS_TOLD = Duration.ofSeconds(1);
+
+	/** Exchanges under way at a time. */
+	private static final int CONCURRENCY = 16;
+
+	private enum Phase {
+
+		/** This node belongs to no cluster. */
+		WAITING,
+
+		/** Operations are those of the layout before; new nodes are waited for. */
+		PREPARING,
+
+		/** Operations are those of this layout; earlier ones are waited for. */
+		DRAINING,
+
+		/** Other nodes know. */
+		IN_FORCE
+
+	}
+
+	private final String self;
+
+	/** The layout to begin with; null if this node waits to be added. */
+	private final @Nullable Layout founding;
+
+	/** Addresses of the configuration. */
+	private final List<String> seeds;
+
+	private final KnownLayout known;
+
+	private final RocksStorage storage;
+
+	private final NodeState state;
+
+	private final RepairLog repairs;
+
+	private final ReplicaTransport transport;
+
+	private final Operations operations;
+
+	private final LocalReplicas locals;
+
+	private final LayoutParts.Factory factory;
+
+	private final Handoffs handoffs;
+
+	private final LayoutEvents events;
+
+	private final TimeSource time;
+
+	private final ConvergenceThread thread;
+
+	private final LayoutRegister register;
+
+	private final LayoutAdmin admin;
+
+	/** What runs for the present layout. */
+	private final Sinks.Many<Flux<?>> running = Sinks.many().unicast().onBackpressureBuffer();
+
+	/** The changeover that runs; it begins later than the rest. */
+	private final Sinks.Many<Flux<?>> changing = Sinks.many().unicast().onBackpressureBuffer();
+
+	private volatile @Nullable LayoutParts parts;
+
+	private volatile Phase phase = Phase.WAITING;
+
+	/** The addresses of new nodes that have not answered yet. */
+	private volatile List<Member> unready = List.of();
+
+	/** The topology of the operations that begin now; null if there are none. */
+	private @Nullable Topology served;
+
+	/** When operations that began with the layout before are over. */
+	private long drainedNanos;
+
+	/** Whether the streams to other nodes say what this node works with. */
+	private boolean isToldOnStreams;
+
+	private long exchangeDueNanos;
+
+	private long registerDueNanos;
+
+	/** The number of the newest layout that all other nodes were told of. */
+	private long toldNumber;
+
+	private int turn;
+
+	/** Makes the replica of this node for a layout. */
+	@FunctionalInterface
+	interface LocalReplicas {
+
+		LocalReplica of(Member self, ChangeState change);
+
+	}
+
+	/**
+	 * The parts that operations go through, whose nodes change.
+	 *
+	 * @param longest the longest time limit of an operation
+	 */
+	record Operations(Coordinator coordinator, Ranges ranges, Inspection inspection, Duration longest) {
+
+		void become(LayoutParts parts) {
+			Topology topology = parts.topology();
+			this.coordinator.become(new View(parts.placement(), parts.self(), parts.replicas(),
+					ClusterConfiguration.policyOf(topology)));
+			this.ranges.become(topology, parts.self(), parts.replicas());
+			this.inspection.become(topology, parts.placement(), parts.replicas());
+		}
+
+	}
+
+	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, KnownLayout known, RocksStorage storage,
+			NodeState state, RepairLog repairs, ReplicaTransport transport, Operations operations, LocalReplicas locals,
+			LayoutParts.Factory factory, Handoffs handoffs, LayoutEvents events, TimeSource time,
+			ConvergenceThread thread) {
+		this.self = self;
+		this.founding = founding;
+		this.seeds = List.copyOf(seeds);
+		this.known = known;
+		this.storage = storage;
+		this.state = state;
+		this.repairs = repairs;
+		this.transport = transport;
+		this.operations = operations;
+		this.locals = locals;
+		this.factory = factory;
+		this.handoffs = handoffs;
+		this.events = events;
+		this.time = time;
+		this.thread = thread;
+		this.exchangeDueNanos = time.nanos();
+		this.registerDueNanos = time.nanos();
+		this.register = new LayoutRegister(operations.coordinator(), this::decisionWithout);
+		this.admin = new LayoutAdmin(this.register, this);
+	}
+
+	private LayoutDecision decisionWithout() {
+		Layout layout = layout();
+		if (layout == null) {
+			throw new IllegalStateException("this node belongs to no cluster");
+		}
+		return LayoutDecision.founding(layout.topology());
+	}
+
+	/** Changes the nodes for operators. */
+	LayoutAdmin admin() {
+		return this.admin;
+	}
+
+	/**
+	 * Takes the layout on disk, or that of the configuration, with the store open and
+	 * before any other node can ask.
+	 */
+	void open() {
+		Layout recorded = ChangeState.layoutIn(this.storage);
+		Layout first = (recorded != null) ? recorded : this.founding;
+		if (first == null) {
+			this.known.waits(this.storage.isNew());
+			return;
+		}
+		this.known.learn(first);
+		ChangeState change = new ChangeState(first, this.storage);
+		change.load();
+		LayoutParts begun = begin(first, change);
+		this.operations.become(begun);
+		this.served = first.topology();
+		this.phase = Phase.IN_FORCE;
+	}
+
+	/** Whether this node works together with nodes of these topologies. */
+	boolean accepts(List<Long> topologies) {
+		LayoutParts now = this.parts;
+		return now != null && now.change().accepts(topologies);
+	}
+
+	@Override
+	public @Nullable Layout layout() {
+		LayoutParts now = this.parts;
+		return (now != null) ? now.layout() : null;
+	}
+
+	/** The parts of the present layout; null if this node belongs to no cluster. */
+	@Nullable LayoutParts parts() {
+		return this.parts;
+	}
+
+	@Override
+	public boolean isSettled() {
+		return this.phase == Phase.IN_FORCE;
+	}
+
+	@Override
+	public @Nullable String outside() {
+		if (this.parts == null) {
+			return WAITS;
+		}
+		Layout newest = this.known.newest();
+		return (newest == null || !isRemoved()) ? null
+				: "this node was removed from the cluster by layout %d: it can be switched off once all others are stable. It keeps its data, and serves requests while they are there"
+					.formatted(newest.number());
+	}
+
+	/** Whether a newer layout is without this node. */
+	boolean isRemoved() {
+		Layout newest = this.known.newest();
+		return newest != null && isNewer(newest) && !newest.topology().has(this.self);
+	}
+
+	@Override
+	public @Nullable ChangeStatus change() {
+		LayoutParts now = this.parts;
+		if (now == null || !now.layout().isMoving()) {
+			return null;
+		}
+		ChangeStatus status = now.changeover().status();
+		if (status == null || this.phase != Phase.PREPARING) {
+			return status;
+		}
+		return new ChangeStatus(status.step(), this.unready, "to be there and to vote");
+	}
+
+	@Override
+	public void decided(LayoutDecision decision) {
+		if (decision.layout().number() > 0) {
+			this.known.learn(decision.layout());
+		}
+	}
+
+	@Override
+	public Mono<String> ask(String address) {
+		return address.equals(this.self) ? Mono.fromSupplier(this.known::text)
+				: this.transport.exchangeLayouts(address, this.known.text());
+	}
+
+	/** Runs while subscribed to, with the replica port open. To be subscribed to once. */
+	Flux<?> run() {
+		return Flux.defer(() -> {
+			LayoutParts now = this.parts;
+			if (now != null) {
+				run(now.run(), this.running);
+				run(now.changeover().run(), this.changing);
+			}
+			return Flux.merge(Flux.switchOnNext(this.running.asFlux()), Flux.switchOnNext(this.changing.asFlux()),
+					rounds());
+		}).subscribeOn(this.thread.scheduler());
+	}
+
+	/** Runs instead of what has run before. */
+	private static void run(Flux<?> work, Sinks.Many<Flux<?>> instead) {
+		instead.tryEmitNext(work).orThrow();
+	}
+
+	/** Counted down when this node may vote; at once if it belongs to no cluster. */
+	CountDownLatch votingRight() {
+		LayoutParts now = this.parts;
+		return (now != null) ? now.quarantine().votingRight() : new CountDownLatch(0);
+	}
+
+	private Flux<?> rounds() {
+		return Mono.defer(this::round).onErrorResume(error -> {
+			logger.warn("The layout of this node makes no progress, and is tried again: {}",
+					String.valueOf(error.getMessage()));
+			return Mono.empty();
+		}).then(Mono.defer(() -> this.thread.alarms().after(INTERVAL))).publishOn(this.thread.scheduler()).repeat();
+	}
+
+	private Mono<Void> round() {
+		Layout newest = this.known.newest();
+		Mono<Void> next = (newest != null && isNewer(newest) && newest.topology().has(this.self)) ? take(newest)
+				: advance();
+		return next.then(Mono.defer(this::tellAndAsk)).then(Mono.defer(this::decideEnd)).then(Mono.defer(this::look));
+	}
+
+	private boolean isNewer(Layout newest) {
+		LayoutParts now = this.parts;
+		return now == null || newest.number() > now.layout().number();
+	}
+
+	/** The first step. */
+	private Mono<Void> take(Layout next) {
+		ChangeState change = new ChangeState(next, this.storage);
+		boolean mayVote = this.parts != null && this.state.withheldBecause() == null;
+		return change.adopt(next.topology().member(this.self), mayVote)
+			.publishOn(this.thread.scheduler())
+			.then(Mono.fromRunnable(() -> {
+				run(Flux.never(), this.changing);
+				run(Flux.never(), this.running);
+				run(begin(next, change).run(), this.running);
+				this.phase = Phase.PREPARING;
+				logger.info("This node takes layout {}: {}", next.number(), next.topology());
+			}));
+	}
+
+	private LayoutParts begin(Layout layout, ChangeState change) {
+		Topology topology = layout.topology();
+		Member own = topology.member(this.self);
+		RendezvousPlacement placement = new RendezvousPlacement(topology);
+		LocalReplica local = this.locals.of(own, change);
+		// Before other nodes can ask by the new topology.
+		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
+		this.repairs.become(topology, own);
+		List<Replica> replicas = this.transport.become(topology, local);
+		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
+		this.parts = made;
+		this.known.belongs();
+		this.handoffs.become(made);
+		this.events.became(topology, own);
+		return made;
+	}
+
+	private Mono<Void> advance() {
+		LayoutParts now = this.parts;
+		return switch (this.phase) {
+			case WAITING, IN_FORCE -> Mono.empty();
+			case PREPARING -> awaitNewNodes(Objects.requireNonNull(now));
+			case DRAINING -> announceWhenDrained(Objects.requireNonNull(now));
+		};
+	}
+
+	/** The second step, once all new nodes answer. */
+	private Mono<Void> awaitNewNodes(LayoutParts now) {
+		Topology before = this.served;
+		return Flux.fromIterable(now.replicas())
+			.filter(replica -> before != null && !before.has(replica.member()) && !replica.member().equals(now.self()))
+			.flatMap(added -> added.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
+				.filter(Failed.class::isInstance)
+				.map(_ -> added.member()), CONCURRENCY)
+			.collectList()
+			.publishOn(this.thread.scheduler())
+			.doOnNext(silent -> {
+				this.unready = silent;
+				if (silent.isEmpty()) {
+					this.operations.become(now);
+					this.served = now.topology();
+					// Without a layout before, no operation has begun.
+					this.drainedNanos = this.time.nanos()
+							+ ((before != null) ? this.operations.longest().plus(MARGIN).toNanos() : 0);
+					this.isToldOnStreams = false;
+					this.phase = Phase.DRAINING;
+				}
+			})
+			.then();
+	}
+
+	/** The third step, and the begin of the fourth. */
+	private Mono<Void> announceWhenDrained(LayoutParts now) {
+		long sinceDrained = this.time.nanos() - this.drainedNanos;
+		if (sinceDrained >= 0 && !this.isToldOnStreams) {
+			this.transport.announce();
+			this.isToldOnStreams = true;
+		}
+		// Others may end streams of nodes with the layout before as soon as they are told
+		// that there is none. All streams of this node must say so before.
+		if (sinceDrained >= STREAMS_TOLD.toNanos()) {
+			now.change().announce();
+			run(now.changeover().run(), this.changing);
+			this.phase = Phase.IN_FORCE;
+		}
+		return Mono.empty();
+	}
+
+	/** Exchanges layouts with one other node, or with all that are not told yet. */
+	private Mono<Void> tellAndAsk() {
+		Layout newest = this.known.newest();
+		boolean isNews = newest != null && newest.number() > this.toldNumber;
+		if (!isNews && this.time.nanos() - this.exchangeDueNanos < 0) {
+			return Mono.empty();
+		}
+		this.exchangeDueNanos = this.time.nanos() + EXCHANGE_INTERVAL.toNanos();
+		List<String> others = others(newest);
+		if (others.isEmpty()) {
+			return Mono.empty();
+		}
+		if (newest != null) {
+			this.toldNumber = newest.number();
+		}
+		List<String> asked = (isNews || this.phase == Phase.WAITING) ? others
+				: List.of(others.get(Math.floorMod(this.turn++, others.size())));
+		String text = this.known.text();
+		return Flux.fromIterable(asked)
+			.flatMap(address -> this.transport.exchangeLayouts(address, text)
+				.doOnNext(this.known::exchange)
+				.onErrorComplete(), CONCURRENCY)
+			.then();
+	}
+
+	private List<String> others(@Nullable Layout newest) {
+		Set<String> others = new LinkedHashSet<>(this.seeds);
+		Layout own = layout();
+		for (Layout layout : (newest != null) ? List.of(newest) : List.<Layout>of()) {
+			layout.topology().members().forEach(member -> others.add(member.address()));
+		}
+		if (own != null) {
+			own.topology().members().forEach(member -> others.add(member.address()));
+		}
+		others.remove(this.self);
+		return new ArrayList<>(others);
+	}
+
+	/** Decides that the change is over, if it is so for all nodes. */
+	private Mono<Void> decideEnd() {
+		LayoutParts now = this.parts;
+		if (now == null || this.phase != Phase.IN_FORCE || isRemoved() || !now.layout().isMoving()
+				|| !now.changeover().isOver()) {
+			return Mono.empty();
+		}
+		return unlessTooFewAnswer(this.admin.finish(now.layout()));
+	}
+
+	/** Looks whether something was decided that nobody has told. */
+	private Mono<Void> look() {
+		if (this.phase != Phase.IN_FORCE || this.time.nanos() - this.registerDueNanos < 0) {
+			return Mono.empty();
+		}
+		this.registerDueNanos = this.time.nanos() + REGISTER_INTERVAL.toNanos();
+		return unlessTooFewAnswer(this.register.read().doOnNext(this::decided));
+	}
+
+	/** Tries again at the next round if too few nodes answer. */
+	private static Mono<Void> unlessTooFewAnswer(Mono<?> decision) {
+		return decision.then().onErrorComplete(OperationFailedException.class);
+	}
+
+}

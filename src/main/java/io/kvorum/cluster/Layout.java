@@ -1,0 +1,140 @@
+package io.kvorum.cluster;
+
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * The nodes of a cluster, as they were decided: one topology, or the change from one to
+ * the next. Layouts have rising numbers in the order in which they were decided. Of two
+ * layouts the one with the higher number is in force.
+ *
+ * @param number 0 for the layout of the configuration, with which a cluster begins
+ */
+public record Layout(long number, Topology topology) {
+
+	/** The beginning of the text of a layout. */
+	public static final String HEAD = "layout ";
+
+	private static final String FACTOR = "factor ";
+
+	private static final String NODE = "node ";
+
+	private static final String NEXT = "next";
+
+	private static final String NO_ZONE = "~";
+
+	private static final HexFormat HEX = HexFormat.of();
+
+	/** Checks the number. */
+	public Layout {
+		if (number < 0) {
+			throw new IllegalArgumentException("a layout has a number from 0 on, not " + number);
+		}
+	}
+
+	/** Whether the cluster changes from one topology to the next. */
+	public boolean isMoving() {
+		return this.topology.isChanging();
+	}
+
+	/** The topology before a change; the only one without a change. */
+	public Topology before() {
+		return this.topology.parts().getFirst();
+	}
+
+	/** The topology after a change; the only one without a change. */
+	public Topology after() {
+		return this.topology.parts().getLast();
+	}
+
+	/** The layout that changes from this one to a next topology. */
+	public Layout movingTo(Topology next, long number) {
+		return new Layout(number, Topology.changing(this.topology, next));
+	}
+
+	/** The layout that gives up the change of this one. */
+	public Layout aborted(long number) {
+		return new Layout(number, before());
+	}
+
+	/** The layout after the change of this one. */
+	public Layout moved(long number) {
+		return new Layout(number, after());
+	}
+
+	/**
+	 * The layout as text, which {@link #parse} reads: <pre>
+	 * layout 7
+	 * factor 3
+	 * node 7f3a09c2e1b45d68 1 ~ http://10.0.0.1:9090
+	 * next
+	 * factor 3
+	 * node 7f3a09c2e1b45d68 2 zone-a http://10.0.0.1:9090
+	 * </pre> A node has its identity, weight, zone and address.
+	 */
+	public String toText() {
+		StringBuilder text = new StringBuilder(HEAD).append(this.number).append('\n');
+		append(before(), text);
+		if (isMoving()) {
+			text.append(NEXT).append('\n');
+			append(after(), text);
+		}
+		return text.toString();
+	}
+
+	static void append(Topology topology, StringBuilder text) {
+		text.append(FACTOR).append(topology.wantedFactor()).append('\n');
+		for (Member member : topology.members()) {
+			text.append(NODE)
+				.append(HEX.toHexDigits(member.id()))
+				.append(' ')
+				.append(member.weight())
+				.append(' ')
+				.append(member.zone().isEmpty() ? NO_ZONE : member.zone())
+				.append(' ')
+				.append(member.address())
+				.append('\n');
+		}
+	}
+
+	/**
+	 * Reads what {@link #toText} has written.
+	 * @throws IllegalArgumentException if it is anything else
+	 */
+	public static Layout parse(String text) {
+		List<String> lines = text.lines().toList();
+		if (lines.isEmpty() || !lines.getFirst().startsWith(HEAD)) {
+			throw new IllegalArgumentException("a layout begins with its number");
+		}
+		long number = Long.parseLong(lines.getFirst().substring(HEAD.length()));
+		List<String> rest = lines.subList(1, lines.size());
+		int next = rest.indexOf(NEXT);
+		if (next < 0) {
+			return new Layout(number, topologyOf(rest));
+		}
+		return new Layout(number,
+				Topology.changing(topologyOf(rest.subList(0, next)), topologyOf(rest.subList(next + 1, rest.size()))));
+	}
+
+	static Topology topologyOf(List<String> lines) {
+		if (lines.isEmpty() || !lines.getFirst().startsWith(FACTOR)) {
+			throw new IllegalArgumentException("a topology begins with its factor");
+		}
+		List<Member> members = new ArrayList<>();
+		for (String line : lines.subList(1, lines.size())) {
+			members.add(memberOf(line));
+		}
+		return Topology.ofMembers(members, Integer.parseInt(lines.getFirst().substring(FACTOR.length())));
+	}
+
+	private static Member memberOf(String line) {
+		String[] words = line.split(" ", -1);
+		if (words.length != 5 || !line.startsWith(NODE)) {
+			throw new IllegalArgumentException("this is no node of a layout: " + line);
+		}
+		String zone = words[3].equals(NO_ZONE) ? "" : words[3];
+		return new Member(0, HexFormat.fromHexDigitsToLong(words[1]), words[4], zone, Integer.parseInt(words[2]));
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.kvorum.layout;
+
+import java.util.List;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.TopologyEdit;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Changes the nodes of a cluster, for operators: a topology is staged, looked at, and
+ * applied. Each step is a decision of the {@link LayoutRegister}. So of two operators at
+ * once one wins, and the other is told.
+ */
+public final class LayoutAdmin {
+
+	private final LayoutRegister register;
+
+	private final LayoutNode node;
+
+	public LayoutAdmin(LayoutRegister register, LayoutNode node) {
+		this.register = register;
+		this.node = node;
+	}
+
+	/** The last decision. */
+	public Mono<LayoutDecision> show() {
+		return this.register.read();
+	}
+
+	/**
+	 * Stages a topology, instead of any other that is staged.
+	 * @return the decision, or {@link LayoutRefusedException}
+	 */
+	public Mono<LayoutDecision> stage(TopologyEdit edit) {
+		return this.register.decide(last -> {
+			refuseWhileMoving(last);
+			try {
+				Topology next = edit.applyTo(last.layout().topology());
+				if (next.size() > Topology.MAX_MEMBERS) {
+					throw new IllegalArgumentException(
+							"a cluster has at most %d nodes".formatted(Topology.MAX_MEMBERS));
+				}
+				return last.staging(next);
+			}
+			catch (IllegalArgumentException ex) {
+				throw LayoutRefusedException.impossible(String.valueOf(ex.getMessage()));
+			}
+		});
+	}
+
+	private static void refuseWhileMoving(LayoutDecision last) {
+		if (last.layout().isMoving()) {
+			throw LayoutRefusedException
+				.conflict("The change to layout %d is under way: wait until it is done, or abort it."
+					.formatted(last.layout().number()));
+		}
+	}
+
+	/**
+	 * Begins to change to the staged topology.
+	 * @param number that of the decision that has staged it
+	 * @return the decision, or {@link LayoutRefusedException}
+	 */
+	public Mono<LayoutDecision> apply(long number) {
+		return this.register.read().flatMap(last -> {
+			Topology staged = staged(last, number);
+			return Flux.merge(refuseUnlessReady(last.layout(), staged), refuseUnlessReachable(last.layout(), staged))
+				.then(this.register.decide(now -> {
+					staged(now, number);
+					return now.applying();
+				}));
+		}).doOnNext(this.node::decided);
+	}
+
+	private static Topology staged(LayoutDecision last, long number) {
+		refuseWhileMoving(last);
+		Topology staged = last.staged();
+		if (staged == null) {
+			throw LayoutRefusedException.conflict("Nothing is staged.");
+		}
+		if (last.number() != number) {
+			throw LayoutRefusedException
+				.conflict("Something else was staged meanwhile, as %d. Look at it before you apply it."
+					.formatted(last.number()));
+		}
+		return staged;
+	}
+
+	/** Refuses nodes to be added that do not wait for it with an empty store. */
+	private Mono<Void> refuseUnlessReady(Layout layout, Topology staged) {
+		return Flux.fromIterable(staged.members())
+			.filter(member -> !layout.topology().has(member))
+			.flatMap(added -> this.node.ask(added.address())
+				.onErrorMap(ex -> LayoutRefusedException
+					.impossible("%s cannot be added: it does not answer on its replica address. %s"
+						.formatted(added.address(), ex.getMessage())))
+				.doOnNext(answer -> {
+					if (answer.equals(LayoutNode.NOT_EMPTY)) {
+						throw LayoutRefusedException
+							.impossible("%s cannot be added: its store is not empty. Start it with an empty directory."
+								.formatted(added.address()));
+					}
+					if (!answer.equals(LayoutNode.WAITING)) {
+						throw LayoutRefusedException.impossible(
+								"%s cannot be added: it belongs to a cluster already, or did. Start it with an empty directory, and with the addresses of other nodes only in kvorum.cluster.nodes."
+									.formatted(added.address()));
+					}
+				}))
+			.then();
+	}
+
+	/**
+	 * Refuses a change that would wait for nodes for ever: those that stay have to be
+	 * there, and of those before the change all but a minority of each key's replicas.
+	 */
+	private Mono<Void> refuseUnlessReachable(Layout layout, Topology staged) {
+		return Flux.fromIterable(layout.topology().members())
+			.filterWhen(member -> this.node.ask(member.address()).hasElement().map(is -> !is).onErrorReturn(true))
+			.collectList()
+			.doOnNext(away -> {
+				List<String> staying = away.stream().filter(staged::has).map(Member::address).toList();
+				if (!staying.isEmpty()) {
+					throw LayoutRefusedException.impossible(
+							"%s do not answer and are to stay: start them first, or stage to remove or replace them."
+								.formatted(staying));
+				}
+				if (away.size() > layout.topology().tolerance()) {
+					throw LayoutRefusedException.impossible(
+							"%s do not answer, and what only they hold would be lost: start all but %d of them first."
+								.formatted(away.stream().map(Member::address).toList(), layout.topology().tolerance()));
+				}
+			})
+			.then();
+	}
+
+	/**
+	 * Gives up the change that is under way, or what is staged. All nodes have the
+	 * topology before the change again.
+	 * @return the decision, or {@link LayoutRefusedException} if it is too late
+	 */
+	public Mono<LayoutDecision> abort() {
+		return this.register.decide(last -> {
+			if (!last.layout().isMoving() && last.staged() == null) {
+				throw LayoutRefusedException.conflict(
+						"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
+			}
+			return last.aborting();
+		}).doOnNext(this.node::decided);
+	}
+
+	/** Decides that a change is over, if it still is the one under way. */
+	public Mono<LayoutDecision> finish(Layout layout) {
+		return this.register.decide(last -> (last.layout().number() == layout.number() && last.layout().isMoving())
+				? last.finishing() : last)
+			.doOnNext(this.node::decided);
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.kvorum.layout;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+
+import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.Condition.Tags;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What was decided last about the nodes of the cluster. It is an entry of the store like
+ * any other: linearizable, on as many nodes, and moved when nodes change. It changes by
+ * conditional writes only, so one of two decisions at the same time wins.
+ */
+public final class LayoutRegister {
+
+	private static final String CONTENT_TYPE = "text/plain";
+
+	/** How often a decision is tried if another one wins that does not forbid it. */
+	private static final int ATTEMPTS = 5;
+
+	private final KeyValueStore store;
+
+	private final Supplier<LayoutDecision> founding;
+
+	/**
+	 * The register of a cluster.
+	 * @param founding what holds until something is decided
+	 */
+	public LayoutRegister(KeyValueStore store, Supplier<LayoutDecision> founding) {
+		this.store = store;
+		this.founding = founding;
+	}
+
+	/** Reads the last decision. */
+	public Mono<LayoutDecision> read() {
+		return readWithIdentity().map(Known::decision);
+	}
+
+	private Mono<Known> readWithIdentity() {
+		return Mono
+			.defer(() -> this.store.get(InternalKeys.LAYOUT, this.store.policy().defaults(), OperationObserver.NONE))
+			.map(live -> new Known(decisionOf(live), live.identity()))
+			.switchIfEmpty(Mono.fromSupplier(() -> new Known(this.founding.get(), null)));
+	}
+
+	private static LayoutDecision decisionOf(Live live) {
+		return LayoutDecision.parse(new String(live.value().toBytes(), StandardCharsets.UTF_8));
+	}
+
+	/**
+	 * Replaces the last decision by another one.
+	 * @param next returns the decision that follows one, or throws what the result fails
+	 * with. It may be called several times.
+	 * @return the new decision
+	 */
+	public Mono<LayoutDecision> decide(UnaryOperator<LayoutDecision> next) {
+		return Mono.defer(() -> readWithIdentity().flatMap(known -> {
+			LayoutDecision decision = next.apply(known.decision);
+			Condition condition = (known.identity != null)
+					? new Condition(new Tags(false, Set.of(known.identity)), null) : new Condition(null, Tags.ANY);
+			return this.store
+				.put(InternalKeys.LAYOUT, WriteOptions.of(this.store.policy().defaults(), condition), CONTENT_TYPE,
+						Value.of(decision.toText().getBytes(StandardCharsets.UTF_8)), null, OperationObserver.NONE)
+				.thenReturn(decision);
+		})).retryWhen(reactor.util.retry.Retry.max(ATTEMPTS).filter(ConditionNotMetException.class::isInstance));
+	}
+
+	private record Known(LayoutDecision decision, @Nullable Version identity) {
+	}
+
+}
