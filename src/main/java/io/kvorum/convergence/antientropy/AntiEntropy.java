@@ -194,7 +194,7 @@ public final class AntiEntropy implements Comparison {
 
 	@Override
 	public boolean isComparedAnew(Member other) {
-		return this.log.isRepairedSinceMark(other);
+		return this.log.isCopiedSinceMark(other);
 	}
 
 	/**
@@ -505,14 +505,20 @@ public final class AntiEntropy implements Comparison {
 			return this.repair.repair(slices).doOnNext(result -> {
 				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
 				this.unreadable.addAll(result.unlisted);
-				BitSet settled = new BitSet();
-				slices.stream().filter(slice -> !result.unsettled.contains(slice)).forEach(settled::set);
-				done(settled);
+				done(sliceSet(slices, result.unsettled));
+				AntiEntropy.this.log.copied(this.peer.member, sliceSet(slices, result.lacking));
 			}).then();
+		}
+
+		private static BitSet sliceSet(List<Integer> slices, Set<Integer> without) {
+			BitSet set = new BitSet(Partitions.SLICES);
+			slices.stream().filter(slice -> !without.contains(slice)).forEach(set::set);
+			return set;
 		}
 
 		private void done(BitSet slices) {
 			AntiEntropy.this.log.repaired(this.peer.member, slices, this.beganMillis);
+			AntiEntropy.this.log.copied(this.peer.member, slices);
 			this.open.andNot(slices);
 			this.peer.slicesDone.addAndGet(slices.cardinality());
 		}

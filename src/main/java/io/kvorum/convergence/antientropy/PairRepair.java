@@ -124,6 +124,9 @@ final class PairRepair {
 		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
+		/** The unsettled slices in which this replica may lack what the peer has. */
+		final Set<Integer> lacking = new HashSet<>();
+
 		/** Entries that cannot be read, there or here, and were passed over. */
 		final Set<EntryHeader> unreadable = new HashSet<>();
 
@@ -135,17 +138,24 @@ final class PairRepair {
 		/** Stale entries that the peer is to hold, but of whose key it has no version. */
 		final Set<EntryHeader> alone = new HashSet<>();
 
-		private void leave(Key key) {
-			this.unsettled.add(Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key))));
+		private int leave(Key key) {
+			int slice = Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key)));
+			this.unsettled.add(slice);
+			return slice;
+		}
+
+		private void lack(Key key) {
+			this.lacking.add(leave(key));
 		}
 
 		private void passOver(EntryHeader header) {
-			leave(header.key());
+			lack(header.key());
 			this.unreadable.add(header);
 		}
 
 		private void passOver(int partition) {
 			this.unsettled.add(Partitions.sliceOf(partition));
+			this.lacking.add(Partitions.sliceOf(partition));
 			this.unlisted.add(partition);
 		}
 
@@ -284,7 +294,7 @@ final class PairRepair {
 					int partition = leaves.get(i).partition;
 					plan.add(mine.get(i), differences.get(i), rankOf(partition, self()),
 							rankOf(partition, PairRepair.this.peer.member()), PairRepair.this.placement::copiesOf,
-							PairRepair.this.manner.isSettled());
+							PairRepair.this.manner.isUnderWay(), PairRepair.this.manner.isSettled());
 				}
 				this.done += differences.size();
 				this.atOnce = Math.min(2 * this.atOnce, MAX_LEAVES);
@@ -297,21 +307,11 @@ final class PairRepair {
 		}
 
 		private Mono<Void> carryOut(Plan plan) {
-			List.of(plan.pull(), plan.push(), plan.alone()).forEach(this::leaveUnderWay);
+			plan.left().forEach(header -> this.result.leave(header.key()));
 			plan.alone().stream().filter(PairRepair.this.manner.isStale()).forEach(this.result.alone::add);
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
 			return pull(plan.pull(), this.result)
 				.then(PairRepair.this.manner.gives() ? push(plan.push(), this.result) : Mono.empty());
-		}
-
-		private void leaveUnderWay(List<EntryHeader> headers) {
-			headers.removeIf(header -> {
-				boolean underWay = PairRepair.this.manner.isUnderWay().test(header);
-				if (underWay) {
-					this.result.leave(header.key());
-				}
-				return underWay;
-			});
 		}
 
 	}
@@ -434,8 +434,10 @@ final class PairRepair {
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
+			EntryHeader header = this.wanted.get(key);
+			boolean isUnderWay = header != null && PairRepair.this.manner.isUnderWay().test(header);
 			return PairRepair.this.local.store(key, entry, Purpose.REPAIR, deadline())
-				.flatMap(reply -> acknowledged(PairRepair.this.local, key, reply, this.result))
+				.flatMap(reply -> acknowledged(PairRepair.this.local, key, reply, isUnderWay, this.result))
 				.onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
 		}
 
@@ -450,9 +452,10 @@ final class PairRepair {
 
 	/**
 	 * Completes if an entry was stored. If a promise has kept it back, leaves it and
-	 * settles its key: the next repair finds both replicas equal.
+	 * settles its key: the next repair finds both replicas equal. A write that may be
+	 * under way is not disturbed.
 	 */
-	private Mono<Void> acknowledged(Replica replica, Key key, Reply reply, Result result) {
+	private Mono<Void> acknowledged(Replica replica, Key key, Reply reply, boolean isUnderWay, Result result) {
 		if (reply instanceof Acknowledged) {
 			return Mono.empty();
 		}
@@ -460,8 +463,8 @@ final class PairRepair {
 		if (refusal == null) {
 			return Mono.error(RepairFailedException.of(replica.member(), reply));
 		}
-		result.leave(key);
-		return this.settling.settle(key, refusal.promise()).then();
+		result.lack(key);
+		return isUnderWay ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
 	}
 
 	private Mono<Void> push(List<EntryHeader> headers, Result result) {
@@ -504,7 +507,8 @@ final class PairRepair {
 				return Mono.empty();
 			}
 			return this.peer.store(header.key(), entry, Purpose.REPAIR, deadline())
-				.flatMap(stored -> acknowledged(this.peer, header.key(), stored, result))
+				.flatMap(stored -> acknowledged(this.peer, header.key(), stored, this.manner.isUnderWay().test(header),
+						result))
 				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
 				.then(this.pace.afterBytes(bytes));
 		});

@@ -38,7 +38,10 @@ public final class RepairLog {
 
 	private BitSet[] needs;
 
-	/** The slices that repairs have made equal that began after the last mark. */
+	/**
+	 * The slices of which this node has got whatever the other had, by repairs that began
+	 * after the last mark.
+	 */
 	private BitSet[] sinceMark;
 
 	/** The number of marks when the last repair with each member began. */
@@ -118,6 +121,14 @@ public final class RepairLog {
 	/** Notes that a repair made these slices equal to those of a member. */
 	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
 		slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
+	}
+
+	/**
+	 * Notes that this node has got whatever a member had of these slices when the last
+	 * repair with it began. The member may still lack something, as long as keys are
+	 * written all the time.
+	 */
+	synchronized void copied(Member member, BitSet slices) {
 		if (this.begunAt[member.index()] == this.marks) {
 			this.sinceMark[member.index()].or(slices);
 		}
@@ -133,8 +144,8 @@ public final class RepairLog {
 		needAll();
 	}
 
-	/** Whether all slices were repaired with a member since the last mark. */
-	public synchronized boolean isRepairedSinceMark(Member member) {
+	/** Whether this node has got whatever a member had at the last mark. */
+	public synchronized boolean isCopiedSinceMark(Member member) {
 		return this.sinceMark[member.index()].cardinality() == Partitions.SLICES;
 	}
 

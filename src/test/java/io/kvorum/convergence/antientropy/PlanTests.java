@@ -47,28 +47,28 @@ class PlanTests {
 	void whatIsNewerThereIsBroughtHereWhereItBelongs() {
 		Plan plan = plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 2, 0);
 
-		assertThat(plan).isEqualTo(new Plan(List.of(tombstone(NEW, 3)), List.of(), List.of()));
+		assertThat(plan).isEqualTo(new Plan(List.of(tombstone(NEW, 3)), List.of(), List.of(), List.of()));
 	}
 
 	@Test
 	void whatWasOverwrittenWithFewerCopiesIsOverwrittenHereTooThoughItDoesNotBelongHere() {
 		Plan plan = plan(List.of(live(OLD, 3)), List.of(live(NEW, 1)), 1, 0);
 
-		assertThat(plan).isEqualTo(new Plan(List.of(live(NEW, 1)), List.of(), List.of()));
+		assertThat(plan).isEqualTo(new Plan(List.of(live(NEW, 1)), List.of(), List.of(), List.of()));
 	}
 
 	@Test
 	void aNewerEntryIsGivenToAMemberThatHasAnOlderOne() {
 		assertThat(plan(List.of(live(NEW, 3)), List.of(live(OLD, 3)), 0, 2))
-			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 3)), List.of()));
+			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 3)), List.of(), List.of()));
 		assertThat(plan(List.of(live(NEW, 2)), List.of(live(OLD, 3)), 0, 2))
-			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 2)), List.of()));
+			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 2)), List.of(), List.of()));
 	}
 
 	@Test
 	void whatIsMissingThereIsGivenAndKnownToBeHereAlone() {
 		assertThat(plan(List.of(live(OLD, 3)), List.of(), 0, 2))
-			.isEqualTo(new Plan(List.of(), List.of(live(OLD, 3)), List.of(live(OLD, 3))));
+			.isEqualTo(new Plan(List.of(), List.of(live(OLD, 3)), List.of(live(OLD, 3)), List.of()));
 	}
 
 	@Test
@@ -89,6 +89,29 @@ class PlanTests {
 			.containsExactly(tombstone(NEW, 3));
 		assertThat(plan(List.of(live(OLD, 3)), List.of(tombstone(NEW, 3)), 0, 1, EntryHeader::tombstone).pull())
 			.containsExactly(tombstone(NEW, 3));
+	}
+
+	@Test
+	void whatMayBeUnderWayIsLeftToItsWriteButBroughtHere() {
+		assertThat(youngPlan(List.of(live(NEW, 3)), List.of(live(OLD, 3)), 0, 2))
+			.isEqualTo(new Plan(List.of(), List.of(), List.of(), List.of(live(NEW, 3))));
+		assertThat(youngPlan(List.of(live(NEW, 3)), List.of(), 0, 2))
+			.isEqualTo(new Plan(List.of(), List.of(), List.of(), List.of(live(NEW, 3))));
+		assertThat(youngPlan(List.of(live(OLD, 3)), List.of(live(NEW, 3)), 0, 2))
+			.isEqualTo(new Plan(List.of(live(NEW, 3)), List.of(), List.of(), List.of()));
+	}
+
+	/** Its write does not bring it there, however often the key is written. */
+	@Test
+	void whatMayBeUnderWayIsGivenToAMemberWhoseOlderEntryDoesNotBelongThere() {
+		assertThat(youngPlan(List.of(live(NEW, 3)), List.of(live(OLD, 3)), 0, 3))
+			.isEqualTo(new Plan(List.of(), List.of(live(NEW, 3)), List.of(), List.of()));
+		assertThat(youngPlan(List.of(live(OLD, 3)), List.of(live(NEW, 3)), 3, 0))
+			.isEqualTo(new Plan(List.of(live(NEW, 3)), List.of(), List.of(), List.of()));
+	}
+
+	private static Plan youngPlan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank) {
+		return plan(mine, theirs, myRank, theirRank, header -> header.version().equals(NEW), _ -> false);
 	}
 
 	@SeededTest
@@ -139,12 +162,17 @@ class PlanTests {
 
 	private static Plan plan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank,
 			Predicate<EntryHeader> isOldTombstone) {
+		return plan(mine, theirs, myRank, theirRank, _ -> false, isOldTombstone);
+	}
+
+	private static Plan plan(List<EntryHeader> mine, List<EntryHeader> theirs, int myRank, int theirRank,
+			Predicate<EntryHeader> isUnderWay, Predicate<EntryHeader> isOldTombstone) {
 		Leaf leaf = Leaf.of(0, mine, HASH);
 		Leaf received = Messages.readLeaves(Messages.compare(List.of(leaf)).body()).getFirst();
 		byte[] answer = Messages.differences(List.of(Difference.between(received, theirs, HASH)), PlanTests::copies);
 		Plan plan = Plan.nothing();
 		plan.add(mine, Messages.readDifferences(answer, List.of(leaf)).getFirst(), myRank, theirRank, PlanTests::copies,
-				isOldTombstone);
+				isUnderWay, isOldTombstone);
 		return plan;
 	}
 

@@ -87,6 +87,26 @@ class RepairLogTests {
 	}
 
 	@Test
+	void onlyRepairsThatBeganAfterTheMarkBringWhatAMemberHad() {
+		Member other = OTHERS.getFirst();
+		BitSet all = this.log.takeNeeds(other);
+		this.log.mark();
+		this.log.copied(other, all);
+		assertThat(this.log.isCopiedSinceMark(other)).as("it began before").isFalse();
+
+		this.log.takeNeeds(other);
+		BitSet some = (BitSet) all.clone();
+		some.clear(7);
+		this.log.copied(other, some);
+		assertThat(this.log.isCopiedSinceMark(other)).as("all but one slice").isFalse();
+		some.flip(0, Partitions.SLICES);
+		this.log.takeNeeds(other);
+		this.log.copied(other, some);
+		assertThat(this.log.isCopiedSinceMark(other)).isTrue();
+		assertThat(this.log.repaired(other, 7)).as("not made equal").isEqualTo(RepairLog.NEVER);
+	}
+
+	@Test
 	void whatIsMissingHereMayBeOnAnyOther() {
 		OTHERS.forEach(this.log::takeNeeds);
 		this.log.need(TOPOLOGY.members().getFirst(), 7);
