@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
@@ -16,23 +17,21 @@ import reactor.core.publisher.Mono;
  * A design with one shortcut in a change of the topology.
  *
  * @param counts the operations of a node in a change
- * @param accepts which other topologies a node works with besides those that it should
+ * @param acceptsAll whether a node works with any other, whatever its topology is
  * @param compares whether a node is compared with others before it is synced
- * @param waits whether the operator waits until the change is done
+ * @param drains whether others are told of a layout only when earlier operations are over
  */
-record ChangeMutant(String name, UnaryOperator<Parts> counts, Acceptance accepts, boolean compares,
-		boolean waits) implements Design {
+record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll, boolean compares,
+		boolean drains) implements Design {
 
 	static Stream<ChangeMutant> all() {
-		return Stream.of(
-				new ChangeMutant("replicas before the change only", ChangeMutant::before, Acceptance.USUAL, true, true),
-				new ChangeMutant("replicas after the change only", ChangeMutant::after, Acceptance.USUAL, true, true),
-				new ChangeMutant("nodes before the change are never refused", UnaryOperator.identity(), Acceptance.ANY,
-						true, true),
-				new ChangeMutant("nodes after the change are never refused", UnaryOperator.identity(), Acceptance.AFTER,
-						true, true),
-				new ChangeMutant("synced without a comparison", UnaryOperator.identity(), Acceptance.USUAL, false,
-						true));
+		return Stream.of(new ChangeMutant("replicas before the change only", ChangeMutant::before, false, true, true),
+				new ChangeMutant("replicas after the change only", ChangeMutant::after, false, true, true),
+				new ChangeMutant("nodes before the change are never refused", UnaryOperator.identity(), true, true,
+						true),
+				new ChangeMutant("synced without a comparison", UnaryOperator.identity(), false, false, true),
+				new ChangeMutant("others are told before earlier operations are over", UnaryOperator.identity(), false,
+						true, false));
 	}
 
 	private static Parts before(Parts parts) {
@@ -81,29 +80,18 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, Acceptance accepts
 	}
 
 	@Override
-	public boolean waitsForChange() {
-		return this.waits;
+	public boolean drains() {
+		return this.drains;
 	}
 
 	@Override
 	public boolean accepts(boolean usual, Topology own, Topology other) {
-		return usual || switch (this.accepts) {
-			case USUAL -> false;
-			case AFTER -> own.parts().getLast().fingerprint() == other.fingerprint();
-			case ANY -> true;
-		};
+		return usual || this.acceptsAll;
 	}
 
 	@Override
-	public double mistakes() {
-		return (this.accepts == Acceptance.AFTER) ? 0.3 : Design.super.mistakes();
-	}
-
-	/** The other topologies that a node works with besides those that it should. */
-	enum Acceptance {
-
-		USUAL, AFTER, ANY
-
+	public Duration longestWrite(Chance chance) {
+		return this.drains ? Design.super.longestWrite(chance) : Duration.ofSeconds(30);
 	}
 
 	@Override

@@ -7,11 +7,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
-import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Key;
 import io.kvorum.testing.history.Linearizability;
 import io.kvorum.simulation.SimulatedClient.Numbers;
@@ -22,8 +20,8 @@ import io.kvorum.testing.history.Violation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One history in which an operator changes the nodes of the cluster, several times, by
- * two restarts of each node, while clients work and things go wrong.
+ * One history in which an operator changes the nodes of the cluster, several times, while
+ * clients work and things go wrong. The nodes take each layout while they serve.
  */
 final class ChangeSimulation {
 
@@ -75,9 +73,6 @@ final class ChangeSimulation {
 	/** The indexes of the nodes that were removed: they do not come back. */
 	private final Set<Integer> removed = new HashSet<>();
 
-	/** The indexes of the nodes that get the topology after the change at once. */
-	private final Set<Integer> mistaken = new HashSet<>();
-
 	/** The index of a node that died before the change under way; -1 for none. */
 	private int dead = -1;
 
@@ -88,6 +83,9 @@ final class ChangeSimulation {
 
 	/** Whether clients work between the changes only. */
 	private final boolean isQuiet;
+
+	/** The layout that was decided last. */
+	private Layout newest;
 
 	private ChangeSimulation(long seed, Design design, boolean logged) {
 		this.seed = seed;
@@ -100,6 +98,8 @@ final class ChangeSimulation {
 		this.present = TOPOLOGIES.get(this.chance.below(3));
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario,
 				SimulatedCluster.topologyOf(this.present), design, ConvergenceSettings.any(this.chance), logged);
+		this.cluster.limitWrites(this.design.longestWrite(this.chance));
+		this.newest = new Layout(0, SimulatedCluster.topologyOf(this.present));
 		for (int i = 0; i < this.scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
 		}
@@ -136,6 +136,7 @@ final class ChangeSimulation {
 					() -> this.present.stream().map(this.cluster.nodes()::get).allMatch(SimulatedNode::mayVote), () -> {
 						work();
 						later(0.2, 3, this::change);
+						this.cluster.nodes().forEach(this::look);
 					}));
 		this.cluster.timeline().after(LONGEST_HISTORY, () -> {
 			this.cluster.fail("the history does not end");
@@ -182,49 +183,86 @@ final class ChangeSimulation {
 		}
 		mayDie(next);
 		this.cluster.trouble(TROUBLE);
-		List<Integer> after = next;
 		long number = this.number + 1;
 		this.number += 2;
 		Layout both = new Layout(number,
-				Topology.changing(SimulatedCluster.topologyOf(this.present), SimulatedCluster.topologyOf(after)));
-		List<Integer> all = shuffled(IntStream.range(0, POOL)
-			.filter(node -> this.present.contains(node) || after.contains(node))
-			.boxed()
-			.toList());
+				Topology.changing(SimulatedCluster.topologyOf(this.present), SimulatedCluster.topologyOf(next)));
 		this.cluster.log().add(() -> "the operator begins " + both);
-		Layout stable = both.moved(number + 1);
-		List<Integer> wrong = after.stream().filter(node -> this.chance.of(this.design.mistakes())).toList();
-		wrong.forEach(this.mistaken::add);
-		restart(all, both, () -> correct(wrong, both, () -> waitUntilDone(after, () -> {
-			this.cluster.log().add(() -> "the operator ends " + both);
-			restart(shuffled(after), stable, () -> {
-				this.present.stream()
-					.filter(node -> !after.contains(node))
-					.map(this.cluster.nodes()::get)
-					.forEach(node -> {
-						if (node.isStarted()) {
-							node.crash();
-						}
-					});
-				this.present.stream().filter(node -> !after.contains(node)).forEach(this.removed::add);
-				this.present = after;
-				work();
-				later(0.1, 20, this::change);
-			});
-		})));
+		decide(both, next);
 	}
 
-	/** Gives nodes both topologies that have only got the one after the change. */
-	private void correct(List<Integer> wrong, Layout both, Runnable then) {
-		if (wrong.isEmpty()) {
-			then.run();
+	/** Has a node look for a newer layout, again and again, and take it. */
+	private void look(SimulatedNode node) {
+		later(0.1, this.chance.of(0.1) ? 20 : 3, () -> {
+			if (node.isUp() && !this.cluster.network().isIsolated(node.index())) {
+				node.take(this.newest);
+			}
+			look(node);
+		});
+	}
+
+	/** Begins a change that the nodes take while they serve. */
+	private void decide(Layout both, List<Integer> after) {
+		List<Integer> before = this.present;
+		List<SimulatedNode> added = nodesOf(after.stream().filter(node -> !before.contains(node)).toList());
+		this.newest = both;
+		added.forEach(node -> {
+			this.cluster.configure(node, both);
+			later(0.01, this.chance.of(0.2) ? 20 : 2, node::start);
+		});
+		someWork(this.isQuiet ? 0 : 4);
+		if (this.dead < 0 && this.chance.of(this.design.aborts())) {
+			later(0.01, 40, () -> abort(both, added));
 			return;
 		}
-		someWork(this.isQuiet ? 0 : 3);
-		later(0.2, 40, () -> {
-			wrong.forEach(this.mistaken::remove);
-			restart(wrong, both, then);
+		await(STUCK, LONGEST_CHANGE, () -> nodesOf(after).stream().anyMatch(ChangeSimulation::isOver), () -> {
+			if (this.dead >= 0) {
+				// It is within reach again, if it lives, and clients still ask it.
+				this.dead = -1;
+				this.cluster.network().heal();
+				someWork(4);
+			}
+			later(0.01, this.chance.of(0.3) ? 20 : 3, () -> finish(both, after));
 		});
+	}
+
+	private void finish(Layout both, List<Integer> after) {
+		this.cluster.log().add(() -> "the operator ends " + both);
+		List<Integer> leaving = this.present.stream().filter(node -> !after.contains(node)).toList();
+		this.newest = both.moved(both.number() + 1);
+		this.present = after;
+		leave(leaving);
+	}
+
+	/** Gives up a change, unless it is over. */
+	private void abort(Layout both, List<SimulatedNode> added) {
+		this.cluster.log().add(() -> "the operator gives up " + both);
+		this.newest = both.aborted(both.number() + 1);
+		leave(added.stream().map(SimulatedNode::index).toList());
+	}
+
+	/** Stops nodes for good once all others have a layout without them. */
+	private void leave(List<Integer> leaving) {
+		this.removed.addAll(leaving);
+		Layout layout = this.newest;
+		someWork(this.isQuiet ? 0 : 2);
+		await("a layout is not taken ", LONGEST_CHANGE,
+				() -> nodesOf(this.present).stream()
+					.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == layout.number()),
+				() -> {
+					nodesOf(leaving).stream().filter(SimulatedNode::isStarted).forEach(SimulatedNode::die);
+					work();
+					later(0.1, 20, this::change);
+				});
+	}
+
+	private List<SimulatedNode> nodesOf(List<Integer> indexes) {
+		return indexes.stream().map(this.cluster.nodes()::get).toList();
+	}
+
+	private static boolean isOver(SimulatedNode node) {
+		Convergence convergence = node.convergence();
+		return convergence != null && node.isSettled() && node.layout().isMoving() && convergence.isOver();
 	}
 
 	private boolean mayBe(List<Integer> next) {
@@ -247,59 +285,6 @@ final class ChangeSimulation {
 		}
 	}
 
-	private List<Integer> shuffled(List<Integer> nodes) {
-		List<Integer> order = new ArrayList<>();
-		nodes.forEach(node -> order.add(this.chance.below(order.size() + 1), node));
-		return order;
-	}
-
-	/** Restarts one node after the other with another topology. */
-	private void restart(List<Integer> order, Layout layout, Runnable then) {
-		if (order.isEmpty()) {
-			then.run();
-			return;
-		}
-		if (order.getFirst() != this.dead) {
-			SimulatedNode node = this.cluster.nodes().get(order.getFirst());
-			if (node.isStarted()) {
-				node.crash();
-			}
-			this.cluster.configure(node,
-					this.mistaken.contains(node.index()) ? layout.moved(layout.number() + 1) : layout);
-			this.cluster.timeline().after(this.chance.nanos(1, 500), () -> {
-				if (!node.isStarted()) {
-					node.start();
-				}
-			});
-		}
-		if (!this.isQuiet && this.chance.of(0.5)) {
-			work();
-		}
-		later(0.05, this.chance.of(0.2) ? 20 : 3, () -> restart(order.subList(1, order.size()), layout, then));
-	}
-
-	private void waitUntilDone(List<Integer> after, Runnable then) {
-		if (!this.design.waitsForChange()) {
-			later(0.05, 10, then);
-			return;
-		}
-		someWork(this.isQuiet ? 0 : 3);
-		await(STUCK, LONGEST_CHANGE,
-				() -> after.stream().map(this.cluster.nodes()::get).allMatch(ChangeSimulation::isDone), () -> {
-					if (this.dead >= 0) {
-						// It is within reach again, if it lives, and clients still ask
-						// it.
-						this.dead = -1;
-						this.cluster.network().heal();
-						someWork(4);
-					}
-					if (this.chance.of(0.5)) {
-						work();
-					}
-					later(0.01, 3, then);
-				});
-	}
-
 	private void someWork(int bursts) {
 		if (bursts > 0) {
 			later(0.2, 10, () -> {
@@ -309,15 +294,10 @@ final class ChangeSimulation {
 		}
 	}
 
-	private static boolean isDone(SimulatedNode node) {
-		Convergence convergence = node.convergence();
-		return convergence != null && convergence.change().step() == Step.DONE;
-	}
-
 	private static String describe(SimulatedNode node) {
 		Convergence convergence = node.convergence();
-		return (convergence == null) ? "down"
-				: convergence.state().withheldBecause() + " " + convergence.changeStatus();
+		return (convergence == null) ? "down" : "%s %s %s".formatted(convergence.state().withheldBecause(),
+				convergence.changeStatus(), node.layout());
 	}
 
 	private void await(String what, long nanos, BooleanSupplier condition, Runnable then) {

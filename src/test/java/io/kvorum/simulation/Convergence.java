@@ -35,6 +35,8 @@ import io.kvorum.replication.Replica;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -66,9 +68,12 @@ final class Convergence {
 
 	private final ExpiryHorizon horizon;
 
-	private final CollectedTombstones collected = new CollectedTombstones();
+	private final CollectedTombstones collected;
 
 	private final ChangeState change;
+
+	/** What runs for this layout. */
+	private final Disposable.Composite running = Disposables.composite();
 
 	private @Nullable AntiEntropy antiEntropy;
 
@@ -85,12 +90,49 @@ final class Convergence {
 		this.design = design;
 		this.chance = chance;
 		this.index = new SimulatedIndex(node);
+		this.collected = new CollectedTombstones();
 		this.record = new SimulatedRecord(node.disk());
 		this.state = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
 		this.change = new ChangeState(layout, this.record);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
+	}
+
+	/** Goes on with another layout that the disk has. */
+	private Convergence(Convergence before, Layout layout, RendezvousPlacement placement, ChangeState change) {
+		this.node = before.node;
+		this.layout = layout;
+		this.topology = layout.topology();
+		this.placement = placement;
+		this.settings = before.settings;
+		this.design = before.design;
+		this.chance = before.chance;
+		this.index = before.index;
+		this.record = before.record;
+		this.state = before.state;
+		this.change = change;
+		this.horizon = before.horizon;
+		this.collected = before.collected;
+		this.state.become(this.topology, this.node.member(),
+				new Responder(this.index, this.index, placement, this.topology, this.node.member()));
+	}
+
+	/** Ends what runs, and goes on with another layout that the disk has. */
+	Convergence become(Layout layout, RendezvousPlacement placement, ChangeState change) {
+		this.running.dispose();
+		return new Convergence(this, layout, placement, change);
+	}
+
+	/** Begins the change of the layout, which others are told of from now on. */
+	void announce() {
+		this.change.announce();
+		beginChange();
+	}
+
+	/** Whether the change is over on each node. */
+	boolean isOver() {
+		return this.changeover != null && this.changeover.isOver();
 	}
 
 	NodeState state() {
@@ -132,7 +174,7 @@ final class Convergence {
 		return this.antiEntropy != null && this.antiEntropy.isConverged();
 	}
 
-	/** Begins all of it. */
+	/** Begins all of it but the change of the layout. */
 	MissedStores run(Replica local, List<Replica> replicas) {
 		SimulatedNode node = this.node;
 		Alarms alarms = node.alarms();
@@ -159,7 +201,6 @@ final class Convergence {
 				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, () -> {
 				}, node.time(), alarms);
 		this.changeover = changeover;
-		begin(changeover.run());
 		if (this.design.repairs()) {
 			begin(handoff.run());
 			begin(repairing.run());
@@ -171,6 +212,13 @@ final class Convergence {
 			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))
 			.repeat());
 		return handoff;
+	}
+
+	/** Begins the change of the layout. */
+	void beginChange() {
+		if (this.changeover != null) {
+			begin(this.changeover.run());
+		}
 	}
 
 	private RepairLog repairLog(NodeRecord record) {
@@ -185,8 +233,8 @@ final class Convergence {
 	}
 
 	private void begin(Flux<?> work) {
-		work.subscribe(_ -> {
-		}, this.node::fail);
+		this.running.add(work.subscribe(_ -> {
+		}, this.node::fail));
 	}
 
 	/** As the storage engine does: what has expired long ago becomes a tombstone. */

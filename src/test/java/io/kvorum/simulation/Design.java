@@ -86,11 +86,6 @@ interface Design {
 		return usual;
 	}
 
-	/** The chance that a node gets the topology after a change too early. */
-	default double mistakes() {
-		return 0.05;
-	}
-
 	/** How a node is compared with others in a change of the topology. */
 	default Comparison comparison(Comparison usual) {
 		return usual;
@@ -101,9 +96,22 @@ interface Design {
 		return usual;
 	}
 
-	/** Whether a change is done before any node has the topology after it. */
-	default boolean waitsForChange() {
+	/**
+	 * Whether a node that takes another layout tells others only once the operations that
+	 * it began with the one before are over.
+	 */
+	default boolean drains() {
 		return true;
+	}
+
+	/** The chance that a change is given up. */
+	default double aborts() {
+		return 0.25;
+	}
+
+	/** The limit of the time of a write while layouts change. */
+	default Duration longestWrite(Chance chance) {
+		return Duration.ofSeconds(2 + chance.below(10));
 	}
 
 	default Manners disk() {

@@ -21,6 +21,13 @@ interface Operations {
 
 	Mono<Version> delete(Key key, WriteOptions options);
 
+	/**
+	 * Goes on with other nodes; operations under way do so with those they began with.
+	 */
+	default void become(Parts parts) {
+		throw new UnsupportedOperationException("these nodes do not change");
+	}
+
 	/** The values of all keys that have one, in pages of about so many bytes. */
 	Mono<Map<Key, Integer>> range(int pageBytes);
 

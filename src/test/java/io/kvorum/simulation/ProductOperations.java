@@ -49,7 +49,9 @@ final class ProductOperations implements Operations {
 
 	private final Coordinator coordinator;
 
-	private final Parts parts;
+	private Parts parts;
+
+	private final Ranges ranges;
 
 	/** Of the default number of replicas. */
 	private final int factor;
@@ -65,12 +67,23 @@ final class ProductOperations implements Operations {
 		this.parts = parts;
 		this.factor = factorOfRanges;
 		SimulatedNode node = parts.node();
-		ReadRepair repair = new ReadRepair(node.time(), WRITE_TIMEOUT, CoordinationEvents.NONE);
+		ReadRepair repair = new ReadRepair(node.time(), node.longestWrite(), CoordinationEvents.NONE);
 		repair.run().subscribe();
-		this.coordinator = new Coordinator(new View(parts.placement(), node.member(), parts.replicas(), parts.policy()),
-				parts.clock(), node.time(),
-				new CoordinationSettings(READ_TIMEOUT, WRITE_TIMEOUT, Duration.ofMillis(35), IDEMPOTENCY), repair,
-				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, ranges(PAGE_BYTES));
+		this.ranges = ranges(PAGE_BYTES);
+		this.coordinator = new Coordinator(viewOf(parts), parts.clock(), node.time(),
+				new CoordinationSettings(READ_TIMEOUT, node.longestWrite(), Duration.ofMillis(35), IDEMPOTENCY), repair,
+				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, this.ranges);
+	}
+
+	private static View viewOf(Parts parts) {
+		return new View(parts.placement(), parts.node().member(), parts.replicas(), parts.policy());
+	}
+
+	@Override
+	public void become(Parts next) {
+		this.parts = next;
+		this.ranges.become(next.node().topology(), next.node().member(), next.replicas());
+		this.coordinator.become(viewOf(next));
 	}
 
 	Mono<Held> settle(Key key, Version least) {

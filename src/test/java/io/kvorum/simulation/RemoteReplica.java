@@ -37,6 +37,7 @@ final class RemoteReplica implements Replica {
 	/** The other node, in the topology of the one that asks. */
 	private final Member member;
 
+	/** The topology of the node that asks, for which this replica was made. */
 	private final Topology topology;
 
 	private long awayUntil;
@@ -98,7 +99,7 @@ final class RemoteReplica implements Replica {
 
 	@Override
 	public boolean isOfSameTopology() {
-		return this.to.topology().fingerprint() == this.topology.fingerprint();
+		return this.to.told().fingerprint() == this.topology.fingerprint();
 	}
 
 	private boolean isAway() {
@@ -133,8 +134,11 @@ final class RemoteReplica implements Replica {
 		/** Until the node that sent it crashes. */
 		private final BooleanSupplier isAwaited = RemoteReplica.this.from.life();
 
-		/** Of the other node, when this was sent. */
-		private final long topology = RemoteReplica.this.to.topology().fingerprint();
+		/** What the node that asks said of its topology when this was sent. */
+		private final Topology told = RemoteReplica.this.from.toldTo(RemoteReplica.this.to);
+
+		/** The topology that the other node had started with when this was sent. */
+		private final long startedWith = RemoteReplica.this.to.startedWith().fingerprint();
 
 		private boolean answered;
 
@@ -172,8 +176,8 @@ final class RemoteReplica implements Replica {
 		private void arrive(boolean firstTime) {
 			SimulatedNode node = RemoteReplica.this.to;
 			Replica replica = node.replica();
-			boolean isRestarted = node.topology().fingerprint() != this.topology;
-			if (replica != null && (isRestarted || !node.accepts(RemoteReplica.this.topology))) {
+			boolean isRestarted = node.startedWith().fingerprint() != this.startedWith;
+			if (replica != null && (isRestarted || !node.accepts(this.told))) {
 				if (firstTime) {
 					answer(Failed.notDone(Reason.REFUSED, "another topology"));
 				}
@@ -182,7 +186,7 @@ final class RemoteReplica implements Replica {
 				Deadline deadline = new Deadline(node.time().nanos() + this.remaining);
 				this.what.apply(replica, deadline).subscribe(reply -> {
 					// A node that is refused meanwhile has lost its streams.
-					if (firstTime && node.accepts(RemoteReplica.this.topology)) {
+					if (firstTime && node.accepts(this.told)) {
 						answer(reply);
 					}
 				}, node::fail);

@@ -235,7 +235,7 @@ final class SimulatedClient {
 
 		private long limitNanos() {
 			long timeout = (this.kind == Kind.GET) ? ProductOperations.READ_TIMEOUT.toNanos()
-					: ProductOperations.WRITE_TIMEOUT.toNanos();
+					: SimulatedClient.this.cluster.longestWrite().toNanos();
 			long disk = SimulatedClient.this.cluster.scenario().diskHangs() ? SimulatedDisk.WRITE_LIMIT_NANOS : 0;
 			return timeout + disk + SLACK_NANOS;
 		}

@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Arrays;
@@ -13,6 +14,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.InternalKeys;
@@ -63,6 +65,9 @@ final class SimulatedCluster {
 	private final Map<Integer, Version> etags = new HashMap<>();
 
 	private final Map<Version, Integer> values = new HashMap<>();
+
+	/** The limit of the time of a write. */
+	private Duration longestWrite = ProductOperations.WRITE_TIMEOUT;
 
 	private Moments moments = Moments.USUAL;
 
@@ -134,6 +139,11 @@ final class SimulatedCluster {
 	@Nullable Convergence convergenceOf(SimulatedNode node) {
 		return (this.convergence != null) ? new Convergence(node, node.layout(), placement(node.topology()),
 				this.convergence, this.design, this.chance.split()) : null;
+	}
+
+	/** What makes the replica of a node equal to others, with another layout. */
+	Convergence following(Convergence before, Layout layout, ChangeState change) {
+		return before.become(layout, placement(layout.topology()), change);
 	}
 
 	SimulatedNetwork network() {
@@ -340,6 +350,15 @@ final class SimulatedCluster {
 
 	SimulatedNode any() {
 		return this.nodes.get(this.chance.below(this.nodes.size()));
+	}
+
+	/** Limits the time of writes, on nodes that start from now on. */
+	void limitWrites(Duration longest) {
+		this.longestWrite = longest;
+	}
+
+	Duration longestWrite() {
+		return this.longestWrite;
 	}
 
 	/** Puts everything right. */

@@ -100,6 +100,16 @@ final class SimulatedNetwork {
 		}
 	}
 
+	/** Whether one node reaches no other one, nor is reached. */
+	boolean isIsolated(int node) {
+		for (int other = 0; other < this.cut.length; other++) {
+			if (other != node && (!this.cut[node][other] || !this.cut[other][node])) {
+				return false;
+			}
+		}
+		return true;
+	}
+
 	void heal() {
 		this.log.add(() -> "cuts are healed");
 		for (boolean[] links : this.cut) {

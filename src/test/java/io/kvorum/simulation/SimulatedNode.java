@@ -1,19 +1,25 @@
 package io.kvorum.simulation;
 
+import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
@@ -21,6 +27,7 @@ import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -29,12 +36,39 @@ import reactor.core.publisher.Mono;
  */
 final class SimulatedNode {
 
+	private static final long LAYOUT_INTERVAL = Duration.ofMillis(200).toNanos();
+
+	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
+
+	/** What operations may take longer than their limit. */
+	private static final Duration MARGIN = Duration.ofMillis(100);
+
+	private static final long STREAMS_TOLD = Duration.ofSeconds(1).toNanos();
+
 	private final SimulatedCluster cluster;
 
 	private final int index;
 
-	/** The layout that it has been started with last. */
+	/** The layout that it works with. */
 	private Layout layout;
+
+	/** The topology that it has been started with last. */
+	private Topology startedWith;
+
+	/** What it says of its topology to others. */
+	private Topology told;
+
+	/** The replicas and the clock of its present life. */
+	private @Nullable HybridLogicalClock clock;
+
+	/** Gets what operations miss, whatever layout they began with. */
+	private MissedStores missedStores = MissedStores.NONE;
+
+	/** The topology of the operations that begin now. */
+	private Topology served;
+
+	/** Whether others know of its layout. */
+	private boolean isSettled = true;
 
 	private final SimulatedTime time;
 
@@ -72,6 +106,9 @@ final class SimulatedNode {
 		this.cluster = cluster;
 		this.index = index;
 		this.layout = layout;
+		this.startedWith = layout.topology();
+		this.told = layout.topology();
+		this.served = layout.topology();
 		double skew = scenario.skewMillis();
 		this.time = new SimulatedTime(cluster.timeline(), chance.between(-skew, skew), chance.between(0.999, 1.001),
 				chance.between(0, 1L << 50));
@@ -83,7 +120,13 @@ final class SimulatedNode {
 		if (this.dead) {
 			return;
 		}
-		this.layout = this.cluster.layoutOf(this);
+		Layout configured = this.cluster.layoutOf(this);
+		Layout recorded = ChangeState.layoutIn(new SimulatedRecord(this.disk));
+		this.layout = (recorded != null && recorded.number() > configured.number()) ? recorded : configured;
+		this.startedWith = this.layout.topology();
+		this.told = this.layout.topology();
+		this.served = this.layout.topology();
+		this.isSettled = true;
 		this.starts++;
 		this.started = true;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
@@ -112,6 +155,21 @@ final class SimulatedNode {
 
 	private void serve(HybridLogicalClock clock, @Nullable Convergence convergence) {
 		log(() -> "serves with " + this.layout);
+		this.clock = clock;
+		List<Replica> replicas = begin(clock, convergence);
+		if (convergence != null) {
+			convergence.beginChange();
+		}
+		this.operations = this.cluster.design().operations(partsOf(replicas, clock));
+	}
+
+	private Parts partsOf(List<Replica> replicas, HybridLogicalClock clock) {
+		return this.cluster.partsOf(this, replicas, clock,
+				(member, key, entry, why) -> this.missedStores.missed(member, key, entry, why));
+	}
+
+	/** Makes the replicas of the present layout, and begins to make them equal. */
+	private List<Replica> begin(HybridLogicalClock clock, @Nullable Convergence convergence) {
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
 				: VotingRight.TRUSTED;
@@ -122,8 +180,109 @@ final class SimulatedNode {
 				new LocalReplica(member(), this.disk, clock, this.time, standing, queries, isCollected), this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
-		MissedStores missedStores = (convergence != null) ? convergence.run(local, replicas) : MissedStores.NONE;
-		this.operations = this.cluster.design().operations(this.cluster.partsOf(this, replicas, clock, missedStores));
+		this.missedStores = (convergence != null) ? toMembers(convergence.run(local, replicas)) : MissedStores.NONE;
+		return replicas;
+	}
+
+	/** Operations that began with an earlier layout name its members. */
+	private MissedStores toMembers(MissedStores missedStores) {
+		Topology topology = topology();
+		return (member, key, entry, why) -> topology.members()
+			.stream()
+			.filter(present -> present.id() == member.id())
+			.forEach(present -> missedStores.missed(present, key, entry, why));
+	}
+
+	/** Takes another layout while it serves, as the product does. */
+	void take(Layout next) {
+		Convergence before = this.convergence;
+		if (before == null || next.number() <= this.layout.number() || !next.topology().has(addressOf())) {
+			return;
+		}
+		this.isSettled = false;
+		ChangeState change = new ChangeState(next, new SimulatedRecord(this.disk));
+		BooleanSupplier life = life();
+		change.adopt(next.topology().member(addressOf()), mayVote()).subscribe(_ -> {
+		}, error -> log("cannot take a layout: " + error.getMessage()), () -> {
+			if (life.getAsBoolean() && before == this.convergence) {
+				prepare(next, before, change);
+			}
+		});
+	}
+
+	private String addressOf() {
+		return SimulatedCluster.addressOf(this.index);
+	}
+
+	private void prepare(Layout next, Convergence before, ChangeState change) {
+		log(() -> "takes " + next);
+		this.layout = next;
+		Convergence convergence = this.cluster.following(before, next, change);
+		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
+		List<Replica> added = replicas.stream()
+			.filter(replica -> !this.served.has(replica.member()) && !replica.member().equals(member()))
+			.toList();
+		awaitNewNodes(convergence, replicas, added);
+	}
+
+	private void awaitNewNodes(Convergence convergence, List<Replica> replicas, List<Replica> added) {
+		if (this.convergence != convergence) {
+			return;
+		}
+		BooleanSupplier life = life();
+		Flux.fromIterable(added)
+			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT)))
+			.all(reply -> !(reply instanceof Failed))
+			.subscribe(allAnswer -> {
+				if (!life.getAsBoolean()) {
+					return;
+				}
+				if (!allAnswer) {
+					after(LAYOUT_INTERVAL, () -> awaitNewNodes(convergence, replicas, added));
+				}
+				else if (this.convergence == convergence) {
+					serveWith(convergence, replicas);
+				}
+			}, this::fail);
+	}
+
+	private void serveWith(Convergence convergence, List<Replica> replicas) {
+		log(() -> "needs replicas of " + this.layout);
+		Objects.requireNonNull(this.operations).become(partsOf(replicas, Objects.requireNonNull(this.clock)));
+		this.served = topology();
+		long draining = this.cluster.design().drains() ? this.cluster.longestWrite().plus(MARGIN).toNanos() : 0;
+		after(draining, () -> {
+			if (this.convergence == convergence) {
+				this.told = topology();
+			}
+		});
+		after(draining + STREAMS_TOLD, () -> {
+			if (this.convergence == convergence) {
+				log(() -> "tells of " + this.layout);
+				this.isSettled = true;
+				convergence.announce();
+			}
+		});
+	}
+
+	/** Whether others know of the layout that it works with. */
+	boolean isSettled() {
+		return this.isSettled;
+	}
+
+	/** What it says of its topology to those it has streams to already. */
+	Topology told() {
+		return this.told;
+	}
+
+	/** What it says of its topology to another node. */
+	Topology toldTo(SimulatedNode other) {
+		return this.told.has(other.addressOf()) ? this.told : topology();
+	}
+
+	/** The topology that it has been started with last. */
+	Topology startedWith() {
+		return this.startedWith;
 	}
 
 	void crash() {
@@ -207,6 +366,11 @@ final class SimulatedNode {
 		this.acceptsLoss = accepted;
 	}
 
+	/** The limit of the time of a write. */
+	Duration longestWrite() {
+		return this.cluster.longestWrite();
+	}
+
 	Alarms alarms() {
 		return time -> Mono.create(sink -> after(time.toNanos(), () -> sink.success(0L)));
 	}
@@ -230,12 +394,12 @@ final class SimulatedNode {
 		return this.layout.topology().member(SimulatedCluster.addressOf(other.index));
 	}
 
-	/** The topology that it has been started with last. */
+	/** The topology that it works with. */
 	Topology topology() {
 		return this.layout.topology();
 	}
 
-	/** The layout that it has been started with last. */
+	/** The layout that it works with. */
 	Layout layout() {
 		return this.layout;
 	}

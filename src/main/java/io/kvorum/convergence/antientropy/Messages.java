@@ -29,13 +29,16 @@ final class Messages {
 	private Messages() {
 	}
 
-	/** Query: the index of the asking member (4). Answer: for each slice a digest (8). */
+	/**
+	 * Query: the tag or index of the asking member (4). Answer: for each slice a digest
+	 * (8).
+	 */
 	static PeerQuery askSlices(int asker) {
 		return new PeerQuery(Kind.SLICES, ByteBuffer.allocate(Integer.BYTES).putInt(asker).array());
 	}
 
 	/**
-	 * Query: the index of the asking member (4), slices (4 each). Answer: for each
+	 * Query: the tag or index of the asking member (4), slices (4 each). Answer: for each
 	 * partition of these slices a digest (8).
 	 */
 	static PeerQuery askLeaves(int asker, List<Integer> slices) {

@@ -163,7 +163,7 @@ final class PairRepair {
 
 	/** Selects the slices in which the two replicas differ. */
 	Mono<BitSet> differing() {
-		return ask(Messages.askSlices(self().index())).map(answer -> {
+		return ask(Messages.askSlices(asker())).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
 			long[] mine = this.view.slices();
 			BitSet differing = new BitSet(Partitions.SLICES);
@@ -180,12 +180,17 @@ final class PairRepair {
 		return this.local.member();
 	}
 
+	/** Names this node so that a peer that has just taken another layout knows it. */
+	private int asker() {
+		return this.peer.knowsTags() ? self().tag() : self().index();
+	}
+
 	/**
 	 * Repairs these slices: copies what is newer on the peer, and gives it what it lacks
 	 * if the {@link Manner} says so.
 	 */
 	Mono<Result> repair(List<Integer> slices) {
-		return ask(Messages.askLeaves(self().index(), slices)).map(answer -> {
+		return ask(Messages.askLeaves(asker(), slices)).map(answer -> {
 			long[] theirs = readable(() -> Messages.readDigests(answer, slices.size() * Partitions.IN_SLICE));
 			long[] mine = Responder.leaves(this.view, slices);
 			List<Integer> partitions = new ArrayList<>();

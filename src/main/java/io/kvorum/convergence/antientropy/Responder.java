@@ -92,7 +92,7 @@ public final class Responder implements PeerQueries {
 			return Mono
 				.error(new StorageException.Unavailable("its index is being read, since the node has just started"));
 		}
-		Member asker = this.topology.members().get(Objects.checkIndex(in.getInt(), this.topology.size()));
+		Member asker = this.topology.memberOf(in.getInt());
 		return this.index
 			.ofDigests(digests -> view.apply(new PairView(digests, this.placement, this.self, asker)), deadline)
 			.map(digests -> new Answered(Messages.digests(digests)));
