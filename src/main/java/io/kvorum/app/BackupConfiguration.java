@@ -113,7 +113,7 @@ class BackupConfiguration {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;
 		}
-		return properties.backup().restoreWholeCluster() ? (_, made) -> Restored.withAllOthers(made) : Restored::alone;
+		return properties.backup().restoreWholeCluster() ? Restored::withAllOthers : Restored::alone;
 	}
 
 }

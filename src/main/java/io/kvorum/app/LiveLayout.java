@@ -20,6 +20,7 @@ import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.LayoutEvents;
+import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
@@ -225,7 +226,7 @@ final class LiveLayout implements LayoutNode {
 		if (layout == null) {
 			throw new IllegalStateException("this node belongs to no cluster");
 		}
-		return LayoutDecision.founding(layout.topology());
+		return new LayoutDecision(layout.number(), layout, null);
 	}
 
 	/** Changes the nodes for operators. */
@@ -247,16 +248,34 @@ final class LiveLayout implements LayoutNode {
 		this.known.learn(first);
 		ChangeState change = new ChangeState(first, this.storage);
 		change.load();
-		LayoutParts begun = begin(first, change);
-		this.operations.become(begun);
+		if (change.step() == Step.OPEN) {
+			goOn(first, change);
+			return;
+		}
+		this.operations.become(begin(first, change));
+		this.transport.announce();
+		change.announce();
 		this.served = first.topology();
 		this.phase = Phase.IN_FORCE;
 	}
 
-	/** Whether this node works together with nodes of these topologies. */
-	boolean accepts(List<Long> topologies) {
+	/**
+	 * Goes on with a change as if it had just been taken: new nodes may not have answered
+	 * yet.
+	 */
+	private void goOn(Layout moving, ChangeState change) {
+		Layout before = moving.aborted(moving.number());
+		this.operations.become(begin(before, new ChangeState(before, this.storage)));
+		this.transport.announce();
+		this.served = before.topology();
+		begin(moving, change);
+		this.phase = Phase.PREPARING;
+	}
+
+	/** Whether this node works together with a node of this layout. */
+	boolean accepts(long number, List<Long> topologies) {
 		LayoutParts now = this.parts;
-		return now != null && now.change().accepts(topologies);
+		return now != null && now.change().accepts(number, topologies);
 	}
 
 	@Override
@@ -324,7 +343,9 @@ final class LiveLayout implements LayoutNode {
 			LayoutParts now = this.parts;
 			if (now != null) {
 				run(now.run(), this.running);
-				run(now.changeover().run(), this.changing);
+				if (this.phase == Phase.IN_FORCE) {
+					run(now.changeover().run(), this.changing);
+				}
 			}
 			return Flux.merge(Flux.switchOnNext(this.running.asFlux()), Flux.switchOnNext(this.changing.asFlux()),
 					rounds());
@@ -385,7 +406,7 @@ final class LiveLayout implements LayoutNode {
 		// Before other nodes can ask by the new topology.
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
 		this.repairs.become(topology, own);
-		List<Replica> replicas = this.transport.become(topology, local);
+		List<Replica> replicas = this.transport.become(layout, local);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
 		this.parts = made;
 		this.known.belongs();

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -121,7 +122,7 @@ class PeersConfiguration {
 			TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology,
-				topologies -> live.getObject().accepts(topologies), local, known::exchange,
+				(number, topologies) -> live.getObject().accepts(number, topologies), local, known::exchange,
 				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),
@@ -218,8 +219,8 @@ class PeersConfiguration {
 			KvorumProperties properties) {
 		Cluster cluster = properties.cluster();
 		Replication replication = properties.replication();
-		Duration longest = (replication.readTimeout().compareTo(replication.writeTimeout()) > 0)
-				? replication.readTimeout() : replication.writeTimeout();
+		Duration longest = Collections
+			.max(List.of(replication.readTimeout(), replication.writeTimeout(), properties.range().pageTimeout()));
 		return new LiveLayout(self.address(), cluster.isFounder() ? new Layout(0, topology) : null,
 				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(), known,
 				storage, state, log, transport, new LiveLayout.Operations(coordinator, ranges, inspection, longest),

@@ -37,7 +37,7 @@ public final class LayoutRegister {
 
 	/**
 	 * The register of a cluster.
-	 * @param founding what holds until something is decided
+	 * @param founding what holds if nothing newer was decided
 	 */
 	public LayoutRegister(KeyValueStore store, Supplier<LayoutDecision> founding) {
 		this.store = store;
@@ -52,8 +52,14 @@ public final class LayoutRegister {
 	private Mono<Known> readWithIdentity() {
 		return Mono
 			.defer(() -> this.store.get(InternalKeys.LAYOUT, this.store.policy().defaults(), OperationObserver.NONE))
-			.map(live -> new Known(decisionOf(live), live.identity()))
+			.map(live -> new Known(newest(decisionOf(live)), live.identity()))
 			.switchIfEmpty(Mono.fromSupplier(() -> new Known(this.founding.get(), null)));
+	}
+
+	/** A store from a backup may have a decision that others were made after. */
+	private LayoutDecision newest(LayoutDecision read) {
+		LayoutDecision own = this.founding.get();
+		return (own.layout().number() > read.number()) ? own : read;
 	}
 
 	private static LayoutDecision decisionOf(Live live) {

@@ -36,14 +36,18 @@ final class LiveRange implements RangeCursor {
 		this.remaining = limit;
 		this.opening = opening;
 		this.view = view;
-		this.opened = opening.open(range, limit);
+		this.opened = opening.open(range, limit, false);
 	}
 
-	/** Opens a part of the range on the nodes as they are now. */
+	/**
+	 * Opens a part of the range on the nodes as they are now. One under way is not
+	 * refused by the limits of open ranges, which the change may have been the first to
+	 * exceed.
+	 */
 	@FunctionalInterface
 	interface Opening {
 
-		Opened open(KeyRange rest, long limit);
+		Opened open(KeyRange rest, long limit, boolean isUnderWay);
 
 	}
 
@@ -57,7 +61,7 @@ final class LiveRange implements RangeCursor {
 			if (this.opened.view != this.view.getAsInt() && !this.closed) {
 				RangeRead before = this.opened.read;
 				before.free();
-				this.opened = this.opening.open(this.rest, this.remaining);
+				this.opened = this.opening.open(this.rest, this.remaining, true);
 				before.handOver();
 			}
 			return this.opened.read.next().doOnNext(this::returned);

@@ -75,18 +75,19 @@ public final class Ranges {
 	public RangeCursor open(RangeScope scope, KeyRange range, long limit, Function<Key, Mono<Live>> read,
 			OperationObserver observer) {
 		LiveRange opened = new LiveRange(range, limit,
-				(from, most) -> open(this.view, scope, from, most, read, observer), () -> this.view.number);
+				(from, most, isUnderWay) -> open(this.view, scope, from, most, isUnderWay, read, observer),
+				() -> this.view.number);
 		observer.began(scope);
 		this.events.began(scope);
 		return opened;
 	}
 
-	private LiveRange.Opened open(View now, RangeScope scope, KeyRange range, long limit,
+	private LiveRange.Opened open(View now, RangeScope scope, KeyRange range, long limit, boolean isUnderWay,
 			Function<Key, Mono<Live>> read, OperationObserver observer) {
 		ReplicaSet asked = ReplicaSet.of(now.membersOf(scope), now.requiredOf(scope), now.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
-			lend(now, bytes);
+			lend(now, bytes, isUnderWay);
 		}
 		catch (OperationFailedException ex) {
 			this.events.refused(scope);
@@ -96,13 +97,13 @@ public final class Ranges {
 				now.majorityOf(scope), read, this.settings, this.time, this.events, observer, () -> giveBack(bytes)));
 	}
 
-	private void lend(View now, long bytes) {
-		if (this.open.incrementAndGet() > this.settings.maxConcurrent()) {
+	private void lend(View now, long bytes, boolean isUnderWay) {
+		if (this.open.incrementAndGet() > this.settings.maxConcurrent() && !isUnderWay) {
 			this.open.decrementAndGet();
 			throw tooMuch(now, "%d ranges are under way, as many as kvorum.range.max-concurrent allows"
 				.formatted(this.settings.maxConcurrent()));
 		}
-		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes()) {
+		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes() && !isUnderWay) {
 			giveBack(bytes);
 			throw tooMuch(now,
 					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"

@@ -121,6 +121,9 @@ final class PeerStream {
 	 */
 	private volatile TopologyNames told;
 
+	/** What the opening of the present stream has told the peer. */
+	private String toldByOpening = "";
+
 	/** The topologies of the peer; null if it is of a release that does not tell. */
 	private volatile @Nullable TopologyNames theirs;
 
@@ -390,6 +393,7 @@ final class PeerStream {
 		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
+		this.toldByOpening = opening.topology();
 		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
 		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
 		if (this.handshake.isNeeded()) {
@@ -454,6 +458,9 @@ final class PeerStream {
 			this.woken = Sinks.empty();
 			// The peer counts the stream as open once it hears from this node.
 			ping(this.heardNanos);
+			if (!this.told.text().equals(this.toldByOpening)) {
+				tell(this.told);
+			}
 			this.state.opened();
 		}
 	}

@@ -18,6 +18,7 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Replica;
@@ -82,7 +83,7 @@ final class ReplicaEndpoint {
 	private final ConcurrentHashMap<ReplicaStream, Caller> streams = new ConcurrentHashMap<>();
 
 	/** Whether this node works with nodes of these topologies, by their fingerprints. */
-	private final Predicate<List<Long>> accepted;
+	private final Acceptance accepted;
 
 	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
@@ -92,6 +93,8 @@ final class ReplicaEndpoint {
 
 	private volatile Topology topology;
 
+	private volatile TopologyNames names;
+
 	private volatile Replica replica;
 
 	private volatile boolean stopping;
@@ -99,14 +102,15 @@ final class ReplicaEndpoint {
 	/** Whether the streams have been ended. One that was being opened may still come. */
 	private volatile boolean ended;
 
-	ReplicaEndpoint(Topology topology, Predicate<List<Long>> accepted, Member self, Replica replica,
-			TransportSettings settings, TimeSource time, CallerThreads callers, PendingConnections pending,
-			Handshake handshake, Consumer<String> onAccepted, UnaryOperator<String> layouts, TransportEvents events) {
+	ReplicaEndpoint(Topology topology, Acceptance accepted, Member self, Replica replica, TransportSettings settings,
+			TimeSource time, CallerThreads callers, PendingConnections pending, Handshake handshake,
+			Consumer<String> onAccepted, UnaryOperator<String> layouts, TransportEvents events) {
 		this.layouts = layouts;
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.pending = pending;
 		this.topology = topology;
+		this.names = TopologyNames.of(topology);
 		this.accepted = accepted;
 		this.self = self;
 		this.replica = replica;
@@ -126,15 +130,20 @@ final class ReplicaEndpoint {
 	}
 
 	/** Changes the nodes, and tells those that have streams to this one. */
-	void become(Topology next, Replica replica) {
-		this.replica = replica;
-		this.topology = next;
+	void become(Layout next, Replica replica) {
 		TopologyNames names = TopologyNames.of(next);
+		this.replica = replica;
+		this.topology = next.topology();
+		this.names = names;
 		this.streams.keySet().forEach(stream -> stream.tell(names));
 	}
 
 	/** Takes the layout that another node knows, and answers with that of this one. */
 	private Mono<ServerResponse> exchangeLayouts(ServerRequest request) {
+		Refusal misled = addressRefusal(request);
+		if (misled != null) {
+			return refuse(request, misled);
+		}
 		return request.bodyToMono(String.class).flatMap(text -> {
 			Opening opening = opening(request).about(text);
 			Refusal refusal = (this.settings.tls() != null && !showsItsCertificate(request)) ? NOT_ITS_CERTIFICATE
@@ -178,7 +187,7 @@ final class ReplicaEndpoint {
 		ServerResponse.BodyBuilder answer = ServerResponse.ok()
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
 			.header(ReplicaProtocol.VERSION_HEADER, String.valueOf(version))
-			.header(ReplicaProtocol.TOPOLOGY_HEADER, TopologyNames.of(this.topology).text());
+			.header(ReplicaProtocol.TOPOLOGY_HEADER, this.names.text());
 		if (this.handshake.isNeeded()) {
 			answer.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening(request)));
 		}
@@ -195,7 +204,9 @@ final class ReplicaEndpoint {
 
 	private void register(ReplicaStream stream, Caller from) {
 		this.streams.put(stream, from);
-		if (this.ended || !this.accepted.test(from.topologies.fingerprints())) {
+		// The nodes may have changed since the answer was begun.
+		stream.tell(this.names);
+		if (this.ended || !from.topologies.isAccepted(this.accepted)) {
 			stream.end();
 		}
 		else if (this.stopping) {
@@ -208,7 +219,7 @@ final class ReplicaEndpoint {
 
 	/** A peer has other topologies than when it opened the stream. */
 	private void changed(ReplicaStream stream, Caller now) {
-		if (this.streams.replace(stream, now) != null && !this.accepted.test(now.topologies.fingerprints())) {
+		if (this.streams.replace(stream, now) != null && !now.topologies.isAccepted(this.accepted)) {
 			stream.end();
 		}
 	}
@@ -233,12 +244,11 @@ final class ReplicaEndpoint {
 		if (this.stopping) {
 			return new Refusal(Refused.STOPPING, HttpStatus.SERVICE_UNAVAILABLE, "it is stopping");
 		}
-		String to = header(request, ReplicaProtocol.TO_HEADER).orElse("none");
-		if (!to.equals(this.self.address())) {
-			return new Refusal(Refused.ADDRESS, HttpStatus.MISDIRECTED_REQUEST,
-					"this is %s, not %s".formatted(this.self.address(), to));
+		Refusal misled = addressRefusal(request);
+		if (misled != null) {
+			return misled;
 		}
-		if (!this.accepted.test(topologies(request).fingerprints())) {
+		if (!topologies(request).isAccepted(this.accepted)) {
 			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
 					"%s has another topology: %s. If that is so for long, kvorum.cluster.nodes or kvorum.replication.factor differ"
 						.formatted(this.self.address(), this.topology));
@@ -248,6 +258,12 @@ final class ReplicaEndpoint {
 					"%s has no such lane".formatted(this.self.address()));
 		}
 		return null;
+	}
+
+	private @Nullable Refusal addressRefusal(ServerRequest request) {
+		String to = header(request, ReplicaProtocol.TO_HEADER).orElse("none");
+		return to.equals(this.self.address()) ? null : new Refusal(Refused.ADDRESS, HttpStatus.MISDIRECTED_REQUEST,
+				"this is %s, not %s".formatted(this.self.address(), ReplicaProtocol.printable(to)));
 	}
 
 	private static TopologyNames topologies(ServerRequest request) {
@@ -396,7 +412,7 @@ final class ReplicaEndpoint {
 	 */
 	void endOthers() {
 		this.streams.forEach((stream, from) -> {
-			if (!this.accepted.test(from.topologies.fingerprints())) {
+			if (!from.topologies.isAccepted(this.accepted)) {
 				stream.end();
 			}
 		});

@@ -10,12 +10,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Replica;
@@ -104,6 +104,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 
 	private volatile Topology topology;
 
+	private volatile TopologyNames names;
+
 	private volatile List<Replica> replicas;
 
 	private volatile @Nullable DisposableServer server;
@@ -113,8 +115,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/**
 	 * Creates a transport that is not started.
 	 * @param address to listen on
-	 * @param accepted whether this node works with nodes of these topologies, by their
-	 * fingerprints: of its only one, or of those before and after its change
+	 * @param accepted which other nodes this node works with
 	 * @param local the replica of this node
 	 * @param layouts exchanges layouts with a node that knows one, as text
 	 * @param loops shared with the public server: a request, its streams and their
@@ -122,7 +123,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * @param onConnection receives the event loop of each connection, on that loop
 	 * @param random unpredictable numbers; used by this constructor only
 	 */
-	public ReplicaTransport(InetSocketAddress address, Topology topology, Predicate<List<Long>> accepted, Replica local,
+	public ReplicaTransport(InetSocketAddress address, Topology topology, Acceptance accepted, Replica local,
 			UnaryOperator<String> layouts, TransportSettings settings, LoopResources loops, WebClient.Builder clients,
 			Consumer<EventLoop> onConnection, CallerThreads callers, TimeSource time, LongSupplier random,
 			TransportEvents events) {
@@ -140,12 +141,12 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.eventLoops = eventLoops(loops);
 		this.pinned = this.eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		this.topology = topology;
-		this.replicas = linked(topology, local);
+		this.names = TopologyNames.of(topology);
+		this.replicas = linked(topology, this.names, local);
 	}
 
 	/** The replicas of all members by index, with links to all other members. */
-	private List<Replica> linked(Topology topology, Replica local) {
-		TopologyNames names = TopologyNames.of(topology);
+	private List<Replica> linked(Topology topology, TopologyNames names, Replica local) {
 		List<Replica> replicas = new ArrayList<>();
 		for (Member member : topology.members()) {
 			if (member.id() == this.self.id()) {
@@ -189,10 +190,12 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * {@link #announce}: operations from before may be under way.
 	 * @return the replicas of all members, by the index of the member
 	 */
-	public List<Replica> become(Topology next, Replica local) {
+	public List<Replica> become(Layout next, Replica local) {
 		Set<String> before = Set.copyOf(this.links.keySet());
-		List<Replica> linked = linked(next, local);
-		this.topology = next;
+		TopologyNames names = TopologyNames.of(next);
+		List<Replica> linked = linked(next.topology(), names, local);
+		this.topology = next.topology();
+		this.names = names;
 		this.replicas = linked;
 		this.endpoint.become(next, local);
 		if (isRunning()) {
@@ -210,7 +213,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * left. Called when no operation of an earlier topology is under way.
 	 */
 	public void announce() {
-		TopologyNames names = TopologyNames.of(this.topology);
+		TopologyNames names = this.names;
 		this.links.forEach((address, link) -> {
 			if (this.topology.has(address)) {
 				link.streams().forEach(stream -> stream.tell(names));

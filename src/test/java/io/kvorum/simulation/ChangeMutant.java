@@ -7,7 +7,6 @@ import java.util.stream.Stream;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Placement;
-import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.Changeover.Comparison;
 import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.operation.ReplicationPolicy;
@@ -85,7 +84,7 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll
 	}
 
 	@Override
-	public boolean accepts(boolean usual, Topology own, Topology other) {
+	public boolean accepts(boolean usual) {
 		return usual || this.acceptsAll;
 	}
 

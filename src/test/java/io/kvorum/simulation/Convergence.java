@@ -16,6 +16,7 @@ import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.Changeover;
+import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintedHandoff;
 import io.kvorum.convergence.quarantine.NodeState;
@@ -148,10 +149,23 @@ final class Convergence {
 		Layout last = ChangeState.layoutIn(this.record);
 		if (this.layout.number() == 0 || (last != null && last.number() == this.layout.number())) {
 			this.change.load();
+			this.change.announce();
 			return Mono.empty();
 		}
 		return this.change.adopt(this.node.member(), !this.record.isNew())
 			.then(Mono.fromRunnable(this.change::announce));
+	}
+
+	/** The change on a disk that nodes with the topology before are not refused in. */
+	static @Nullable Layout openIn(SimulatedDisk disk) {
+		NodeRecord record = new SimulatedRecord(disk);
+		Layout layout = ChangeState.layoutIn(record);
+		if (layout == null) {
+			return null;
+		}
+		ChangeState change = new ChangeState(layout, record);
+		change.load();
+		return (change.step() == Step.OPEN) ? layout : null;
 	}
 
 	/** The progress of a change, for people. */

@@ -80,9 +80,8 @@ interface Design {
 	/**
 	 * Whether a node works with another one.
 	 * @param usual what it decides by its step in a change
-	 * @param other the topology of the other node
 	 */
-	default boolean accepts(boolean usual, Topology own, Topology other) {
+	default boolean accepts(boolean usual) {
 		return usual;
 	}
 

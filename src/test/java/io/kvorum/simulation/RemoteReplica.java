@@ -4,8 +4,8 @@ import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -37,8 +37,8 @@ final class RemoteReplica implements Replica {
 	/** The other node, in the topology of the one that asks. */
 	private final Member member;
 
-	/** The topology of the node that asks, for which this replica was made. */
-	private final Topology topology;
+	/** The layout of the node that asks, for which this replica was made. */
+	private final Layout layout;
 
 	private long awayUntil;
 
@@ -46,7 +46,7 @@ final class RemoteReplica implements Replica {
 		this.from = from;
 		this.to = to;
 		this.member = from.memberOf(to);
-		this.topology = from.topology();
+		this.layout = from.layout();
 		this.network = network;
 		this.chance = chance;
 	}
@@ -99,7 +99,8 @@ final class RemoteReplica implements Replica {
 
 	@Override
 	public boolean isOfSameTopology() {
-		return this.to.told().fingerprint() == this.topology.fingerprint();
+		return this.to.told().number() == this.layout.number()
+				&& this.to.told().topology().fingerprint() == this.layout.topology().fingerprint();
 	}
 
 	private boolean isAway() {
@@ -134,8 +135,8 @@ final class RemoteReplica implements Replica {
 		/** Until the node that sent it crashes. */
 		private final BooleanSupplier isAwaited = RemoteReplica.this.from.life();
 
-		/** What the node that asks said of its topology when this was sent. */
-		private final Topology told = RemoteReplica.this.from.toldTo(RemoteReplica.this.to);
+		/** What the node that asks said of its layout when this was sent. */
+		private final Layout told = RemoteReplica.this.from.toldTo(RemoteReplica.this.to);
 
 		/** The topology that the other node had started with when this was sent. */
 		private final long startedWith = RemoteReplica.this.to.startedWith().fingerprint();

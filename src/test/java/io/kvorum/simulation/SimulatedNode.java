@@ -55,8 +55,8 @@ final class SimulatedNode {
 	/** The topology that it has been started with last. */
 	private Topology startedWith;
 
-	/** What it says of its topology to others. */
-	private Topology told;
+	/** What it says of its layout to others. */
+	private Layout told;
 
 	/** The replicas and the clock of its present life. */
 	private @Nullable HybridLogicalClock clock;
@@ -107,7 +107,7 @@ final class SimulatedNode {
 		this.index = index;
 		this.layout = layout;
 		this.startedWith = layout.topology();
-		this.told = layout.topology();
+		this.told = layout;
 		this.served = layout.topology();
 		double skew = scenario.skewMillis();
 		this.time = new SimulatedTime(cluster.timeline(), chance.between(-skew, skew), chance.between(0.999, 1.001),
@@ -123,8 +123,13 @@ final class SimulatedNode {
 		Layout configured = this.cluster.layoutOf(this);
 		Layout recorded = ChangeState.layoutIn(new SimulatedRecord(this.disk));
 		this.layout = (recorded != null && recorded.number() > configured.number()) ? recorded : configured;
+		Layout opened = Convergence.openIn(this.disk);
+		Layout goesOn = (opened != null && opened.number() == this.layout.number()) ? opened : null;
+		if (goesOn != null) {
+			this.layout = goesOn.aborted(goesOn.number());
+		}
 		this.startedWith = this.layout.topology();
-		this.told = this.layout.topology();
+		this.told = this.layout;
 		this.served = this.layout.topology();
 		this.isSettled = true;
 		this.starts++;
@@ -132,28 +137,40 @@ final class SimulatedNode {
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
 		long identity = this.disk.content().identity;
 		long bound = this.cluster.design().clockBound(this.disk.boundMillis());
-		clock.start(identity, bound, this.disk::storeBound).thenAccept(_ -> serve(clock)).exceptionally(ex -> {
+		clock.start(identity, bound, this.disk::storeBound).thenAccept(_ -> serve(clock, goesOn)).exceptionally(ex -> {
 			fail(ex);
 			return null;
 		});
 	}
 
-	private void serve(HybridLogicalClock clock) {
+	/**
+	 * Serves.
+	 * @param goesOn the change that the disk has, if it is open; null otherwise
+	 */
+	private void serve(HybridLogicalClock clock, @Nullable Layout goesOn) {
 		Convergence convergence = this.cluster.convergenceOf(this);
 		if (convergence == null) {
-			serve(clock, null);
+			serveWith(clock, null);
+			return;
+		}
+		if (goesOn != null) {
+			serveWith(clock, convergence);
+			ChangeState change = new ChangeState(goesOn, new SimulatedRecord(this.disk));
+			change.load();
+			this.isSettled = false;
+			prepare(goesOn, convergence, change);
 			return;
 		}
 		BooleanSupplier life = life();
 		convergence.takeLayout().onErrorComplete().subscribe(_ -> {
 		}, this::fail, () -> {
 			if (life.getAsBoolean()) {
-				serve(clock, convergence);
+				serveWith(clock, convergence);
 			}
 		});
 	}
 
-	private void serve(HybridLogicalClock clock, @Nullable Convergence convergence) {
+	private void serveWith(HybridLogicalClock clock, @Nullable Convergence convergence) {
 		log(() -> "serves with " + this.layout);
 		this.clock = clock;
 		List<Replica> replicas = begin(clock, convergence);
@@ -253,7 +270,7 @@ final class SimulatedNode {
 		long draining = this.cluster.design().drains() ? this.cluster.longestWrite().plus(MARGIN).toNanos() : 0;
 		after(draining, () -> {
 			if (this.convergence == convergence) {
-				this.told = topology();
+				this.told = layout();
 			}
 		});
 		after(draining + STREAMS_TOLD, () -> {
@@ -270,14 +287,14 @@ final class SimulatedNode {
 		return this.isSettled;
 	}
 
-	/** What it says of its topology to those it has streams to already. */
-	Topology told() {
+	/** What it says of its layout to those it has streams to already. */
+	Layout told() {
 		return this.told;
 	}
 
-	/** What it says of its topology to another node. */
-	Topology toldTo(SimulatedNode other) {
-		return this.told.has(other.addressOf()) ? this.told : topology();
+	/** What it says of its layout to another node. */
+	Layout toldTo(SimulatedNode other) {
+		return this.told.topology().has(other.addressOf()) ? this.told : layout();
 	}
 
 	/** The topology that it has been started with last. */
@@ -404,12 +421,12 @@ final class SimulatedNode {
 		return this.layout;
 	}
 
-	/** Whether it works together with a node that has this topology. */
-	boolean accepts(Topology other) {
+	/** Whether it works together with a node that has this layout. */
+	boolean accepts(Layout other) {
 		Convergence convergence = this.convergence;
 		return convergence == null || this.cluster.design()
-			.accepts(convergence.change().accepts(other.parts().stream().map(Topology::fingerprint).toList()),
-					topology(), other);
+			.accepts(convergence.change()
+				.accepts(other.number(), other.topology().parts().stream().map(Topology::fingerprint).toList()));
 	}
 
 	int index() {

@@ -116,8 +116,8 @@ final class TransportNodes implements AutoCloseable {
 
 	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view, TransportEvents events) {
 		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view,
-				topologies -> topologies.contains(view.parts().getFirst().fingerprint()), local, text -> text, settings,
-				this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
+				(_, topologies) -> topologies.contains(view.parts().getFirst().fingerprint()), local, text -> text,
+				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
 				new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();

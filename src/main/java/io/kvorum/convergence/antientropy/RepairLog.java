@@ -115,12 +115,21 @@ public final class RepairLog {
 
 	/** Notes that a repair made a slice equal to that of a member. */
 	public synchronized void repaired(Member member, int slice, long beganMillis) {
-		this.repaired[member.index()][slice] = beganMillis;
+		BitSet one = new BitSet(Partitions.SLICES);
+		one.set(slice);
+		repaired(member, one, beganMillis);
+	}
+
+	/** Whether a member is one of now. What began with earlier nodes may name others. */
+	private boolean isOfNow(Member member) {
+		return member.index() < this.topology.size() && this.topology.members().get(member.index()).id() == member.id();
 	}
 
 	/** Notes that a repair made these slices equal to those of a member. */
 	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
-		slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
+		if (isOfNow(member)) {
+			slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
+		}
 	}
 
 	/**
@@ -129,7 +138,7 @@ public final class RepairLog {
 	 * written all the time.
 	 */
 	synchronized void copied(Member member, BitSet slices) {
-		if (this.begunAt[member.index()] == this.marks) {
+		if (isOfNow(member) && this.begunAt[member.index()] == this.marks) {
 			this.sinceMark[member.index()].or(slices);
 		}
 	}
@@ -154,6 +163,10 @@ public final class RepairLog {
 	 * slice is in need of a repair with each other one.
 	 */
 	public synchronized void need(Member member, int slice) {
+		if (!isOfNow(member)) {
+			// Everything was noted as in need when the nodes changed.
+			return;
+		}
 		for (Member other : member.equals(this.self) ? others() : List.of(member)) {
 			this.needs[other.index()].set(slice);
 		}
@@ -161,7 +174,9 @@ public final class RepairLog {
 
 	/** Notes that another member may lack something of these slices. */
 	synchronized void need(Member other, BitSet slices) {
-		this.needs[other.index()].or(slices);
+		if (isOfNow(other)) {
+			this.needs[other.index()].or(slices);
+		}
 	}
 
 	/** Notes that any member may lack something of any slice. */

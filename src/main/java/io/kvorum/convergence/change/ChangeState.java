@@ -3,6 +3,7 @@ package io.kvorum.convergence.change;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
@@ -53,13 +54,12 @@ public final class ChangeState {
 	 */
 	public static @Nullable Layout layoutIn(NodeRecord record) {
 		byte[] recorded = record.recorded(RECORD);
-		return (recorded != null) ? Layout.parse(new String(recorded, 1, recorded.length - 1, StandardCharsets.UTF_8))
-				: null;
+		return (recorded != null) ? layoutOf(recorded) : null;
 	}
 
 	/**
 	 * Reads the step, with the store open and before any peer can ask, if the store has
-	 * this layout. No operation of this node is under way, so others are told at once.
+	 * this layout.
 	 */
 	public void load() {
 		byte[] recorded = this.record.recorded(RECORD);
@@ -67,7 +67,6 @@ public final class ChangeState {
 		if (recorded != null && last != null && last.number() == this.layout.number()) {
 			this.step = Step.ofCode(recorded[0]);
 		}
-		announce();
 	}
 
 	/**
@@ -103,15 +102,24 @@ public final class ChangeState {
 	 * topology before the change, or is in a change from or to that. Then it is in a
 	 * change from or to the topology after it. Once this node is done, it may also have
 	 * that one alone: before, it would be one that has it too early.
+	 * <p>
+	 * The other node may not have noticed yet that a change was given up and that the
+	 * same one was made again. What it has under way may be of the time in between, so
+	 * that node is refused as one that has the topology before.
+	 * @param number that of the other node's layout
 	 * @param topologies the fingerprint of the other node's topology, or those before and
 	 * after its change
 	 */
-	public boolean accepts(List<Long> topologies) {
+	public boolean accepts(long number, List<Long> topologies) {
 		long before = this.layout.before().fingerprint();
 		long after = this.layout.after().fingerprint();
-		return (this.isClosing || this.step.isClosed())
-				? topologies.contains(after) && (this.step == Step.DONE || topologies.size() > 1)
-				: topologies.contains(before);
+		if (!this.isClosing && !this.step.isClosed()) {
+			return topologies.contains(before);
+		}
+		boolean isChanging = topologies.size() > 1;
+		long oldest = this.layout.isMoving() ? this.layout.number() : this.layout.number() - 1;
+		return topologies.contains(after) && (this.step == Step.DONE || isChanging)
+				&& (!isChanging || number >= oldest);
 	}
 
 	/**
@@ -119,6 +127,27 @@ public final class ChangeState {
 	 */
 	void close() {
 		this.isClosing = true;
+	}
+
+	/**
+	 * What remains of the records of a node when the whole cluster is restored: its
+	 * layout. A change begins anew, with all nodes closed: what they had got from each
+	 * other may be gone.
+	 */
+	public static Map<String, byte[]> restored(Map<String, byte[]> records) {
+		byte[] recorded = records.get(RECORD);
+		if (recorded == null) {
+			return Map.of();
+		}
+		byte[] kept = recorded.clone();
+		if (layoutOf(recorded).isMoving()) {
+			kept[0] = Step.CLOSED.code();
+		}
+		return Map.of(RECORD, kept);
+	}
+
+	private static Layout layoutOf(byte[] recorded) {
+		return Layout.parse(new String(recorded, 1, recorded.length - 1, StandardCharsets.UTF_8));
 	}
 
 	/** Records a step, and then takes it. */

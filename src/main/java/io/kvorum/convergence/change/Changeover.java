@@ -160,7 +160,7 @@ public final class Changeover {
 				Map<Long, Seen> seen = new HashMap<>();
 				this.others.forEach(other -> seen.put(other.member().id(), seenOf(other)));
 				this.isOver = this.state.step() == Step.DONE
-						&& seen.values().stream().allMatch(it -> it == Seen.DONE || it == Seen.AWAY);
+						&& this.others.stream().allMatch(other -> seenOf(other) == Seen.DONE || isAwayForLong(other));
 				return advance(new ChangeRule(this.topology, this.self, seen));
 			}));
 	}
@@ -187,11 +187,16 @@ public final class Changeover {
 				default -> Seen.CLOSED;
 			};
 		}
-		long since = (last != null) ? last.atNanos : this.startedNanos;
-		if (!other.isThere() && this.time.nanos() - since > PATIENCE.toNanos()) {
+		if (isAwayForLong(other)) {
 			return Seen.AWAY;
 		}
 		return (step != null) ? Seen.OPEN : Seen.BEFORE;
+	}
+
+	private boolean isAwayForLong(Replica other) {
+		Known last = this.known.get(other.member());
+		long since = (last != null) ? last.atNanos : this.startedNanos;
+		return !other.isThere() && this.time.nanos() - since > PATIENCE.toNanos();
 	}
 
 	private Mono<Void> advance(ChangeRule rule) {

@@ -41,6 +41,7 @@ class ChangeStateTests {
 	private ChangeState at(Layout layout) {
 		ChangeState state = new ChangeState(layout, this.disk);
 		state.load();
+		state.announce();
 		return state;
 	}
 
@@ -146,9 +147,26 @@ class ChangeStateTests {
 		assertThat(accepted(started(FROM_A_TO_B))).contains(B).containsAll(CHANGES).doesNotContain(A, C);
 	}
 
+	/** Of a change that was given up, and of the one before a change that is over. */
+	@Test
+	void itRefusesNodesInAnEarlierChangeWithTheSameNodes() {
+		ChangeState closed = adopted(new Layout(4, FROM_A_TO_B), A, false);
+		assertThat(accepted(closed, 4)).containsExactlyInAnyOrderElementsOf(CHANGES);
+		assertThat(accepted(closed, 3)).isEmpty();
+
+		ChangeState over = adopted(new Layout(5, B), B, true);
+		assertThat(accepted(over, 4)).containsExactlyInAnyOrder(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
+		assertThat(accepted(over, 3)).containsExactly(B);
+	}
+
 	private static List<Topology> accepted(ChangeState state) {
+		return accepted(state, Long.MAX_VALUE);
+	}
+
+	/** The topologies of other nodes, in a layout of this number, that it works with. */
+	private static List<Topology> accepted(ChangeState state, long number) {
 		return Stream.concat(Stream.of(A, B, C), CHANGES.stream())
-			.filter(topology -> state.accepts(topology.parts().stream().map(Topology::fingerprint).toList()))
+			.filter(topology -> state.accepts(number, topology.parts().stream().map(Topology::fingerprint).toList()))
 			.toList();
 	}
 

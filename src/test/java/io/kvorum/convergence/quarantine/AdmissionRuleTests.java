@@ -161,7 +161,7 @@ class AdmissionRuleTests {
 		assertThat(Membership.of(alone.getOrDefault("membership", new byte[0])))
 			.isEqualTo(new Membership(State.STALE_DISK, 5));
 		assertThat(alone).containsOnlyKeys("membership", "alive", "disk of b", "repaired b");
-		Map<String, byte[]> together = Restored.withAllOthers(Instant.ofEpochMilli(99));
+		Map<String, byte[]> together = Restored.withAllOthers(Map.of(), Instant.ofEpochMilli(99));
 		assertThat(Membership.of(together.getOrDefault("membership", new byte[0])).state()).isEqualTo(State.RESTORED);
 		assertThat(together).as("neither disks nor repairs of a life that nobody remembers")
 			.containsOnlyKeys("membership", "alive");

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.clock.Deadline;
@@ -41,7 +42,7 @@ class NodeStateTests {
 
 	private static Noted restored() {
 		Noted disk = new Noted();
-		Restored.withAllOthers(Instant.ofEpochMilli(MADE_MILLIS))
+		Restored.withAllOthers(Map.of(), Instant.ofEpochMilli(MADE_MILLIS))
 			.forEach((name, value) -> Now.of(disk.record(name, value)));
 		disk.names.clear();
 		return disk;
