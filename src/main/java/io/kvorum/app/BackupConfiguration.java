@@ -14,6 +14,7 @@ import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.convergence.quarantine.Restored;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -113,7 +114,8 @@ class BackupConfiguration {
 		if (properties.cluster().isAlone()) {
 			return (recorded, _) -> recorded;
 		}
-		return properties.backup().restoreWholeCluster() ? Restored::withAllOthers : Restored::alone;
+		return properties.backup().restoreWholeCluster()
+				? (recorded, made) -> Restored.withAllOthers(ChangeState.restored(recorded), made) : Restored::alone;
 	}
 
 }

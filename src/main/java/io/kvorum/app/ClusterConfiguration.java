@@ -8,6 +8,7 @@ import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;

@@ -3,6 +3,7 @@ package io.kvorum.app;
 import java.util.regex.Pattern;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.ReplicaAddress;
 
 /**
  * A node in the list of all nodes: its address, and what distinguishes it from others.

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 
 /** Rules for the addresses of a cluster. */

@@ -40,11 +40,13 @@ final class KnownLayout {
 	 * is not learnt: each node has its own.
 	 */
 	void learn(String text) {
-		if (text.startsWith(Layout.HEAD)) {
-			Layout heard = Layout.parse(text);
-			if (heard.number() > 0) {
-				learn(heard);
-			}
+		if (!text.startsWith(Layout.HEAD)) {
+			return;
+		}
+		Layout known = this.newest.get();
+		// Other nodes say the same once a second, and to place weighted nodes takes time.
+		if (Layout.numberIn(text) > ((known != null) ? known.number() : 0)) {
+			learn(Layout.parse(text));
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.storage.Durability;

@@ -18,6 +18,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.ConvergenceStatus;

@@ -6,6 +6,7 @@ import java.util.List;
 import javax.net.ssl.SSLException;
 
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.transport.ReplicaTls;
 import io.kvorum.transport.ReplicaTls.Material;
 import org.jspecify.annotations.Nullable;

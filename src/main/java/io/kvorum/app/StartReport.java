@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;

@@ -99,6 +99,14 @@ public record Layout(long number, Topology topology) {
 	}
 
 	/**
+	 * The number of the layout in a text that begins as one.
+	 * @throws IllegalArgumentException if it has none
+	 */
+	public static long numberIn(String text) {
+		return Long.parseLong(text.lines().findFirst().orElse("").substring(HEAD.length()));
+	}
+
+	/**
 	 * Reads what {@link #toText} has written.
 	 * @throws IllegalArgumentException if it is anything else
 	 */
@@ -107,7 +115,7 @@ public record Layout(long number, Topology topology) {
 		if (lines.isEmpty() || !lines.getFirst().startsWith(HEAD)) {
 			throw new IllegalArgumentException("a layout begins with its number");
 		}
-		long number = Long.parseLong(lines.getFirst().substring(HEAD.length()));
+		long number = numberIn(lines.getFirst());
 		List<String> rest = lines.subList(1, lines.size());
 		int next = rest.indexOf(NEXT);
 		if (next < 0) {

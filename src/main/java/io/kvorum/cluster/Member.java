@@ -1,6 +1,7 @@
 package io.kvorum.cluster;
 
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 
 import com.dynatrace.hash4j.hashing.Hashing;
 
@@ -20,11 +21,17 @@ public record Member(int index, long id, String address, String zone, int weight
 	/** The largest weight. */
 	public static final int MAX_WEIGHT = 1000;
 
+	private static final Pattern A_ZONE = Pattern.compile("[A-Za-z0-9._-]{0,63}");
+
 	/**
 	 * Checks the parts of a member.
-	 * @throws IllegalArgumentException if the weight is none
+	 * @throws IllegalArgumentException if the zone or the weight is none
 	 */
 	public Member {
+		if (!A_ZONE.matcher(zone).matches()) {
+			throw new IllegalArgumentException(
+					"the zone of %s must be 1 to 63 letters, digits, dots, hyphens or underscores".formatted(address));
+		}
 		if (weight < 1 || weight > MAX_WEIGHT) {
 			throw new IllegalArgumentException(
 					"%s has a weight of %d; a weight is 1 to %d".formatted(address, weight, MAX_WEIGHT));

@@ -40,7 +40,8 @@ public record TopologyEdit(List<Node> add, List<String> remove, @Nullable Intege
 						"%s is none of the nodes, which are %s".formatted(name, addresses(before))));
 			members.remove(removed.id());
 		}
-		for (Node node : this.add) {
+		for (Node asked : this.add) {
+			Node node = new Node(addressOf(asked), asked.zone(), asked.weight());
 			Member there = before.members()
 				.stream()
 				.filter(member -> member.address().equals(node.address()))
@@ -73,6 +74,15 @@ public record TopologyEdit(List<Node> add, List<String> remove, @Nullable Intege
 			throw new IllegalArgumentException("nothing would change");
 		}
 		return after;
+	}
+
+	private static String addressOf(Node node) {
+		try {
+			return ReplicaAddress.parse(node.address()).toString();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException("The address %s %s".formatted(node.address(), ex.getMessage()), ex);
+		}
 	}
 
 	private static boolean isNamed(Member member, String name) {

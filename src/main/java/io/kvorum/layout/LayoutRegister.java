@@ -18,6 +18,7 @@ import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * What was decided last about the nodes of the cluster. It is an entry of the store like
@@ -81,7 +82,11 @@ public final class LayoutRegister {
 				.put(InternalKeys.LAYOUT, WriteOptions.of(this.store.policy().defaults(), condition), CONTENT_TYPE,
 						Value.of(decision.toText().getBytes(StandardCharsets.UTF_8)), null, OperationObserver.NONE)
 				.thenReturn(decision);
-		})).retryWhen(reactor.util.retry.Retry.max(ATTEMPTS).filter(ConditionNotMetException.class::isInstance));
+		}))
+			.retryWhen(Retry.max(ATTEMPTS)
+				.filter(ConditionNotMetException.class::isInstance)
+				.onRetryExhaustedThrow((_, _) -> LayoutRefusedException
+					.conflict("Other decisions were made meanwhile. Look at the layout and try again.")));
 	}
 
 	private record Known(LayoutDecision decision, @Nullable Version identity) {

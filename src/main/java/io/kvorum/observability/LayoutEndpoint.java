@@ -111,13 +111,16 @@ final class LayoutEndpoint {
 	}
 
 	private TopologyEdit editOf(String text) {
-		Map<String, Object> stage;
+		@Nullable Map<String, Object> stage;
 		try {
 			stage = this.json.readValue(text, new TypeReference<>() {
 			});
 		}
 		catch (JacksonException ex) {
 			throw new IllegalArgumentException("'stage' is an object: " + ex.getOriginalMessage(), ex);
+		}
+		if (stage == null) {
+			throw new IllegalArgumentException("'stage' is an object, not null.");
 		}
 		List<TopologyEdit.Node> add = new ArrayList<>();
 		List<String> remove = new ArrayList<>();

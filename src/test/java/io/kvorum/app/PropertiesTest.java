@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -3,6 +3,7 @@ package io.kvorum.app;
 import java.lang.Thread.State;
 import java.util.function.Consumer;
 
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.testing.TestCa;
 import io.kvorum.transport.ReplicaTls;
 import org.jspecify.annotations.Nullable;

@@ -4,6 +4,7 @@ import java.util.stream.LongStream;
 
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -43,6 +44,13 @@ class ChangeSimulationTests {
 			});
 		System.out.printf("%d histories of changes, %.1f a second%n", HISTORIES,
 				HISTORIES * 1e9 / (System.nanoTime() - started));
+	}
+
+	/** With {@code -Dkvorum.simulation.mutant.histories=50000}. */
+	@Test
+	@EnabledIfSystemProperty(named = "kvorum.simulation.mutant.histories", matches = "[0-9]{5,}")
+	void aShortcutThatSeldomMattersIsFound() {
+		aShortcutIsFound(ChangeMutant.rare());
 	}
 
 	@ParameterizedTest

@@ -5,7 +5,6 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
 
-import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.Membership.State;
 
 /**
@@ -34,12 +33,13 @@ public final class Restored {
 	/**
 	 * The records of a node that was restored together with all others. It forgets the
 	 * disks of its peers, which are gone, and its repairs with them: a peer may be
-	 * restored to a moment before a repair. It keeps the layout.
+	 * restored to a moment before a repair.
+	 * @param kept records that remain
 	 * @param made when the backup was made. It counts as the end of the last life if it
 	 * turns out that others were not restored.
 	 */
-	public static Map<String, byte[]> withAllOthers(Map<String, byte[]> recorded, Instant made) {
-		Map<String, byte[]> records = new HashMap<>(ChangeState.restored(recorded));
+	public static Map<String, byte[]> withAllOthers(Map<String, byte[]> kept, Instant made) {
+		Map<String, byte[]> records = new HashMap<>(kept);
 		records.put(NodeState.MEMBERSHIP, new Membership(State.RESTORED, 0).toBytes());
 		records.put(NodeState.ALIVE, alive(made));
 		return records;

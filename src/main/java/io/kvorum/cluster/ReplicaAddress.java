@@ -1,4 +1,4 @@
-package io.kvorum.app;
+package io.kvorum.cluster;
 
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -12,10 +12,10 @@ import java.util.Locale;
  * @param host a name, an IPv4 address, or an IPv6 address in brackets; in lower case
  * @param port 1 to 65535
  */
-record ReplicaAddress(String host, int port) {
+public record ReplicaAddress(String host, int port) {
 
 	/** Form that {@link #parse} accepts, for messages. */
-	static final String FORM = "must be http://host:port, with a port from 1 to 65535 and nothing after it";
+	public static final String FORM = "must be http://host:port, with a port from 1 to 65535 and nothing after it";
 
 	private static final int MAX_PORT = 65_535;
 
@@ -25,7 +25,7 @@ record ReplicaAddress(String host, int port) {
 	 * Reads {@code http://host:port}, or the same with {@code https}.
 	 * @throws IllegalArgumentException if it is anything else
 	 */
-	static ReplicaAddress parse(String text) {
+	public static ReplicaAddress parse(String text) {
 		try {
 			URI uri = new URI(text.strip()).parseServerAuthority();
 			String host = uri.getHost();
@@ -43,17 +43,17 @@ record ReplicaAddress(String host, int port) {
 	}
 
 	/** Whether an address begins with https. */
-	static boolean isSecure(String text) {
+	public static boolean isSecure(String text) {
 		return text.strip().regionMatches(true, 0, SECURE + ":", 0, SECURE.length() + 1);
 	}
 
 	/** The host as a certificate names it: an IPv6 address without brackets. */
-	String bareHost() {
+	public String bareHost() {
 		return this.host.startsWith("[") ? this.host.substring(1, this.host.length() - 1) : this.host;
 	}
 
 	/** Whether only this machine can reach the address. */
-	boolean isLoopback() {
+	public boolean isLoopback() {
 		return this.host.equals("localhost") || this.host.startsWith("127.") || this.host.equals("[::1]");
 	}
 

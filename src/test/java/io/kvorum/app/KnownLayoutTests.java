@@ -1,0 +1,54 @@
+package io.kvorum.app;
+
+import java.util.List;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Topology;
+import io.kvorum.layout.LayoutNode;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class KnownLayoutTests {
+
+	private static final Topology ONE = Topology.of(List.of("http://a:1"), 3);
+
+	private final KnownLayout known = new KnownLayout();
+
+	@Test
+	void aNodeInNoClusterSaysWhetherItIsEmptyUntilItBelongsToOne() {
+		this.known.waits(true);
+		assertThat(this.known.exchange(LayoutNode.WAITING)).isEqualTo(LayoutNode.WAITING);
+		this.known.waits(false);
+		assertThat(this.known.text()).isEqualTo(LayoutNode.NOT_EMPTY);
+
+		Layout heard = new Layout(3, ONE);
+		assertThat(this.known.exchange(heard.toText())).as("it knows one, and is not in it yet")
+			.isEqualTo(LayoutNode.NOT_EMPTY);
+		this.known.belongs();
+		assertThat(this.known.text()).isEqualTo(heard.toText());
+	}
+
+	@Test
+	void onlyNewerLayoutsAreLearnt() {
+		this.known.learn(new Layout(0, ONE));
+		this.known.belongs();
+		this.known.exchange(new Layout(0, Topology.of(List.of("http://b:1"), 3)).toText());
+		assertThat(this.known.newest()).as("the layout of another configuration").isEqualTo(new Layout(0, ONE));
+
+		this.known.exchange(new Layout(5, ONE).toText());
+		this.known.exchange(new Layout(4, ONE).toText());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(5L);
+	}
+
+	@Test
+	void whatIsNoLayoutChangesNothing() {
+		this.known.learn(new Layout(5, ONE));
+		this.known.belongs();
+
+		for (String text : List.of("", "layout", "layout x", "layout 9", "layout 9\nnode", LayoutNode.WAITING)) {
+			assertThat(this.known.exchange(text)).as(text).isEqualTo(new Layout(5, ONE).toText());
+		}
+	}
+
+}

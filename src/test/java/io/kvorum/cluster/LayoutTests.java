@@ -1,0 +1,109 @@
+package io.kvorum.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.SeededTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class LayoutTests {
+
+	private static final Topology BEFORE = Topology
+		.ofMembers(List.of(new Member(0, 1, "http://a:1", "", 1), new Member(0, 2, "http://b:1", "", 1)), 3);
+
+	private static final Topology AFTER = Topology
+		.ofMembers(List.of(new Member(0, 1, "http://a:1", "r1", 1), new Member(0, 255, "http://c:1", "r2", 20)), 2);
+
+	/** It is on disks and between nodes of different releases. */
+	@Test
+	void theTextStaysTheSame() {
+		Layout moving = new Layout(7, BEFORE).movingTo(AFTER, 9);
+
+		assertThat(moving.toText()).isEqualTo("""
+				layout 9
+				factor 3
+				node 0000000000000001 1 ~ http://a:1
+				node 0000000000000002 1 ~ http://b:1
+				next
+				factor 2
+				node 0000000000000001 1 r1 http://a:1
+				node 00000000000000ff 20 r2 http://c:1
+				""");
+		assertThat(new LayoutDecision(12, new Layout(9, BEFORE), AFTER).toText()).isEqualTo("""
+				decision 12
+				layout 9
+				factor 3
+				node 0000000000000001 1 ~ http://a:1
+				node 0000000000000002 1 ~ http://b:1
+				staged
+				factor 2
+				node 0000000000000001 1 r1 http://a:1
+				node 00000000000000ff 20 r2 http://c:1
+				""");
+	}
+
+	@SeededTest
+	void whatWasWrittenIsReadAgain(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 3; i++) {
+			Layout layout = new Layout(random.below(1000), any(random));
+			Layout read = random.chance(50) ? layout : layout.movingTo(any(random), layout.number() + 1);
+			LayoutDecision decision = new LayoutDecision(2000, read, random.chance(50) ? any(random) : null);
+
+			assertThat(Layout.parse(read.toText()).toText()).isEqualTo(read.toText());
+			assertThat(Layout.parse(read.toText()).topology().fingerprint()).isEqualTo(read.topology().fingerprint());
+			assertThat(LayoutDecision.parse(decision.toText()).toText()).isEqualTo(decision.toText());
+		}
+	}
+
+	private static Topology any(Generator random) {
+		boolean zones = random.chance(50);
+		List<Member> members = new ArrayList<>();
+		for (int i = random.below(6); i >= 0; i--) {
+			members.add(new Member(0, i * 7919L - 3, "http://n" + i + ":9090", zones ? "z" + random.below(3) : "",
+					1 + random.below(Member.MAX_WEIGHT)));
+		}
+		return Topology.ofMembers(members, 1 + random.below(5));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "layout", "layout x\nfactor 3\nnode 1 1 ~ http://a:1", "layout 1", "layout 1\nfactor",
+			"layout -1\nfactor 3\nnode 0000000000000001 1 ~ http://a:1", "layout 1\nfactor 3",
+			"layout 1\nfactor 3\nnode 0000000000000001 1 http://a:1",
+			"layout 1\nfactor 3\nnode 0000000000000001 1 ~ http://a:1\nnext",
+			"layout 1\nfactor 3\nnode 0000000000000001 0 ~ http://a:1", "layout 1\nfactor 3\nnode g 1 ~ http://a:1",
+			"waiting" })
+	void anythingElseIsRefused(String text) {
+		assertThatThrownBy(() -> Layout.parse(text)).isInstanceOf(IllegalArgumentException.class);
+	}
+
+	@Test
+	void eachDecisionHasAHigherNumberAndNamesTheLayoutItPutsInForce() {
+		LayoutDecision founding = LayoutDecision.founding(BEFORE);
+		assertThat(founding.layout()).isEqualTo(new Layout(0, BEFORE));
+
+		LayoutDecision staged = founding.staging(AFTER);
+		assertThat(staged.number()).isEqualTo(1);
+		assertThat(staged.layout().number()).isZero();
+
+		LayoutDecision applied = staged.applying();
+		assertThat(applied.number()).isEqualTo(2);
+		assertThat(applied.staged()).isNull();
+		assertThat(applied.layout().number()).isEqualTo(2);
+		assertThat(applied.layout().isMoving()).isTrue();
+
+		assertThat(applied.finishing().layout().number()).isEqualTo(3);
+		assertThat(applied.finishing().layout().topology().fingerprint()).isEqualTo(AFTER.fingerprint());
+		assertThat(applied.aborting().layout().number()).isEqualTo(3);
+		assertThat(applied.aborting().layout().topology().fingerprint()).isEqualTo(BEFORE.fingerprint());
+		assertThat(staged.aborting().layout().number()).as("nothing that was in force is given up").isZero();
+		assertThatThrownBy(founding::applying).isInstanceOf(IllegalStateException.class);
+	}
+
+}

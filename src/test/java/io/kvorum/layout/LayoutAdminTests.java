@@ -1,0 +1,298 @@
+package io.kvorum.layout;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.TopologyEdit;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.WriteOptions;
+import io.kvorum.testing.Now;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** An operator changes the nodes of a cluster of three. */
+class LayoutAdminTests {
+
+	private static final Topology THREE = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 3);
+
+	private static final TopologyEdit ADD_D = add("http://d:1");
+
+	private final Entries store = new Entries();
+
+	private final OneNode node = new OneNode();
+
+	private final LayoutAdmin admin = new LayoutAdmin(
+			new LayoutRegister(this.store, () -> new LayoutDecision(this.node.own.number(), this.node.own, null)),
+			this.node);
+
+	private static TopologyEdit add(String address) {
+		return new TopologyEdit(List.of(new TopologyEdit.Node(address, null, null)), List.of(), null);
+	}
+
+	private static TopologyEdit replace(String dead, String by) {
+		return new TopologyEdit(List.of(new TopologyEdit.Node(by, null, null)), List.of(dead), null);
+	}
+
+	private LayoutDecision stage(TopologyEdit edit) {
+		return Objects.requireNonNull(Now.of(this.admin.stage(edit)));
+	}
+
+	private LayoutDecision apply(long number) {
+		return Objects.requireNonNull(Now.of(this.admin.apply(number)));
+	}
+
+	private LayoutDecision shown() {
+		return Objects.requireNonNull(Now.of(this.admin.show()));
+	}
+
+	private void assertRefused(Mono<?> step, boolean isConflict, String why) {
+		String before = shown().toText();
+		assertThatThrownBy(() -> Now.of(step)).isInstanceOfSatisfying(LayoutRefusedException.class, refused -> {
+			assertThat(refused).hasMessageContaining(why);
+			assertThat(refused.isConflict()).isEqualTo(isConflict);
+		});
+		assertThat(shown().toText()).as("nothing was changed").isEqualTo(before);
+	}
+
+	@Test
+	void untilSomethingIsDecidedTheLayoutIsThatOfTheConfiguration() {
+		assertThat(shown()).isEqualTo(LayoutDecision.founding(THREE));
+	}
+
+	@Test
+	void whatIsStagedIsAppliedAndEndsWithTheNextTopology() {
+		LayoutDecision staged = stage(ADD_D);
+		assertThat(this.node.told).as("nothing is in force yet").isEmpty();
+		LayoutDecision applied = apply(staged.number());
+		assertThat(applied.layout().isMoving()).isTrue();
+		assertThat(this.node.told).containsExactly(applied);
+
+		LayoutDecision over = Now.of(this.admin.finish(applied.layout()));
+		assertThat(shown().toText()).isEqualTo(Objects.requireNonNull(over).toText());
+		assertThat(shown().layout().isMoving()).isFalse();
+		assertThat(shown().layout().topology().size()).isEqualTo(4);
+		assertThat(this.node.told).hasSize(2);
+	}
+
+	@Test
+	void aChangeUnderWayIsFollowedByNoOther() {
+		LayoutDecision applied = apply(stage(ADD_D).number());
+
+		assertRefused(this.admin.stage(add("http://e:1")), true, "The change to layout 2 is under way");
+		assertRefused(this.admin.apply(applied.number()), true, "The change to layout 2 is under way");
+	}
+
+	@Test
+	void whatIsUnderWayOrStagedIsGivenUpAndNothingElse() {
+		assertRefused(this.admin.abort(), true, "There is nothing to abort");
+		LayoutDecision staged = stage(ADD_D);
+		assertThat(Objects.requireNonNull(Now.of(this.admin.abort())).staged()).isNull();
+		assertRefused(this.admin.apply(staged.number()), true, "Nothing is staged.");
+
+		Layout moving = apply(stage(ADD_D).number()).layout();
+		LayoutDecision aborted = Objects.requireNonNull(Now.of(this.admin.abort()));
+		assertThat(aborted.layout().topology().fingerprint()).isEqualTo(THREE.fingerprint());
+		assertThat(aborted.layout().number()).isGreaterThan(moving.number());
+
+		Now.of(this.admin.finish(moving));
+		assertThat(shown().toText()).as("a node that did not know").isEqualTo(aborted.toText());
+	}
+
+	@Test
+	void ofTwoOperatorsOneWinsAndTheOtherIsTold() {
+		LayoutDecision mine = stage(ADD_D);
+		LayoutDecision theirs = stage(add("http://e:1"));
+
+		assertRefused(this.admin.apply(mine.number()), true, "Something else was staged meanwhile, as 2");
+		this.store.beforeNextWrite = () -> stage(add("http://f:1"));
+		assertRefusedMeanwhile(this.admin.apply(theirs.number()));
+	}
+
+	private static void assertRefusedMeanwhile(Mono<?> step) {
+		assertThatThrownBy(() -> Now.of(step)).isInstanceOfSatisfying(LayoutRefusedException.class,
+				refused -> assertThat(refused.isConflict()).isTrue());
+	}
+
+	@Test
+	void whoAlwaysLosesIsToldToo() {
+		this.store.alwaysLoses = true;
+
+		assertRefused(this.admin.stage(ADD_D), true, "Other decisions were made meanwhile");
+	}
+
+	@Test
+	void anEditThatMakesNoSenseIsRefused() {
+		assertRefused(this.admin.stage(add("http://d")), false, "must be http://host:port");
+		assertRefused(this.admin.stage(add("http://a:1")), false, "nothing would change");
+	}
+
+	@Test
+	void aNodeIsAddedOnlyIfItWaitsForThatWithAnEmptyStore() {
+		long number = stage(ADD_D).number();
+		this.node.answers.put("http://d:1", LayoutNode.NOT_EMPTY);
+		assertRefused(this.admin.apply(number), false, "its store is not empty");
+		this.node.answers.put("http://d:1", new Layout(9, THREE).toText());
+		assertRefused(this.admin.apply(number), false, "it belongs to a cluster already");
+		this.node.answers.remove("http://d:1");
+		assertRefused(this.admin.apply(number), false, "http://d:1 cannot be added: it does not answer");
+	}
+
+	@Test
+	void nodesThatStayHaveToBeThereAndSoHasAMajorityOfEachKey() {
+		this.node.answers.remove("http://c:1");
+		assertRefused(this.admin.apply(stage(ADD_D).number()), false, "[http://c:1] do not answer and are to stay");
+
+		assertThat(apply(stage(replace("http://c:1", "http://d:1")).number()).layout().isMoving()).isTrue();
+	}
+
+	@Test
+	void moreThanAMinorityThatIsGoneIsNotReplaced() {
+		this.node.answers.remove("http://b:1");
+		this.node.answers.remove("http://c:1");
+		TopologyEdit both = new TopologyEdit(List.of(new TopologyEdit.Node("http://d:1", null, null),
+				new TopologyEdit.Node("http://e:1", null, null)), List.of("http://b:1", "http://c:1"), null);
+
+		assertRefused(this.admin.apply(stage(both).number()), false, "what only they hold would be lost");
+	}
+
+	/** As after the restore of a backup of the store alone. */
+	@Test
+	void aDecisionThatIsOlderThanTheLayoutOfTheNodeIsNotFollowed() {
+		stage(ADD_D);
+		this.node.own = new Layout(7, THREE);
+
+		assertThat(shown().layout()).isEqualTo(this.node.own);
+		assertThat(stage(ADD_D).number()).isEqualTo(8);
+	}
+
+	/** The node that the operator talks to, and what the others answer. */
+	private static final class OneNode implements LayoutNode {
+
+		private final Map<String, String> answers = new HashMap<>(Map.of("http://a:1", "", "http://b:1", "",
+				"http://c:1", "", "http://d:1", WAITING, "http://e:1", WAITING, "http://f:1", WAITING));
+
+		private final List<LayoutDecision> told = new ArrayList<>();
+
+		private Layout own = new Layout(0, THREE);
+
+		@Override
+		public Layout layout() {
+			return this.own;
+		}
+
+		@Override
+		public boolean isSettled() {
+			return true;
+		}
+
+		@Override
+		public @Nullable String outside() {
+			return null;
+		}
+
+		@Override
+		public @Nullable ChangeStatus change() {
+			return null;
+		}
+
+		@Override
+		public void decided(LayoutDecision decision) {
+			this.told.add(decision);
+		}
+
+		@Override
+		public Mono<String> ask(String address) {
+			String answer = this.answers.get(address);
+			return (answer != null) ? Mono.just(answer) : Mono.error(new IllegalStateException("connection refused"));
+		}
+
+	}
+
+	/** Keeps one entry, and the conditions of writes. */
+	private static final class Entries implements KeyValueStore {
+
+		private @Nullable Live entry;
+
+		private boolean alwaysLoses;
+
+		private Runnable beforeNextWrite = () -> {
+		};
+
+		@Override
+		public ReplicationPolicy policy() {
+			return new ReplicationPolicy(3, 3);
+		}
+
+		@Override
+		public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
+			assertThat(key).isEqualTo(InternalKeys.LAYOUT);
+			return Mono.justOrEmpty(this.entry);
+		}
+
+		@Override
+		public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
+				OperationObserver observer) {
+			return Mono.fromSupplier(() -> {
+				Runnable before = this.beforeNextWrite;
+				this.beforeNextWrite = () -> {
+				};
+				before.run();
+				Version current = (this.entry != null) ? this.entry.identity() : null;
+				if (this.alwaysLoses || !options.condition().holdsFor(current)) {
+					throw new ConditionNotMetException(current);
+				}
+				Version version = new Version((current != null) ? current.timestamp() + 1 : 1, 1);
+				this.entry = new Live(version, Copies.DEFAULT, Entry.Live.NEVER, contentType,
+						Value.of(new String(value.toBytes(), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8)));
+				return version;
+			});
+		}
+
+		@Override
+		public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
+				int valueBytes) {
+			return null;
+		}
+
+		@Override
+		public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}
