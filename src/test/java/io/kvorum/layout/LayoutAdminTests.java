@@ -1,6 +1,5 @@
 package io.kvorum.layout;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -12,26 +11,8 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.change.ChangeStatus;
-import io.kvorum.kv.Copies;
-import io.kvorum.kv.Entry;
-import io.kvorum.kv.Entry.Live;
-import io.kvorum.kv.InternalKeys;
-import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
-import io.kvorum.kv.Replicas;
-import io.kvorum.kv.Ttl;
-import io.kvorum.kv.Value;
-import io.kvorum.kv.Version;
-import io.kvorum.operation.ConditionNotMetException;
-import io.kvorum.operation.KeyValueStore;
-import io.kvorum.operation.OperationFailedException;
-import io.kvorum.operation.OperationObserver;
-import io.kvorum.operation.Operation;
-import io.kvorum.operation.RangeCursor;
-import io.kvorum.operation.RangeScope;
-import io.kvorum.operation.ReplicationPolicy;
-import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Now;
+import io.kvorum.testing.OneEntryStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -46,7 +27,7 @@ class LayoutAdminTests {
 
 	private static final TopologyEdit ADD_D = add("http://d:1");
 
-	private final Entries store = new Entries();
+	private final OneEntryStore store = new OneEntryStore();
 
 	private final OneNode node = new OneNode();
 
@@ -133,7 +114,7 @@ class LayoutAdminTests {
 		LayoutDecision theirs = stage(add("http://e:1"));
 
 		assertRefused(this.admin.apply(mine.number()), true, "Something else was staged meanwhile, as 2");
-		this.store.beforeNextWrite = () -> stage(add("http://f:1"));
+		this.store.beforeNextWrite(() -> stage(add("http://f:1")));
 		assertRefusedMeanwhile(this.admin.apply(theirs.number()));
 	}
 
@@ -144,7 +125,7 @@ class LayoutAdminTests {
 
 	@Test
 	void whoAlwaysLosesIsToldToo() {
-		this.store.alwaysLoses = true;
+		this.store.loseAlways();
 
 		assertRefused(this.admin.stage(ADD_D), true, "Other decisions were made meanwhile");
 	}
@@ -233,64 +214,6 @@ class LayoutAdminTests {
 		public Mono<String> ask(String address) {
 			String answer = this.answers.get(address);
 			return (answer != null) ? Mono.just(answer) : Mono.error(new IllegalStateException("connection refused"));
-		}
-
-	}
-
-	/** Keeps one entry, and the conditions of writes. */
-	private static final class Entries implements KeyValueStore {
-
-		private @Nullable Live entry;
-
-		private boolean alwaysLoses;
-
-		private Runnable beforeNextWrite = () -> {
-		};
-
-		@Override
-		public ReplicationPolicy policy() {
-			return new ReplicationPolicy(3, 3);
-		}
-
-		@Override
-		public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
-			assertThat(key).isEqualTo(InternalKeys.LAYOUT);
-			return Mono.justOrEmpty(this.entry);
-		}
-
-		@Override
-		public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
-				OperationObserver observer) {
-			return Mono.fromSupplier(() -> {
-				Runnable before = this.beforeNextWrite;
-				this.beforeNextWrite = () -> {
-				};
-				before.run();
-				Version current = (this.entry != null) ? this.entry.identity() : null;
-				if (this.alwaysLoses || !options.condition().holdsFor(current)) {
-					throw new ConditionNotMetException(current);
-				}
-				Version version = new Version((current != null) ? current.timestamp() + 1 : 1, 1);
-				this.entry = new Live(version, Copies.DEFAULT, Entry.Live.NEVER, contentType,
-						Value.of(new String(value.toBytes(), StandardCharsets.UTF_8).getBytes(StandardCharsets.UTF_8)));
-				return version;
-			});
-		}
-
-		@Override
-		public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
-				int valueBytes) {
-			return null;
-		}
-
-		@Override
-		public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
-			throw new UnsupportedOperationException();
 		}
 
 	}

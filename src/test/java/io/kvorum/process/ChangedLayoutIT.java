@@ -176,6 +176,31 @@ class ChangedLayoutIT {
 		assertAllIsReadAtEachNode();
 	}
 
+	@Test
+	@DisplayName("A node that restarts while all new nodes are dead serves on, and the change is given up")
+	void restartedWhileNewNodesAreDead() throws Exception {
+		start(3, 1);
+		write(1, "alone");
+		await(2);
+		await(3);
+		long staged = staged(1, "{\"stage\":{\"add\":[{\"address\":\"%s\"},{\"address\":\"%s\"}]}}"
+			.formatted(this.addresses.get(1), this.addresses.get(2)));
+		assertThat(layout(1, "{\"apply\":%d}".formatted(staged)).status()).isEqualTo(202);
+		kill(2);
+		kill(3);
+		kill(1);
+		launch(1, 3, "kvorum.cluster.nodes=" + list(List.of(1)));
+		Poll.until(() -> "node 1 serves", CONVERGED_DEADLINE,
+				() -> answersStatus(1) && client(1).put("served", "served").status() == 201);
+
+		assertThat(topologyAt(1).get("state")).isEqualTo("moving");
+		write(1, "while it waits");
+		assertThat(layout(1, "{\"abort\":true}").status()).isEqualTo(202);
+		Poll.until(() -> "the change is given up: " + topologyAt(1), CONVERGED_DEADLINE,
+				() -> "stable".equals(topologyAt(1).get("state")));
+		assertAllIsReadAtEachNode();
+	}
+
 	/** Starts a node that is to be added, with the first three as those it asks. */
 	private void await(int node) throws InterruptedException {
 		launch(node, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3).stream().filter(it -> it != node).toList()));

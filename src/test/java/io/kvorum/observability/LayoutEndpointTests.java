@@ -1,0 +1,157 @@
+package io.kvorum.observability;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.Step;
+import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutRegister;
+import io.kvorum.testing.Now;
+import io.kvorum.testing.OneEntryStore;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LayoutEndpointTests {
+
+	private static final JsonMapper JSON = new JsonMapper();
+
+	private static final Topology TWO = Topology.of(List.of("http://a:1", "http://b:1"), 3);
+
+	private final OneNode node = new OneNode();
+
+	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node,
+			new LayoutAdmin(new LayoutRegister(new OneEntryStore(), () -> LayoutDecision.founding(TWO)), this.node),
+			JSON);
+
+	private static Map<?, ?> body(Mono<WebEndpointResponse<Object>> answer, int status) {
+		WebEndpointResponse<Object> response = Objects.requireNonNull(Now.of(answer));
+		Map<?, ?> body = JSON.convertValue(response.getBody(), Map.class);
+		assertThat(response.getStatus()).as(String.valueOf(body)).isEqualTo(status);
+		return body;
+	}
+
+	private Map<?, ?> change(String stage, int status) {
+		return body(this.endpoint.change(stage, null, null), status);
+	}
+
+	@Test
+	void itShowsTheNodesAndWhatIsStagedWithWhatMoves() {
+		assertThat(body(this.endpoint.show(), 200).toString()).contains("version=0", "state=stable", "factor=3",
+				"address=http://a:1", "weight=1");
+
+		Map<?, ?> staged = (Map<?, ?>) Objects.requireNonNull(
+				change("{\"add\":[{\"address\":\"http://c:1\",\"weight\":2}],\"factor\":2}", 202).get("staged"));
+		assertThat(staged.get("factor")).isEqualTo(2);
+		assertThat(String.valueOf(staged.get("members"))).contains("address=http://c:1, weight=2");
+		assertThat(((Map<?, ?>) Objects.requireNonNull(staged.get("moves"))).keySet()).hasSize(3);
+	}
+
+	@Test
+	void aChangeIsShownWithItsStepUntilItIsGivenUp() {
+		long staged = ((Number) Objects
+			.requireNonNull(change("{\"add\":[{\"address\":\"http://c:1\"}]}", 202).get("version"))).longValue();
+		this.node.change = new ChangeStatus(Step.CLOSED, List.of(TWO.members().getFirst()), "to refuse others");
+
+		Map<?, ?> moving = body(this.endpoint.change(null, staged, null), 202);
+		assertThat(moving.get("state")).isEqualTo("moving");
+		assertThat(String.valueOf(moving.get("moving"))).contains("step=closed", "waitsFor=[http://a:1]");
+		assertThat(String.valueOf(change("{\"factor\":2}", 409).get("detail"))).contains("is under way");
+		assertThat(body(this.endpoint.change(null, null, true), 202).get("state")).isEqualTo("stable");
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = '|',
+			value = { "null | 'stage' is an object, not null.", "[] | 'stage' is an object",
+					"nodes | 'stage' is an object", "{\"grow\":1} | 'stage' has no 'grow'",
+					"{\"add\":{}} | 'add' is a list.", "{\"add\":[\"http://c:1\"]} | An item of 'add' is an object.",
+					"{\"add\":[{\"weight\":1}]} | 'address' is missing",
+					"{\"add\":[{\"address\":\"http://c:1\",\"weight\":\"2\"}]} | 'weight' is a whole number",
+					"{\"replace\":[{\"dead\":\"http://a:1\"}]} | 'by' is missing",
+					"{\"factor\":2.5} | 'factor' is a whole number" })
+	void whatIsNoEditIsABadRequest(String stage, String why) {
+		assertThat(String.valueOf(change(stage, 400).get("detail"))).contains(why);
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '`', delimiter = '|',
+			value = { "{\"add\":[{\"address\":\"c\"}]} | must be http://host:port",
+					"{\"add\":[{\"address\":\"http://c:1\",\"zone\":\"a b\"}]} | must be 1 to 63 letters",
+					"{\"add\":[{\"address\":\"http://c:1\",\"weight\":0}]} | a weight is 1 to 1000",
+					"{\"factor\":0} | a key has at least 1 replica",
+					"{\"remove\":[\"http://x:1\"]} | is none of the nodes" })
+	void anEditThatCannotBeIsRefused(String stage, String why) {
+		assertThat(String.valueOf(change(stage, 422).get("detail"))).contains(why);
+	}
+
+	@Test
+	void oneStepAtATime() {
+		body(this.endpoint.change(null, null, null), 400);
+		body(this.endpoint.change("{}", 1L, null), 400);
+		body(this.endpoint.change(null, null, false), 400);
+		assertThat(body(this.endpoint.change(null, 7L, null), 409).get("detail")).isEqualTo("Nothing is staged.");
+	}
+
+	@Test
+	void aNodeInNoClusterAndOneWithoutAnAddressSaySo() {
+		this.node.outside = "this node is in no cluster yet";
+		assertThat(body(this.endpoint.show(), 409).get("detail")).isEqualTo(this.node.outside);
+
+		LayoutEndpoint alone = new LayoutEndpoint(null, null, JSON);
+		assertThat(String.valueOf(body(alone.show(), 409).get("detail"))).contains("kvorum.cluster.self");
+		body(alone.change("{}", null, null), 409);
+	}
+
+	/** A node of a cluster whose others answer, and wait to be added. */
+	private static final class OneNode implements LayoutNode {
+
+		private @Nullable String outside;
+
+		private @Nullable ChangeStatus change;
+
+		@Override
+		public @Nullable Layout layout() {
+			return (this.outside == null) ? new Layout(0, TWO) : null;
+		}
+
+		@Override
+		public boolean isSettled() {
+			return true;
+		}
+
+		@Override
+		public @Nullable String outside() {
+			return this.outside;
+		}
+
+		@Override
+		public @Nullable ChangeStatus change() {
+			return this.change;
+		}
+
+		@Override
+		public void decided(LayoutDecision decision) {
+			assertThat(decision.number()).isPositive();
+		}
+
+		@Override
+		public Mono<String> ask(String address) {
+			return Mono.just(WAITING);
+		}
+
+	}
+
+}
