@@ -82,9 +82,6 @@ final class LiveLayout implements LayoutNode {
 	/** What operations may take longer than their time limit. */
 	private static final Duration MARGIN = Duration.ofMillis(100);
 
-	/** The time in which what is told on streams has arrived. */
-	private static final Duration STREAMS_TOLD = Duration.ofSeconds(1);
-
 	/** Exchanges under way at a time. */
 	private static final int CONCURRENCY = 16;
 
@@ -458,7 +455,7 @@ final class LiveLayout implements LayoutNode {
 		}
 		// Others may end streams of nodes with the layout before as soon as they are told
 		// that there is none. All streams of this node must say so before.
-		if (sinceDrained >= STREAMS_TOLD.toNanos()) {
+		if (this.isToldOnStreams && this.transport.isAnnounced()) {
 			now.change().announce();
 			run(now.changeover().run(), this.changing);
 			this.phase = Phase.IN_FORCE;

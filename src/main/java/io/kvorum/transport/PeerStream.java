@@ -121,8 +121,16 @@ final class PeerStream {
 	 */
 	private volatile TopologyNames told;
 
-	/** What the opening of the present stream has told the peer. */
-	private String toldByOpening = "";
+	/**
+	 * What the peer knows of the topologies of this node, if the stream is open or being
+	 * opened; null otherwise.
+	 */
+	private volatile @Nullable TopologyNames known;
+
+	/** What was told last on the open stream, and the ping behind it. */
+	private @Nullable TopologyNames telling;
+
+	private int lastPing;
 
 	/** The topologies of the peer; null if it is of a release that does not tell. */
 	private volatile @Nullable TopologyNames theirs;
@@ -263,12 +271,24 @@ final class PeerStream {
 	 * Called from any thread.
 	 */
 	void tell(TopologyNames topologies) {
+		this.told = topologies;
 		this.loop.execute(() -> {
-			this.told = topologies;
 			if (isOpen() && this.form.knowsLayouts()) {
 				this.writer.send(OperationFrame.topology(topologies));
+				this.telling = topologies;
+				this.lastPing++;
+				ping(this.time.nanos(), this.lastPing);
 			}
 		});
+	}
+
+	/**
+	 * Whether the peer knows what was told last, or there is no stream on which it could
+	 * know anything else. Called from any thread.
+	 */
+	boolean isTold() {
+		TopologyNames known = this.known;
+		return known == null || known.equals(this.told);
 	}
 
 	/** Whether it is open to a peer that knows no ballots. Called from any thread. */
@@ -393,7 +413,7 @@ final class PeerStream {
 		headers.set(ReplicaProtocol.NEWEST_VERSION_HEADER, String.valueOf(ReplicaProtocol.VERSIONS.newest()));
 		headers.set(ReplicaProtocol.FROM_HEADER, this.self.address());
 		headers.set(ReplicaProtocol.TO_HEADER, this.peer.address());
-		this.toldByOpening = opening.topology();
+		this.known = new TopologyNames(opening.topology());
 		headers.set(ReplicaProtocol.TOPOLOGY_HEADER, opening.topology());
 		headers.set(ReplicaProtocol.LANE_HEADER, this.lane.name());
 		if (this.handshake.isNeeded()) {
@@ -445,7 +465,7 @@ final class PeerStream {
 	private void received(ReplyFrame frame) {
 		switch (frame.kind) {
 			case ReplicaProtocol.HELLO -> open();
-			case ReplicaProtocol.PONG -> this.pinged = false;
+			case ReplicaProtocol.PONG -> ponged(frame.correlation);
 			case ReplicaProtocol.LEAVING -> leave();
 			case ReplicaProtocol.TOPOLOGY -> this.theirs = frame.topology();
 			default -> replied(frame);
@@ -457,8 +477,11 @@ final class PeerStream {
 			this.absence = null;
 			this.woken = Sinks.empty();
 			// The peer counts the stream as open once it hears from this node.
-			ping(this.heardNanos);
-			if (!this.told.text().equals(this.toldByOpening)) {
+			ping(this.heardNanos, 0);
+			if (!this.form.knowsLayouts()) {
+				this.known = null;
+			}
+			else if (!isTold()) {
 				tell(this.told);
 			}
 			this.state.opened();
@@ -557,16 +580,24 @@ final class PeerStream {
 				.formatted(this.settings.silenceTimeout().toMillis()));
 		}
 		else if (!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS) {
-			ping(now);
+			ping(now, 0);
 		}
 	}
 
-	private void ping(long now) {
+	private void ponged(int ping) {
+		this.pinged = false;
+		if (ping != 0 && ping == this.lastPing) {
+			this.known = this.telling;
+		}
+	}
+
+	/** Sends a ping, which the peer answers behind all that was sent before. */
+	private void ping(long now, int number) {
 		if (owesNothing()) {
 			this.owedNanos = now;
 		}
 		this.pinged = true;
-		this.writer.send(OperationFrame.ping(0));
+		this.writer.send(OperationFrame.ping(number));
 	}
 
 	private void breakOff(String why) {
@@ -589,6 +620,7 @@ final class PeerStream {
 			this.state.notOpened(reason, why, this.silent || cause instanceof ConnectTimeoutException);
 		}
 		this.pinged = false;
+		this.known = null;
 		this.inFlight.removeIf(_ -> true, call -> finish(call, call.lost(Reason.DISCONNECTED,
 				"the connection to %s has ended: %s".formatted(this.peer.address(), why))));
 	}

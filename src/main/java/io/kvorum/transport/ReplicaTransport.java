@@ -227,6 +227,14 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	/**
+	 * Whether the nodes know what they were told by {@link #announce}, as far as they
+	 * have streams of this node.
+	 */
+	public boolean isAnnounced() {
+		return this.links.values().stream().flatMap(PeerLink::streams).allMatch(PeerStream::isTold);
+	}
+
+	/**
 	 * Exchanges layouts with any node.
 	 * @param address of the node
 	 * @param text the layout that this node knows
