@@ -19,6 +19,14 @@ public record LayoutDecision(long number, Layout layout, @Nullable Topology stag
 
 	private static final String STAGED = "staged";
 
+	/** Checks the number. */
+	public LayoutDecision {
+		if (number < layout.number()) {
+			throw new IllegalArgumentException(
+					"decision %d comes before layout %d, which it has in force".formatted(number, layout.number()));
+		}
+	}
+
 	/** The decision of a cluster that has the layout of its configuration. */
 	public static LayoutDecision founding(Topology topology) {
 		return new LayoutDecision(0, new Layout(0, topology), null);

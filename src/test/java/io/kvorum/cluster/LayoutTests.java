@@ -14,6 +14,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 class LayoutTests {
 
+	private static final String NODE = "node 0000000000000001 1 ~ http://a:1";
+
 	private static final Topology BEFORE = Topology
 		.ofMembers(List.of(new Member(0, 1, "http://a:1", "", 1), new Member(0, 2, "http://b:1", "", 1)), 3);
 
@@ -81,6 +83,17 @@ class LayoutTests {
 			"waiting" })
 	void anythingElseIsRefused(String text) {
 		assertThatThrownBy(() -> Layout.parse(text)).isInstanceOf(IllegalArgumentException.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "decision", "decision 1", "decision x\nlayout 1\nfactor 3\n" + NODE,
+			"layout 1\nfactor 3\n" + NODE, "decision 1\nlayout 2\nfactor 3\n" + NODE,
+			"decision 2\nlayout 1\nfactor 3\n" + NODE + "\nstaged",
+			"decision 2\nlayout 1\nfactor 3\n" + NODE + "\nstaged\nfactor 3",
+			"decision 2\nlayout 1\nfactor 3\n" + NODE + "\nstaged\nfactor 3\n" + NODE + "\n" + NODE,
+			"decision 2\nlayout 1\nfactor 3\n" + NODE + "\nnext\nfactor 3\n" + NODE })
+	void anythingElseIsNoDecision(String text) {
+		assertThatThrownBy(() -> LayoutDecision.parse(text)).isInstanceOf(IllegalArgumentException.class);
 	}
 
 	@Test
