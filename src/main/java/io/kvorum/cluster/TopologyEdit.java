@@ -1,8 +1,10 @@
 package io.kvorum.cluster;
 
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -40,8 +42,12 @@ public record TopologyEdit(List<Node> add, List<String> remove, @Nullable Intege
 						"%s is none of the nodes, which are %s".formatted(name, addresses(before))));
 			members.remove(removed.id());
 		}
+		Set<String> added = new HashSet<>();
 		for (Node asked : this.add) {
 			Node node = new Node(addressOf(asked), asked.zone(), asked.weight());
+			if (!added.add(node.address())) {
+				throw new IllegalArgumentException("%s is to be added twice".formatted(node.address()));
+			}
 			Member there = before.members()
 				.stream()
 				.filter(member -> member.address().equals(node.address()))

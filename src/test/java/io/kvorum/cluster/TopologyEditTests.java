@@ -59,10 +59,32 @@ class TopologyEditTests {
 	}
 
 	@Test
+	void aFactorIsThatOfAllNodesAndAnEmptyZoneIsNone() {
+		assertThat(edit(List.of(), List.of(), 2).applyTo(THREE)).extracting(Topology::factor, Topology::size)
+			.containsExactly(2, 3);
+		Topology plain = edit(List.of(new Node("http://a:1", "", null), new Node("http://b:1", "", null)), List.of(),
+				null)
+			.applyTo(ZONES);
+		assertThat(plain.members()).extracting(Member::zone).containsOnly("");
+		assertRefused(ZONES, edit(List.of(new Node("http://a:1", "", null)), List.of(), null),
+				"without one is [http://a:1]");
+	}
+
+	@Test
+	void aNodeThatIsRemovedTwiceIsRemoved() {
+		String b = Long.toHexString(THREE.member("http://b:1").id());
+
+		assertThat(addresses(edit(List.of(), List.of("http://b:1", b), 2).applyTo(THREE))).containsExactly("http://a:1",
+				"http://c:1");
+	}
+
+	@Test
 	void whatMakesNoSenseIsRefusedWithTheReason() {
 		assertRefused(THREE, edit(List.of(), List.of("http://x:1"), null), "http://x:1 is none of the nodes");
 		assertRefused(THREE, edit(List.of(node("http://a:1")), List.of("http://a:1"), null),
 				"http://a:1 is to be added and to be removed");
+		assertRefused(THREE, edit(List.of(node("http://d:1"), new Node("https://D:1", null, 2)), List.of(), null),
+				"http://d:1 is to be added twice");
 		assertRefused(THREE, edit(List.of(), List.of("http://a:1"), null), "stage a factor of 2 or less as well");
 		assertRefused(THREE, edit(List.of(), List.of(), 5), "3 nodes would be left and each key has 5 replicas");
 		assertRefused(THREE, edit(List.of(), List.of("http://a:1", "http://b:1", "http://c:1"), null),
