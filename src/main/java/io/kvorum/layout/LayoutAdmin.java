@@ -39,12 +39,10 @@ public final class LayoutAdmin {
 		return this.register.decide(last -> {
 			refuseWhileMoving(last);
 			try {
-				Topology next = edit.applyTo(last.layout().topology());
-				if (next.size() > Topology.MAX_MEMBERS) {
-					throw new IllegalArgumentException(
-							"a cluster has at most %d nodes".formatted(Topology.MAX_MEMBERS));
-				}
-				return last.staging(next);
+				LayoutDecision staged = last.staging(edit.applyTo(last.layout().topology()));
+				// What cannot be applied is refused before an operator has looked at it.
+				staged.applying();
+				return staged;
 			}
 			catch (IllegalArgumentException ex) {
 				throw LayoutRefusedException.impossible(String.valueOf(ex.getMessage()));

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
@@ -116,6 +117,41 @@ class LayoutAdminTests {
 		assertRefused(this.admin.apply(mine.number()), true, "Something else was staged meanwhile, as 2");
 		this.store.beforeNextWrite(() -> stage(add("http://f:1")));
 		assertRefusedMeanwhile(this.admin.apply(theirs.number()));
+	}
+
+	/** The other one staged on what was in force: so does this one. */
+	@Test
+	void whatIsStagedMeanwhileByAnotherOperatorIsReplaced() {
+		this.store.beforeNextWrite(() -> stage(add("http://e:1")));
+		LayoutDecision staged = stage(ADD_D);
+
+		assertThat(staged.number()).isEqualTo(2);
+		assertThat(Objects.requireNonNull(shown().staged()).has("http://d:1")).isTrue();
+		assertThat(Objects.requireNonNull(shown().staged()).has("http://e:1")).isFalse();
+	}
+
+	@Test
+	void ofAnEndAndAnAbortAtOnceTheEarlierOneHolds() {
+		Layout moving = apply(stage(ADD_D).number()).layout();
+		this.store.beforeNextWrite(() -> Now.of(this.admin.finish(moving)));
+
+		assertThatThrownBy(() -> Now.of(this.admin.abort())).isInstanceOf(LayoutRefusedException.class)
+			.hasMessage(
+					"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
+		assertThat(shown().layout().topology().size()).isEqualTo(4);
+		assertThat(this.node.told).extracting(decision -> decision.layout().number()).containsExactly(2L, 3L);
+	}
+
+	@Test
+	void aChangeOfTooManyNodesInAllIsNotEvenStaged() {
+		List<TopologyEdit.Node> many = IntStream.range(0, Topology.MAX_MEMBERS)
+			.mapToObj(i -> new TopologyEdit.Node("http://n%d:1".formatted(i), null, null))
+			.toList();
+
+		assertRefused(this.admin.stage(new TopologyEdit(many, List.of(), null)), false,
+				"a topology has 1 to 255 members, this one has 258");
+		assertRefused(this.admin.stage(new TopologyEdit(many, List.of("http://a:1", "http://b:1", "http://c:1"), null)),
+				false, "a topology has 1 to 255 members, these two have 258");
 	}
 
 	private static void assertRefusedMeanwhile(Mono<?> step) {
