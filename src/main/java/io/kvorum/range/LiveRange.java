@@ -62,7 +62,7 @@ final class LiveRange implements RangeCursor {
 				RangeRead before = this.opened.read;
 				before.free();
 				this.opened = this.opening.open(this.rest, this.remaining, true);
-				before.handOver();
+				this.opened.read.takeOver(before);
 			}
 			return this.opened.read.next().doOnNext(this::returned);
 		});

@@ -101,7 +101,7 @@ public final class RangeRead implements RangeCursor {
 	/** Gives back the memory of the range. */
 	private final Runnable onClose;
 
-	private final long startedNanos;
+	private long startedNanos;
 
 	/** The call of each replica that is under way. */
 	private final @Nullable ReplicaCall[] calls;
@@ -406,9 +406,14 @@ public final class RangeRead implements RangeCursor {
 		}
 	}
 
-	/** Has another one go on with the rest, which will tell the end. */
-	void handOver() {
-		this.isHandedOver = true;
+	/**
+	 * Goes on with the rest of another one. To clients and meters both are one range,
+	 * whose end this one tells.
+	 */
+	void takeOver(RangeRead before) {
+		this.startedNanos = before.startedNanos;
+		this.hasEmitted = before.hasEmitted;
+		before.isHandedOver = true;
 	}
 
 	/** Ends all calls and frees the memory. */

@@ -1,0 +1,233 @@
+package io.kvorum.range;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangeScope;
+import io.kvorum.quorum.Reply.Reason;
+import io.kvorum.replication.Replica;
+import io.kvorum.replication.ReplicaSet;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** A range over nodes that change between two of its pieces. */
+class LiveRangeTests {
+
+	private static final int ENTRIES = 10;
+
+	private static final RangeSettings SETTINGS = new RangeSettings(8, 1 << 20, ScriptedRanges.PAGE_BYTES, 1 << 15,
+			Duration.ofSeconds(5));
+
+	private final ScriptedRanges cluster = new ScriptedRanges(3, 3);
+
+	private final List<Part> opened = new ArrayList<>();
+
+	private int changes;
+
+	private int freed;
+
+	LiveRangeTests() {
+		this.cluster.fill(ENTRIES);
+	}
+
+	/** A part of the range that was opened, from the lower bound on. */
+	private record Part(String start, long limit, boolean isUnderWay) {
+	}
+
+	private LiveRange open(long limit) {
+		return new LiveRange(KeyRange.all(), limit, this::open, () -> this.changes);
+	}
+
+	private LiveRange.Opened open(KeyRange rest, long limit, boolean isUnderWay) {
+		this.opened.add(new Part(new String(rest.start(), StandardCharsets.UTF_8), limit, isUnderWay));
+		ReplicaSet asked = ReplicaSet.of(this.cluster.replicas.stream().map(ListingReplica::member).toList(), 2,
+				this.cluster.replicas.toArray(Replica[]::new));
+		return new LiveRange.Opened(this.changes,
+				new RangeRead(RangeScope.CLUSTER, rest, limit, asked, 2, 2, _ -> Mono.empty(), SETTINGS,
+						this.cluster.time, this.cluster, OperationObserver.NONE, () -> this.freed++));
+	}
+
+	private static List<Key> keys(int from, int to) {
+		return IntStream.range(from, to).mapToObj(ScriptedRanges::key).toList();
+	}
+
+	private static List<Key> keysOf(RangePiece piece) {
+		return piece.entries().stream().map(Item::key).toList();
+	}
+
+	/** The end of the range, as it was told. */
+	private List<String> ends() {
+		return this.cluster.events.stream().filter(event -> event.contains(" after ")).toList();
+	}
+
+	@Test
+	void withoutAChangeTheSameReadGoesOn() {
+		LiveRange range = open(Long.MAX_VALUE);
+
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(0, ENTRIES));
+		assertThat(this.opened).containsExactly(new Part("", Long.MAX_VALUE, false));
+		assertThat(this.freed).isZero();
+	}
+
+	@Test
+	void afterAChangeTheNextPieceBeginsBehindTheLastKeyWithWhatRemainsOfTheLimit() {
+		LiveRange range = open(8);
+		int first = ScriptedRanges.piece(range).entries().size();
+		assertThat(first).isBetween(1, 6);
+		this.changes++;
+
+		RangePiece second = ScriptedRanges.piece(range);
+		assertThat(keysOf(second)).startsWith(ScriptedRanges.key(first));
+		assertThat(this.opened).containsExactly(new Part("", 8, false),
+				new Part("key %05d\0".formatted(first - 1), 8L - first, true));
+		assertThat(this.freed).as("the read on the nodes from before").isEqualTo(1);
+
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(first + second.entries().size(), 8));
+		assertThat(this.opened).hasSize(2);
+	}
+
+	@Test
+	void aChangeBeforeTheFirstPieceOpensTheWholeRangeAgain() {
+		LiveRange range = open(ENTRIES);
+		this.changes += 2;
+
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(0, ENTRIES));
+		assertThat(this.opened).containsExactly(new Part("", ENTRIES, false), new Part("", ENTRIES, true));
+	}
+
+	@Test
+	void atTheLimitAChangeAddsNothingButTheNextKey() {
+		int first = ScriptedRanges.piece(open(Long.MAX_VALUE)).entries().size();
+		LiveRange range = open(first);
+		assertThat(ScriptedRanges.piece(range)).matches(piece -> piece.entries().size() == first && !piece.last());
+		this.changes++;
+
+		assertThat(ScriptedRanges.piece(range)).isEqualTo(new RangePiece(List.of(), true, ScriptedRanges.key(first)));
+	}
+
+	@Test
+	void aPieceThatIsUnderWayIsStillOfTheNodesFromBefore() {
+		LiveRange range = open(Long.MAX_VALUE);
+		this.cluster.replicas.forEach(ListingReplica::hold);
+		CompletableFuture<RangePiece> first = ScriptedRanges.next(range);
+		this.changes++;
+		this.cluster.replicas.forEach(ListingReplica::answerAll);
+		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
+
+		int returned = ScriptedRanges.done(first).entries().size();
+		assertThat(this.opened).hasSize(1);
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(returned, ENTRIES));
+		assertThat(this.opened).hasSize(2);
+	}
+
+	@Test
+	void aCloseClosesTheOpenReadAndAfterItNothingIsOpened() {
+		LiveRange range = open(Long.MAX_VALUE);
+		ScriptedRanges.piece(range);
+		this.changes++;
+		ScriptedRanges.piece(range);
+		range.close();
+		range.close();
+		assertThat(this.freed).isEqualTo(2);
+		assertThat(ends()).containsExactly("CANCELLED CLUSTER after 0 ms");
+
+		this.changes++;
+		assertThat(ScriptedRanges.next(range)).isNotDone();
+		assertThat(this.opened).hasSize(2);
+	}
+
+	@Test
+	void toMetersItIsOneRangeHoweverOftenTheNodesChange() {
+		LiveRange range = open(Long.MAX_VALUE);
+		ScriptedRanges.piece(range);
+		for (int i = 0; i < 2; i++) {
+			this.cluster.pass(Duration.ofMillis(50));
+			this.changes++;
+			ScriptedRanges.piece(range);
+		}
+		ScriptedRanges.keys(range);
+		range.close();
+
+		assertThat(ends()).containsExactly("COMPLETE CLUSTER after 100 ms");
+	}
+
+	@Test
+	void whatFailsAfterAChangeIsBrokenIfTheClientHasAPiece() {
+		LiveRange range = open(Long.MAX_VALUE);
+		ScriptedRanges.piece(range);
+		this.changes++;
+		this.cluster.replicas.forEach(replica -> replica.fail(Reason.AWAY));
+
+		assertThat(ScriptedRanges.next(range)).isCompletedExceptionally();
+		range.close();
+		assertThat(ends()).containsExactly("BROKEN CLUSTER after 0 ms");
+	}
+
+	/** All that was on three nodes is on others by now. */
+	@Test
+	void theRestIsReadFromTheNodesAsTheyAreNow() {
+		RangeCursor range = this.cluster.open();
+		List<Key> read = new ArrayList<>(keysOf(ScriptedRanges.piece(range)));
+		become("http://node-7", "http://node-8", "http://node-9");
+		this.cluster.replicas.forEach(replica -> replica.entries.clear());
+
+		read.addAll(ScriptedRanges.keys(range));
+		range.close();
+		assertThat(read).isEqualTo(keys(0, ENTRIES));
+		assertThat(this.cluster.events.stream().filter(event -> !event.startsWith("told")))
+			.containsExactly("began CLUSTER", "COMPLETE CLUSTER after 0 ms");
+	}
+
+	@Test
+	void aRangeUnderWayGoesOnThoughTheNodesThatCameTakeMoreMemoryThanThereIs() {
+		ScriptedRanges full = new ScriptedRanges(3, 3, new RangeSettings(2, SETTINGS.bytesOf(3), SETTINGS.pageBytes(),
+				SETTINGS.maxValueBytes(), SETTINGS.pageTimeout()));
+		full.fill(ENTRIES);
+		RangeCursor range = full.open();
+		ScriptedRanges.piece(range);
+		Topology five = Topology.of(IntStream.range(0, 5).mapToObj(i -> "http://node-" + i).toList(), 3);
+		full.ranges.become(five, five.members().getFirst(), holding(five));
+		assertThat(ScriptedRanges.keys(range)).isNotEmpty();
+
+		assertThatExceptionOfType(OperationFailedException.class).as("a new one").isThrownBy(full::open);
+		range.close();
+		Topology three = Topology.of(List.of("http://node-0", "http://node-1", "http://node-2"), 3);
+		full.ranges.become(three, three.members().getFirst(), holding(three));
+		RangeCursor next = full.open();
+		assertThatExceptionOfType(OperationFailedException.class).as("all was given back, and once")
+			.isThrownBy(full::open);
+		next.close();
+	}
+
+	private void become(String... addresses) {
+		Topology next = Topology.of(List.of(addresses), 3);
+		this.cluster.ranges.become(next, next.members().getFirst(), holding(next));
+	}
+
+	/** Replicas of all members that hold all entries. */
+	private static List<ListingReplica> holding(Topology topology) {
+		List<ListingReplica> replicas = topology.members().stream().map(ListingReplica::new).toList();
+		for (int i = 0; i < ENTRIES; i++) {
+			for (ListingReplica replica : replicas) {
+				replica.put(ScriptedRanges.key(i), ScriptedRanges.value(ScriptedRanges.OLD, 300));
+			}
+		}
+		return replicas;
+	}
+
+}
