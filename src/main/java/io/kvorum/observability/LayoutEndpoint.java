@@ -130,7 +130,7 @@ final class LayoutEndpoint {
 				case "add" -> listOf("add", part.getValue()).forEach(node -> add.add(nodeOf(node)));
 				case "remove" -> listOf("remove", part.getValue()).forEach(name -> remove.add(String.valueOf(name)));
 				case "replace" -> listOf("replace", part.getValue()).forEach(pair -> {
-					Map<?, ?> named = mapOf("replace", pair);
+					Map<?, ?> named = itemOf("replace", pair, List.of("dead", "by", "zone", "weight"));
 					remove.add(text(named, "dead"));
 					add.add(new TopologyEdit.Node(text(named, "by"), textOrNull(named, "zone"),
 							number(named, "weight")));
@@ -151,15 +151,22 @@ final class LayoutEndpoint {
 		throw new IllegalArgumentException("'%s' is a list.".formatted(name));
 	}
 
-	private static Map<?, ?> mapOf(String name, Object value) {
-		if (value instanceof Map<?, ?> map) {
-			return map;
+	/** An item of a list: an object with these attributes, or some of them. */
+	private static Map<?, ?> itemOf(String name, Object value, List<String> attributes) {
+		if (!(value instanceof Map<?, ?> item)) {
+			throw new IllegalArgumentException("An item of '%s' is an object.".formatted(name));
 		}
-		throw new IllegalArgumentException("An item of '%s' is an object.".formatted(name));
+		for (Object attribute : item.keySet()) {
+			if (!attributes.contains(String.valueOf(attribute))) {
+				throw new IllegalArgumentException(
+						"An item of '%s' has no '%s': it has %s.".formatted(name, attribute, attributes));
+			}
+		}
+		return item;
 	}
 
 	private static TopologyEdit.Node nodeOf(Object value) {
-		Map<?, ?> node = mapOf("add", value);
+		Map<?, ?> node = itemOf("add", value, List.of("address", "zone", "weight"));
 		return new TopologyEdit.Node(text(node, "address"), textOrNull(node, "zone"), number(node, "weight"));
 	}
 

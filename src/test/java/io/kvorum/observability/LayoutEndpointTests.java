@@ -6,12 +6,16 @@ import java.util.Objects;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.Step;
+import io.kvorum.kv.Partitions;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutNode;
 import io.kvorum.layout.LayoutRegister;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.OneEntryStore;
 import org.jspecify.annotations.Nullable;
@@ -33,9 +37,10 @@ class LayoutEndpointTests {
 
 	private final OneNode node = new OneNode();
 
+	private final OneEntryStore store = new OneEntryStore();
+
 	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node,
-			new LayoutAdmin(new LayoutRegister(new OneEntryStore(), () -> LayoutDecision.founding(TWO)), this.node),
-			JSON);
+			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), this.node), JSON);
 
 	private static Map<?, ?> body(Mono<WebEndpointResponse<Object>> answer, int status) {
 		WebEndpointResponse<Object> response = Objects.requireNonNull(Now.of(answer));
@@ -74,27 +79,119 @@ class LayoutEndpointTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource(quoteCharacter = '`', delimiter = '|',
-			value = { "null | 'stage' is an object, not null.", "[] | 'stage' is an object",
-					"nodes | 'stage' is an object", "{\"grow\":1} | 'stage' has no 'grow'",
-					"{\"add\":{}} | 'add' is a list.", "{\"add\":[\"http://c:1\"]} | An item of 'add' is an object.",
-					"{\"add\":[{\"weight\":1}]} | 'address' is missing",
-					"{\"add\":[{\"address\":\"http://c:1\",\"weight\":\"2\"}]} | 'weight' is a whole number",
-					"{\"replace\":[{\"dead\":\"http://a:1\"}]} | 'by' is missing",
-					"{\"factor\":2.5} | 'factor' is a whole number" })
+	@CsvSource(quoteCharacter = '`', delimiter = '|', value = { "null | 'stage' is an object, not null.",
+			"[] | 'stage' is an object", "nodes | 'stage' is an object", "{\"grow\":1} | 'stage' has no 'grow'",
+			"{\"add\":{}} | 'add' is a list.", "{\"add\":[\"http://c:1\"]} | An item of 'add' is an object.",
+			"{\"add\":[{\"weight\":1}]} | 'address' is missing",
+			"{\"add\":[{\"address\":\"http://c:1\",\"weight\":\"2\"}]} | 'weight' is a whole number",
+			"{\"add\":[{\"address\":\"http://c:1\",\"weight\":99999999999}]} | 'weight' is a whole number",
+			"{\"add\":[{\"address\":\"http://c:1\",\"wieght\":2}]} | An item of 'add' has no 'wieght': it has [address, zone, weight].",
+			"{\"add\":[null]} | An item of 'add' is an object.", "{\"remove\":\"http://a:1\"} | 'remove' is a list.",
+			"{\"add\":null} | 'add' is a list.", "{\"factor\":2} {} | 'stage' is an object",
+			"{\"replace\":[{\"dead\":\"http://a:1\"}]} | 'by' is missing",
+			"{\"replace\":[{\"by\":\"http://a:1\"}]} | 'dead' is missing",
+			"{\"replace\":[{\"node\":\"http://a:1\"}]} | An item of 'replace' has no 'node'",
+			"{\"factor\":2.5} | 'factor' is a whole number" })
 	void whatIsNoEditIsABadRequest(String stage, String why) {
 		assertThat(String.valueOf(change(stage, 400).get("detail"))).contains(why);
 	}
 
 	@ParameterizedTest
-	@CsvSource(quoteCharacter = '`', delimiter = '|',
-			value = { "{\"add\":[{\"address\":\"c\"}]} | must be http://host:port",
-					"{\"add\":[{\"address\":\"http://c:1\",\"zone\":\"a b\"}]} | must be 1 to 63 letters",
-					"{\"add\":[{\"address\":\"http://c:1\",\"weight\":0}]} | a weight is 1 to 1000",
-					"{\"factor\":0} | a key has at least 1 replica",
-					"{\"remove\":[\"http://x:1\"]} | is none of the nodes" })
+	@CsvSource(quoteCharacter = '`', delimiter = '|', value = {
+			"{\"add\":[{\"address\":\"c\"}]} | must be http://host:port",
+			"{\"add\":[{\"address\":\"http://c:1\",\"zone\":\"a b\"}]} | must be 1 to 63 letters",
+			"{\"add\":[{\"address\":\"http://c:1\",\"weight\":0}]} | a weight is 1 to 1000",
+			"{\"add\":[{\"address\":\"http://c:1\",\"zone\":\"a\\nb\"}]} | must be 1 to 63 letters",
+			"{\"add\":[{\"address\":\"http://c:1\",\"weight\":-1}]} | a weight is 1 to 1000",
+			"{\"add\":[{\"address\":\"http://c:1\"},{\"address\":\"http://c:1\"}]} | is to be added twice",
+			"{\"replace\":[{\"dead\":\"http://a:1\",\"by\":\"http://a:1\"}]} | is to be added and to be removed",
+			"{} | nothing would change", "{\"remove\":[null]} | null is none of the nodes",
+			"{\"factor\":0} | a key has at least 1 replica", "{\"remove\":[\"http://x:1\"]} | is none of the nodes" })
 	void anEditThatCannotBeIsRefused(String stage, String why) {
 		assertThat(String.valueOf(change(stage, 422).get("detail"))).contains(why);
+	}
+
+	@Test
+	void aNodeThatIsReplacedIsRemovedAndTheOtherOneAdded() {
+		Map<?, ?> staged = (Map<?, ?>) Objects
+			.requireNonNull(change("{\"replace\":[{\"dead\":\"http://a:1\",\"by\":\"http://c:1\",\"weight\":3}]}", 202)
+				.get("staged"));
+
+		assertThat(String.valueOf(staged.get("members"))).contains("http://b:1", "address=http://c:1, weight=3")
+			.doesNotContain("http://a:1");
+	}
+
+	@Test
+	void theWholeAnswerInAChangeThatIsStagedAndApplied() {
+		Map<?, ?> staged = change("{\"remove\":[\"http://b:1\"],\"factor\":1}", 202);
+		assertJson(staged, """
+				{
+				  "version": 1, "layout": 0, "state": "stable", "factor": 3,
+				  "members": [
+				    { "node": "%1$s", "address": "http://a:1", "weight": 1 },
+				    { "node": "%2$s", "address": "http://b:1", "weight": 1 }
+				  ],
+				  "staged": {
+				    "factor": 1,
+				    "members": [ { "node": "%1$s", "address": "http://a:1", "weight": 1 } ],
+				    "moves": {
+				      "http://a:1": { "gainsPartitions": 0, "givesUpPartitions": 0 },
+				      "http://b:1": { "gainsPartitions": 0, "givesUpPartitions": %3$d }
+				    }
+				  }
+				}
+				""");
+		assertJson(body(this.endpoint.show(), 200), JSON.writeValueAsString(staged));
+
+		this.node.change = new ChangeStatus(Step.OPEN, List.of(), "");
+		assertJson(body(this.endpoint.change(null, 1L, null), 202), """
+				{
+				  "version": 2, "layout": 2, "state": "moving", "factor": 3,
+				  "members": [
+				    { "node": "%1$s", "address": "http://a:1", "weight": 1 },
+				    { "node": "%2$s", "address": "http://b:1", "weight": 1 }
+				  ],
+				  "next": {
+				    "factor": 1,
+				    "members": [ { "node": "%1$s", "address": "http://a:1", "weight": 1 } ]
+				  },
+				  "moving": {
+				    "moves": {
+				      "http://a:1": { "gainsPartitions": 0, "givesUpPartitions": 0 },
+				      "http://b:1": { "gainsPartitions": 0, "givesUpPartitions": %3$d }
+				    },
+				    "step": "open",
+				    "waitsFor": []
+				  }
+				}
+				""");
+	}
+
+	/** Compares JSON with the identities of both nodes and the number of partitions. */
+	private static void assertJson(Map<?, ?> body, String expected) {
+		assertThat(JSON.readTree(JSON.writeValueAsString(body)))
+			.isEqualTo(JSON.readTree(expected.formatted(Long.toHexString(Member.idOf("http://a:1")),
+					Long.toHexString(Member.idOf("http://b:1")), Partitions.COUNT)));
+	}
+
+	@Test
+	void aNodeThatStillHasOperationsOfTheLayoutBeforeIsMoving() {
+		this.node.isSettled = false;
+
+		assertThat(body(this.endpoint.show(), 200).get("state")).isEqualTo("moving");
+	}
+
+	@Test
+	void ifTooFewNodesAnswerItSaysSo() {
+		this.store.fail(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "1 of 2 replicas answered", 2, 1, false,
+				true, List.of()));
+
+		for (Mono<WebEndpointResponse<Object>> answer : List.of(this.endpoint.show(),
+				this.endpoint.change("{\"factor\":1}", null, null), this.endpoint.change(null, 1L, null),
+				this.endpoint.change(null, null, true))) {
+			assertThat(body(answer, 503).get("detail"))
+				.isEqualTo("Too few nodes answer to read or change the layout, try again: 1 of 2 replicas answered");
+		}
 	}
 
 	@Test
@@ -122,6 +219,8 @@ class LayoutEndpointTests {
 
 		private @Nullable ChangeStatus change;
 
+		private boolean isSettled = true;
+
 		@Override
 		public @Nullable Layout layout() {
 			return (this.outside == null) ? new Layout(0, TWO) : null;
@@ -129,7 +228,7 @@ class LayoutEndpointTests {
 
 		@Override
 		public boolean isSettled() {
-			return true;
+			return this.isSettled;
 		}
 
 		@Override

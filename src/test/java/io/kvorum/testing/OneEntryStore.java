@@ -27,12 +27,19 @@ public final class OneEntryStore implements KeyValueStore {
 
 	private boolean losesAlways;
 
+	private @Nullable OperationFailedException failure;
+
 	private Runnable beforeNextWrite = () -> {
 	};
 
 	/** Has no condition hold from now on. */
 	public void loseAlways() {
 		this.losesAlways = true;
+	}
+
+	/** Fails all reads and writes from now on. */
+	public void fail(OperationFailedException failure) {
+		this.failure = failure;
 	}
 
 	/** Has something happen between the next read and the write that follows it. */
@@ -47,7 +54,7 @@ public final class OneEntryStore implements KeyValueStore {
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
-		return Mono.justOrEmpty(this.entry);
+		return (this.failure != null) ? Mono.error(this.failure) : Mono.justOrEmpty(this.entry);
 	}
 
 	@Override
@@ -58,6 +65,9 @@ public final class OneEntryStore implements KeyValueStore {
 			this.beforeNextWrite = () -> {
 			};
 			before.run();
+			if (this.failure != null) {
+				throw this.failure;
+			}
 			Version current = (this.entry != null) ? this.entry.identity() : null;
 			if (this.losesAlways || !options.condition().holdsFor(current)) {
 				throw new ConditionNotMetException(current);
