@@ -1,12 +1,15 @@
 package io.kvorum.convergence.change;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
@@ -20,6 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /** A node that goes from topology A to B, and its disk. */
 class ChangeStateTests {
@@ -117,9 +121,62 @@ class ChangeStateTests {
 	}
 
 	private static @Nullable Step told(ChangeState state, Layout layout) {
+		return ChangeState.stepOf(answer(state), layout);
+	}
+
+	private static byte[] answer(ChangeState state) {
 		PeerQueries queries = state.orElse(PeerQueries.NONE);
-		Answered answer = (Answered) Objects.requireNonNull(Now.of(queries.answer(ChangeState.query(), soon())));
-		return ChangeState.stepOf(answer.bytes(), layout);
+		return ((Answered) Objects.requireNonNull(Now.of(queries.answer(ChangeState.query(), soon())))).bytes();
+	}
+
+	/** Nodes of other releases read them. */
+	@Test
+	void theRecordOnDiskAndTheAnswerToOthersStayTheSame() {
+		Topology before = Topology.ofMembers(List.of(new Member(0, 10, "http://a:1", "", 1)), 3);
+		Topology after = Topology.ofMembers(List.of(new Member(0, -1, "http://b:1", "x", 2)), 1);
+		ChangeState state = adopted(new Layout(0x0102, Topology.changing(before, after)), before, true);
+		String text = """
+				layout 258
+				factor 3
+				node 000000000000000a 1 ~ http://a:1
+				next
+				factor 1
+				node ffffffffffffffff 2 x http://b:1
+				""";
+
+		assertThat(this.disk.recorded("layout")).asString(StandardCharsets.UTF_8).isEqualTo("\u0001" + text);
+		assertThat(answer(state)).as("until it is announced").containsExactly(1, -1, -1, -1, -1, -1, -1, -1, -1);
+
+		state.announce();
+		assertThat(answer(state)).containsExactly(1, 0, 0, 0, 0, 0, 0, 1, 2);
+		Now.of(state.take(Step.DONE));
+		assertThat(this.disk.recorded("layout")).asString(StandardCharsets.UTF_8).isEqualTo("\u0004" + text);
+		assertThat(answer(state)).containsExactly(4, 0, 0, 0, 0, 0, 0, 1, 2);
+	}
+
+	@Test
+	void theCodesOfStepsStayTheSame() {
+		assertThat(Step.values()).extracting(Step::code)
+			.containsExactly((byte) 1, (byte) 2, (byte) 3, (byte) 4)
+			.allSatisfy(code -> assertThat(Step.ofCode(code).code()).isEqualTo(code));
+		assertThatIllegalArgumentException().isThrownBy(() -> Step.ofCode((byte) 5))
+			.withMessage("no step of a change has the code 5");
+	}
+
+	@Test
+	void ofARestoredClusterOnlyTheLayoutIsKeptAndItsChangeBeginsClosed() {
+		changed(Step.SYNCED);
+		byte[] synced = Objects.requireNonNull(this.disk.recorded(ChangeState.RECORD));
+		Map<String, byte[]> kept = ChangeState.restored(Map.of(ChangeState.RECORD, synced, "other", new byte[] { 1 }));
+		assertThat(kept).containsOnlyKeys(ChangeState.RECORD);
+		Now.of(this.disk.record(ChangeState.RECORD, Objects.requireNonNull(kept.get(ChangeState.RECORD))));
+		assertThat(started(FROM_A_TO_B).step()).isEqualTo(Step.CLOSED);
+		assertThat(synced[0]).as("the backup itself").isEqualTo(Step.SYNCED.code());
+
+		adopted(new Layout(3, B), B, true);
+		byte[] stable = Objects.requireNonNull(this.disk.recorded(ChangeState.RECORD));
+		assertThat(ChangeState.restored(Map.of(ChangeState.RECORD, stable)).get(ChangeState.RECORD)).isEqualTo(stable);
+		assertThat(ChangeState.restored(Map.of("other", new byte[] { 1 }))).isEmpty();
 	}
 
 	@Test
