@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 import com.dynatrace.hash4j.hashing.HashStream64;
 import com.dynatrace.hash4j.hashing.Hashing;
 import io.kvorum.kv.Partitions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The members of a cluster and how many of them hold a key by default. The order in which
@@ -35,17 +36,20 @@ public final class Topology {
 	/** The factor without the cap of the number of members. */
 	private final int wantedFactor;
 
-	/** How strongly each member draws partitions, compared with the others. */
-	private final double[] rates;
-
 	/** The topologies before and after a change; empty if this is one topology. */
 	private final List<Topology> parts;
 
-	private Topology(List<Member> members, int factor, int wantedFactor, double[] rates, List<Topology> parts) {
+	/**
+	 * How strongly each member draws partitions, compared with the others; null until it
+	 * is needed. With weights it takes a second for a hundred members, which a topology
+	 * that is only read and compared need not wait for.
+	 */
+	private volatile double @Nullable [] rates;
+
+	private Topology(List<Member> members, int factor, int wantedFactor, List<Topology> parts) {
 		this.members = members;
 		this.factor = factor;
 		this.wantedFactor = wantedFactor;
-		this.rates = rates;
 		this.parts = parts;
 	}
 
@@ -82,8 +86,7 @@ public final class Topology {
 		}
 		List<Member> sorted = members.stream().sorted(Comparator.comparing(Member::address)).toList();
 		List<Member> placed = placed(sorted);
-		int copies = Math.min(factor, placed.size());
-		return new Topology(placed, copies, factor, Rates.of(placed, copies), List.of());
+		return new Topology(placed, Math.min(factor, placed.size()), factor, List.of());
 	}
 
 	/**
@@ -112,7 +115,7 @@ public final class Topology {
 					"a topology has 1 to %d members, these two have %d".formatted(MAX_MEMBERS, members.size()));
 		}
 		return new Topology(placed(members.values()), Math.max(before.factor, after.factor), after.wantedFactor,
-				new double[0], List.of(before, after));
+				List.of(before, after));
 	}
 
 	private static List<Member> placed(Collection<Member> sorted) {
@@ -170,7 +173,18 @@ public final class Topology {
 
 	/** Whether a node is one of the members. */
 	public boolean has(Member member) {
-		return this.members.stream().anyMatch(other -> other.id() == member.id());
+		return current(member) != null;
+	}
+
+	/**
+	 * The member that is a node of this or another topology, where it may have another
+	 * position; null if there is none.
+	 */
+	public @Nullable Member current(Member other) {
+		if (other.index() < size() && this.members.get(other.index()).id() == other.id()) {
+			return this.members.get(other.index());
+		}
+		return this.members.stream().filter(member -> member.id() == other.id()).findFirst().orElse(null);
 	}
 
 	/** Whether a node with this address is one of the members. */
@@ -178,9 +192,17 @@ public final class Topology {
 		return this.members.stream().anyMatch(member -> member.address().equals(address));
 	}
 
-	/** How strongly each member draws partitions, by index; it must not be changed. */
+	/**
+	 * How strongly each member draws partitions, by index; it must not be changed. Not
+	 * for a change of two topologies.
+	 */
 	double[] rates() {
-		return this.rates;
+		double[] known = this.rates;
+		if (known == null) {
+			known = Rates.of(this.members, this.factor);
+			this.rates = known;
+		}
+		return known;
 	}
 
 	/**

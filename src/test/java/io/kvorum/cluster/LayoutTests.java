@@ -53,7 +53,7 @@ class LayoutTests {
 	@SeededTest
 	void whatWasWrittenIsReadAgain(long seed) {
 		Generator random = new Generator(seed);
-		for (int i = 0; i < 3; i++) {
+		for (int i = 0; i < 50; i++) {
 			Layout layout = new Layout(random.below(1000), any(random));
 			Layout read = random.chance(50) ? layout : layout.movingTo(any(random), layout.number() + 1);
 			LayoutDecision decision = new LayoutDecision(2000, read, random.chance(50) ? any(random) : null);
