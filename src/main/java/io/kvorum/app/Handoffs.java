@@ -22,14 +22,10 @@ final class Handoffs implements MissedStores {
 	@Override
 	public void missed(Member member, Key key, Entry entry, Reason why) {
 		LayoutParts now = this.parts;
-		if (now == null) {
-			return;
+		Member present = (now != null) ? now.topology().current(member) : null;
+		if (now != null && present != null) {
+			now.handoff().missed(present, key, entry, why);
 		}
-		now.topology()
-			.members()
-			.stream()
-			.filter(present -> present.id() == member.id())
-			.forEach(present -> now.handoff().missed(present, key, entry, why));
 	}
 
 	/** The age of the oldest hint that waits here, as that of a version. */

@@ -115,21 +115,15 @@ public final class RepairLog {
 
 	/** Notes that a repair made a slice equal to that of a member. */
 	public synchronized void repaired(Member member, int slice, long beganMillis) {
-		BitSet one = new BitSet(Partitions.SLICES);
-		one.set(slice);
-		repaired(member, one, beganMillis);
-	}
-
-	/** Whether a member is one of now. What began with earlier nodes may name others. */
-	private boolean isOfNow(Member member) {
-		return member.index() < this.topology.size() && this.topology.members().get(member.index()).id() == member.id();
+		Member now = this.topology.current(member);
+		if (now != null) {
+			this.repaired[now.index()][slice] = beganMillis;
+		}
 	}
 
 	/** Notes that a repair made these slices equal to those of a member. */
 	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
-		if (isOfNow(member)) {
-			slices.stream().forEach(slice -> this.repaired[member.index()][slice] = beganMillis);
-		}
+		slices.stream().forEach(slice -> repaired(member, slice, beganMillis));
 	}
 
 	/**
@@ -138,8 +132,9 @@ public final class RepairLog {
 	 * written all the time.
 	 */
 	synchronized void copied(Member member, BitSet slices) {
-		if (isOfNow(member) && this.begunAt[member.index()] == this.marks) {
-			this.sinceMark[member.index()].or(slices);
+		Member now = this.topology.current(member);
+		if (now != null && this.begunAt[now.index()] == this.marks) {
+			this.sinceMark[now.index()].or(slices);
 		}
 	}
 
@@ -163,19 +158,18 @@ public final class RepairLog {
 	 * slice is in need of a repair with each other one.
 	 */
 	public synchronized void need(Member member, int slice) {
-		if (!isOfNow(member)) {
-			// Everything was noted as in need when the nodes changed.
-			return;
-		}
-		for (Member other : member.equals(this.self) ? others() : List.of(member)) {
+		// An operation that began with other nodes may name one that has left.
+		Member now = this.topology.current(member);
+		for (Member other : (now == null) ? List.<Member>of() : now.equals(this.self) ? others() : List.of(now)) {
 			this.needs[other.index()].set(slice);
 		}
 	}
 
 	/** Notes that another member may lack something of these slices. */
 	synchronized void need(Member other, BitSet slices) {
-		if (isOfNow(other)) {
-			this.needs[other.index()].or(slices);
+		Member now = this.topology.current(other);
+		if (now != null) {
+			this.needs[now.index()].or(slices);
 		}
 	}
 

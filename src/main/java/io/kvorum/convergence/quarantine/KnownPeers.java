@@ -28,17 +28,26 @@ final class KnownPeers {
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownPeers.class);
 
-	private volatile Member self;
-
 	private final NodeRecord record;
 
-	private final Map<Member, Peer> peers = new ConcurrentHashMap<>();
+	private volatile Nodes nodes;
 
 	private volatile Predicate<Member> isThere = _ -> false;
 
-	KnownPeers(Member self, NodeRecord record) {
-		this.self = self;
+	KnownPeers(Topology topology, Member self, NodeRecord record) {
+		this.nodes = new Nodes(topology, self, new ConcurrentHashMap<>());
 		this.record = record;
+	}
+
+	/** The nodes of a topology, and what is known of them. */
+	private record Nodes(Topology topology, Member self, Map<Member, Peer> peers) {
+
+		/** What is known of a node, which the caller may know from another topology. */
+		Peer peer(Member member) {
+			Member now = this.topology.current(member);
+			return this.peers.computeIfAbsent((now != null) ? now : member, _ -> new Peer());
+		}
+
 	}
 
 	/** Sets the test of which other members are there now. */
@@ -48,17 +57,22 @@ final class KnownPeers {
 
 	/** Changes the nodes; what is known of those that stay remains. */
 	void become(Topology next, Member self) {
-		Map<Member, Peer> known = Map.copyOf(this.peers);
-		this.self = self;
-		this.peers.clear();
-		known.forEach((member, peer) -> next.members()
-			.stream()
-			.filter(other -> other.id() == member.id())
-			.forEach(other -> this.peers.put(other, peer)));
+		Map<Member, Peer> kept = new ConcurrentHashMap<>();
+		peers().forEach((member, peer) -> {
+			Member now = next.current(member);
+			if (now != null) {
+				kept.put(now, peer);
+			}
+		});
+		this.nodes = new Nodes(next, self, kept);
 	}
 
 	private Peer peer(Member member) {
-		return this.peers.computeIfAbsent(member, _ -> new Peer());
+		return this.nodes.peer(member);
+	}
+
+	private Map<Member, Peer> peers() {
+		return this.nodes.peers;
 	}
 
 	/**
@@ -83,7 +97,7 @@ final class KnownPeers {
 	}
 
 	private Collection<Introduction> introductions(Predicate<Member> of, Function<Peer, @Nullable Introduction> which) {
-		return this.peers.entrySet()
+		return peers().entrySet()
 			.stream()
 			.filter(peer -> of.test(peer.getKey()))
 			.flatMap(peer -> Stream.ofNullable(which.apply(peer.getValue())))
@@ -175,9 +189,9 @@ final class KnownPeers {
 
 	private @Nullable Member twinOf(Member other, Introduction introduction) {
 		if (introduction.identity() == this.record.identity()) {
-			return this.self;
+			return this.nodes.self;
 		}
-		return this.peers.entrySet()
+		return peers().entrySet()
 			.stream()
 			.filter(known -> known.getValue().hasIdentity(introduction.identity()))
 			.map(Map.Entry::getKey)
@@ -193,7 +207,7 @@ final class KnownPeers {
 
 	/** Why members that are there are refused. */
 	List<String> refused() {
-		return this.peers.entrySet()
+		return peers().entrySet()
 			.stream()
 			.filter(known -> this.isThere.test(known.getKey()))
 			.flatMap(known -> Stream.ofNullable(known.getValue().twin).map(twin -> describeTwins(known.getKey(), twin)))
@@ -207,9 +221,9 @@ final class KnownPeers {
 
 	/** Whether a member that is there claims the identity of this node. */
 	boolean hasTwin() {
-		return this.peers.entrySet()
+		return peers().entrySet()
 			.stream()
-			.anyMatch(known -> this.self.equals(known.getValue().twin) && this.isThere.test(known.getKey()));
+			.anyMatch(known -> this.nodes.self.equals(known.getValue().twin) && this.isThere.test(known.getKey()));
 	}
 
 	/**

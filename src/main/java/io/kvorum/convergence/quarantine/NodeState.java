@@ -116,7 +116,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 		this.time = time;
 		this.mostAway = mostAway;
 		this.boot = boot;
-		this.peers = new KnownPeers(self, record);
+		this.peers = new KnownPeers(topology, self, record);
 		withhold("it has just started");
 	}
 
