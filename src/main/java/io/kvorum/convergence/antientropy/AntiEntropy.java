@@ -471,7 +471,7 @@ public final class AntiEntropy implements Comparison {
 			return this.repair.differing().flatMap(differing -> {
 				BitSet equal = (BitSet) this.open.clone();
 				equal.andNot(differing);
-				done(equal);
+				done(equal, equal);
 				List<Integer> unequal = this.open.stream().boxed().toList();
 				return Flux.fromIterable(groupsOf(unequal)).concatMap(this::repairGroup, 1).then();
 			})
@@ -505,8 +505,7 @@ public final class AntiEntropy implements Comparison {
 			return this.repair.repair(slices).doOnNext(result -> {
 				result.unreadable.forEach(header -> this.unreadable.add(partitionOf(header)));
 				this.unreadable.addAll(result.unlisted);
-				done(sliceSet(slices, result.unsettled));
-				AntiEntropy.this.log.copied(this.peer.member, sliceSet(slices, result.lacking));
+				done(sliceSet(slices, result.unsettled), sliceSet(slices, result.lacking));
 			}).then();
 		}
 
@@ -516,11 +515,15 @@ public final class AntiEntropy implements Comparison {
 			return set;
 		}
 
-		private void done(BitSet slices) {
-			AntiEntropy.this.log.repaired(this.peer.member, slices, this.beganMillis);
-			AntiEntropy.this.log.copied(this.peer.member, slices);
-			this.open.andNot(slices);
-			this.peer.slicesDone.addAndGet(slices.cardinality());
+		/**
+		 * Notes slices that are equal, and all those of which this node has what the peer
+		 * had.
+		 */
+		private void done(BitSet equal, BitSet copied) {
+			AntiEntropy.this.log.repaired(this.peer.member, equal, this.beganMillis);
+			AntiEntropy.this.log.copied(this.peer.member, copied);
+			this.open.andNot(equal);
+			this.peer.slicesDone.addAndGet(equal.cardinality());
 		}
 
 		private void end() {

@@ -138,24 +138,26 @@ final class PairRepair {
 		/** Stale entries that the peer is to hold, but of whose key it has no version. */
 		final Set<EntryHeader> alone = new HashSet<>();
 
-		private int leave(Key key) {
-			int slice = Partitions.sliceOf(Partitions.ofHash(PairRepair.this.index.keyHash().of(key)));
-			this.unsettled.add(slice);
-			return slice;
+		private int partitionOf(Key key) {
+			return Partitions.ofHash(PairRepair.this.index.keyHash().of(key));
 		}
 
-		private void lack(Key key) {
-			this.lacking.add(leave(key));
+		private void leave(Key key) {
+			this.unsettled.add(Partitions.sliceOf(partitionOf(key)));
+		}
+
+		private void lack(int partition) {
+			this.unsettled.add(Partitions.sliceOf(partition));
+			this.lacking.add(Partitions.sliceOf(partition));
 		}
 
 		private void passOver(EntryHeader header) {
-			lack(header.key());
+			lack(partitionOf(header.key()));
 			this.unreadable.add(header);
 		}
 
 		private void passOver(int partition) {
-			this.unsettled.add(Partitions.sliceOf(partition));
-			this.lacking.add(Partitions.sliceOf(partition));
+			lack(partition);
 			this.unlisted.add(partition);
 		}
 
@@ -468,7 +470,7 @@ final class PairRepair {
 		if (refusal == null) {
 			return Mono.error(RepairFailedException.of(replica.member(), reply));
 		}
-		result.lack(key);
+		result.lack(result.partitionOf(key));
 		return isUnderWay ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
 	}
 
