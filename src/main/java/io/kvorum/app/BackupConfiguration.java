@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.util.function.Supplier;
+
 import io.kvorum.backup.BackedUpNode;
 import io.kvorum.backup.BackupEvents;
 import io.kvorum.backup.BackupService;

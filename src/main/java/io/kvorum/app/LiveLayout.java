@@ -5,8 +5,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -70,11 +73,14 @@ final class LiveLayout implements LayoutNode {
 
 	private static final Duration INTERVAL = Duration.ofMillis(200);
 
-	/** The time between two exchanges of layouts with another node. */
+	/** The time between two exchanges of layouts while nodes change. */
 	private static final Duration EXCHANGE_INTERVAL = Duration.ofSeconds(1);
 
-	/** The time between two looks at the register. */
-	private static final Duration REGISTER_INTERVAL = Duration.ofSeconds(10);
+	/**
+	 * The time between two exchanges at all other times, and between two reads of the
+	 * register: a node that was not told of a decision finds out.
+	 */
+	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(10);
 
 	/** Limit of the time in which a new node answers. */
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
@@ -124,6 +130,8 @@ final class LiveLayout implements LayoutNode {
 	private final LocalReplicas locals;
 
 	private final LayoutParts.Factory factory;
+
+	private final Function<Topology, RendezvousPlacement> placements;
 
 	private final Handoffs handoffs;
 
@@ -195,8 +203,8 @@ final class LiveLayout implements LayoutNode {
 
 	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, KnownLayout known, RocksStorage storage,
 			NodeState state, RepairLog repairs, ReplicaTransport transport, Operations operations, LocalReplicas locals,
-			LayoutParts.Factory factory, Handoffs handoffs, LayoutEvents events, TimeSource time,
-			ConvergenceThread thread) {
+			LayoutParts.Factory factory, Function<Topology, RendezvousPlacement> placements, Handoffs handoffs,
+			LayoutEvents events, TimeSource time, ConvergenceThread thread) {
 		this.self = self;
 		this.founding = founding;
 		this.seeds = List.copyOf(seeds);
@@ -208,6 +216,7 @@ final class LiveLayout implements LayoutNode {
 		this.operations = operations;
 		this.locals = locals;
 		this.factory = factory;
+		this.placements = placements;
 		this.handoffs = handoffs;
 		this.events = events;
 		this.time = time;
@@ -398,7 +407,7 @@ final class LiveLayout implements LayoutNode {
 	private LayoutParts begin(Layout layout, ChangeState change) {
 		Topology topology = layout.topology();
 		Member own = topology.member(this.self);
-		RendezvousPlacement placement = new RendezvousPlacement(topology);
+		RendezvousPlacement placement = this.placements.apply(topology);
 		LocalReplica local = this.locals.of(own, change);
 		// Before other nodes can ask by the new topology.
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
@@ -470,7 +479,7 @@ final class LiveLayout implements LayoutNode {
 		if (!isNews && this.time.nanos() - this.exchangeDueNanos < 0) {
 			return Mono.empty();
 		}
-		this.exchangeDueNanos = this.time.nanos() + EXCHANGE_INTERVAL.toNanos();
+		this.exchangeDueNanos = this.time.nanos() + (isStable() ? LOOK_INTERVAL : EXCHANGE_INTERVAL).toNanos();
 		List<String> others = others(newest);
 		if (others.isEmpty()) {
 			return Mono.empty();
@@ -488,15 +497,17 @@ final class LiveLayout implements LayoutNode {
 			.then();
 	}
 
+	private boolean isStable() {
+		LayoutParts now = this.parts;
+		return this.phase == Phase.IN_FORCE && now != null && !now.layout().isMoving() && !isRemoved();
+	}
+
 	private List<String> others(@Nullable Layout newest) {
 		Set<String> others = new LinkedHashSet<>(this.seeds);
-		Layout own = layout();
-		for (Layout layout : (newest != null) ? List.of(newest) : List.<Layout>of()) {
-			layout.topology().members().forEach(member -> others.add(member.address()));
-		}
-		if (own != null) {
-			own.topology().members().forEach(member -> others.add(member.address()));
-		}
+		Stream.of(Optional.ofNullable(newest), Optional.ofNullable(layout()))
+			.flatMap(Optional::stream)
+			.flatMap(layout -> layout.topology().members().stream())
+			.forEach(member -> others.add(member.address()));
 		others.remove(this.self);
 		return new ArrayList<>(others);
 	}
@@ -511,12 +522,12 @@ final class LiveLayout implements LayoutNode {
 		return unlessTooFewAnswer(this.admin.finish(now.layout()));
 	}
 
-	/** Looks whether something was decided that nobody has told. */
+	/** Reads the last decision, in case this node was not told of it. */
 	private Mono<Void> look() {
 		if (this.phase != Phase.IN_FORCE || this.time.nanos() - this.registerDueNanos < 0) {
 			return Mono.empty();
 		}
-		this.registerDueNanos = this.time.nanos() + REGISTER_INTERVAL.toNanos();
+		this.registerDueNanos = this.time.nanos() + LOOK_INTERVAL.toNanos();
 		return unlessTooFewAnswer(this.register.read().doOnNext(this::decided));
 	}
 

@@ -213,11 +213,11 @@ class PeersConfiguration {
 	}
 
 	@Bean
-	LiveLayout liveLayout(KnownLayout known, Topology topology, Member self, RocksStorage storage, NodeState state,
-			RepairLog log, ReplicaTransport transport, Coordinator coordinator, Ranges ranges, Inspection inspection,
-			LayoutParts.Factory factory, Handoffs handoffs, ObjectProvider<LayoutEvents> events,
-			HybridLogicalClock clock, TimeSource time, CollectedTombstones collected, ConvergenceThread thread,
-			KvorumProperties properties) {
+	LiveLayout liveLayout(KnownLayout known, Topology topology, RendezvousPlacement placement, Member self,
+			RocksStorage storage, NodeState state, RepairLog log, ReplicaTransport transport, Coordinator coordinator,
+			Ranges ranges, Inspection inspection, LayoutParts.Factory factory, Handoffs handoffs,
+			ObjectProvider<LayoutEvents> events, HybridLogicalClock clock, TimeSource time,
+			CollectedTombstones collected, ConvergenceThread thread, KvorumProperties properties) {
 		Cluster cluster = properties.cluster();
 		Replication replication = properties.replication();
 		Duration longest = Collections
@@ -227,7 +227,9 @@ class PeersConfiguration {
 				storage, state, log, transport, new LiveLayout.Operations(coordinator, ranges, inspection, longest),
 				(own, change) -> new LocalReplica(own, storage, clock, time, state, change.orElse(state),
 						collected::contains),
-				factory, handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread);
+				factory,
+				next -> (next.fingerprint() == topology.fingerprint()) ? placement : new RendezvousPlacement(next),
+				handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread);
 	}
 
 	@Bean

@@ -32,6 +32,9 @@ public final class View {
 
 	private final ReplicationPolicy policy;
 
+	/** The numbers of a request that names none. */
+	private final Replicas defaults;
+
 	/** Why no operation is possible; null if operations are. */
 	private final @Nullable String refusal;
 
@@ -51,6 +54,7 @@ public final class View {
 		this.self = self;
 		this.replicas = replicas.toArray(Replica[]::new);
 		this.policy = policy;
+		this.defaults = policy.defaults();
 	}
 
 	/** The view of a node that belongs to no cluster, and refuses all operations. */
@@ -100,7 +104,7 @@ public final class View {
 	 */
 	Replicas of(Replicas asked) {
 		if (asked.copies() == Copies.DEFAULT) {
-			return this.policy.defaults();
+			return this.defaults;
 		}
 		int from = Math.min(asked.from(), this.policy.nodes());
 		return (from == asked.from()) ? asked : new Replicas(Math.min(asked.ack(), from), from, asked.copies());

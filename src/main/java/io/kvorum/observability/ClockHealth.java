@@ -1,9 +1,9 @@
 package io.kvorum.observability;
 
 import java.util.ArrayList;
-import java.util.function.BooleanSupplier;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 
 import io.kvorum.clock.HybridLogicalClock;
 import org.springframework.boot.health.contributor.Health;

@@ -19,6 +19,7 @@ import io.kvorum.layout.LayoutRefusedException;
 import io.kvorum.operation.OperationFailedException;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
@@ -60,7 +61,7 @@ final class LayoutEndpoint {
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> show() {
 		LayoutAdmin admin = this.admin;
-		return (admin == null) ? none() : answered(Mono.defer(admin::show), WebEndpointResponse.STATUS_OK);
+		return (admin == null) ? none() : answered(admin.show(), WebEndpointResponse.STATUS_OK);
 	}
 
 	/**
@@ -81,8 +82,14 @@ final class LayoutEndpoint {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST,
 					"Give one of 'stage', 'apply' and 'abort': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>} or {\"abort\":true}."));
 		}
-		return answered(Mono.defer(() -> (stage != null) ? admin.stage(editOf(stage))
-				: (apply != null) ? admin.apply(apply) : admin.abort()), ACCEPTED);
+		try {
+			return answered(
+					(stage != null) ? admin.stage(editOf(stage)) : (apply != null) ? admin.apply(apply) : admin.abort(),
+					ACCEPTED);
+		}
+		catch (IllegalArgumentException ex) {
+			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage())));
+		}
 	}
 
 	private Mono<WebEndpointResponse<Object>> answered(Mono<LayoutDecision> decision, int status) {
@@ -91,12 +98,12 @@ final class LayoutEndpoint {
 		if (outside != null) {
 			return Mono.just(problem(CONFLICT, outside));
 		}
-		return decision.map(it -> new WebEndpointResponse<Object>(describe(it), status))
+		// To say what moves takes up to seconds, for many nodes with weights.
+		return decision.publishOn(Schedulers.boundedElastic())
+			.map(it -> new WebEndpointResponse<Object>(describe(it), status))
 			.onErrorResume(LayoutRefusedException.class,
 					ex -> Mono
 						.just(problem(ex.isConflict() ? CONFLICT : UNPROCESSABLE, String.valueOf(ex.getMessage()))))
-			.onErrorResume(IllegalArgumentException.class,
-					ex -> Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage()))))
 			.onErrorResume(OperationFailedException.class, ex -> Mono.just(problem(UNAVAILABLE,
 					"Too few nodes answer to read or change the layout, try again: " + ex.getMessage())));
 	}

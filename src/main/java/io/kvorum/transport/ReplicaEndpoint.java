@@ -138,7 +138,10 @@ final class ReplicaEndpoint {
 		this.streams.keySet().forEach(stream -> stream.tell(names));
 	}
 
-	/** Takes the layout that another node knows, and answers with that of this one. */
+	/**
+	 * Takes the layout that another node knows, and answers with that of this one. Spring
+	 * reads no text above 256 KiB; a change of 255 nodes with long names has 150.
+	 */
 	private Mono<ServerResponse> exchangeLayouts(ServerRequest request) {
 		Refusal misled = addressRefusal(request);
 		if (misled != null) {

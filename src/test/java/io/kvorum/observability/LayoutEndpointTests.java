@@ -16,7 +16,7 @@ import io.kvorum.layout.LayoutNode;
 import io.kvorum.layout.LayoutRegister;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
-import io.kvorum.testing.Now;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.OneEntryStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -43,7 +43,7 @@ class LayoutEndpointTests {
 			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), this.node), JSON);
 
 	private static Map<?, ?> body(Mono<WebEndpointResponse<Object>> answer, int status) {
-		WebEndpointResponse<Object> response = Objects.requireNonNull(Now.of(answer));
+		WebEndpointResponse<Object> response = Objects.requireNonNull(Awaited.of(answer));
 		Map<?, ?> body = JSON.convertValue(response.getBody(), Map.class);
 		assertThat(response.getStatus()).as(String.valueOf(body)).isEqualTo(status);
 		return body;
