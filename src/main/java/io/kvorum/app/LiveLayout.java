@@ -324,10 +324,14 @@ final class LiveLayout implements LayoutNode {
 			return null;
 		}
 		ChangeStatus status = now.changeover().status();
-		if (status == null || this.phase != Phase.PREPARING) {
-			return status;
+		if (status == null) {
+			return null;
 		}
-		return new ChangeStatus(status.step(), this.unready, "to be there and to vote");
+		return switch (this.phase) {
+			case PREPARING -> new ChangeStatus(status.step(), this.unready, "to be there and to vote");
+			case DRAINING -> new ChangeStatus(status.step(), List.of(), "operations that began before have to end");
+			case WAITING, IN_FORCE -> status;
+		};
 	}
 
 	@Override
