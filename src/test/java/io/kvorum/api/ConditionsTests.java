@@ -13,6 +13,7 @@ import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SteeredTime;
@@ -327,8 +328,8 @@ class ConditionsTests {
 
 	@Test
 	void aWriteWhosePlaceCannotBeToldIsNotSaidToLackReplicas() {
-		this.store.failure = new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "others came in between", 2, 0,
-				true, true, List.of());
+		this.store.failWrites(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "others came in between", 2, 0,
+				true, true, List.of()));
 
 		String detail = detail(problem(send("PUT", "key", "If-None-Match: *"), 504, "not-enough-replicas"));
 
@@ -337,7 +338,8 @@ class ConditionsTests {
 
 	@Test
 	void contentionIsAnsweredWithWhenToTryAgain() {
-		this.store.failure = new OperationFailedException(Kind.CONTENTION, "contention", 2, 1, false, true, List.of());
+		this.store
+			.failWrites(new OperationFailedException(Kind.CONTENTION, "contention", 2, 1, false, true, List.of()));
 		Response answer = send("PUT", "key", "If-None-Match: *");
 
 		assertThat(answer.header("Retry-After")).isEqualTo("1");
@@ -351,8 +353,8 @@ class ConditionsTests {
 
 	@Test
 	void aConditionalWriteWhoseFateIsUnknownIsNoPreconditionThatFailed() {
-		this.store.failure = new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "too few", 2, 1, true, true,
-				List.of());
+		this.store
+			.failWrites(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "too few", 2, 1, true, true, List.of()));
 
 		assertThat(problem(send("DELETE", "key", "If-Match: *"), 504, "not-enough-replicas")).containsEntry("outcome",
 				"unknown");
@@ -360,7 +362,7 @@ class ConditionsTests {
 
 	@Test
 	void aRequestThatIsUnderWayIsAnsweredWithWhenToAskAgain() {
-		this.store.failure = OperationFailures.ofUnderWay(2);
+		this.store.failWrites(OperationFailures.ofUnderWay(2));
 		Response answer = send("PUT", "key", "Idempotency-Key: name");
 
 		assertThat(answer.header("Retry-After")).isEqualTo("1");

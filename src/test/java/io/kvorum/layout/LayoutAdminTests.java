@@ -12,8 +12,9 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.Now;
-import io.kvorum.testing.OneEntryStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
@@ -28,7 +29,7 @@ class LayoutAdminTests {
 
 	private static final TopologyEdit ADD_D = add("http://d:1");
 
-	private final OneEntryStore store = new OneEntryStore();
+	private final ConditionalStore store = new ConditionalStore();
 
 	private final OneNode node = new OneNode();
 
@@ -161,7 +162,7 @@ class LayoutAdminTests {
 
 	@Test
 	void whoAlwaysLosesIsToldToo() {
-		this.store.loseAlways();
+		this.store.failWrites(new ConditionNotMetException(null));
 
 		assertRefused(this.admin.stage(ADD_D), true, "Other decisions were made meanwhile");
 	}

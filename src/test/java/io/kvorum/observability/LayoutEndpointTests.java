@@ -17,7 +17,7 @@ import io.kvorum.layout.LayoutRegister;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Awaited;
-import io.kvorum.testing.OneEntryStore;
+import io.kvorum.testing.ConditionalStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -37,7 +37,7 @@ class LayoutEndpointTests {
 
 	private final OneNode node = new OneNode();
 
-	private final OneEntryStore store = new OneEntryStore();
+	private final ConditionalStore store = new ConditionalStore();
 
 	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node,
 			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), this.node), JSON);
@@ -183,8 +183,8 @@ class LayoutEndpointTests {
 
 	@Test
 	void ifTooFewNodesAnswerItSaysSo() {
-		this.store.fail(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "1 of 2 replicas answered", 2, 1, false,
-				true, List.of()));
+		this.store.failReads(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "1 of 2 replicas answered", 2, 1,
+				false, true, List.of()));
 
 		for (Mono<WebEndpointResponse<Object>> answer : List.of(this.endpoint.show(),
 				this.endpoint.change("{\"factor\":1}", null, null), this.endpoint.change(null, 1L, null),

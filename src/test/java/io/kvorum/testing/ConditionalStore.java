@@ -1,4 +1,4 @@
-package io.kvorum.api;
+package io.kvorum.testing;
 
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +23,6 @@ import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.WriteOptions;
-import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -32,14 +31,20 @@ import reactor.core.publisher.Mono;
  * stores each value under a ballot that is a minute newer than its write, so the version
  * of a value is never its identity.
  */
-final class ConditionalStore implements KeyValueStore {
+public final class ConditionalStore implements KeyValueStore {
 
 	private static final int NODES = 3;
 
 	private static final long NODE = 7;
 
 	/** Fails all writes; null while they succeed. */
-	@Nullable RuntimeException failure;
+	private volatile @Nullable RuntimeException failure;
+
+	/** Fails all reads; null while they succeed. */
+	private volatile @Nullable RuntimeException readFailure;
+
+	private volatile Runnable beforeNextWrite = () -> {
+	};
 
 	private final Map<Key, Live> values = new HashMap<>();
 
@@ -47,13 +52,28 @@ final class ConditionalStore implements KeyValueStore {
 
 	private long millis = SteeredTime.START_MILLIS;
 
+	/** Fails all writes from now on; null to let them succeed. */
+	public void failWrites(@Nullable RuntimeException failure) {
+		this.failure = failure;
+	}
+
+	/** Fails all reads from now on; null to let them succeed. */
+	public void failReads(@Nullable RuntimeException failure) {
+		this.readFailure = failure;
+	}
+
+	/** Has something happen between the next read and the write that follows it. */
+	public void beforeNextWrite(Runnable task) {
+		this.beforeNextWrite = task;
+	}
+
 	/** The conditions of all writes so far. */
-	synchronized List<Condition> conditions() {
+	public synchronized List<Condition> conditions() {
 		return this.options.stream().map(WriteOptions::condition).toList();
 	}
 
 	/** The options of all writes so far. */
-	synchronized List<WriteOptions> options() {
+	public synchronized List<WriteOptions> options() {
 		return List.copyOf(this.options);
 	}
 
@@ -70,23 +90,36 @@ final class ConditionalStore implements KeyValueStore {
 	@Override
 	public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
 			OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, options,
+		return Mono.fromSupplier(() -> written(key, options,
 				identity -> new Live(identity, Copies.of(NODES), Live.NEVER, contentType, value)));
 	}
 
 	@Override
 	public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
-		return Mono.fromSupplier(() -> write(key, options, _ -> null));
+		return Mono.fromSupplier(() -> written(key, options, _ -> null));
 	}
 
 	private synchronized @Nullable Live current(Key key) {
+		RuntimeException failure = this.readFailure;
+		if (failure != null) {
+			throw failure;
+		}
 		return this.values.get(key);
+	}
+
+	private Version written(Key key, WriteOptions options, Maker maker) {
+		Runnable before = this.beforeNextWrite;
+		this.beforeNextWrite = () -> {
+		};
+		before.run();
+		return write(key, options, maker);
 	}
 
 	private synchronized Version write(Key key, WriteOptions options, Maker maker) {
 		this.options.add(options);
-		if (this.failure != null) {
-			throw this.failure;
+		RuntimeException failure = this.failure;
+		if (failure != null) {
+			throw failure;
 		}
 		Live current = this.values.get(key);
 		Version identity = (current != null) ? current.identity() : null;
