@@ -102,6 +102,14 @@ public final class EntryFormat {
 		return bytes;
 	}
 
+	/**
+	 * The length of an encoded entry, as far as it has no content type, expiry and
+	 * lineage.
+	 */
+	public static int usualLength(Entry entry) {
+		return FIXED + ((entry instanceof Live live) ? 1 + live.value().length() : 0);
+	}
+
 	/** Writes the checksum into the bytes. */
 	static void seal(Key key, byte[] bytes) {
 		byte[] keyBytes = key.bytes();

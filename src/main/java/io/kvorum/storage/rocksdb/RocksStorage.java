@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -18,10 +19,12 @@ import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Acceptor;
+import io.kvorum.storage.Acceptor.Verdict;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.Checkpoints;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EngineMeasures;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.Hint;
@@ -36,6 +39,7 @@ import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StoreOpenException;
+import io.kvorum.storage.StoreSize;
 import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.storage.rocksdb.Change.Rule;
 import org.jspecify.annotations.Nullable;
@@ -60,12 +64,15 @@ import reactor.core.publisher.MonoSink;
  * <b>Writes</b> go to the {@link Committer}.
  */
 public final class RocksStorage
-		implements StorageEngine, PartitionIndex, HintLog, PromiseLog, NodeRecord, EngineMeasures {
+		implements StorageEngine, PartitionIndex, HintLog, PromiseLog, NodeRecord, EngineMeasures, StoreSize {
 
 	private static final Logger logger = LoggerFactory.getLogger(RocksStorage.class);
 
 	/** The interval of checks whether the disk hangs. */
 	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
+
+	/** Time limit of {@link #liveBytes()}. */
+	private static final Duration SIZE_TIMEOUT = Duration.ofSeconds(10);
 
 	private final RocksSettings settings;
 
@@ -88,6 +95,8 @@ public final class RocksStorage
 	private final LongReads pages;
 
 	private final LongReads repairs;
+
+	private final LongAdder repairedBytes = new LongAdder();
 
 	/**
 	 * Loads the native library, which takes a few tenths of a second, while the
@@ -195,7 +204,22 @@ public final class RocksStorage
 
 	@Override
 	public Mono<StoreOutcome> repair(Key key, Entry entry, Deadline deadline) {
-		return store(key, entry, Acceptor::repair, deadline);
+		return store(key, entry, Acceptor::repair, deadline).doOnNext(outcome -> {
+			if (outcome.verdict() == Verdict.TAKEN) {
+				this.repairedBytes.add((long) key.bytes().length + EntryFormat.usualLength(entry));
+			}
+		});
+	}
+
+	@Override
+	public Mono<Long> liveBytes() {
+		return this.repairs.read(Deadline.after(this.time, SIZE_TIMEOUT),
+				opened -> new LiveSize(opened.database()).bytes());
+	}
+
+	@Override
+	public long repairedBytes() {
+		return this.repairedBytes.sum();
 	}
 
 	@Override
