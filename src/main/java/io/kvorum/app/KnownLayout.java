@@ -14,6 +14,9 @@ final class KnownLayout {
 	/** The answer of this node while it belongs to no cluster; null once it does. */
 	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
 
+	/** The number of the layout that nothing is copied for; 0 for none. */
+	private volatile long paused;
+
 	/** This node belongs to no cluster. */
 	void waits(boolean isEmpty) {
 		this.answerWithout = isEmpty ? LayoutNode.WAITING : LayoutNode.NOT_EMPTY;
@@ -22,6 +25,16 @@ final class KnownLayout {
 	/** This node belongs to a cluster. */
 	void belongs() {
 		this.answerWithout = null;
+	}
+
+	/** Remembers whether anything is copied for a layout. */
+	void paused(long number, boolean isPaused) {
+		this.paused = isPaused ? number : 0;
+	}
+
+	/** Why nothing is copied for a layout; null if it is. */
+	@Nullable String pausedBecause(long number) {
+		return (number > 0 && number == this.paused) ? "an operator has paused it" : null;
 	}
 
 	/** The newest layout; null if this node knows none. */

@@ -18,10 +18,12 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.TopologyChange;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.change.LayoutEvents;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.NodeState;
@@ -45,6 +47,7 @@ import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Has this node follow the layouts of its cluster while it serves. A node takes a new
@@ -141,6 +144,8 @@ final class LiveLayout implements LayoutNode {
 
 	private final ConvergenceThread thread;
 
+	private final long maxCopyRate;
+
 	private final LayoutRegister register;
 
 	private final LayoutAdmin admin;
@@ -157,6 +162,9 @@ final class LiveLayout implements LayoutNode {
 
 	/** The addresses of new nodes that have not answered yet. */
 	private volatile List<Member> unready = List.of();
+
+	/** What moves in the change that was last looked at. */
+	private volatile @Nullable Moves moves;
 
 	/** The topology of the operations that begin now; null if there are none. */
 	private @Nullable Topology served;
@@ -175,6 +183,10 @@ final class LiveLayout implements LayoutNode {
 	private long toldNumber;
 
 	private int turn;
+
+	/** What moves in the change of the layout with this number. */
+	private record Moves(long number, TopologyChange change) {
+	}
 
 	/** Makes the replica of this node for a layout. */
 	@FunctionalInterface
@@ -204,7 +216,7 @@ final class LiveLayout implements LayoutNode {
 	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, KnownLayout known, RocksStorage storage,
 			NodeState state, RepairLog repairs, ReplicaTransport transport, Operations operations, LocalReplicas locals,
 			LayoutParts.Factory factory, Function<Topology, RendezvousPlacement> placements, Handoffs handoffs,
-			LayoutEvents events, TimeSource time, ConvergenceThread thread) {
+			LayoutEvents events, TimeSource time, ConvergenceThread thread, long maxCopyRate) {
 		this.self = self;
 		this.founding = founding;
 		this.seeds = List.copyOf(seeds);
@@ -221,6 +233,7 @@ final class LiveLayout implements LayoutNode {
 		this.events = events;
 		this.time = time;
 		this.thread = thread;
+		this.maxCopyRate = maxCopyRate;
 		this.exchangeDueNanos = time.nanos();
 		this.registerDueNanos = time.nanos();
 		this.register = new LayoutRegister(operations.coordinator(), this::decisionWithout);
@@ -232,7 +245,7 @@ final class LiveLayout implements LayoutNode {
 		if (layout == null) {
 			throw new IllegalStateException("this node belongs to no cluster");
 		}
-		return new LayoutDecision(layout.number(), layout, null);
+		return new LayoutDecision(layout.number(), layout);
 	}
 
 	/** Changes the nodes for operators. */
@@ -252,7 +265,7 @@ final class LiveLayout implements LayoutNode {
 			return;
 		}
 		this.known.learn(first);
-		ChangeState change = new ChangeState(first, this.storage);
+		ChangeState change = new ChangeState(first, this.storage, this.storage);
 		change.load();
 		if (change.step() == Step.OPEN) {
 			goOn(first, change);
@@ -271,7 +284,7 @@ final class LiveLayout implements LayoutNode {
 	 */
 	private void goOn(Layout moving, ChangeState change) {
 		Layout before = moving.aborted(moving.number());
-		this.operations.become(begin(before, new ChangeState(before, this.storage)));
+		this.operations.become(begin(before, new ChangeState(before, this.storage, this.storage)));
 		this.transport.announce();
 		this.served = before.topology();
 		begin(moving, change);
@@ -338,7 +351,23 @@ final class LiveLayout implements LayoutNode {
 	public void decided(LayoutDecision decision) {
 		if (decision.layout().number() > 0) {
 			this.known.learn(decision.layout());
+			this.known.paused(decision.layout().number(), decision.isPaused());
 		}
+	}
+
+	@Override
+	public @Nullable CopyProgress copying() {
+		LayoutParts now = this.parts;
+		Moves moves = this.moves;
+		return (now == null || moves == null || moves.number != now.layout().number()) ? null
+				: now.changeover().progress(moves.change);
+	}
+
+	@Override
+	public Mono<Store> store() {
+		LayoutParts now = this.parts;
+		long node = (now != null) ? now.self().id() : 0;
+		return this.storage.liveBytes().map(bytes -> new Store(node, bytes, this.maxCopyRate));
 	}
 
 	@Override
@@ -385,7 +414,25 @@ final class LiveLayout implements LayoutNode {
 		Layout newest = this.known.newest();
 		Mono<Void> next = (newest != null && isNewer(newest) && newest.topology().has(this.self)) ? take(newest)
 				: advance();
-		return next.then(Mono.defer(this::tellAndAsk)).then(Mono.defer(this::decideEnd)).then(Mono.defer(this::look));
+		return next.then(Mono.defer(this::tellAndAsk))
+			.then(Mono.defer(this::decideEnd))
+			.then(Mono.defer(this::look))
+			.then(Mono.defer(this::findMoves));
+	}
+
+	/** Finds out what moves, which takes up to seconds with many nodes. */
+	private Mono<Void> findMoves() {
+		LayoutParts now = this.parts;
+		Moves found = this.moves;
+		if (now == null || !now.layout().isMoving() || (found != null && found.number == now.layout().number())) {
+			return Mono.empty();
+		}
+		Layout layout = now.layout();
+		return Mono.fromCallable(() -> TopologyChange.between(layout.before(), layout.after()))
+			.subscribeOn(Schedulers.boundedElastic())
+			.doOnNext(change -> this.moves = new Moves(layout.number(), change))
+			.publishOn(this.thread.scheduler())
+			.then();
 	}
 
 	private boolean isNewer(Layout newest) {
@@ -395,7 +442,7 @@ final class LiveLayout implements LayoutNode {
 
 	/** The first step. */
 	private Mono<Void> take(Layout next) {
-		ChangeState change = new ChangeState(next, this.storage);
+		ChangeState change = new ChangeState(next, this.storage, this.storage);
 		boolean mayVote = this.parts != null && this.state.withheldBecause() == null;
 		return change.adopt(next.topology().member(this.self), mayVote)
 			.publishOn(this.thread.scheduler())

@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 
@@ -17,6 +18,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
@@ -185,8 +187,18 @@ class NodeConfiguration {
 			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
 					new NodeStatus.Topology(now.number(),
 							(now.isMoving() || (live != null && !live.isSettled())) ? "moving" : "stable",
-							now.topology().members().stream().map(Member::address).toList(), now.topology().factor()));
+							now.topology().members().stream().map(Member::address).toList(), now.topology().factor(),
+							(live != null) ? moving(live.copying()) : null));
 		};
+	}
+
+	private static NodeStatus.@Nullable Moving moving(@Nullable CopyProgress copying) {
+		if (copying == null) {
+			return null;
+		}
+		Duration remaining = copying.remaining();
+		return new NodeStatus.Moving(copying.bytes(), copying.copiedBytes(), copying.bytesPerSecond(),
+				(remaining != null) ? remaining.toSeconds() : null);
 	}
 
 	/**

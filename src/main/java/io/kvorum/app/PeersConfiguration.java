@@ -46,6 +46,7 @@ import io.kvorum.range.Ranges;
 import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
+import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.Durability;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -183,8 +184,8 @@ class PeersConfiguration {
 	/** Makes the parts of a node that are of one layout. */
 	@Bean
 	LayoutParts.Factory layoutParts(RocksStorage storage, ReplicaTransport transport, NodeState state, RepairLog log,
-			CollectionRule rule, KvorumProperties properties, TimeSource time, ConvergenceThread thread,
-			KeySettling settling, HintEvents hintEvents, RepairEvents repairEvents) {
+			KnownLayout known, CollectionRule rule, KvorumProperties properties, TimeSource time,
+			ConvergenceThread thread, KeySettling settling, HintEvents hintEvents, RepairEvents repairEvents) {
 		KvorumProperties.Hints hints = properties.hints();
 		HintSettings hintSettings = new HintSettings(properties.hintsWindow(), hints.maxSize().toBytes(),
 				hints.replayInterval(), hints.maxRate().toBytes(), properties.replication().writeTimeout());
@@ -196,13 +197,21 @@ class PeersConfiguration {
 			HintedHandoff handoff = new HintedHandoff(storage, others, replicas.size(), hintSettings, log::need, time,
 					thread.alarms(), hintEvents);
 			AntiEntropy antiEntropy = new AntiEntropy(local, replicas, storage, placement, log, rule::isDispensable,
-					state, time, thread.alarms(), repairs, settling, repairEvents);
+					unlessPaused(state, known, layout), time, thread.alarms(), repairs, settling, repairEvents);
 			PromiseRepair promises = new PromiseRepair(local, replicas, storage, placement, settling, time, repairs);
 			return new LayoutParts(layout, self, placement, change, local, replicas, handoff, antiEntropy,
 					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
 							quarantine),
 					new Changeover(layout, self, change, others, antiEntropy, promises::copy, transport::endOthers,
 							time, thread.alarms()));
+		};
+	}
+
+	/** The right to compare this node with others and to copy what differs. */
+	private static VotingRight unlessPaused(NodeState state, KnownLayout known, Layout layout) {
+		return () -> {
+			String why = state.withheldBecause();
+			return (why != null) ? why : known.pausedBecause(layout.number());
 		};
 	}
 
@@ -229,7 +238,8 @@ class PeersConfiguration {
 						collected::contains),
 				factory,
 				next -> (next.fingerprint() == topology.fingerprint()) ? placement : new RendezvousPlacement(next),
-				handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread);
+				handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread,
+				properties.antiEntropy().maxRate().toBytes());
 	}
 
 	@Bean

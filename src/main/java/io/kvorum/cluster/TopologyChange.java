@@ -1,11 +1,8 @@
 package io.kvorum.cluster;
 
-import java.util.BitSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.function.IntToLongFunction;
 
 import io.kvorum.kv.Partitions;
 
@@ -24,27 +21,21 @@ public record TopologyChange(Map<Long, Share> shares) {
 		RendezvousPlacement next = new RendezvousPlacement(after);
 		Map<Long, Share> shares = new LinkedHashMap<>();
 		for (Topology topology : List.of(before, after)) {
-			topology.members()
-				.forEach(member -> shares.putIfAbsent(member.id(), new Share(new BitSet(), new BitSet())));
+			topology.members().forEach(member -> shares.putIfAbsent(member.id(), Share.NONE));
 		}
 		for (int partition = 0; partition < Partitions.COUNT; partition++) {
 			List<Member> from = old.replicasOf(partition, before.factor());
 			List<Member> to = next.replicasOf(partition, after.factor());
-			mark(to, from, partition, shares, true);
-			mark(from, to, partition, shares, false);
+			from.forEach(member -> shares.merge(member.id(), has(to, member) ? Share.KEPT : Share.LOST, Share::plus));
+			to.stream()
+				.filter(member -> !has(from, member))
+				.forEach(member -> shares.merge(member.id(), Share.GAINED, Share::plus));
 		}
 		return new TopologyChange(shares);
 	}
 
-	/** Marks the partition at the nodes that are in the first list only. */
-	private static void mark(List<Member> in, List<Member> notIn, int partition, Map<Long, Share> shares,
-			boolean isGained) {
-		for (Member member : in) {
-			if (notIn.stream().noneMatch(other -> other.id() == member.id())) {
-				Share share = Objects.requireNonNull(shares.get(member.id()));
-				(isGained ? share.gained : share.lost).set(partition);
-			}
-		}
+	private static boolean has(List<Member> members, Member member) {
+		return members.stream().anyMatch(other -> other.id() == member.id());
 	}
 
 	/**
@@ -61,21 +52,28 @@ public record TopologyChange(Map<Long, Share> shares) {
 
 	/** The copies of partitions that have to be made. */
 	public long copies() {
-		return this.shares.values().stream().mapToLong(share -> share.gained.cardinality()).sum();
+		return this.shares.values().stream().mapToLong(Share::gained).sum();
 	}
 
 	/**
-	 * The partitions of which a node gets a copy, and those of which its copy is no
-	 * longer needed.
+	 * Numbers of partitions of a node.
+	 *
+	 * @param held those of which it has a copy before the change
+	 * @param gained those of which it gets a copy
+	 * @param lost those of which its copy is no longer needed
 	 */
-	public record Share(BitSet gained, BitSet lost) {
+	public record Share(int held, int gained, int lost) {
 
-		/**
-		 * What the node has to receive.
-		 * @param sizes the bytes of each partition
-		 */
-		public long bytes(IntToLongFunction sizes) {
-			return this.gained.stream().mapToLong(sizes).sum();
+		private static final Share NONE = new Share(0, 0, 0);
+
+		private static final Share KEPT = new Share(1, 0, 0);
+
+		private static final Share GAINED = new Share(0, 1, 0);
+
+		private static final Share LOST = new Share(1, 0, 1);
+
+		private Share plus(Share other) {
+			return new Share(this.held + other.held, this.gained + other.gained, this.lost + other.lost);
 		}
 
 	}

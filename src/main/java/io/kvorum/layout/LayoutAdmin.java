@@ -150,6 +150,20 @@ public final class LayoutAdmin {
 		}).doOnNext(this.node::decided);
 	}
 
+	/**
+	 * Copies nothing for the change that is under way, or goes on. Nodes hear of it
+	 * within seconds. Operations are not affected.
+	 * @return the decision, or {@link LayoutRefusedException} if no change is under way
+	 */
+	public Mono<LayoutDecision> pause(boolean isPaused) {
+		return this.register.decide(last -> {
+			if (!last.layout().isMoving()) {
+				throw LayoutRefusedException.conflict("No change is under way.");
+			}
+			return (last.isPaused() == isPaused) ? last : last.pausing(isPaused);
+		}).doOnNext(this.node::decided);
+	}
+
 	/** Decides that a change is over, if it still is the one under way. */
 	public Mono<LayoutDecision> finish(Layout layout) {
 		return this.register.decide(last -> (last.layout().number() == layout.number() && last.layout().isMoving())

@@ -3,6 +3,7 @@ package io.kvorum.layout;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.CopyProgress;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -30,6 +31,12 @@ public interface LayoutNode {
 	/** The progress of a change, as this node knows it; null without one. */
 	@Nullable ChangeStatus change();
 
+	/** What a change copies, as this node knows it; null without one, or if not known. */
+	@Nullable CopyProgress copying();
+
+	/** What this node holds, and how fast it can be copied. */
+	Mono<Store> store();
+
 	/** Tells this node and the others of a decision. Does not wait for them. */
 	void decided(LayoutDecision decision);
 
@@ -39,5 +46,15 @@ public interface LayoutNode {
 	 * the node does not answer
 	 */
 	Mono<String> ask(String address);
+
+	/**
+	 * The store of a node.
+	 *
+	 * @param node its identity as a member
+	 * @param liveBytes an estimate of the size of its entries before compression
+	 * @param maxCopyRate the most bytes that it gets in a second from each other node
+	 */
+	record Store(long node, long liveBytes, long maxCopyRate) {
+	}
 
 }

@@ -15,7 +15,6 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.ConvergenceStatus.Peer;
 import io.kvorum.convergence.antientropy.RepairLog;
-import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.LayoutEvents;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
@@ -93,19 +92,11 @@ final class ConvergenceGauges implements MeterBinder, LayoutEvents {
 		gauge("kvorum.quarantine.parts.left", ConvergenceGauges::partsLeft)
 			.description("Parts of the data to rebuild before this node leaves quarantine")
 			.register(registry);
-		gauge("kvorum.change.step", ConvergenceGauges::step)
-			.description("Step of a change of the nodes: 0 without one, 1 open, 2 closed, 3 synced, 4 done")
-			.register(registry);
 		gauge("kvorum.converged", it -> it.convergence.status().converged() ? 1 : 0)
 			.description(
 					"1 while this node votes, no slice is in need of a repair or under repair, no entry is misplaced, "
 							+ "no hints wait here, and all peers are there; 0 after a start until all is compared")
 			.register(registry);
-	}
-
-	private int step() {
-		ChangeStatus change = this.convergence.change();
-		return (change != null) ? change.step().code() : 0;
 	}
 
 	private List<Meter> bind(String peer, MeterRegistry registry) {

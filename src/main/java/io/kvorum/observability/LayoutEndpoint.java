@@ -1,9 +1,11 @@
 package io.kvorum.observability;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
@@ -13,8 +15,11 @@ import io.kvorum.cluster.TopologyChange;
 import io.kvorum.cluster.TopologyChange.Share;
 import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.CopyProgress;
+import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutNode.Store;
 import io.kvorum.layout.LayoutRefusedException;
 import io.kvorum.operation.OperationFailedException;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +49,9 @@ final class LayoutEndpoint {
 
 	private static final int UNAVAILABLE = 503;
 
+	/** Stands for a store that does not say what it holds. */
+	private static final Store NO_STORE = new Store(0, 0, 1);
+
 	private final @Nullable LayoutNode node;
 
 	private final @Nullable LayoutAdmin admin;
@@ -70,22 +78,38 @@ final class LayoutEndpoint {
 	 * {@code remove}, {@code replace}, {@code factor}
 	 * @param apply the number under which the topology to change to is staged
 	 * @param abort true to give up a change, or what is staged
+	 * @param pause true to copy nothing for a change
+	 * @param resume true to go on with a change that is paused
 	 */
 	@WriteOperation
-	Mono<WebEndpointResponse<Object>> change(@Nullable String stage, @Nullable Long apply, @Nullable Boolean abort) {
+	Mono<WebEndpointResponse<Object>> change(@Nullable String stage, @Nullable Long apply, @Nullable Boolean abort,
+			@Nullable Boolean pause, @Nullable Boolean resume) {
 		LayoutAdmin admin = this.admin;
 		if (admin == null) {
 			return none();
 		}
-		int steps = ((stage != null) ? 1 : 0) + ((apply != null) ? 1 : 0) + (Boolean.TRUE.equals(abort) ? 1 : 0);
-		if (steps != 1) {
+		List<Supplier<Mono<LayoutDecision>>> steps = new ArrayList<>();
+		if (stage != null) {
+			steps.add(() -> admin.stage(editOf(stage)));
+		}
+		if (apply != null) {
+			steps.add(() -> admin.apply(apply));
+		}
+		if (Boolean.TRUE.equals(abort)) {
+			steps.add(admin::abort);
+		}
+		if (Boolean.TRUE.equals(pause)) {
+			steps.add(() -> admin.pause(true));
+		}
+		if (Boolean.TRUE.equals(resume)) {
+			steps.add(() -> admin.pause(false));
+		}
+		if (steps.size() != 1) {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST,
-					"Give one of 'stage', 'apply' and 'abort': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>} or {\"abort\":true}."));
+					"Give one of 'stage', 'apply', 'abort', 'pause' and 'resume': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>}, {\"abort\":true}, {\"pause\":true} or {\"resume\":true}."));
 		}
 		try {
-			return answered(
-					(stage != null) ? admin.stage(editOf(stage)) : (apply != null) ? admin.apply(apply) : admin.abort(),
-					ACCEPTED);
+			return answered(steps.getFirst().get(), ACCEPTED);
 		}
 		catch (IllegalArgumentException ex) {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage())));
@@ -99,13 +123,18 @@ final class LayoutEndpoint {
 			return Mono.just(problem(CONFLICT, outside));
 		}
 		// To say what moves takes up to seconds, for many nodes with weights.
-		return decision.publishOn(Schedulers.boundedElastic())
-			.map(it -> new WebEndpointResponse<Object>(describe(it), status))
+		return decision.zipWhen(_ -> storeOf(node))
+			.publishOn(Schedulers.boundedElastic())
+			.map(it -> new WebEndpointResponse<Object>(describe(it.getT1(), it.getT2()), status))
 			.onErrorResume(LayoutRefusedException.class,
 					ex -> Mono
 						.just(problem(ex.isConflict() ? CONFLICT : UNPROCESSABLE, String.valueOf(ex.getMessage()))))
 			.onErrorResume(OperationFailedException.class, ex -> Mono.just(problem(UNAVAILABLE,
 					"Too few nodes answer to read or change the layout, try again: " + ex.getMessage())));
+	}
+
+	private static Mono<Store> storeOf(@Nullable LayoutNode node) {
+		return (node != null) ? node.store().onErrorReturn(NO_STORE) : Mono.just(NO_STORE);
 	}
 
 	private static Mono<WebEndpointResponse<Object>> none() {
@@ -198,7 +227,7 @@ final class LayoutEndpoint {
 		throw new IllegalArgumentException("'%s' is a whole number, not %s.".formatted(name, value));
 	}
 
-	private Map<String, Object> describe(LayoutDecision decision) {
+	private Map<String, Object> describe(LayoutDecision decision, Store store) {
 		Layout layout = decision.layout();
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("version", decision.number());
@@ -209,12 +238,12 @@ final class LayoutEndpoint {
 		body.put("members", members(layout.before()));
 		if (layout.isMoving()) {
 			body.put("next", topology(layout.after()));
-			body.put("moving", moving(layout.before(), layout.after()));
+			body.put("moving", moving(layout, decision.isPaused()));
 		}
 		Topology staged = decision.staged();
 		if (staged != null) {
 			Map<String, Object> next = topology(staged);
-			next.put("moves", moves(layout.topology(), staged));
+			next.putAll(moves(layout.topology(), staged, store));
 			body.put("staged", next);
 		}
 		return body;
@@ -242,28 +271,64 @@ final class LayoutEndpoint {
 		return described;
 	}
 
-	private Map<String, Object> moving(Topology before, Topology after) {
+	/** The progress of a change, of all nodes and by their address. */
+	private Map<String, Object> moving(Layout layout, boolean isPaused) {
 		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("moves", moves(before, after));
 		ChangeStatus status = (this.node != null) ? this.node.change() : null;
 		if (status != null) {
 			described.putAll(status.describe());
 		}
+		if (isPaused) {
+			described.put("paused", true);
+		}
+		CopyProgress copying = (this.node != null) ? this.node.copying() : null;
+		if (copying != null) {
+			described.put("bytes", copying.bytes());
+			described.put("movedBytes", copying.copiedBytes());
+			described.put("bytesPerSecond", copying.bytesPerSecond());
+			Duration remaining = copying.remaining();
+			if (remaining != null) {
+				described.put("remainingSeconds", remaining.toSeconds());
+			}
+			Map<String, Object> nodes = new LinkedHashMap<>();
+			layout.topology().members().forEach(member -> nodes.put(member.address(), describe(copying.of(member))));
+			described.put("nodes", nodes);
+		}
 		return described;
 	}
 
-	/** The partitions that each node gains and gives up, by its address. */
-	private static Map<String, Object> moves(Topology before, Topology after) {
+	private static Map<String, Object> describe(OfNode node) {
+		return Map.of("step", (node.step() != null) ? node.step().text() : "unknown", "bytes", node.bytes(),
+				"movedBytes", node.copiedBytes());
+	}
+
+	/**
+	 * What each node would gain and give up, by its address. Sizes are estimates by what
+	 * the asked node holds.
+	 */
+	private Map<String, Object> moves(Topology before, Topology after, Store store) {
 		TopologyChange change = TopologyChange.between(before, after);
-		Map<String, Object> moves = new LinkedHashMap<>();
+		Share own = change.shares().get(store.node());
+		double bytesPerPartition = (own != null && own.held() > 0) ? (double) store.liveBytes() / own.held() : 0;
+		Map<String, Object> nodes = new LinkedHashMap<>();
+		long bytes = 0;
+		long most = 0;
 		for (Topology topology : List.of(before, after)) {
 			for (Member member : topology.members()) {
 				Share share = change.shareOf(member.id());
-				moves.put(member.address(), Map.of("gainsPartitions", share.gained().cardinality(), "givesUpPartitions",
-						share.lost().cardinality()));
+				long gained = Math.round(share.gained() * bytesPerPartition);
+				if (nodes.put(member.address(), Map.of("gainsPartitions", share.gained(), "givesUpPartitions",
+						share.lost(), "bytes", gained)) == null) {
+					bytes += gained;
+					most = Math.max(most, gained);
+				}
 			}
 		}
-		return moves;
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("moves", nodes);
+		described.put("bytes", bytes);
+		described.put("secondsAtMaxRate", Math.ceilDiv(most, store.maxCopyRate()));
+		return described;
 	}
 
 }

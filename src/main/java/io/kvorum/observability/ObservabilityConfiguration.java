@@ -122,6 +122,12 @@ class ObservabilityConfiguration {
 	}
 
 	@Bean
+	MeterBinder layoutGauges(@Nullable LayoutNode node) {
+		return (node != null) ? new LayoutGauges(node) : _ -> {
+		};
+	}
+
+	@Bean
 	LayoutEndpoint layoutEndpoint(@Nullable LayoutNode node, @Nullable LayoutAdmin admin, JsonMapper json) {
 		return new LayoutEndpoint(node, admin, json);
 	}

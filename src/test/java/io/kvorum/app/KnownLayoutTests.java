@@ -42,6 +42,15 @@ class KnownLayoutTests {
 	}
 
 	@Test
+	void nothingIsCopiedForALayoutWhileThatIsPaused() {
+		this.known.paused(5, true);
+		assertThat(this.known.pausedBecause(5)).isNotNull();
+		assertThat(this.known.pausedBecause(6)).as("the next layout").isNull();
+		this.known.paused(5, false);
+		assertThat(this.known.pausedBecause(5)).isNull();
+	}
+
+	@Test
 	void whatIsNoLayoutChangesNothing() {
 		this.known.learn(new Layout(5, ONE));
 		this.known.belongs();

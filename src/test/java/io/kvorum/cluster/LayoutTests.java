@@ -37,7 +37,7 @@ class LayoutTests {
 				node 0000000000000001 1 r1 http://a:1
 				node 00000000000000ff 20 r2 http://c:1
 				""");
-		assertThat(new LayoutDecision(12, new Layout(9, BEFORE), AFTER).toText()).isEqualTo("""
+		assertThat(new LayoutDecision(12, new Layout(9, BEFORE), AFTER, false).toText()).isEqualTo("""
 				decision 12
 				layout 9
 				factor 3
@@ -48,6 +48,14 @@ class LayoutTests {
 				node 0000000000000001 1 r1 http://a:1
 				node 00000000000000ff 20 r2 http://c:1
 				""");
+		assertThat(new LayoutDecision(12, new Layout(9, BEFORE)).pausing(true).toText()).isEqualTo("""
+				decision 13
+				paused
+				layout 9
+				factor 3
+				node 0000000000000001 1 ~ http://a:1
+				node 0000000000000002 1 ~ http://b:1
+				""");
 	}
 
 	@SeededTest
@@ -56,7 +64,8 @@ class LayoutTests {
 		for (int i = 0; i < 50; i++) {
 			Layout layout = new Layout(random.below(1000), any(random));
 			Layout read = random.chance(50) ? layout : layout.movingTo(any(random), layout.number() + 1);
-			LayoutDecision decision = new LayoutDecision(2000, read, random.chance(50) ? any(random) : null);
+			LayoutDecision decision = new LayoutDecision(2000, read, random.chance(50) ? any(random) : null,
+					random.chance(50));
 
 			assertThat(Layout.parse(read.toText()).toText()).isEqualTo(read.toText());
 			assertThat(Layout.parse(read.toText()).topology().fingerprint()).isEqualTo(read.topology().fingerprint());

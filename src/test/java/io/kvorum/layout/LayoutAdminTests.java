@@ -9,9 +9,11 @@ import java.util.stream.IntStream;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.Now;
@@ -34,8 +36,7 @@ class LayoutAdminTests {
 	private final OneNode node = new OneNode();
 
 	private final LayoutAdmin admin = new LayoutAdmin(
-			new LayoutRegister(this.store, () -> new LayoutDecision(this.node.own.number(), this.node.own, null)),
-			this.node);
+			new LayoutRegister(this.store, () -> new LayoutDecision(this.node.own.number(), this.node.own)), this.node);
 
 	private static TopologyEdit add(String address) {
 		return new TopologyEdit(List.of(new TopologyEdit.Node(address, null, null)), List.of(), null);
@@ -108,6 +109,24 @@ class LayoutAdminTests {
 
 		Now.of(this.admin.finish(moving));
 		assertThat(shown().toText()).as("a node that did not know").isEqualTo(aborted.toText());
+	}
+
+	@Test
+	void aChangeUnderWayIsPausedAndResumed() {
+		assertRefused(this.admin.pause(true), true, "No change is under way.");
+		LayoutDecision applied = apply(stage(ADD_D).number());
+
+		LayoutDecision paused = Objects.requireNonNull(Now.of(this.admin.pause(true)));
+		assertThat(shown().isPaused()).isTrue();
+		assertThat(paused.layout().number()).as("the change is the same").isEqualTo(applied.layout().number());
+		assertThat(Objects.requireNonNull(Now.of(this.admin.pause(true))).number()).as("it is paused already")
+			.isEqualTo(paused.number());
+		Now.of(this.admin.pause(false));
+		assertThat(shown().isPaused()).isFalse();
+		Now.of(this.admin.pause(true));
+		Now.of(this.admin.abort());
+		assertThat(shown().isPaused()).isFalse();
+		assertThat(this.node.told).hasSize(6);
 	}
 
 	@Test
@@ -240,6 +259,16 @@ class LayoutAdminTests {
 		@Override
 		public @Nullable ChangeStatus change() {
 			return null;
+		}
+
+		@Override
+		public @Nullable CopyProgress copying() {
+			return null;
+		}
+
+		@Override
+		public Mono<Store> store() {
+			return Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
 		}
 
 		@Override

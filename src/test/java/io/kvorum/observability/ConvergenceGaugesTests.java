@@ -9,8 +9,6 @@ import io.kvorum.cluster.Member;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.SteeredConvergence;
 import io.kvorum.convergence.antientropy.RepairLog;
-import io.kvorum.convergence.change.ChangeStatus;
-import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.testing.SteeredTime;
@@ -45,14 +43,6 @@ class ConvergenceGaugesTests {
 
 	private double seconds(String name, Member peer) {
 		return this.all.get(name).tag("peer", peer.address()).timeGauge().value(TimeUnit.SECONDS);
-	}
-
-	@Test
-	void aChangeOfTheNodesIsToldByItsStep() {
-		assertThat(gauge("kvorum.change.step")).isZero();
-
-		this.node.change = new ChangeStatus(Step.CLOSED, List.of(B), "to refuse nodes that have the topology before");
-		assertThat(gauge("kvorum.change.step")).isEqualTo(2);
 	}
 
 	@Test

@@ -9,6 +9,8 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.ChangeStatus;
+import io.kvorum.convergence.change.CopyProgress;
+import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Partitions;
 import io.kvorum.layout.LayoutAdmin;
@@ -50,7 +52,7 @@ class LayoutEndpointTests {
 	}
 
 	private Map<?, ?> change(String stage, int status) {
-		return body(this.endpoint.change(stage, null, null), status);
+		return body(this.endpoint.change(stage, null, null, null, null), status);
 	}
 
 	@Test
@@ -62,7 +64,13 @@ class LayoutEndpointTests {
 				change("{\"add\":[{\"address\":\"http://c:1\",\"weight\":2}],\"factor\":2}", 202).get("staged"));
 		assertThat(staged.get("factor")).isEqualTo(2);
 		assertThat(String.valueOf(staged.get("members"))).contains("address=http://c:1, weight=2");
-		assertThat(((Map<?, ?>) Objects.requireNonNull(staged.get("moves"))).keySet()).hasSize(3);
+		Map<?, ?> moves = (Map<?, ?>) Objects.requireNonNull(staged.get("moves"));
+		assertThat(moves.keySet()).hasSize(3);
+		// This node has 1 MB, half of what three nodes with two replicas of each key
+		// have.
+		assertThat(((Number) Objects.requireNonNull(staged.get("bytes"))).longValue()).isBetween(900_000L, 1_000_000L);
+		assertThat(((Number) Objects.requireNonNull(staged.get("secondsAtMaxRate"))).longValue()).isBetween(900L,
+				1_000L);
 	}
 
 	@Test
@@ -71,11 +79,11 @@ class LayoutEndpointTests {
 			.requireNonNull(change("{\"add\":[{\"address\":\"http://c:1\"}]}", 202).get("version"))).longValue();
 		this.node.change = new ChangeStatus(Step.CLOSED, List.of(TWO.members().getFirst()), "to refuse others");
 
-		Map<?, ?> moving = body(this.endpoint.change(null, staged, null), 202);
+		Map<?, ?> moving = body(this.endpoint.change(null, staged, null, null, null), 202);
 		assertThat(moving.get("state")).isEqualTo("moving");
 		assertThat(String.valueOf(moving.get("moving"))).contains("step=closed", "waitsFor=[http://a:1]");
 		assertThat(String.valueOf(change("{\"factor\":2}", 409).get("detail"))).contains("is under way");
-		assertThat(body(this.endpoint.change(null, null, true), 202).get("state")).isEqualTo("stable");
+		assertThat(body(this.endpoint.change(null, null, true, null, null), 202).get("state")).isEqualTo("stable");
 	}
 
 	@ParameterizedTest
@@ -135,16 +143,17 @@ class LayoutEndpointTests {
 				    "factor": 1,
 				    "members": [ { "node": "%1$s", "address": "http://a:1", "weight": 1 } ],
 				    "moves": {
-				      "http://a:1": { "gainsPartitions": 0, "givesUpPartitions": 0 },
-				      "http://b:1": { "gainsPartitions": 0, "givesUpPartitions": %3$d }
-				    }
+				      "http://a:1": { "gainsPartitions": 0, "givesUpPartitions": 0, "bytes": 0 },
+				      "http://b:1": { "gainsPartitions": 0, "givesUpPartitions": %3$d, "bytes": 0 }
+				    },
+				    "bytes": 0, "secondsAtMaxRate": 0
 				  }
 				}
 				""");
 		assertJson(body(this.endpoint.show(), 200), JSON.writeValueAsString(staged));
 
 		this.node.change = new ChangeStatus(Step.OPEN, List.of(), "");
-		assertJson(body(this.endpoint.change(null, 1L, null), 202), """
+		assertJson(body(this.endpoint.change(null, 1L, null, null, null), 202), """
 				{
 				  "version": 2, "layout": 2, "state": "moving", "factor": 3,
 				  "members": [
@@ -156,10 +165,6 @@ class LayoutEndpointTests {
 				    "members": [ { "node": "%1$s", "address": "http://a:1", "weight": 1 } ]
 				  },
 				  "moving": {
-				    "moves": {
-				      "http://a:1": { "gainsPartitions": 0, "givesUpPartitions": 0 },
-				      "http://b:1": { "gainsPartitions": 0, "givesUpPartitions": %3$d }
-				    },
 				    "step": "open",
 				    "waitsFor": []
 				  }
@@ -175,6 +180,31 @@ class LayoutEndpointTests {
 	}
 
 	@Test
+	void aChangeTellsWhatWasCopiedToEachNodeAndIsPaused() {
+		change("{\"remove\":[\"http://b:1\"],\"factor\":1}", 202);
+		assertThat(body(this.endpoint.change(null, null, null, true, null), 409).get("detail"))
+			.isEqualTo("No change is under way.");
+		body(this.endpoint.change(null, 1L, null, null, null), 202);
+		this.node.change = new ChangeStatus(Step.CLOSED, List.of(), "");
+		this.node.copying = new CopyProgress(Member.idOf("http://a:1"), Map.of(Member.idOf("http://a:1"),
+				new OfNode(Step.CLOSED, 900, 300), Member.idOf("http://b:1"), new OfNode(null, 0, 0)), 200);
+
+		Map<?, ?> moving = (Map<?, ?>) body(this.endpoint.change(null, null, null, true, null), 202).get("moving");
+		assertThat(JSON.readTree(JSON.writeValueAsString(moving))).isEqualTo(JSON.readTree("""
+				{
+				  "step": "closed", "waitsFor": [], "paused": true,
+				  "bytes": 900, "movedBytes": 300, "bytesPerSecond": 200, "remainingSeconds": 3,
+				  "nodes": {
+				    "http://a:1": { "step": "closed", "bytes": 900, "movedBytes": 300 },
+				    "http://b:1": { "step": "unknown", "bytes": 0, "movedBytes": 0 }
+				  }
+				}
+				"""));
+		assertThat(String.valueOf(body(this.endpoint.change(null, null, null, null, true), 202)))
+			.doesNotContain("paused");
+	}
+
+	@Test
 	void aNodeThatStillHasOperationsOfTheLayoutBeforeIsMoving() {
 		this.node.isSettled = false;
 
@@ -187,8 +217,8 @@ class LayoutEndpointTests {
 				false, true, List.of()));
 
 		for (Mono<WebEndpointResponse<Object>> answer : List.of(this.endpoint.show(),
-				this.endpoint.change("{\"factor\":1}", null, null), this.endpoint.change(null, 1L, null),
-				this.endpoint.change(null, null, true))) {
+				this.endpoint.change("{\"factor\":1}", null, null, null, null),
+				this.endpoint.change(null, 1L, null, null, null), this.endpoint.change(null, null, true, null, null))) {
 			assertThat(body(answer, 503).get("detail"))
 				.isEqualTo("Too few nodes answer to read or change the layout, try again: 1 of 2 replicas answered");
 		}
@@ -196,10 +226,11 @@ class LayoutEndpointTests {
 
 	@Test
 	void oneStepAtATime() {
-		body(this.endpoint.change(null, null, null), 400);
-		body(this.endpoint.change("{}", 1L, null), 400);
-		body(this.endpoint.change(null, null, false), 400);
-		assertThat(body(this.endpoint.change(null, 7L, null), 409).get("detail")).isEqualTo("Nothing is staged.");
+		body(this.endpoint.change(null, null, null, null, null), 400);
+		body(this.endpoint.change("{}", 1L, null, null, null), 400);
+		body(this.endpoint.change(null, null, false, null, null), 400);
+		assertThat(body(this.endpoint.change(null, 7L, null, null, null), 409).get("detail"))
+			.isEqualTo("Nothing is staged.");
 	}
 
 	@Test
@@ -209,7 +240,7 @@ class LayoutEndpointTests {
 
 		LayoutEndpoint alone = new LayoutEndpoint(null, null, JSON);
 		assertThat(String.valueOf(body(alone.show(), 409).get("detail"))).contains("kvorum.cluster.self");
-		body(alone.change("{}", null, null), 409);
+		body(alone.change("{}", null, null, null, null), 409);
 	}
 
 	/** A node of a cluster whose others answer, and wait to be added. */
@@ -218,6 +249,8 @@ class LayoutEndpointTests {
 		private @Nullable String outside;
 
 		private @Nullable ChangeStatus change;
+
+		private @Nullable CopyProgress copying;
 
 		private boolean isSettled = true;
 
@@ -239,6 +272,16 @@ class LayoutEndpointTests {
 		@Override
 		public @Nullable ChangeStatus change() {
 			return this.change;
+		}
+
+		@Override
+		public @Nullable CopyProgress copying() {
+			return this.copying;
+		}
+
+		@Override
+		public Mono<Store> store() {
+			return Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
 		}
 
 		@Override

@@ -35,6 +35,7 @@ import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.StoreSize;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -96,7 +97,7 @@ final class Convergence {
 		this.state = new NodeState(topology, node.member(), this.record,
 				new Responder(this.index, this.index, placement, topology, node.member()), node.time(),
 				design.mostAway(settings.mostAway()), SystemBoot.SYNCED);
-		this.change = new ChangeState(layout, this.record);
+		this.change = new ChangeState(layout, this.record, StoreSize.NONE);
 		this.horizon = new ExpiryHorizon(node.time(), design.expiryMargin(ConvergenceSettings.EXPIRY_MARGIN));
 	}
 
@@ -163,7 +164,7 @@ final class Convergence {
 		if (layout == null) {
 			return null;
 		}
-		ChangeState change = new ChangeState(layout, record);
+		ChangeState change = new ChangeState(layout, record, StoreSize.NONE);
 		change.load();
 		return (change.step() == Step.OPEN) ? layout : null;
 	}

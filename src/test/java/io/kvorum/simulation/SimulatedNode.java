@@ -26,6 +26,7 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
+import io.kvorum.storage.StoreSize;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -155,7 +156,7 @@ final class SimulatedNode {
 		}
 		if (goesOn != null) {
 			serveWith(clock, convergence);
-			ChangeState change = new ChangeState(goesOn, new SimulatedRecord(this.disk));
+			ChangeState change = new ChangeState(goesOn, new SimulatedRecord(this.disk), StoreSize.NONE);
 			change.load();
 			this.isSettled = false;
 			prepare(goesOn, convergence, change);
@@ -217,7 +218,7 @@ final class SimulatedNode {
 			return;
 		}
 		this.isSettled = false;
-		ChangeState change = new ChangeState(next, new SimulatedRecord(this.disk));
+		ChangeState change = new ChangeState(next, new SimulatedRecord(this.disk), StoreSize.NONE);
 		BooleanSupplier life = life();
 		change.adopt(next.topology().member(addressOf()), mayVote()).subscribe(_ -> {
 		}, error -> log("cannot take a layout: " + error.getMessage()), () -> {

@@ -7,10 +7,12 @@ import java.util.Map;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.change.CopyProgress.Report;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.storage.NodeRecord;
+import io.kvorum.storage.StoreSize;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -32,6 +34,14 @@ public final class ChangeState {
 
 	private final NodeRecord record;
 
+	private final StoreSize size;
+
+	/** What repairs had brought before this layout. */
+	private final long repairedBefore;
+
+	/** What this node had before repairs brought more; 0 before it is known. */
+	private volatile long heldBytes;
+
 	private volatile Step step;
 
 	private volatile boolean isClosing;
@@ -42,9 +52,11 @@ public final class ChangeState {
 	 * The state of a node. Until it is loaded or adopted, it refuses nodes that have the
 	 * topology before.
 	 */
-	public ChangeState(Layout layout, NodeRecord record) {
+	public ChangeState(Layout layout, NodeRecord record, StoreSize size) {
 		this.layout = layout;
 		this.record = record;
+		this.size = size;
+		this.repairedBefore = size.repairedBytes();
 		this.step = layout.isMoving() ? Step.CLOSED : Step.DONE;
 	}
 
@@ -95,6 +107,19 @@ public final class ChangeState {
 	/** This node's step. */
 	public Step step() {
 		return this.step;
+	}
+
+	/**
+	 * Finds out what this node has, to estimate what others have to get. Others are told
+	 * nothing if that fails.
+	 */
+	Mono<Void> measure() {
+		return this.size.liveBytes().doOnNext(bytes -> this.heldBytes = bytes).onErrorComplete().then();
+	}
+
+	/** What this node tells of itself. */
+	Report report(Member self) {
+		return new Report(self, this.step, this.heldBytes, this.size.repairedBytes() - this.repairedBefore);
 	}
 
 	/**
@@ -169,24 +194,33 @@ public final class ChangeState {
 				: rest.answer(query, deadline);
 	}
 
-	/** The answer: the step (1 byte), then the number of the layout (8 bytes). */
+	/**
+	 * The answer: the step (1 byte), the number of the layout (8 bytes), the sizes of
+	 * what this node had and of what repairs have brought (8 bytes each).
+	 */
 	private Answered answer() {
-		return new Answered(ByteBuffer.allocate(1 + Long.BYTES)
+		return new Answered(ByteBuffer.allocate(1 + 3 * Long.BYTES)
 			.put(this.step.code())
 			.putLong(this.isAnnounced ? this.layout.number() : UNTOLD)
+			.putLong(this.heldBytes)
+			.putLong(this.size.repairedBytes() - this.repairedBefore)
 			.array());
 	}
 
 	/**
-	 * The step of another node in a layout.
-	 * @param answer of that node
-	 * @return null if it has another layout
+	 * Reads what another node tells of itself.
+	 * @param answer of that node, without sizes in earlier releases
+	 * @return without a step if it has another layout
 	 * @throws RuntimeException if the bytes are no answer
 	 */
-	static @Nullable Step stepOf(byte[] answer, Layout layout) {
+	static Report reportOf(Member member, byte[] answer, Layout layout) {
 		ByteBuffer in = ByteBuffer.wrap(answer);
 		Step step = Step.ofCode(in.get());
-		return (in.getLong() == layout.number()) ? step : null;
+		if (in.getLong() != layout.number()) {
+			return Report.none(member);
+		}
+		boolean hasSizes = in.remaining() >= 2 * Long.BYTES;
+		return new Report(member, step, hasSizes ? in.getLong() : 0, hasSizes ? in.getLong() : 0);
 	}
 
 }

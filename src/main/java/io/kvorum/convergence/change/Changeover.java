@@ -1,7 +1,10 @@
 package io.kvorum.convergence.change;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +16,9 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.TopologyChange;
 import io.kvorum.convergence.change.ChangeRule.Seen;
+import io.kvorum.convergence.change.CopyProgress.Report;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.Replica;
@@ -43,6 +48,9 @@ public final class Changeover {
 	/** The absence after which a node is not waited for. A restart takes less. */
 	static final Duration PATIENCE = Duration.ofMinutes(1);
 
+	/** The time over which the rate of what arrives is measured. */
+	private static final Duration RATE_WINDOW = Duration.ofMinutes(1);
+
 	private final Layout layout;
 
 	private final Topology topology;
@@ -63,7 +71,7 @@ public final class Changeover {
 
 	private final Alarms alarms;
 
-	/** The last step of each other node that has answered; null if not in the change. */
+	/** The last answer of each other node that has answered. */
 	private final Map<Member, Known> known = new ConcurrentHashMap<>();
 
 	private long startedNanos;
@@ -72,6 +80,11 @@ public final class Changeover {
 	private boolean counts;
 
 	private boolean hasPromises;
+
+	/** What had arrived on all nodes, at moments of the last minute. */
+	private final Deque<Arrived> arrived = new ArrayDeque<>();
+
+	private volatile long bytesPerSecond;
 
 	private volatile ChangeStatus status;
 
@@ -131,12 +144,12 @@ public final class Changeover {
 		}
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
-			return Mono.defer(this::round).onErrorResume(error -> {
+			return this.state.measure().thenMany(Mono.defer(this::round).onErrorResume(error -> {
 				logger.warn("The change of the topology makes no progress on this node, and is tried again: {}",
 						String.valueOf(error.getMessage()));
 				this.status = new ChangeStatus(this.state.step(), List.of(), String.valueOf(error.getMessage()));
 				return Mono.empty();
-			}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat();
+			}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat());
 		});
 	}
 
@@ -153,10 +166,41 @@ public final class Changeover {
 		return this.isOver;
 	}
 
+	/**
+	 * What the change copies, as far as this node knows. From any thread.
+	 * @param moves from the topology before to the one after
+	 */
+	public CopyProgress progress(TopologyChange moves) {
+		return CopyProgress.of(this.self, moves, reports(), this.bytesPerSecond);
+	}
+
+	private List<Report> reports() {
+		List<Report> reports = new ArrayList<>();
+		for (Member member : this.topology.members()) {
+			Known last = this.known.get(member);
+			reports.add(member.equals(this.self) ? this.state.report(member)
+					: (last != null) ? last.report : Report.none(member));
+		}
+		return reports;
+	}
+
+	private void measureRate() {
+		Arrived now = new Arrived(this.time.nanos(), reports().stream().mapToLong(Report::copiedBytes).sum());
+		this.arrived.addLast(now);
+		Arrived first = this.arrived.getFirst();
+		if (now.atNanos - first.atNanos > RATE_WINDOW.toNanos()) {
+			this.arrived.removeFirst();
+		}
+		long nanos = Math.max(now.atNanos - first.atNanos, INTERVAL.toNanos());
+		// A node that restarts counts from 0 again.
+		this.bytesPerSecond = Math.max(0, Math.round((now.bytes - first.bytes) * 1e9 / nanos));
+	}
+
 	private Mono<Void> round() {
 		return Flux.fromIterable(this.others)
 			.flatMap(this::ask, Math.max(1, this.others.size()))
 			.then(Mono.defer(() -> {
+				measureRate();
 				Map<Long, Seen> seen = new HashMap<>();
 				this.others.forEach(other -> seen.put(other.member().id(), seenOf(other)));
 				this.isOver = this.state.step() == Step.DONE
@@ -169,7 +213,7 @@ public final class Changeover {
 		return other.ask(ChangeState.query(), Deadline.after(this.time, TIMEOUT))
 			.ofType(Answered.class)
 			.doOnNext(answered -> this.known.put(other.member(),
-					new Known(ChangeState.stepOf(answered.bytes(), this.layout), this.time.nanos())))
+					new Known(ChangeState.reportOf(other.member(), answered.bytes(), this.layout), this.time.nanos())))
 			.then();
 	}
 
@@ -179,7 +223,7 @@ public final class Changeover {
 	 */
 	private Seen seenOf(Replica other) {
 		Known last = this.known.get(other.member());
-		Step step = (last != null) ? last.step : null;
+		Step step = (last != null) ? last.report.step() : null;
 		if (step != null && step.isClosed()) {
 			return switch (step) {
 				case DONE -> Seen.DONE;
@@ -268,12 +312,12 @@ public final class Changeover {
 		return this.topology.member(part.address());
 	}
 
-	/**
-	 * The last answer of another node.
-	 *
-	 * @param step null if the node was not in the change
-	 */
-	private record Known(@Nullable Step step, long atNanos) {
+	/** The last answer of another node. */
+	private record Known(Report report, long atNanos) {
+	}
+
+	/** What had arrived on all nodes at a moment. */
+	private record Arrived(long atNanos, long bytes) {
 	}
 
 }

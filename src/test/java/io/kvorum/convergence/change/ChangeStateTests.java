@@ -2,9 +2,11 @@ package io.kvorum.convergence.change;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
@@ -14,11 +16,13 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.storage.StoreSize;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -43,14 +47,14 @@ class ChangeStateTests {
 	private final Disk disk = new Disk();
 
 	private ChangeState at(Layout layout) {
-		ChangeState state = new ChangeState(layout, this.disk);
+		ChangeState state = new ChangeState(layout, this.disk, StoreSize.NONE);
 		state.load();
 		state.announce();
 		return state;
 	}
 
 	private ChangeState adopted(Layout layout, Topology of, boolean mayVote) {
-		ChangeState state = new ChangeState(layout, this.disk);
+		ChangeState state = new ChangeState(layout, this.disk, StoreSize.NONE);
 		Now.of(state.adopt(of.members().getLast(), mayVote));
 		return state;
 	}
@@ -120,8 +124,35 @@ class ChangeStateTests {
 		assertThat(told(state, change)).isEqualTo(Step.OPEN);
 	}
 
+	@Test
+	void othersLearnWhatItHadAndWhatRepairsHaveBroughtSince() {
+		Layout change = new Layout(1, FROM_A_TO_B);
+		AtomicLong repaired = new AtomicLong(500);
+		ChangeState state = new ChangeState(change, this.disk, new StoreSize() {
+
+			@Override
+			public Mono<Long> liveBytes() {
+				return Mono.just(7_000L);
+			}
+
+			@Override
+			public long repairedBytes() {
+				return repaired.get();
+			}
+
+		});
+		state.announce();
+		Now.of(state.measure());
+		repaired.set(800);
+
+		Member self = A.members().getFirst();
+		assertThat(ChangeState.reportOf(self, answer(state), change))
+			.isEqualTo(new CopyProgress.Report(self, Step.CLOSED, 7_000, 300))
+			.isEqualTo(state.report(self));
+	}
+
 	private static @Nullable Step told(ChangeState state, Layout layout) {
-		return ChangeState.stepOf(answer(state), layout);
+		return ChangeState.reportOf(A.members().getFirst(), answer(state), layout).step();
 	}
 
 	private static byte[] answer(ChangeState state) {
@@ -134,7 +165,8 @@ class ChangeStateTests {
 	void theRecordOnDiskAndTheAnswerToOthersStayTheSame() {
 		Topology before = Topology.ofMembers(List.of(new Member(0, 10, "http://a:1", "", 1)), 3);
 		Topology after = Topology.ofMembers(List.of(new Member(0, -1, "http://b:1", "x", 2)), 1);
-		ChangeState state = adopted(new Layout(0x0102, Topology.changing(before, after)), before, true);
+		Layout layout = new Layout(0x0102, Topology.changing(before, after));
+		ChangeState state = adopted(layout, before, true);
 		String text = """
 				layout 258
 				factor 3
@@ -145,13 +177,17 @@ class ChangeStateTests {
 				""";
 
 		assertThat(this.disk.recorded("layout")).asString(StandardCharsets.UTF_8).isEqualTo("\u0001" + text);
-		assertThat(answer(state)).as("until it is announced").containsExactly(1, -1, -1, -1, -1, -1, -1, -1, -1);
+		assertThat(answer(state)).as("until it is announced").startsWith(1, -1, -1, -1, -1, -1, -1, -1, -1);
 
 		state.announce();
-		assertThat(answer(state)).containsExactly(1, 0, 0, 0, 0, 0, 0, 1, 2);
+		byte[] answer = answer(state);
+		assertThat(answer).startsWith(1, 0, 0, 0, 0, 0, 0, 1, 2).hasSize(25);
+		assertThat(ChangeState.reportOf(before.members().getFirst(), Arrays.copyOf(answer, 9), layout))
+			.as("of an earlier release, without sizes")
+			.isEqualTo(new CopyProgress.Report(before.members().getFirst(), Step.OPEN, 0, 0));
 		Now.of(state.take(Step.DONE));
 		assertThat(this.disk.recorded("layout")).asString(StandardCharsets.UTF_8).isEqualTo("\u0004" + text);
-		assertThat(answer(state)).containsExactly(4, 0, 0, 0, 0, 0, 0, 1, 2);
+		assertThat(answer(state)).startsWith(4, 0, 0, 0, 0, 0, 0, 1, 2);
 	}
 
 	@Test
@@ -181,7 +217,7 @@ class ChangeStateTests {
 
 	@Test
 	void beforeItIsReadItRefusesNodesBefore() {
-		assertThat(accepted(new ChangeState(new Layout(1, FROM_A_TO_B), this.disk)))
+		assertThat(accepted(new ChangeState(new Layout(1, FROM_A_TO_B), this.disk, StoreSize.NONE)))
 			.containsExactlyInAnyOrderElementsOf(CHANGES);
 	}
 
