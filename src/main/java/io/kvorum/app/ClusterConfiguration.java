@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.util.List;
 
+import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.clock.HybridLogicalClock;
@@ -69,8 +70,9 @@ class ClusterConfiguration {
 	/** The view with which a node begins. */
 	private static View viewOf(Topology topology, RendezvousPlacement placement, Member self, AllReplicas replicas,
 			KvorumProperties properties) {
-		boolean isWaiting = !properties.cluster().isAlone() && !properties.cluster().isFounder();
-		return isWaiting ? View.none(self, replicas.byMember().getFirst(), LiveLayout.WAITS)
+		Cluster cluster = properties.cluster();
+		boolean isWaiting = !cluster.isAlone() && !cluster.isFounder();
+		return isWaiting ? View.none(self, replicas.byMember().getFirst(), LiveLayout.waits(cluster.joining() != null))
 				: new View(placement, self, replicas.byMember(), policyOf(topology));
 	}
 

@@ -4,6 +4,7 @@ import java.util.regex.Pattern;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.ReplicaAddress;
+import io.kvorum.cluster.TopologyEdit;
 
 /**
  * A node in the list of all nodes: its address, and what distinguishes it from others.
@@ -58,6 +59,16 @@ record ClusterNode(ReplicaAddress address, String zone, int weight) {
 			}
 		}
 		throw new IllegalArgumentException(FORM);
+	}
+
+	/** The text that {@link #parse} reads. */
+	String text() {
+		return this.address + (this.zone.isEmpty() ? "?" : "?" + ZONE + this.zone + "&") + WEIGHT + this.weight;
+	}
+
+	/** The node as one to be added to a topology. */
+	TopologyEdit.Node toEdit() {
+		return new TopologyEdit.Node(this.address.toString(), this.zone, this.weight);
 	}
 
 	/** The member of a topology that this node is. */

@@ -16,6 +16,8 @@ final class ClusterRules {
 
 	private static final String SELF = "kvorum.cluster.self";
 
+	private static final String JOIN = "kvorum.cluster.join";
+
 	private static final String NODES = "kvorum.cluster.nodes";
 
 	private final List<Violation> violations = new ArrayList<>();
@@ -32,7 +34,11 @@ final class ClusterRules {
 		rules.checkNodes(NODES, cluster.nodes());
 		String self = cluster.self();
 		if (self != null) {
-			rules.checkSelf(self, cluster.nodes());
+			rules.checkSelf(self, cluster.nodes(), cluster.join());
+			if (cluster.join() == Cluster.Join.AUTO && cluster.secret() == null) {
+				rules.add(JOIN, "auto",
+						"must come with kvorum.cluster.secret: whoever reaches the replica port could become a node");
+			}
 		}
 		else if (!cluster.nodes().isEmpty()) {
 			rules.add(NODES, cluster.nodes(), "must come with " + SELF + ", the one that is this node");
@@ -61,8 +67,13 @@ final class ClusterRules {
 		}
 	}
 
-	private void checkSelf(String self, List<String> nodes) {
-		parse(SELF, self, ReplicaAddress::parse);
+	private void checkSelf(String self, List<String> nodes, Cluster.Join join) {
+		if (join == Cluster.Join.AUTO) {
+			parse(SELF, self, ClusterNode::parse);
+		}
+		else {
+			parse(SELF, self, ReplicaAddress::parse);
+		}
 		if (nodes.isEmpty()) {
 			add(SELF, self, "must come with " + NODES + ", the addresses of all nodes, or of some that are to add it");
 		}

@@ -1,30 +1,55 @@
 package io.kvorum.app;
 
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Topology;
 import io.kvorum.layout.LayoutNode;
 import org.jspecify.annotations.Nullable;
 
 /** The newest layout that a node has heard of. Thread-safe. */
 final class KnownLayout {
 
+	private static final String ASKING = LayoutNode.WAITING + " ";
+
 	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
 	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
 
+	/** Nodes that have asked to be added since these were last taken, by address. */
+	private final Map<String, ClusterNode> joining = new ConcurrentHashMap<>();
+
 	/** The number of the layout that nothing is copied for; 0 for none. */
 	private volatile long paused;
 
-	/** This node belongs to no cluster. */
-	void waits(boolean isEmpty) {
-		this.answerWithout = isEmpty ? LayoutNode.WAITING : LayoutNode.NOT_EMPTY;
+	/**
+	 * This node belongs to no cluster.
+	 * @param asking this node, if it asks to be added to one
+	 */
+	void waits(boolean isEmpty, @Nullable ClusterNode asking) {
+		String waiting = (asking != null) ? ASKING + asking.text() : LayoutNode.WAITING;
+		this.answerWithout = isEmpty ? waiting : LayoutNode.NOT_EMPTY;
 	}
 
 	/** This node belongs to a cluster. */
 	void belongs() {
 		this.answerWithout = null;
+	}
+
+	/** Whether any node has asked to be added. */
+	boolean hasJoining() {
+		return !this.joining.isEmpty();
+	}
+
+	/** Takes the nodes that have asked to be added. They ask again and again. */
+	List<ClusterNode> takeJoining() {
+		List<ClusterNode> taken = List.copyOf(this.joining.values());
+		this.joining.clear();
+		return taken;
 	}
 
 	/** Remembers whether anything is copied for a layout. */
@@ -49,10 +74,14 @@ final class KnownLayout {
 	}
 
 	/**
-	 * Remembers the layout of another node, if it has one. The layout of a configuration
-	 * is not learnt: each node has its own.
+	 * Remembers the layout of another node, if it has one, or that it asks to be added.
+	 * The layout of a configuration is not learnt: each node has its own.
 	 */
 	void learn(String text) {
+		if (text.startsWith(ASKING) && this.joining.size() < Topology.MAX_MEMBERS) {
+			ClusterNode asking = ClusterNode.parse(text.substring(ASKING.length()));
+			this.joining.put(asking.address().toString(), asking);
+		}
 		if (!text.startsWith(Layout.HEAD)) {
 			return;
 		}

@@ -276,6 +276,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * followed by a zone and a weight: http://host:port?zone=a&weight=2. The copies of a
 	 * key lie in different zones, and a node of weight 2 holds twice as much as one of
 	 * weight 1
+	 * @param join who adds a node to the cluster that is not in its own list of nodes: an
+	 * operator by the endpoint "layout" (manual), or the nodes of the cluster, if they
+	 * have auto too (auto). With auto nodes need kvorum.cluster.secret, and
+	 * kvorum.cluster.self may be followed by a zone and a weight
 	 * @param secret secret of all nodes, which protects their replica ports; 16 to 256
 	 * visible ASCII characters. Without a secret, restrict the network of the nodes
 	 * @param ssl TLS between the nodes
@@ -296,7 +300,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param acceptAddress whether to accept a store that belonged to another address.
 	 * For one start, when the address of this node has changed
 	 */
-	record Cluster(@Nullable String self, @DefaultValue List<String> nodes,
+	record Cluster(@Nullable String self, @DefaultValue List<String> nodes, @DefaultValue("manual") Join join,
 			@Nullable @Pattern(regexp = "\\p{Graph}{16,256}",
 					message = "must be 16 to 256 visible ASCII characters") String secret,
 			@Valid @DefaultValue Ssl ssl,
@@ -327,14 +331,30 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 
 		/** The address on which this node listens for the others; null if it is alone. */
 		@Nullable ReplicaAddress address() {
-			return (this.self != null) ? ReplicaAddress.parse(this.self) : null;
+			return (this.self != null) ? ClusterNode.parse(this.self).address() : null;
+		}
+
+		/** This node, if nodes join by themselves; null if an operator adds them. */
+		@Nullable ClusterNode joining() {
+			return (this.join == Join.AUTO && this.self != null) ? ClusterNode.parse(this.self) : null;
+		}
+
+		/** Who adds a node to a cluster. */
+		enum Join {
+
+			/** An operator. */
+			MANUAL,
+
+			/** The nodes of the cluster, when the node asks for it. */
+			AUTO
+
 		}
 
 		/** Hides the secret. */
 		@Override
 		public String toString() {
-			return "Cluster[self=%s, nodes=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
-				.formatted(this.self, this.nodes, (this.secret != null) ? Violation.HIDDEN : null, this.ssl,
+			return "Cluster[self=%s, nodes=%s, join=%s, secret=%s, ssl=%s, silenceTimeout=%s, connectTimeout=%s, probeInterval=%s, maxInFlight=%d, hedgeDelay=%s, acceptLoss=%s, acceptAddress=%s]"
+				.formatted(this.self, this.nodes, this.join, (this.secret != null) ? Violation.HIDDEN : null, this.ssl,
 						this.silenceTimeout, this.connectTimeout, this.probeInterval, this.maxInFlight, this.hedgeDelay,
 						this.acceptLoss, this.acceptAddress);
 		}

@@ -19,6 +19,7 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyChange;
+import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
@@ -33,6 +34,7 @@ import io.kvorum.coordination.View;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutRefusedException;
 import io.kvorum.layout.LayoutRegister;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.quorum.Reply.Failed;
@@ -71,8 +73,9 @@ final class LiveLayout implements LayoutNode {
 
 	private static final Logger logger = LoggerFactory.getLogger(LiveLayout.class);
 
-	/** Why a node that belongs to no cluster serves nothing. */
-	static final String WAITS = "this node is in no cluster yet: add it by the endpoint \"layout\" of one that is";
+	private static final String WAITS = "this node is in no cluster yet: add it by the endpoint \"layout\" of one that is";
+
+	private static final String ASKS = "this node is in no cluster yet, and asks the nodes of kvorum.cluster.nodes to add it: if they do not, their log says why";
 
 	private static final Duration INTERVAL = Duration.ofMillis(200);
 
@@ -84,6 +87,12 @@ final class LiveLayout implements LayoutNode {
 	 * register: a node that was not told of a decision finds out.
 	 */
 	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(10);
+
+	/**
+	 * The time for which nodes that ask to be added are collected: the fewer changes, the
+	 * less is copied twice.
+	 */
+	private static final Duration JOIN_DELAY = Duration.ofSeconds(3);
 
 	/** Limit of the time in which a new node answers. */
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
@@ -117,6 +126,9 @@ final class LiveLayout implements LayoutNode {
 
 	/** Addresses of the configuration. */
 	private final List<String> seeds;
+
+	/** This node, if nodes join by themselves; null if an operator adds them. */
+	private final @Nullable ClusterNode joining;
 
 	private final KnownLayout known;
 
@@ -179,6 +191,12 @@ final class LiveLayout implements LayoutNode {
 
 	private long registerDueNanos;
 
+	/** When nodes that have asked for it are added. */
+	private long joinDueNanos;
+
+	/** Why they were not added the last time. */
+	private String joinRefused = "";
+
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;
 
@@ -213,13 +231,15 @@ final class LiveLayout implements LayoutNode {
 
 	}
 
-	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, KnownLayout known, RocksStorage storage,
-			NodeState state, RepairLog repairs, ReplicaTransport transport, Operations operations, LocalReplicas locals,
-			LayoutParts.Factory factory, Function<Topology, RendezvousPlacement> placements, Handoffs handoffs,
-			LayoutEvents events, TimeSource time, ConvergenceThread thread, long maxCopyRate) {
+	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, @Nullable ClusterNode joining,
+			KnownLayout known, RocksStorage storage, NodeState state, RepairLog repairs, ReplicaTransport transport,
+			Operations operations, LocalReplicas locals, LayoutParts.Factory factory,
+			Function<Topology, RendezvousPlacement> placements, Handoffs handoffs, LayoutEvents events, TimeSource time,
+			ConvergenceThread thread, long maxCopyRate) {
 		this.self = self;
 		this.founding = founding;
 		this.seeds = List.copyOf(seeds);
+		this.joining = joining;
 		this.known = known;
 		this.storage = storage;
 		this.state = state;
@@ -238,6 +258,11 @@ final class LiveLayout implements LayoutNode {
 		this.registerDueNanos = time.nanos();
 		this.register = new LayoutRegister(operations.coordinator(), this::decisionWithout);
 		this.admin = new LayoutAdmin(this.register, this);
+	}
+
+	/** Why a node that belongs to no cluster serves nothing. */
+	static String waits(boolean asks) {
+		return asks ? ASKS : WAITS;
 	}
 
 	private LayoutDecision decisionWithout() {
@@ -261,7 +286,7 @@ final class LiveLayout implements LayoutNode {
 		Layout recorded = ChangeState.layoutIn(this.storage);
 		Layout first = (recorded != null) ? recorded : this.founding;
 		if (first == null) {
-			this.known.waits(this.storage.isNew());
+			this.known.waits(this.storage.isNew(), this.joining);
 			return;
 		}
 		this.known.learn(first);
@@ -316,7 +341,7 @@ final class LiveLayout implements LayoutNode {
 	@Override
 	public @Nullable String outside() {
 		if (this.parts == null) {
-			return WAITS;
+			return waits(this.joining != null);
 		}
 		Layout newest = this.known.newest();
 		return (newest == null || !isRemoved()) ? null
@@ -417,7 +442,31 @@ final class LiveLayout implements LayoutNode {
 		return next.then(Mono.defer(this::tellAndAsk))
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
-			.then(Mono.defer(this::findMoves));
+			.then(Mono.defer(this::findMoves))
+			.then(Mono.defer(this::addJoining));
+	}
+
+	/** Adds nodes that have asked for that, if nodes join by themselves. */
+	private Mono<Void> addJoining() {
+		if (this.joining == null || !isStable() || !this.known.hasJoining()) {
+			this.joinDueNanos = this.time.nanos() + JOIN_DELAY.toNanos();
+			return Mono.empty();
+		}
+		if (this.time.nanos() - this.joinDueNanos < 0) {
+			return Mono.empty();
+		}
+		List<TopologyEdit.Node> asking = this.known.takeJoining().stream().map(ClusterNode::toEdit).toList();
+		return unlessTooFewAnswer(this.admin.join(asking)
+			.doOnNext(decision -> logger.info("Nodes that have asked for it are added: {}", asking))
+			.onErrorResume(LayoutRefusedException.class, refused -> {
+				String why = String.valueOf(refused.getMessage());
+				// One of the other nodes may have been faster.
+				if (!refused.isConflict() && !why.equals(this.joinRefused)) {
+					logger.warn("Nodes have asked to be added, {}, and are not: {}", asking, why);
+				}
+				this.joinRefused = why;
+				return Mono.empty();
+			}));
 	}
 
 	/** Finds out what moves, which takes up to seconds with many nodes. */

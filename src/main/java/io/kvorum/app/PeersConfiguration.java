@@ -232,8 +232,9 @@ class PeersConfiguration {
 		Duration longest = Collections
 			.max(List.of(replication.readTimeout(), replication.writeTimeout(), properties.range().pageTimeout()));
 		return new LiveLayout(self.address(), cluster.isFounder() ? new Layout(0, topology) : null,
-				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(), known,
-				storage, state, log, transport, new LiveLayout.Operations(coordinator, ranges, inspection, longest),
+				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(),
+				cluster.joining(), known, storage, state, log, transport,
+				new LiveLayout.Operations(coordinator, ranges, inspection, longest),
 				(own, change) -> new LocalReplica(own, storage, clock, time, state, change.orElse(state),
 						collected::contains),
 				factory,

@@ -1,6 +1,7 @@
 package io.kvorum.layout;
 
 import java.util.List;
+import java.util.Objects;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
@@ -38,15 +39,7 @@ public final class LayoutAdmin {
 	public Mono<LayoutDecision> stage(TopologyEdit edit) {
 		return this.register.decide(last -> {
 			refuseWhileMoving(last);
-			try {
-				LayoutDecision staged = last.staging(edit.applyTo(last.layout().topology()));
-				// What cannot be applied is refused before an operator has looked at it.
-				staged.applying();
-				return staged;
-			}
-			catch (IllegalArgumentException ex) {
-				throw LayoutRefusedException.impossible(String.valueOf(ex.getMessage()));
-			}
+			return staging(edit, last);
 		});
 	}
 
@@ -72,6 +65,55 @@ public final class LayoutAdmin {
 					return now.applying();
 				}));
 		}).doOnNext(this.node::decided);
+	}
+
+	/**
+	 * Adds nodes that ask for it, as far as they are none yet, answer and wait.
+	 * @return the decision, nothing if there are no such nodes, or
+	 * {@link LayoutRefusedException}
+	 */
+	public Mono<LayoutDecision> join(List<TopologyEdit.Node> joining) {
+		return Flux.fromIterable(joining)
+			.filterWhen(asking -> this.node.ask(asking.address())
+				.map(answer -> answer.startsWith(LayoutNode.WAITING))
+				.onErrorReturn(false))
+			.collectList()
+			.zipWith(this.register.read())
+			.flatMap(both -> join(both.getT1(), both.getT2()));
+	}
+
+	private Mono<LayoutDecision> join(List<TopologyEdit.Node> waiting, LayoutDecision last) {
+		List<TopologyEdit.Node> added = waiting.stream()
+			.filter(node -> !last.layout().topology().has(node.address()))
+			.toList();
+		if (added.isEmpty()) {
+			return Mono.empty();
+		}
+		LayoutDecision staged = adding(added, last);
+		return refuseUnlessReachable(last.layout(), Objects.requireNonNull(staged.staged()))
+			.then(this.register.decide(now -> adding(added, now).applying()))
+			.doOnNext(this.node::decided);
+	}
+
+	private static LayoutDecision adding(List<TopologyEdit.Node> added, LayoutDecision last) {
+		refuseWhileMoving(last);
+		if (last.staged() != null) {
+			throw LayoutRefusedException
+				.conflict("Something is staged, as %d: apply or abort it first.".formatted(last.number()));
+		}
+		return staging(new TopologyEdit(added, List.of(), null), last);
+	}
+
+	private static LayoutDecision staging(TopologyEdit edit, LayoutDecision last) {
+		try {
+			LayoutDecision staged = last.staging(edit.applyTo(last.layout().topology()));
+			// What cannot be applied is refused before an operator has looked at it.
+			staged.applying();
+			return staged;
+		}
+		catch (IllegalArgumentException ex) {
+			throw LayoutRefusedException.impossible(String.valueOf(ex.getMessage()));
+		}
 	}
 
 	private static Topology staged(LayoutDecision last, long number) {
@@ -102,7 +144,7 @@ public final class LayoutAdmin {
 							.impossible("%s cannot be added: its store is not empty. Start it with an empty directory."
 								.formatted(added.address()));
 					}
-					if (!answer.equals(LayoutNode.WAITING)) {
+					if (!answer.startsWith(LayoutNode.WAITING)) {
 						throw LayoutRefusedException.impossible(
 								"%s cannot be added: it belongs to a cluster already, or did. Start it with an empty directory, and with the addresses of other nodes only in kvorum.cluster.nodes."
 									.formatted(added.address()));

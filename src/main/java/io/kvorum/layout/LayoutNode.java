@@ -10,7 +10,10 @@ import reactor.core.publisher.Mono;
 /** A node that follows the decisions about the nodes of its cluster. */
 public interface LayoutNode {
 
-	/** What a node answers that belongs to no cluster yet and has an empty store. */
+	/**
+	 * What a node answers that belongs to no cluster yet and has an empty store. A space
+	 * and its address with zone and weight follow if it asks to be added.
+	 */
 	String WAITING = "waiting";
 
 	/** What a node answers that belongs to no cluster yet, and has entries. */
@@ -42,8 +45,8 @@ public interface LayoutNode {
 
 	/**
 	 * Asks any node for its layout.
-	 * @return the text of the layout, {@link #WAITING} or {@link #NOT_EMPTY}; an error if
-	 * the node does not answer
+	 * @return the text of the layout, {@link #WAITING}… or {@link #NOT_EMPTY}; an error
+	 * if the node does not answer
 	 */
 	Mono<String> ask(String address);
 

@@ -17,9 +17,9 @@ class KnownLayoutTests {
 
 	@Test
 	void aNodeInNoClusterSaysWhetherItIsEmptyUntilItBelongsToOne() {
-		this.known.waits(true);
+		this.known.waits(true, null);
 		assertThat(this.known.exchange(LayoutNode.WAITING)).isEqualTo(LayoutNode.WAITING);
-		this.known.waits(false);
+		this.known.waits(false, null);
 		assertThat(this.known.text()).isEqualTo(LayoutNode.NOT_EMPTY);
 
 		Layout heard = new Layout(3, ONE);
@@ -39,6 +39,24 @@ class KnownLayoutTests {
 		this.known.exchange(new Layout(5, ONE).toText());
 		this.known.exchange(new Layout(4, ONE).toText());
 		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(5L);
+	}
+
+	@Test
+	void aNodeThatAsksToBeAddedIsRememberedByOthersUntilThatIsTaken() {
+		KnownLayout other = new KnownLayout();
+		ClusterNode asking = ClusterNode.parse("http://b:1?zone=x&weight=2");
+		other.waits(true, asking);
+		assertThat(other.text()).isEqualTo("waiting http://b:1?zone=x&weight=2");
+
+		this.known.exchange(other.text());
+		this.known.exchange(other.text());
+		this.known.exchange("waiting b");
+		assertThat(this.known.hasJoining()).isTrue();
+		assertThat(this.known.takeJoining()).containsExactly(asking);
+		assertThat(this.known.hasJoining()).isFalse();
+
+		other.waits(false, asking);
+		assertThat(other.text()).as("its store is not empty").isEqualTo(LayoutNode.NOT_EMPTY);
 	}
 
 	@Test

@@ -273,6 +273,9 @@ class PropertiesTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://b:1;kvorum.cluster.join=auto | kvorum.cluster.join = auto: must come with kvorum.cluster.secret: whoever reaches the replica port could become a node
+					kvorum.cluster.self=http://a:1?zone=b;kvorum.cluster.nodes=http://b:1 | kvorum.cluster.self = http://a:1?zone=b: must be http://host:port
+					kvorum.cluster.self=http://a:1?zone=;kvorum.cluster.nodes=http://b:1;kvorum.cluster.join=auto;kvorum.cluster.secret=correct-horse-battery | kvorum.cluster.self = http://a:1?zone=: must have nothing behind the address but
 					kvorum.cluster.self=http://a:1 | kvorum.cluster.self = http://a:1: must come with kvorum.cluster.nodes, the addresses of all nodes, or of some that are to add it
 					kvorum.cluster.nodes=http://a:1,http://b:1 | kvorum.cluster.nodes = [http://a:1, http://b:1]: must come with kvorum.cluster.self, the one that is this node
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1,http://A:01 | kvorum.cluster.nodes[1] = http://A:01: must not be there twice, remove one

@@ -212,6 +212,39 @@ class LayoutAdminTests {
 	}
 
 	@Test
+	void nodesThatAskForItAreAddedAsFarAsTheyAnswerAndWait() {
+		this.node.answers.put("http://d:1", LayoutNode.WAITING + " http://d:1?weight=2");
+		this.node.answers.remove("http://e:1");
+		this.node.answers.put("http://f:1", LayoutNode.NOT_EMPTY);
+
+		LayoutDecision joined = Objects.requireNonNull(Now.of(this.admin
+			.join(List.of(asking("http://a:1"), asking("http://d:1"), asking("http://e:1"), asking("http://f:1")))));
+		assertThat(joined.layout().isMoving()).isTrue();
+		assertThat(joined.layout().after().members()).extracting(member -> member.address() + " " + member.weight())
+			.containsExactly("http://a:1 1", "http://b:1 1", "http://c:1 1", "http://d:1 2");
+		assertThat(shown()).usingRecursiveComparison().isEqualTo(joined);
+		assertThat(this.node.told).containsExactly(joined);
+	}
+
+	private static TopologyEdit.Node asking(String address) {
+		return new TopologyEdit.Node(address, "", 2);
+	}
+
+	@Test
+	void whoAsksIsNotAddedWhileAnOperatorChangesSomethingOrANodeIsAway() {
+		List<TopologyEdit.Node> asking = List.of(asking("http://d:1"));
+		assertThat(Now.of(this.admin.join(List.of(asking("http://a:1"))))).as("it is there").isNull();
+		stage(add("http://e:1"));
+		assertRefused(this.admin.join(asking), true, "Something is staged, as 1");
+		Now.of(this.admin.abort());
+		this.node.answers.remove("http://c:1");
+		assertRefused(this.admin.join(asking), false, "[http://c:1] do not answer and are to stay");
+		this.node.answers.put("http://c:1", "");
+		Now.of(this.admin.join(asking));
+		assertRefused(this.admin.join(List.of(asking("http://e:1"))), true, "is under way");
+	}
+
+	@Test
 	void moreThanAMinorityThatIsGoneIsNotReplaced() {
 		this.node.answers.remove("http://b:1");
 		this.node.answers.remove("http://c:1");

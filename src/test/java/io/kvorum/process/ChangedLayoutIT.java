@@ -53,6 +53,8 @@ class ChangedLayoutIT {
 	/** The time limits of operations. */
 	private String timeouts = "20s";
 
+	private List<String> properties = List.of();
+
 	private final List<String> keys = new ArrayList<>();
 
 	private final List<String> deleted = new ArrayList<>();
@@ -140,6 +142,30 @@ class ChangedLayoutIT {
 		change(List.of(1), List.of(1, 2, 3), 3);
 		write(2, "of three");
 		change(List.of(1, 2, 3), List.of(3), 1);
+	}
+
+	@Test
+	@DisplayName("Two nodes ask to be added, and are, with the zones that they say; one without a zone is not, until it says one")
+	void joiningByThemselves() throws Exception {
+		this.properties = List.of("kvorum.cluster.join=auto", "kvorum.cluster.secret=correct-horse-battery");
+		this.attributes.putAll(Map.of(1, "?zone=a", 2, "?zone=b", 3, "?zone=c"));
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		ask(4, "");
+		ask(5, "?zone=b");
+		awaitStable(List.of(1, 2, 3, 5), 3);
+		Objects.requireNonNull(this.running.get(4)).kill9();
+		ask(4, "?zone=a&weight=2");
+		awaitStable(List.of(1, 2, 3, 4, 5), 3);
+		write(4, "of five");
+		assertAllIsReadAtEachNode();
+		assertThat(String.valueOf(client(1).exchange("GET", "/actuator/layout").json())).contains("zone=a, weight=2");
+	}
+
+	/** Starts a node that asks the first three to be added. */
+	private void ask(int node, String attributes) {
+		launch(node, 3, "kvorum.cluster.self=" + this.addresses.get(node - 1) + attributes,
+				"kvorum.cluster.nodes=" + this.addresses.subList(0, 3).stream().collect(Collectors.joining(",")));
 	}
 
 	@Test
@@ -350,6 +376,7 @@ class ChangedLayoutIT {
 					"management.endpoints.web.exposure.include=health,topology,layout",
 					"management.endpoint.layout.access=unrestricted",
 					"kvorum.cluster.self=" + this.addresses.get(node - 1))
+			.with(this.properties.toArray(String[]::new))
 			.with(properties);
 		NodeProcess process = this.nodes.launch(spec);
 		this.running.put(node, process);

@@ -2,6 +2,7 @@ package io.kvorum.process;
 
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -48,13 +49,13 @@ class ManifestsIT {
 	final Nodes nodes = new Nodes();
 
 	@Test
-	@DisplayName("three pods with TLS and API keys: ready by the probes, each other's peers, closed to strangers, with certificates that are renewed, gone within the grace period")
+	@DisplayName("three pods with TLS and API keys: ready by the probes, each other's peers, closed to strangers, with certificates that are renewed, joined by a fourth when they are scaled up, gone within the grace period")
 	void threePods() throws InterruptedException {
 		Pods pods = new Pods(this.nodes.spec().data(),
 				List.of("overlays/three-nodes", "components/tls", "components/access-keys"),
 				Map.of("kvorum-cluster", Map.of("kvorum.cluster.secret", "correct-horse-battery"), "kvorum-tls",
 						certificate(HOST, HOST), "kvorum-access", Map.of("keys.json", KEYS)));
-		List<Running> running = pods.pods().stream().map(this::start).toList();
+		List<Running> running = new ArrayList<>(pods.pods().stream().map(this::start).toList());
 		assertThat(running).hasSize(3);
 		for (Running node : running) {
 			awaitProbes(pods, node);
@@ -70,6 +71,10 @@ class ManifestsIT {
 		for (Running node : running) {
 			assertRenews(node);
 		}
+		Running fourth = start(pods.oneMore());
+		awaitProbes(pods, fourth);
+		assertServes(fourth.pod());
+		running.add(fourth);
 		Duration grace = Duration.ofSeconds(pods.setting("/spec/template/spec/terminationGracePeriodSeconds").asInt())
 			.minusSeconds(pods.setting(CONTAINER + "lifecycle/preStop/sleep/seconds").asInt());
 		for (Running node : running) {

@@ -41,6 +41,7 @@ public final class Pods {
 	/** Values of Secrets, by their names and keys. */
 	private final Map<String, Map<String, String>> secrets;
 
+	/** One more than there are replicas. */
 	private final List<Pod> pods;
 
 	private int replicas = 1;
@@ -54,7 +55,7 @@ public final class Pods {
 	public Pods(Path directory, List<String> kustomizations, Map<String, Map<String, String>> secrets) {
 		this.secrets = secrets;
 		kustomizations.forEach(kustomization -> read(MANIFESTS.resolve(kustomization)));
-		this.pods = IntStream.range(0, this.replicas).mapToObj(i -> new Pod(i, directory)).toList();
+		this.pods = IntStream.rangeClosed(0, this.replicas).mapToObj(i -> new Pod(i, directory)).toList();
 	}
 
 	private void read(Path kustomization) {
@@ -120,7 +121,12 @@ public final class Pods {
 	}
 
 	public List<Pod> pods() {
-		return this.pods;
+		return this.pods.subList(0, this.replicas);
+	}
+
+	/** The pod that comes when the StatefulSet is scaled up by one. */
+	public Pod oneMore() {
+		return this.pods.getLast();
 	}
 
 	/** A pod: what a node of it sees of the machine. */
