@@ -118,7 +118,7 @@ class ConvergenceGaugesTests {
 	@Test
 	void allAreHeldOverAGarbageCollection() {
 		System.gc();
-		assertThat(this.all.getMeters()).hasSize(13).allSatisfy(meter -> assertThat(meter.measure()).isNotEmpty());
+		assertThat(this.all.getMeters()).hasSize(12).allSatisfy(meter -> assertThat(meter.measure()).isNotEmpty());
 		assertThat(gauge("kvorum.converged")).isEqualTo(1);
 		assertThat(seconds("kvorum.repair.oldest.age", C)).isEqualTo(60);
 	}
