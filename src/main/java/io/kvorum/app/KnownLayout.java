@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -9,16 +10,23 @@ import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.layout.LayoutNode;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The newest layout that a node has heard of. Thread-safe. */
 final class KnownLayout {
 
 	private static final String ASKING = LayoutNode.WAITING + " ";
 
+	private static final Logger logger = LoggerFactory.getLogger(KnownLayout.class);
+
 	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
 	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
+
+	/** Other clusters whose layouts were heard of. */
+	private final Set<Long> strangers = ConcurrentHashMap.newKeySet();
 
 	/** Nodes that have asked to be added since these were last taken, by address. */
 	private final Map<String, ClusterNode> joining = new ConcurrentHashMap<>();
@@ -67,10 +75,11 @@ final class KnownLayout {
 		return this.newest.get();
 	}
 
-	/** Remembers a layout unless a newer one is known. */
+	/** Remembers a layout unless a newer one is known, or one of another cluster. */
 	void learn(Layout layout) {
 		this.newest.accumulateAndGet(layout,
-				(known, heard) -> (known == null || heard.number() > known.number()) ? heard : known);
+				(known, heard) -> (known == null || (heard.number() > known.number() && heard.isOfSameCluster(known)))
+						? heard : known);
 	}
 
 	/**
@@ -88,7 +97,13 @@ final class KnownLayout {
 		Layout known = this.newest.get();
 		// Other nodes say the same once a second, and to place weighted nodes takes time.
 		if (Layout.numberIn(text) > ((known != null) ? known.number() : 0)) {
-			learn(Layout.parse(text));
+			Layout heard = Layout.parse(text);
+			if (known != null && !heard.isOfSameCluster(known) && this.strangers.add(heard.founding())) {
+				logger.warn(
+						"A node told of a layout of another cluster, which is ignored: it has an address of this cluster in its configuration or did. {}",
+						heard.topology());
+			}
+			learn(heard);
 		}
 	}
 

@@ -206,7 +206,7 @@ class NodeConfiguration {
 	 */
 	@Bean
 	Supplier<Layout> layoutNow(Topology topology, @Nullable LiveLayout live) {
-		Layout founding = new Layout(0, topology);
+		Layout founding = Layout.founding(topology);
 		return () -> {
 			Layout now = (live != null) ? live.layout() : null;
 			return (now != null) ? now : founding;

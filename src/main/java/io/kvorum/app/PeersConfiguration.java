@@ -231,7 +231,7 @@ class PeersConfiguration {
 		Replication replication = properties.replication();
 		Duration longest = Collections
 			.max(List.of(replication.readTimeout(), replication.writeTimeout(), properties.range().pageTimeout()));
-		return new LiveLayout(self.address(), cluster.isFounder() ? new Layout(0, topology) : null,
+		return new LiveLayout(self.address(), cluster.isFounder() ? Layout.founding(topology) : null,
 				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(),
 				cluster.joining(), known, storage, state, log, transport,
 				new LiveLayout.Operations(coordinator, ranges, inspection, longest),

@@ -10,11 +10,18 @@ import java.util.List;
  * layouts the one with the higher number is in force.
  *
  * @param number 0 for the layout of the configuration, with which a cluster begins
+ * @param founding the fingerprint of the topology with which the cluster began, which
+ * tells one cluster from another; {@link #UNKNOWN} in stores that do not say it
  */
-public record Layout(long number, Topology topology) {
+public record Layout(long number, Topology topology, long founding) {
 
 	/** The beginning of the text of a layout. */
 	public static final String HEAD = "layout ";
+
+	/** Stands for the founding topology of a cluster whose stores do not say it. */
+	public static final long UNKNOWN = 0;
+
+	private static final String FOUNDING = "founding ";
 
 	private static final String FACTOR = "factor ";
 
@@ -31,6 +38,21 @@ public record Layout(long number, Topology topology) {
 		if (number < 0) {
 			throw new IllegalArgumentException("a layout has a number from 0 on, not " + number);
 		}
+	}
+
+	/** A layout of a cluster whose founding topology is not known. */
+	public Layout(long number, Topology topology) {
+		this(number, topology, UNKNOWN);
+	}
+
+	/** The layout with which a cluster begins. */
+	public static Layout founding(Topology topology) {
+		return new Layout(0, topology, topology.fingerprint());
+	}
+
+	/** Whether both are of one cluster, as far as that is known. */
+	public boolean isOfSameCluster(Layout other) {
+		return this.founding == other.founding || this.founding == UNKNOWN || other.founding == UNKNOWN;
 	}
 
 	/** Whether the cluster changes from one topology to the next. */
@@ -50,22 +72,23 @@ public record Layout(long number, Topology topology) {
 
 	/** The layout that changes from this one to a next topology. */
 	public Layout movingTo(Topology next, long number) {
-		return new Layout(number, Topology.changing(this.topology, next));
+		return new Layout(number, Topology.changing(this.topology, next), this.founding);
 	}
 
 	/** The layout that gives up the change of this one. */
 	public Layout aborted(long number) {
-		return new Layout(number, before());
+		return new Layout(number, before(), this.founding);
 	}
 
 	/** The layout after the change of this one. */
 	public Layout moved(long number) {
-		return new Layout(number, after());
+		return new Layout(number, after(), this.founding);
 	}
 
 	/**
 	 * The layout as text, which {@link #parse} reads: <pre>
 	 * layout 7
+	 * founding 5d1f09c2e1b45a77
 	 * factor 3
 	 * node 7f3a09c2e1b45d68 1 ~ http://10.0.0.1:9090
 	 * next
@@ -75,6 +98,9 @@ public record Layout(long number, Topology topology) {
 	 */
 	public String toText() {
 		StringBuilder text = new StringBuilder(HEAD).append(this.number).append('\n');
+		if (this.founding != UNKNOWN) {
+			text.append(FOUNDING).append(HEX.toHexDigits(this.founding)).append('\n');
+		}
 		append(before(), text);
 		if (isMoving()) {
 			text.append(NEXT).append('\n');
@@ -116,13 +142,16 @@ public record Layout(long number, Topology topology) {
 			throw new IllegalArgumentException("a layout begins with its number");
 		}
 		long number = numberIn(lines.getFirst());
-		List<String> rest = lines.subList(1, lines.size());
+		boolean isNamed = lines.size() > 1 && lines.get(1).startsWith(FOUNDING);
+		long founding = isNamed ? HexFormat.fromHexDigitsToLong(lines.get(1).substring(FOUNDING.length())) : UNKNOWN;
+		List<String> rest = lines.subList(isNamed ? 2 : 1, lines.size());
 		int next = rest.indexOf(NEXT);
 		if (next < 0) {
-			return new Layout(number, topologyOf(rest));
+			return new Layout(number, topologyOf(rest), founding);
 		}
 		return new Layout(number,
-				Topology.changing(topologyOf(rest.subList(0, next)), topologyOf(rest.subList(next + 1, rest.size()))));
+				Topology.changing(topologyOf(rest.subList(0, next)), topologyOf(rest.subList(next + 1, rest.size()))),
+				founding);
 	}
 
 	static Topology topologyOf(List<String> lines) {

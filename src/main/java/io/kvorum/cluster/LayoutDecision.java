@@ -37,7 +37,7 @@ public record LayoutDecision(long number, Layout layout, @Nullable Topology stag
 
 	/** The decision of a cluster that has the layout of its configuration. */
 	public static LayoutDecision founding(Topology topology) {
-		return new LayoutDecision(0, new Layout(0, topology));
+		return new LayoutDecision(0, Layout.founding(topology));
 	}
 
 	/** The decision to stage a topology, instead of any other. */

@@ -69,6 +69,19 @@ class KnownLayoutTests {
 	}
 
 	@Test
+	void theLayoutOfAnotherClusterIsIgnored() {
+		Layout own = Layout.founding(ONE);
+		this.known.learn(own);
+		this.known.belongs();
+		Layout other = Layout.founding(Topology.of(List.of("http://a:1", "http://b:1"), 3));
+
+		this.known.exchange(new Layout(7, ONE, other.founding()).toText());
+		assertThat(this.known.newest()).isEqualTo(own);
+		this.known.exchange(new Layout(3, ONE, own.founding()).toText());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(3L);
+	}
+
+	@Test
 	void whatIsNoLayoutChangesNothing() {
 		this.known.learn(new Layout(5, ONE));
 		this.known.belongs();

@@ -58,6 +58,27 @@ class LayoutTests {
 				""");
 	}
 
+	@Test
+	void itNamesTheClusterByTheTopologyWithWhichThatBegan() {
+		Layout founding = new Layout(0, BEFORE, 0x12ab);
+		Layout moving = founding.movingTo(AFTER, 1);
+
+		assertThat(moving.moved(2).toText()).isEqualTo("""
+				layout 2
+				founding 00000000000012ab
+				factor 2
+				node 0000000000000001 1 r1 http://a:1
+				node 00000000000000ff 20 r2 http://c:1
+				""");
+		assertThat(List.of(moving, moving.moved(2), moving.aborted(2))).allSatisfy(layout -> {
+			assertThat(layout.founding()).isEqualTo(0x12ab);
+			assertThat(Layout.parse(layout.toText()).founding()).isEqualTo(0x12ab);
+			assertThat(layout.isOfSameCluster(founding)).isTrue();
+			assertThat(layout.isOfSameCluster(Layout.founding(AFTER))).isFalse();
+			assertThat(layout.isOfSameCluster(new Layout(1, AFTER))).as("a store that does not say").isTrue();
+		});
+	}
+
 	@SeededTest
 	void whatWasWrittenIsReadAgain(long seed) {
 		Generator random = new Generator(seed);
@@ -108,7 +129,7 @@ class LayoutTests {
 	@Test
 	void eachDecisionHasAHigherNumberAndNamesTheLayoutItPutsInForce() {
 		LayoutDecision founding = LayoutDecision.founding(BEFORE);
-		assertThat(founding.layout()).isEqualTo(new Layout(0, BEFORE));
+		assertThat(founding.layout()).isEqualTo(Layout.founding(BEFORE));
 
 		LayoutDecision staged = founding.staging(AFTER);
 		assertThat(staged.number()).isEqualTo(1);

@@ -272,7 +272,7 @@ class LayoutAdminTests {
 
 		private final List<LayoutDecision> told = new ArrayList<>();
 
-		private Layout own = new Layout(0, THREE);
+		private Layout own = Layout.founding(THREE);
 
 		@Override
 		public Layout layout() {
