@@ -492,22 +492,28 @@ final class LiveLayout implements LayoutNode {
 	/** The first step. */
 	private Mono<Void> take(Layout next) {
 		ChangeState change = new ChangeState(next, this.storage, this.storage);
-		boolean mayVote = this.parts != null && this.state.withheldBecause() == null;
-		return change.adopt(next.topology().member(this.self), mayVote)
+		// The placement of many nodes with zones and weights takes seconds.
+		return Mono.fromCallable(() -> this.placements.apply(next.topology()))
+			.subscribeOn(Schedulers.boundedElastic())
+			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
+					this.parts != null && this.state.withheldBecause() == null))
 			.publishOn(this.thread.scheduler())
-			.then(Mono.fromRunnable(() -> {
+			.flatMap(placement -> Mono.fromRunnable(() -> {
 				run(Flux.never(), this.changing);
 				run(Flux.never(), this.running);
-				run(begin(next, change).run(), this.running);
+				run(begin(next, change, placement).run(), this.running);
 				this.phase = Phase.PREPARING;
 				logger.info("This node takes layout {}: {}", next.number(), next.topology());
 			}));
 	}
 
 	private LayoutParts begin(Layout layout, ChangeState change) {
+		return begin(layout, change, this.placements.apply(layout.topology()));
+	}
+
+	private LayoutParts begin(Layout layout, ChangeState change, RendezvousPlacement placement) {
 		Topology topology = layout.topology();
 		Member own = topology.member(this.self);
-		RendezvousPlacement placement = this.placements.apply(topology);
 		LocalReplica local = this.locals.of(own, change);
 		// Before other nodes can ask by the new topology.
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
