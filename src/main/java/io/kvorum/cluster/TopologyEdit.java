@@ -92,7 +92,17 @@ public record TopologyEdit(List<Node> add, List<String> remove, @Nullable Intege
 	}
 
 	private static boolean isNamed(Member member, String name) {
-		return member.address().equals(name) || Long.toHexString(member.id()).equals(name);
+		return Long.toHexString(member.id()).equals(name) || member.address().equals(normal(name));
+	}
+
+	/** The normal form of an address; the text itself if it is none. */
+	private static String normal(String text) {
+		try {
+			return ReplicaAddress.parse(text).toString();
+		}
+		catch (IllegalArgumentException _) {
+			return text;
+		}
 	}
 
 	private static List<String> addresses(Topology topology) {

@@ -38,6 +38,12 @@ class TopologyEditTests {
 	}
 
 	@Test
+	void aNodeIsNamedByItsAddressInAnyForm() {
+		assertThat(addresses(edit(List.of(), List.of("https://B:01"), 2).applyTo(THREE)))
+			.containsExactlyInAnyOrder("http://a:1", "http://c:1");
+	}
+
+	@Test
 	void aNodeIsAlsoNamedByItsIdentity() {
 		String b = Long.toHexString(THREE.members().get(1).id());
 
