@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 
@@ -37,7 +38,7 @@ final class ClusterRules {
 			rules.checkSelf(self, cluster.nodes(), cluster.join());
 			if (cluster.join() == Cluster.Join.AUTO && cluster.secret() == null) {
 				rules.add(JOIN, "auto",
-						"must come with kvorum.cluster.secret: whoever reaches the replica port could become a node");
+						"must come with kvorum.cluster.secret: anything that reaches the replica port could become a node");
 			}
 		}
 		else if (!cluster.nodes().isEmpty()) {

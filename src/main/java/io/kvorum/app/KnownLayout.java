@@ -1,45 +1,66 @@
 package io.kvorum.app;
 
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
-import io.kvorum.cluster.Topology;
+import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.layout.LayoutNode;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The newest layout that a node has heard of. Thread-safe. */
+/** What a node has heard of the layout of its cluster. Thread-safe. */
 final class KnownLayout {
 
-	private static final String ASKING = LayoutNode.WAITING + " ";
+	/** Nodes that are added in one change; more ask again. */
+	static final int MAX_ASKING = 32;
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownLayout.class);
 
+	/** The address of this node. */
+	private final String self;
+
 	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
+
+	/** Another name that the cluster may have, as long as nothing was decided in it. */
+	private volatile long alsoNamed = Layout.UNKNOWN;
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
 	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
 
-	/** Other clusters whose layouts were heard of. */
-	private final Set<Long> strangers = ConcurrentHashMap.newKeySet();
+	/** Whether a layout of another cluster was heard of. */
+	private final AtomicBoolean hasHeardOfOthers = new AtomicBoolean();
 
-	/** Nodes that have asked to be added since these were last taken, by address. */
-	private final Map<String, ClusterNode> joining = new ConcurrentHashMap<>();
+	/** Addresses of nodes that have asked to be added since these were last taken. */
+	private final Set<String> asking = ConcurrentHashMap.newKeySet();
 
-	/** The number of the layout that nothing is copied for; 0 for none. */
-	private volatile long paused;
+	private final AtomicReference<Pause> pause = new AtomicReference<>(new Pause(0, 0));
+
+	KnownLayout(String self) {
+		this.self = self;
+	}
+
+	/**
+	 * This node begins with a layout.
+	 * @param alsoNamed another name that its cluster may have, if the layout is that of
+	 * the configuration
+	 */
+	void begins(Layout first, long alsoNamed) {
+		this.newest.set(first);
+		this.alsoNamed = alsoNamed;
+	}
 
 	/**
 	 * This node belongs to no cluster.
 	 * @param asking this node, if it asks to be added to one
 	 */
 	void waits(boolean isEmpty, @Nullable ClusterNode asking) {
-		String waiting = (asking != null) ? ASKING + asking.text() : LayoutNode.WAITING;
+		String waiting = (asking != null) ? LayoutNode.ASKING + asking.text() : LayoutNode.WAITING;
 		this.answerWithout = isEmpty ? waiting : LayoutNode.NOT_EMPTY;
 	}
 
@@ -48,26 +69,9 @@ final class KnownLayout {
 		this.answerWithout = null;
 	}
 
-	/** Whether any node has asked to be added. */
-	boolean hasJoining() {
-		return !this.joining.isEmpty();
-	}
-
-	/** Takes the nodes that have asked to be added. They ask again and again. */
-	List<ClusterNode> takeJoining() {
-		List<ClusterNode> taken = List.copyOf(this.joining.values());
-		this.joining.clear();
-		return taken;
-	}
-
-	/** Remembers whether anything is copied for a layout. */
-	void paused(long number, boolean isPaused) {
-		this.paused = isPaused ? number : 0;
-	}
-
-	/** Why nothing is copied for a layout; null if it is. */
-	@Nullable String pausedBecause(long number) {
-		return (number > 0 && number == this.paused) ? "an operator has paused it" : null;
+	/** Names the cluster, if nothing was decided in it yet. */
+	void name(long name) {
+		this.newest.updateAndGet(known -> (known != null) ? known.named(name) : null);
 	}
 
 	/** The newest layout; null if this node knows none. */
@@ -75,21 +79,49 @@ final class KnownLayout {
 		return this.newest.get();
 	}
 
-	/** Remembers a layout unless a newer one is known, or one of another cluster. */
+	/** Remembers a layout unless a newer one is known, or it is of another cluster. */
 	void learn(Layout layout) {
-		this.newest.accumulateAndGet(layout,
-				(known, heard) -> (known == null || (heard.number() > known.number() && heard.isOfSameCluster(known)))
-						? heard : known);
+		this.newest.accumulateAndGet(layout, this::newer);
+	}
+
+	private @Nullable Layout newer(@Nullable Layout known, Layout heard) {
+		if (this.answerWithout != null) {
+			// Any cluster may add this node.
+			boolean isNewer = known == null || heard.number() > known.number();
+			return (isNewer && heard.topology().has(this.self)) ? heard : known;
+		}
+		if (known == null) {
+			return heard;
+		}
+		return (heard.number() > known.number() && isOfThisCluster(heard, known)) ? heard.named(known.founding())
+				: known;
+	}
+
+	private boolean isOfThisCluster(Layout heard, Layout known) {
+		return heard.isOfSameCluster(known) || (known.number() == 0 && heard.founding() == this.alsoNamed);
+	}
+
+	/** Remembers a decision: its layout, and whether anything is copied for that. */
+	void learn(LayoutDecision decision) {
+		if (decision.layout().number() > 0) {
+			learn(decision.layout());
+		}
+		Pause heard = new Pause(decision.number(), decision.isPaused() ? decision.layout().number() : 0);
+		this.pause.accumulateAndGet(heard, (known, next) -> (next.decision >= known.decision) ? next : known);
+	}
+
+	/** Why nothing is copied for a layout; null if it is. */
+	@Nullable String pausedBecause(long number) {
+		return (number > 0 && number == this.pause.get().layout) ? "an operator has paused it" : null;
 	}
 
 	/**
 	 * Remembers the layout of another node, if it has one, or that it asks to be added.
 	 * The layout of a configuration is not learnt: each node has its own.
 	 */
-	void learn(String text) {
-		if (text.startsWith(ASKING) && this.joining.size() < Topology.MAX_MEMBERS) {
-			ClusterNode asking = ClusterNode.parse(text.substring(ASKING.length()));
-			this.joining.put(asking.address().toString(), asking);
+	private void learn(String text) {
+		if (text.startsWith(LayoutNode.ASKING) && this.asking.size() < MAX_ASKING) {
+			this.asking.add(ClusterNode.parse(text.substring(LayoutNode.ASKING.length())).address().toString());
 		}
 		if (!text.startsWith(Layout.HEAD)) {
 			return;
@@ -98,13 +130,28 @@ final class KnownLayout {
 		// Other nodes say the same once a second, and to place weighted nodes takes time.
 		if (Layout.numberIn(text) > ((known != null) ? known.number() : 0)) {
 			Layout heard = Layout.parse(text);
-			if (known != null && !heard.isOfSameCluster(known) && this.strangers.add(heard.founding())) {
+			if (this.answerWithout == null && known != null && !isOfThisCluster(heard, known)
+					&& this.hasHeardOfOthers.compareAndSet(false, true)) {
 				logger.warn(
-						"A node told of a layout of another cluster, which is ignored: it has an address of this cluster in its configuration or did. {}",
-						heard.topology());
+						"A node of another cluster tells this one of its layout, which is ignored: the address of this node is in its configuration, or was. This is its layout {}: {}",
+						heard.number(), heard.topology());
 			}
 			learn(heard);
 		}
+	}
+
+	/** Whether any node has asked to be added. */
+	boolean hasAsking() {
+		return !this.asking.isEmpty();
+	}
+
+	/**
+	 * Takes the addresses of nodes that have asked to be added. They ask again and again.
+	 */
+	List<String> takeAsking() {
+		List<String> taken = List.copyOf(this.asking);
+		this.asking.removeAll(taken);
+		return taken;
 	}
 
 	/** The newest layout as text, or the answer of a node that belongs to no cluster. */
@@ -123,6 +170,15 @@ final class KnownLayout {
 			// A node of a later release may know another form.
 		}
 		return text();
+	}
+
+	/**
+	 * Whether anything is copied.
+	 *
+	 * @param decision the number of the decision that says so
+	 * @param layout the number of the layout that nothing is copied for; 0 for none
+	 */
+	private record Pause(long decision, long layout) {
 	}
 
 }

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
@@ -276,10 +277,10 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * followed by a zone and a weight: http://host:port?zone=a&weight=2. The copies of a
 	 * key lie in different zones, and a node of weight 2 holds twice as much as one of
 	 * weight 1
-	 * @param join who adds a node to the cluster that is not in its own list of nodes: an
-	 * operator by the endpoint "layout" (manual), or the nodes of the cluster, if they
-	 * have auto too (auto). With auto nodes need kvorum.cluster.secret, and
-	 * kvorum.cluster.self may be followed by a zone and a weight
+	 * @param join how a node that is not in its own list of nodes is added to the
+	 * cluster: by an operator with the endpoint "layout" (manual), or by the nodes of the
+	 * cluster, if they have auto too (auto). With auto nodes need kvorum.cluster.secret,
+	 * and kvorum.cluster.self may be followed by a zone and a weight
 	 * @param secret secret of all nodes, which protects their replica ports; 16 to 256
 	 * visible ASCII characters. Without a secret, restrict the network of the nodes
 	 * @param ssl TLS between the nodes
@@ -339,13 +340,13 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			return (this.join == Join.AUTO && this.self != null) ? ClusterNode.parse(this.self) : null;
 		}
 
-		/** Who adds a node to a cluster. */
+		/** How a node is added to a cluster. */
 		enum Join {
 
-			/** An operator. */
+			/** By an operator. */
 			MANUAL,
 
-			/** The nodes of the cluster, when the node asks for it. */
+			/** By the nodes of the cluster, when the node asks for it. */
 			AUTO
 
 		}

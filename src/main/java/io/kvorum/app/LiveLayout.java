@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -13,13 +14,13 @@ import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyChange;
-import io.kvorum.cluster.TopologyEdit;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
@@ -75,7 +76,12 @@ final class LiveLayout implements LayoutNode {
 
 	private static final String WAITS = "this node is in no cluster yet: add it by the endpoint \"layout\" of one that is";
 
-	private static final String ASKS = "this node is in no cluster yet, and asks the nodes of kvorum.cluster.nodes to add it: if they do not, their log says why";
+	private static final String ASKS = "this node is in no cluster yet, and asks the nodes of kvorum.cluster.nodes to add it. They do once they are stable; the log of one of them says what is in the way";
+
+	private static final String NOT_EMPTY = "this node is in no cluster, and cannot be added, as its store is not empty: start it with an empty directory";
+
+	/** The name of the cluster on disk, until its first layout is decided. */
+	private static final String CLUSTER = "cluster";
 
 	private static final Duration INTERVAL = Duration.ofMillis(200);
 
@@ -121,8 +127,8 @@ final class LiveLayout implements LayoutNode {
 
 	private final String self;
 
-	/** The layout to begin with; null if this node waits to be added. */
-	private final @Nullable Layout founding;
+	/** The nodes to begin with; null if this node waits to be added. */
+	private final @Nullable Topology founding;
 
 	/** Addresses of the configuration. */
 	private final List<String> seeds;
@@ -175,7 +181,7 @@ final class LiveLayout implements LayoutNode {
 	/** The addresses of new nodes that have not answered yet. */
 	private volatile List<Member> unready = List.of();
 
-	/** What moves in the change that was last looked at. */
+	/** The partitions that move in the last change that was looked at. */
 	private volatile @Nullable Moves moves;
 
 	/** The topology of the operations that begin now; null if there are none. */
@@ -191,10 +197,10 @@ final class LiveLayout implements LayoutNode {
 
 	private long registerDueNanos;
 
-	/** When nodes that have asked for it are added. */
+	/** The instant at which nodes that have asked for it are added. */
 	private long joinDueNanos;
 
-	/** Why they were not added the last time. */
+	/** The reason why they were not added the last time. */
 	private String joinRefused = "";
 
 	/** The number of the newest layout that all other nodes were told of. */
@@ -202,7 +208,7 @@ final class LiveLayout implements LayoutNode {
 
 	private int turn;
 
-	/** What moves in the change of the layout with this number. */
+	/** The partitions that move in the change of the layout with this number. */
 	private record Moves(long number, TopologyChange change) {
 	}
 
@@ -231,7 +237,7 @@ final class LiveLayout implements LayoutNode {
 
 	}
 
-	LiveLayout(String self, @Nullable Layout founding, List<String> seeds, @Nullable ClusterNode joining,
+	LiveLayout(String self, @Nullable Topology founding, List<String> seeds, @Nullable ClusterNode joining,
 			KnownLayout known, RocksStorage storage, NodeState state, RepairLog repairs, ReplicaTransport transport,
 			Operations operations, LocalReplicas locals, LayoutParts.Factory factory,
 			Function<Topology, RendezvousPlacement> placements, Handoffs handoffs, LayoutEvents events, TimeSource time,
@@ -284,12 +290,12 @@ final class LiveLayout implements LayoutNode {
 	 */
 	void open() {
 		Layout recorded = ChangeState.layoutIn(this.storage);
-		Layout first = (recorded != null) ? recorded : this.founding;
+		Layout first = (recorded != null) ? recorded : (this.founding != null) ? founding(this.founding) : null;
 		if (first == null) {
 			this.known.waits(this.storage.isNew(), this.joining);
 			return;
 		}
-		this.known.learn(first);
+		this.known.begins(first, (this.founding != null) ? this.founding.fingerprint() : Layout.UNKNOWN);
 		ChangeState change = new ChangeState(first, this.storage, this.storage);
 		change.load();
 		if (change.step() == Step.OPEN) {
@@ -301,6 +307,31 @@ final class LiveLayout implements LayoutNode {
 		change.announce();
 		this.served = first.topology();
 		this.phase = Phase.IN_FORCE;
+	}
+
+	/**
+	 * The layout of a founding node. The list in its configuration may have changed since
+	 * its cluster began, so that has the name on disk. A node without anything on disk
+	 * may have lost that, and believes what it hears.
+	 */
+	private Layout founding(Topology topology) {
+		byte[] name = this.storage.recorded(CLUSTER);
+		if (name != null) {
+			return new Layout(0, topology, ByteBuffer.wrap(name).getLong());
+		}
+		return this.storage.isNew() ? new Layout(0, topology) : Layout.founding(topology);
+	}
+
+	/** Records the name of a cluster in which nothing was decided yet. */
+	private Mono<Void> nameCluster() {
+		LayoutParts now = this.parts;
+		if (now == null || now.layout().number() > 0 || this.storage.recorded(CLUSTER) != null
+				|| this.state.withheldBecause() != null) {
+			return Mono.empty();
+		}
+		long name = now.topology().fingerprint();
+		return this.storage.record(CLUSTER, ByteBuffer.allocate(Long.BYTES).putLong(name).array())
+			.doOnSuccess(_ -> this.known.name(name));
 	}
 
 	/**
@@ -341,7 +372,7 @@ final class LiveLayout implements LayoutNode {
 	@Override
 	public @Nullable String outside() {
 		if (this.parts == null) {
-			return waits(this.joining != null);
+			return this.storage.isNew() ? waits(this.joining != null) : NOT_EMPTY;
 		}
 		Layout newest = this.known.newest();
 		return (newest == null || !isRemoved()) ? null
@@ -374,10 +405,7 @@ final class LiveLayout implements LayoutNode {
 
 	@Override
 	public void decided(LayoutDecision decision) {
-		if (decision.layout().number() > 0) {
-			this.known.learn(decision.layout());
-			this.known.paused(decision.layout().number(), decision.isPaused());
-		}
+		this.known.learn(decision);
 	}
 
 	@Override
@@ -443,30 +471,41 @@ final class LiveLayout implements LayoutNode {
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
 			.then(Mono.defer(this::findMoves))
-			.then(Mono.defer(this::addJoining));
+			.then(Mono.defer(this::nameCluster))
+			.then(Mono.defer(this::addAsking));
 	}
 
 	/** Adds nodes that have asked for that, if nodes join by themselves. */
-	private Mono<Void> addJoining() {
-		if (this.joining == null || !isStable() || !this.known.hasJoining()) {
+	private Mono<Void> addAsking() {
+		if (!this.known.hasAsking()) {
 			this.joinDueNanos = this.time.nanos() + JOIN_DELAY.toNanos();
 			return Mono.empty();
 		}
 		if (this.time.nanos() - this.joinDueNanos < 0) {
 			return Mono.empty();
 		}
-		List<TopologyEdit.Node> asking = this.known.takeJoining().stream().map(ClusterNode::toEdit).toList();
+		this.joinDueNanos = this.time.nanos() + JOIN_DELAY.toNanos();
+		List<String> asking = this.known.takeAsking();
+		if (this.joining == null || !isStable()) {
+			refuse(asking, (this.joining == null) ? "kvorum.cluster.join is manual on this node"
+					: "a change of the nodes is under way");
+			return Mono.empty();
+		}
 		return unlessTooFewAnswer(this.admin.join(asking)
-			.doOnNext(decision -> logger.info("Nodes that have asked for it are added: {}", asking))
+			.doOnNext(decision -> logger.info("Of the nodes that ask to be added, {}, some are: {}", asking,
+					decision.layout().topology()))
 			.onErrorResume(LayoutRefusedException.class, refused -> {
-				String why = String.valueOf(refused.getMessage());
-				// One of the other nodes may have been faster.
-				if (!refused.isConflict() && !why.equals(this.joinRefused)) {
-					logger.warn("Nodes have asked to be added, {}, and are not: {}", asking, why);
-				}
-				this.joinRefused = why;
+				refuse(asking, String.valueOf(refused.getMessage()));
 				return Mono.empty();
 			}));
+	}
+
+	/** Logs why nodes are not added, which ask again and again. */
+	private void refuse(List<String> asking, String why) {
+		if (!why.equals(this.joinRefused)) {
+			logger.info("Nodes ask to be added, {}, and have to wait: {}", asking, why);
+		}
+		this.joinRefused = why;
 	}
 
 	/** Finds out what moves, which takes up to seconds with many nodes. */
@@ -630,7 +669,7 @@ final class LiveLayout implements LayoutNode {
 
 	/** Reads the last decision, in case this node was not told of it. */
 	private Mono<Void> look() {
-		if (this.phase != Phase.IN_FORCE || this.time.nanos() - this.registerDueNanos < 0) {
+		if (this.parts == null || this.time.nanos() - this.registerDueNanos < 0) {
 			return Mono.empty();
 		}
 		this.registerDueNanos = this.time.nanos() + LOOK_INTERVAL.toNanos();

@@ -15,6 +15,7 @@ import io.kvorum.app.KvorumProperties.Cluster;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
@@ -104,8 +105,8 @@ class PeersConfiguration {
 	private static final Duration VOTING_TIMEOUT = Duration.ofSeconds(2);
 
 	@Bean
-	KnownLayout knownLayout() {
-		return new KnownLayout();
+	KnownLayout knownLayout(Member self) {
+		return new KnownLayout(self.address());
 	}
 
 	/**
@@ -231,7 +232,7 @@ class PeersConfiguration {
 		Replication replication = properties.replication();
 		Duration longest = Collections
 			.max(List.of(replication.readTimeout(), replication.writeTimeout(), properties.range().pageTimeout()));
-		return new LiveLayout(self.address(), cluster.isFounder() ? Layout.founding(topology) : null,
+		return new LiveLayout(self.address(), cluster.isFounder() ? topology : null,
 				cluster.nodes().stream().map(node -> ClusterNode.parse(node).address().toString()).toList(),
 				cluster.joining(), known, storage, state, log, transport,
 				new LiveLayout.Operations(coordinator, ranges, inspection, longest),

@@ -50,6 +50,11 @@ public record Layout(long number, Topology topology, long founding) {
 		return new Layout(0, topology, topology.fingerprint());
 	}
 
+	/** The same with the name of its cluster, if it has none. */
+	public Layout named(long name) {
+		return (this.founding == UNKNOWN) ? new Layout(this.number, this.topology, name) : this;
+	}
+
 	/** Whether both are of one cluster, as far as that is known. */
 	public boolean isOfSameCluster(Layout other) {
 		return this.founding == other.founding || this.founding == UNKNOWN || other.founding == UNKNOWN;
@@ -70,9 +75,13 @@ public record Layout(long number, Topology topology, long founding) {
 		return this.topology.parts().getLast();
 	}
 
-	/** The layout that changes from this one to a next topology. */
+	/**
+	 * The layout that changes from this one to a next topology. A cluster without a name
+	 * gets one.
+	 */
 	public Layout movingTo(Topology next, long number) {
-		return new Layout(number, Topology.changing(this.topology, next), this.founding);
+		return new Layout(number, Topology.changing(this.topology, next), this.founding)
+			.named(this.topology.fingerprint());
 	}
 
 	/** The layout that gives up the change of this one. */

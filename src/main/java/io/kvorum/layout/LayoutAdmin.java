@@ -1,8 +1,10 @@
 package io.kvorum.layout;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
@@ -17,6 +19,9 @@ import reactor.core.publisher.Mono;
  * once one wins, and the other is told.
  */
 public final class LayoutAdmin {
+
+	/** Nodes that are asked at a time. */
+	private static final int CONCURRENCY = 16;
 
 	private final LayoutRegister register;
 
@@ -68,30 +73,41 @@ public final class LayoutAdmin {
 	}
 
 	/**
-	 * Adds nodes that ask for it, as far as they are none yet, answer and wait.
+	 * Adds nodes that ask for it, as far as they are none yet, answer and ask still.
+	 * Those that do not fit to the others, by their zones, hold up no others.
+	 * @param addresses of nodes that have asked
 	 * @return the decision, nothing if there are no such nodes, or
 	 * {@link LayoutRefusedException}
 	 */
-	public Mono<LayoutDecision> join(List<TopologyEdit.Node> joining) {
-		return Flux.fromIterable(joining)
-			.filterWhen(asking -> this.node.ask(asking.address())
-				.map(answer -> answer.startsWith(LayoutNode.WAITING))
-				.onErrorReturn(false))
+	public Mono<LayoutDecision> join(List<String> addresses) {
+		return Flux.fromIterable(addresses)
+			.flatMap(address -> this.node.ask(address)
+				.filter(answer -> answer.startsWith(LayoutNode.ASKING))
+				.map(answer -> ClusterNode.parse(answer.substring(LayoutNode.ASKING.length())))
+				.filter(node -> node.address().toString().equals(address))
+				.onErrorComplete(), CONCURRENCY)
 			.collectList()
 			.zipWith(this.register.read())
 			.flatMap(both -> join(both.getT1(), both.getT2()));
 	}
 
-	private Mono<LayoutDecision> join(List<TopologyEdit.Node> waiting, LayoutDecision last) {
-		List<TopologyEdit.Node> added = waiting.stream()
-			.filter(node -> !last.layout().topology().has(node.address()))
-			.toList();
+	private Mono<LayoutDecision> join(List<ClusterNode> asking, LayoutDecision last) {
+		Topology before = last.layout().topology();
+		List<ClusterNode> added = asking.stream().filter(node -> !before.has(node.address().toString())).toList();
 		if (added.isEmpty()) {
 			return Mono.empty();
 		}
-		LayoutDecision staged = adding(added, last);
+		boolean hasZones = !before.members().getFirst().zone().isEmpty();
+		List<ClusterNode> fitting = added.stream()
+			.filter(node -> node.zone().isEmpty() != hasZones)
+			.limit(Math.max(1, Topology.MAX_MEMBERS - before.size()))
+			.toList();
+		List<TopologyEdit.Node> nodes = (fitting.isEmpty() ? added : fitting).stream()
+			.map(ClusterNode::toEdit)
+			.toList();
+		LayoutDecision staged = adding(nodes, last);
 		return refuseUnlessReachable(last.layout(), Objects.requireNonNull(staged.staged()))
-			.then(this.register.decide(now -> adding(added, now).applying()))
+			.then(this.register.decide(now -> adding(nodes, now).applying()))
 			.doOnNext(this.node::decided);
 	}
 
@@ -99,7 +115,7 @@ public final class LayoutAdmin {
 		refuseWhileMoving(last);
 		if (last.staged() != null) {
 			throw LayoutRefusedException
-				.conflict("Something is staged, as %d: apply or abort it first.".formatted(last.number()));
+				.impossible("Something is staged, as %d: apply it or abort it first.".formatted(last.number()));
 		}
 		return staging(new TopologyEdit(added, List.of(), null), last);
 	}
@@ -144,7 +160,7 @@ public final class LayoutAdmin {
 							.impossible("%s cannot be added: its store is not empty. Start it with an empty directory."
 								.formatted(added.address()));
 					}
-					if (!answer.startsWith(LayoutNode.WAITING)) {
+					if (!answer.equals(LayoutNode.WAITING) && !answer.startsWith(LayoutNode.ASKING)) {
 						throw LayoutRefusedException.impossible(
 								"%s cannot be added: it belongs to a cluster already, or did. Start it with an empty directory, and with the addresses of other nodes only in kvorum.cluster.nodes."
 									.formatted(added.address()));
@@ -159,8 +175,12 @@ public final class LayoutAdmin {
 	 */
 	private Mono<Void> refuseUnlessReachable(Layout layout, Topology staged) {
 		return Flux.fromIterable(layout.topology().members())
-			.filterWhen(member -> this.node.ask(member.address()).hasElement().map(is -> !is).onErrorReturn(true))
-			.collectList()
+			.flatMap(member -> this.node.ask(member.address())
+				.hasElement()
+				.onErrorReturn(false)
+				.filter(isThere -> !isThere)
+				.map(_ -> member), CONCURRENCY)
+			.collectSortedList(Comparator.comparingInt(Member::index))
 			.doOnNext(away -> {
 				List<String> staying = away.stream().filter(staged::has).map(Member::address).toList();
 				if (!staying.isEmpty()) {

@@ -10,11 +10,14 @@ import reactor.core.publisher.Mono;
 /** A node that follows the decisions about the nodes of its cluster. */
 public interface LayoutNode {
 
-	/**
-	 * What a node answers that belongs to no cluster yet and has an empty store. A space
-	 * and its address with zone and weight follow if it asks to be added.
-	 */
+	/** What a node answers that belongs to no cluster yet and has an empty store. */
 	String WAITING = "waiting";
+
+	/**
+	 * The beginning of what such a node answers if it asks to be added. Its address, with
+	 * zone and weight, follows.
+	 */
+	String ASKING = WAITING + " ";
 
 	/** What a node answers that belongs to no cluster yet, and has entries. */
 	String NOT_EMPTY = "not empty";

@@ -123,7 +123,7 @@ final class LayoutEndpoint {
 			return Mono.just(problem(CONFLICT, outside));
 		}
 		// To say what moves takes up to seconds, for many nodes with weights.
-		return decision.zipWhen(_ -> storeOf(node))
+		return decision.zipWhen(it -> (it.staged() != null) ? storeOf(node) : Mono.just(NO_STORE))
 			.publishOn(Schedulers.boundedElastic())
 			.map(it -> new WebEndpointResponse<Object>(describe(it.getT1(), it.getT2()), status))
 			.onErrorResume(LayoutRefusedException.class,
@@ -274,14 +274,19 @@ final class LayoutEndpoint {
 	/** The progress of a change, of all nodes and by their address. */
 	private Map<String, Object> moving(Layout layout, boolean isPaused) {
 		Map<String, Object> described = new LinkedHashMap<>();
-		ChangeStatus status = (this.node != null) ? this.node.change() : null;
-		if (status != null) {
-			described.putAll(status.describe());
-		}
 		if (isPaused) {
 			described.put("paused", true);
 		}
-		CopyProgress copying = (this.node != null) ? this.node.copying() : null;
+		Layout own = (this.node != null) ? this.node.layout() : null;
+		if (this.node == null || own == null || own.number() != layout.number()) {
+			described.put("why", "the asked node has not taken this layout yet");
+			return described;
+		}
+		ChangeStatus status = this.node.change();
+		if (status != null) {
+			described.putAll(status.describe());
+		}
+		CopyProgress copying = this.node.copying();
 		if (copying != null) {
 			described.put("bytes", copying.bytes());
 			described.put("movedBytes", copying.copiedBytes());
@@ -317,8 +322,13 @@ final class LayoutEndpoint {
 			for (Member member : topology.members()) {
 				Share share = change.shareOf(member.id());
 				long gained = Math.round(share.gained() * bytesPerPartition);
-				if (nodes.put(member.address(), Map.of("gainsPartitions", share.gained(), "givesUpPartitions",
-						share.lost(), "bytes", gained)) == null) {
+				Map<String, Object> move = new LinkedHashMap<>();
+				move.put("gainsPartitions", share.gained());
+				move.put("givesUpPartitions", share.lost());
+				if (bytesPerPartition > 0) {
+					move.put("bytes", gained);
+				}
+				if (nodes.put(member.address(), move) == null) {
 					bytes += gained;
 					most = Math.max(most, gained);
 				}
@@ -326,8 +336,10 @@ final class LayoutEndpoint {
 		}
 		Map<String, Object> described = new LinkedHashMap<>();
 		described.put("moves", nodes);
-		described.put("bytes", bytes);
-		described.put("secondsAtMaxRate", Math.ceilDiv(most, store.maxCopyRate()));
+		if (bytesPerPartition > 0) {
+			described.put("bytes", bytes);
+			described.put("secondsAtMaxRate", Math.ceilDiv(most, store.maxCopyRate()));
+		}
 		return described;
 	}
 

@@ -61,7 +61,8 @@ final class LayoutGauges implements MeterBinder {
 
 	private double step() {
 		ChangeStatus change = this.node.change();
-		return (change != null) ? change.step().code() : 0;
+		// A node that was removed stays in the last change.
+		return (change != null && this.node.outside() == null) ? change.step().code() : 0;
 	}
 
 	private OfNode own() {

@@ -8,7 +8,7 @@ import reactor.core.publisher.Mono;
  */
 public interface StoreSize {
 
-	/** The size of an empty store that nobody repairs. */
+	/** The size of an empty store without repairs. */
 	StoreSize NONE = new StoreSize() {
 
 		@Override

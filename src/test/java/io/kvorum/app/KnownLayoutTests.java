@@ -2,7 +2,9 @@ package io.kvorum.app;
 
 import java.util.List;
 
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Topology;
 import io.kvorum.layout.LayoutNode;
 import org.junit.jupiter.api.Test;
@@ -13,7 +15,7 @@ class KnownLayoutTests {
 
 	private static final Topology ONE = Topology.of(List.of("http://a:1"), 3);
 
-	private final KnownLayout known = new KnownLayout();
+	private final KnownLayout known = new KnownLayout("http://a:1");
 
 	@Test
 	void aNodeInNoClusterSaysWhetherItIsEmptyUntilItBelongsToOne() {
@@ -31,8 +33,7 @@ class KnownLayoutTests {
 
 	@Test
 	void onlyNewerLayoutsAreLearnt() {
-		this.known.learn(new Layout(0, ONE));
-		this.known.belongs();
+		begin(new Layout(0, ONE));
 		this.known.exchange(new Layout(0, Topology.of(List.of("http://b:1"), 3)).toText());
 		assertThat(this.known.newest()).as("the layout of another configuration").isEqualTo(new Layout(0, ONE));
 
@@ -41,9 +42,14 @@ class KnownLayoutTests {
 		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(5L);
 	}
 
+	private void begin(Layout first) {
+		this.known.begins(first, Layout.UNKNOWN);
+		this.known.belongs();
+	}
+
 	@Test
 	void aNodeThatAsksToBeAddedIsRememberedByOthersUntilThatIsTaken() {
-		KnownLayout other = new KnownLayout();
+		KnownLayout other = new KnownLayout("http://b:1");
 		ClusterNode asking = ClusterNode.parse("http://b:1?zone=x&weight=2");
 		other.waits(true, asking);
 		assertThat(other.text()).isEqualTo("waiting http://b:1?zone=x&weight=2");
@@ -51,28 +57,39 @@ class KnownLayoutTests {
 		this.known.exchange(other.text());
 		this.known.exchange(other.text());
 		this.known.exchange("waiting b");
-		assertThat(this.known.hasJoining()).isTrue();
-		assertThat(this.known.takeJoining()).containsExactly(asking);
-		assertThat(this.known.hasJoining()).isFalse();
+		assertThat(this.known.hasAsking()).isTrue();
+		assertThat(this.known.takeAsking()).containsExactly("http://b:1");
+		assertThat(this.known.hasAsking()).isFalse();
 
 		other.waits(false, asking);
 		assertThat(other.text()).as("its store is not empty").isEqualTo(LayoutNode.NOT_EMPTY);
 	}
 
 	@Test
+	void ofManyNodesThatAskSomeAreRemembered() {
+		for (int i = 0; i < 100; i++) {
+			this.known.exchange("waiting http://n%d:1?weight=1".formatted(i));
+		}
+		assertThat(this.known.takeAsking()).hasSize(KnownLayout.MAX_ASKING);
+	}
+
+	@Test
 	void nothingIsCopiedForALayoutWhileThatIsPaused() {
-		this.known.paused(5, true);
+		LayoutDecision moving = new LayoutDecision(5, new Layout(5, ONE));
+		LayoutDecision paused = moving.pausing(true);
+		this.known.learn(paused);
 		assertThat(this.known.pausedBecause(5)).isNotNull();
 		assertThat(this.known.pausedBecause(6)).as("the next layout").isNull();
-		this.known.paused(5, false);
+		this.known.learn(moving);
+		assertThat(this.known.pausedBecause(5)).as("an answer that comes late").isNotNull();
+		this.known.learn(paused.pausing(false));
 		assertThat(this.known.pausedBecause(5)).isNull();
 	}
 
 	@Test
 	void theLayoutOfAnotherClusterIsIgnored() {
 		Layout own = Layout.founding(ONE);
-		this.known.learn(own);
-		this.known.belongs();
+		begin(own);
 		Layout other = Layout.founding(Topology.of(List.of("http://a:1", "http://b:1"), 3));
 
 		this.known.exchange(new Layout(7, ONE, other.founding()).toText());
@@ -81,10 +98,53 @@ class KnownLayoutTests {
 		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(3L);
 	}
 
+	/** Its configuration was brought up to date while it was away. */
+	@Test
+	void aClusterInWhichNothingWasDecidedMayHaveTheNameOnDiskOrThatOfTheConfiguration() {
+		this.known.begins(new Layout(0, ONE, 11), 22);
+		this.known.belongs();
+
+		this.known.exchange(new Layout(4, ONE, 33).toText());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(0L);
+		this.known.exchange(new Layout(3, ONE, 22).toText());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(3L);
+		this.known.exchange(new Layout(4, ONE, 11).toText());
+		assertThat(this.known.newest()).as("it has the name of layout 3").extracting(Layout::number).isEqualTo(3L);
+	}
+
+	@Test
+	void aNodeThatMayHaveLostItsDiskBelievesWhatItHearsUntilItKnowsItsCluster() {
+		begin(new Layout(0, ONE));
+		this.known.exchange(new Layout(4, ONE, 33).toText());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(4L);
+
+		begin(new Layout(0, ONE));
+		this.known.name(11);
+		this.known.exchange(new Layout(4, ONE, 33).toText());
+		assertThat(this.known.newest()).hasToString(new Layout(0, ONE, 11).toString());
+	}
+
+	@Test
+	void aLayoutWithoutANameDoesNotTakeTheNameAway() {
+		begin(new Layout(5, ONE, 11));
+		this.known.exchange(new Layout(6, ONE).toText());
+		assertThat(this.known.newest()).hasToString(new Layout(6, ONE, 11).toString());
+		this.known.exchange(new Layout(9, ONE, 77).toText());
+		assertThat(this.known.newest()).hasToString(new Layout(6, ONE, 11).toString());
+	}
+
+	@Test
+	void aNodeThatWaitsTakesTheLayoutThatItIsIn() {
+		this.known.waits(true, null);
+		this.known.exchange(new Layout(9, Topology.of(List.of("http://b:1"), 3), 77).toText());
+		assertThat(this.known.newest()).as("it is of another cluster, or not yet in").isNull();
+		this.known.exchange(new Layout(3, ONE, 11).toText());
+		assertThat(this.known.newest()).hasToString(new Layout(3, ONE, 11).toString());
+	}
+
 	@Test
 	void whatIsNoLayoutChangesNothing() {
-		this.known.learn(new Layout(5, ONE));
-		this.known.belongs();
+		begin(new Layout(5, ONE));
 
 		for (String text : List.of("", "layout", "layout x", "layout 9", "layout 9\nnode", LayoutNode.WAITING)) {
 			assertThat(this.known.exchange(text)).as(text).isEqualTo(new Layout(5, ONE).toText());

@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.kvorum.app.KvorumProperties.Range;
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
@@ -273,7 +274,7 @@ class PropertiesTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://b:1;kvorum.cluster.join=auto | kvorum.cluster.join = auto: must come with kvorum.cluster.secret: whoever reaches the replica port could become a node
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://b:1;kvorum.cluster.join=auto | kvorum.cluster.join = auto: must come with kvorum.cluster.secret: anything that reaches the replica port could become a node
 					kvorum.cluster.self=http://a:1?zone=b;kvorum.cluster.nodes=http://b:1 | kvorum.cluster.self = http://a:1?zone=b: must be http://host:port
 					kvorum.cluster.self=http://a:1?zone=;kvorum.cluster.nodes=http://b:1;kvorum.cluster.join=auto;kvorum.cluster.secret=correct-horse-battery | kvorum.cluster.self = http://a:1?zone=: must have nothing behind the address but
 					kvorum.cluster.self=http://a:1 | kvorum.cluster.self = http://a:1: must come with kvorum.cluster.nodes, the addresses of all nodes, or of some that are to add it

@@ -212,36 +212,51 @@ class LayoutAdminTests {
 	}
 
 	@Test
-	void nodesThatAskForItAreAddedAsFarAsTheyAnswerAndWait() {
-		this.node.answers.put("http://d:1", LayoutNode.WAITING + " http://d:1?weight=2");
+	void nodesThatAskForItAreAddedAsFarAsTheyAnswerAndAskStill() {
+		asks("http://d:1?weight=2");
 		this.node.answers.remove("http://e:1");
 		this.node.answers.put("http://f:1", LayoutNode.NOT_EMPTY);
+		this.node.answers.put("http://g:1", LayoutNode.ASKING + "http://h:1?weight=1");
+		this.node.answers.put("http://i:1", LayoutNode.WAITING);
 
 		LayoutDecision joined = Objects.requireNonNull(Now.of(this.admin
-			.join(List.of(asking("http://a:1"), asking("http://d:1"), asking("http://e:1"), asking("http://f:1")))));
+			.join(List.of("http://a:1", "http://d:1", "http://e:1", "http://f:1", "http://g:1", "http://i:1"))));
 		assertThat(joined.layout().isMoving()).isTrue();
 		assertThat(joined.layout().after().members()).extracting(member -> member.address() + " " + member.weight())
 			.containsExactly("http://a:1 1", "http://b:1 1", "http://c:1 1", "http://d:1 2");
-		assertThat(shown()).usingRecursiveComparison().isEqualTo(joined);
+		assertThat(shown().toText()).isEqualTo(joined.toText());
 		assertThat(this.node.told).containsExactly(joined);
 	}
 
-	private static TopologyEdit.Node asking(String address) {
-		return new TopologyEdit.Node(address, "", 2);
+	private void asks(String node) {
+		this.node.answers.put(node.substring(0, node.indexOf('?')), LayoutNode.ASKING + node);
+	}
+
+	@Test
+	void aNodeThatDoesNotFitHoldsUpNoOther() {
+		asks("http://d:1?zone=x&weight=1");
+		asks("http://e:1?weight=1");
+
+		assertRefused(this.admin.join(List.of("http://d:1")), false, "either all nodes have a zone, or none");
+		LayoutDecision joined = Objects.requireNonNull(Now.of(this.admin.join(List.of("http://d:1", "http://e:1"))));
+		assertThat(joined.layout().after().members()).extracting(Member::address)
+			.containsExactly("http://a:1", "http://b:1", "http://c:1", "http://e:1");
 	}
 
 	@Test
 	void whoAsksIsNotAddedWhileAnOperatorChangesSomethingOrANodeIsAway() {
-		List<TopologyEdit.Node> asking = List.of(asking("http://d:1"));
-		assertThat(Now.of(this.admin.join(List.of(asking("http://a:1"))))).as("it is there").isNull();
-		stage(add("http://e:1"));
-		assertRefused(this.admin.join(asking), true, "Something is staged, as 1");
+		asks("http://d:1?weight=1");
+		asks("http://e:1?weight=1");
+		List<String> asking = List.of("http://d:1");
+		assertThat(Now.of(this.admin.join(List.of("http://a:1")))).as("it is there").isNull();
+		stage(add("http://f:1"));
+		assertRefused(this.admin.join(asking), false, "Something is staged, as 1");
 		Now.of(this.admin.abort());
 		this.node.answers.remove("http://c:1");
 		assertRefused(this.admin.join(asking), false, "[http://c:1] do not answer and are to stay");
 		this.node.answers.put("http://c:1", "");
 		Now.of(this.admin.join(asking));
-		assertRefused(this.admin.join(List.of(asking("http://e:1"))), true, "is under way");
+		assertRefused(this.admin.join(List.of("http://e:1")), true, "is under way");
 	}
 
 	@Test

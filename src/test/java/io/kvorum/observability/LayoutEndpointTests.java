@@ -192,7 +192,7 @@ class LayoutEndpointTests {
 		Map<?, ?> moving = (Map<?, ?>) body(this.endpoint.change(null, null, null, true, null), 202).get("moving");
 		assertThat(JSON.readTree(JSON.writeValueAsString(moving))).isEqualTo(JSON.readTree("""
 				{
-				  "step": "closed", "waitsFor": [], "paused": true,
+				  "paused": true, "step": "closed", "waitsFor": [],
 				  "bytes": 900, "movedBytes": 300, "bytesPerSecond": 200, "remainingSeconds": 3,
 				  "nodes": {
 				    "http://a:1": { "step": "closed", "bytes": 900, "movedBytes": 300 },
@@ -202,6 +202,25 @@ class LayoutEndpointTests {
 				"""));
 		assertThat(String.valueOf(body(this.endpoint.change(null, null, null, null, true), 202)))
 			.doesNotContain("paused");
+	}
+
+	@Test
+	void aNodeThatHasNotTakenTheLayoutYetKnowsNoProgress() {
+		change("{\"factor\":1}", 202);
+		body(this.endpoint.change(null, 1L, null, null, null), 202);
+		this.node.layout = Layout.founding(TWO);
+
+		assertThat(String.valueOf(body(this.endpoint.show(), 200).get("moving")))
+			.isEqualTo("{why=the asked node has not taken this layout yet}");
+	}
+
+	@Test
+	void aStoreThatDoesNotSayWhatItHoldsGivesNoSizes() {
+		this.node.store = Mono.error(new IllegalStateException("closed"));
+
+		assertThat(String.valueOf(change("{\"add\":[{\"address\":\"http://c:1\"}],\"factor\":1}", 202)))
+			.contains("gainsPartitions")
+			.doesNotContain("bytes", "seconds");
 	}
 
 	@Test
@@ -250,13 +269,17 @@ class LayoutEndpointTests {
 
 		private @Nullable ChangeStatus change;
 
+		private Layout layout = Layout.founding(TWO);
+
 		private @Nullable CopyProgress copying;
+
+		private Mono<Store> store = Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
 
 		private boolean isSettled = true;
 
 		@Override
 		public @Nullable Layout layout() {
-			return (this.outside == null) ? new Layout(0, TWO) : null;
+			return (this.outside == null) ? this.layout : null;
 		}
 
 		@Override
@@ -281,12 +304,13 @@ class LayoutEndpointTests {
 
 		@Override
 		public Mono<Store> store() {
-			return Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
+			return this.store;
 		}
 
 		@Override
 		public void decided(LayoutDecision decision) {
 			assertThat(decision.number()).isPositive();
+			this.layout = decision.layout();
 		}
 
 		@Override

@@ -59,6 +59,8 @@ class LayoutGaugesTests {
 				Map.of(1L, new OfNode(Step.CLOSED, 900, 300), 2L, new OfNode(null, 400, 0)), 100);
 
 		assertThat(gauge("kvorum.change.step")).isEqualTo(2);
+		this.node.outside = "this node was removed";
+		assertThat(gauge("kvorum.change.step")).as("it stays in the last change").isZero();
 		assertThat(gauge("kvorum.change.size")).isEqualTo(900);
 		assertThat(gauge("kvorum.change.copied")).isEqualTo(300);
 		assertThat(gauge("kvorum.change.remaining")).as("of all nodes").isEqualTo(10);

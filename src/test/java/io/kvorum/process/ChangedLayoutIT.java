@@ -145,6 +145,23 @@ class ChangedLayoutIT {
 	}
 
 	@Test
+	@DisplayName("A disk is lost after the lists of the configuration were brought up to date: the node is rebuilt, and the next change is done")
+	void aDiskIsLostAfterAChange() throws Exception {
+		this.timeouts = "5s";
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		change(List.of(1, 2, 3), List.of(1, 2, 3, 4), 3);
+		kill(2);
+		deleteData(2);
+		launch(2, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3, 4))).awaitReady();
+		awaitStable(List.of(1, 2, 3, 4), 3);
+		Poll.until(() -> "node 2 is a member: " + convergence(), CONVERGED_DEADLINE,
+				() -> convergence().stream().allMatch(told -> "member".equals(told.get("membership"))));
+		write(2, "of four");
+		change(List.of(1, 2, 3, 4), List.of(2, 3, 4), 3);
+	}
+
+	@Test
 	@DisplayName("Two nodes ask to be added, and are, with the zones that they say; one without a zone is not, until it says one")
 	void joiningByThemselves() throws Exception {
 		this.properties = List.of("kvorum.cluster.join=auto", "kvorum.cluster.secret=correct-horse-battery");

@@ -39,8 +39,11 @@ public final class ChangeState {
 	/** What repairs had brought before this layout. */
 	private final long repairedBefore;
 
-	/** What this node had before repairs brought more; 0 before it is known. */
+	/** What this node had before repairs brought more; 0 if that is not known. */
 	private volatile long heldBytes;
+
+	/** Whether repairs may have brought something before the start of this node. */
+	private boolean isResumed;
 
 	private volatile Step step;
 
@@ -78,6 +81,7 @@ public final class ChangeState {
 		Layout last = layoutIn(this.record);
 		if (recorded != null && last != null && last.number() == this.layout.number()) {
 			this.step = Step.ofCode(recorded[0]);
+			this.isResumed = true;
 		}
 	}
 
@@ -111,10 +115,11 @@ public final class ChangeState {
 
 	/**
 	 * Finds out what this node has, to estimate what others have to get. Others are told
-	 * nothing if that fails.
+	 * nothing if that fails, or this node has restarted in the change.
 	 */
 	Mono<Void> measure() {
-		return this.size.liveBytes().doOnNext(bytes -> this.heldBytes = bytes).onErrorComplete().then();
+		return this.isResumed ? Mono.empty()
+				: this.size.liveBytes().doOnNext(bytes -> this.heldBytes = bytes).onErrorComplete().then();
 	}
 
 	/** What this node tells of itself. */

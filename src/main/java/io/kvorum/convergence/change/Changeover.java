@@ -144,7 +144,7 @@ public final class Changeover {
 		}
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
-			return this.state.measure().thenMany(Mono.defer(this::round).onErrorResume(error -> {
+			return Flux.merge(this.state.measure(), Mono.defer(this::round).onErrorResume(error -> {
 				logger.warn("The change of the topology makes no progress on this node, and is tried again: {}",
 						String.valueOf(error.getMessage()));
 				this.status = new ChangeStatus(this.state.step(), List.of(), String.valueOf(error.getMessage()));
@@ -187,10 +187,10 @@ public final class Changeover {
 	private void measureRate() {
 		Arrived now = new Arrived(this.time.nanos(), reports().stream().mapToLong(Report::copiedBytes).sum());
 		this.arrived.addLast(now);
-		Arrived first = this.arrived.getFirst();
-		if (now.atNanos - first.atNanos > RATE_WINDOW.toNanos()) {
+		while (now.atNanos - this.arrived.getFirst().atNanos > RATE_WINDOW.toNanos()) {
 			this.arrived.removeFirst();
 		}
+		Arrived first = this.arrived.getFirst();
 		long nanos = Math.max(now.atNanos - first.atNanos, INTERVAL.toNanos());
 		// A node that restarts counts from 0 again.
 		this.bytesPerSecond = Math.max(0, Math.round((now.bytes - first.bytes) * 1e9 / nanos));

@@ -1,10 +1,6 @@
-package io.kvorum.app;
+package io.kvorum.cluster;
 
 import java.util.regex.Pattern;
-
-import io.kvorum.cluster.Member;
-import io.kvorum.cluster.ReplicaAddress;
-import io.kvorum.cluster.TopologyEdit;
 
 /**
  * A node in the list of all nodes: its address, and what distinguishes it from others.
@@ -13,10 +9,10 @@ import io.kvorum.cluster.TopologyEdit;
  * @param zone what it shares with nodes that fail together with it; empty if it has none
  * @param weight how much it holds, compared with the other nodes
  */
-record ClusterNode(ReplicaAddress address, String zone, int weight) {
+public record ClusterNode(ReplicaAddress address, String zone, int weight) {
 
 	/** Form of what {@link #parse} accepts behind an address, for messages. */
-	static final String FORM = "must have nothing behind the address but ?zone=<zone>, ?weight=<weight> or ?zone=<zone>&weight=<weight>, where a zone is 1 to 63 letters, digits, dots, hyphens or underscores, and a weight is 1 to "
+	public static final String FORM = "must have nothing behind the address but ?zone=<zone>, ?weight=<weight> or ?zone=<zone>&weight=<weight>, where a zone is 1 to 63 letters, digits, dots, hyphens or underscores, and a weight is 1 to "
 			+ Member.MAX_WEIGHT;
 
 	private static final String ZONE = "zone=";
@@ -33,7 +29,7 @@ record ClusterNode(ReplicaAddress address, String zone, int weight) {
 	 * @throws IllegalArgumentException if it is anything else; the message is the form
 	 * that was expected
 	 */
-	static ClusterNode parse(String text) {
+	public static ClusterNode parse(String text) {
 		int end = text.indexOf('?');
 		if (end < 0) {
 			return new ClusterNode(ReplicaAddress.parse(text), "", 1);
@@ -62,17 +58,17 @@ record ClusterNode(ReplicaAddress address, String zone, int weight) {
 	}
 
 	/** The text that {@link #parse} reads. */
-	String text() {
+	public String text() {
 		return this.address + (this.zone.isEmpty() ? "?" : "?" + ZONE + this.zone + "&") + WEIGHT + this.weight;
 	}
 
 	/** The node as one to be added to a topology. */
-	TopologyEdit.Node toEdit() {
+	public TopologyEdit.Node toEdit() {
 		return new TopologyEdit.Node(this.address.toString(), this.zone, this.weight);
 	}
 
 	/** The member of a topology that this node is. */
-	Member toMember() {
+	public Member toMember() {
 		String name = this.address.toString();
 		return new Member(0, Member.idOf(name), name, this.zone, this.weight);
 	}
