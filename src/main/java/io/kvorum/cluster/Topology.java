@@ -39,6 +39,8 @@ public final class Topology {
 	/** The topologies before and after a change; empty if this is one topology. */
 	private final List<Topology> parts;
 
+	private final long fingerprint;
+
 	/**
 	 * How strongly each member draws partitions, compared with the others; null until it
 	 * is needed. With weights it takes a second for a hundred members, which a topology
@@ -51,6 +53,8 @@ public final class Topology {
 		this.factor = factor;
 		this.wantedFactor = wantedFactor;
 		this.parts = parts;
+		this.fingerprint = parts.isEmpty() ? fingerprintOf(members, factor)
+				: fingerprintOfChange(parts.getFirst().fingerprint, parts.getLast().fingerprint);
 	}
 
 	/**
@@ -184,7 +188,12 @@ public final class Topology {
 		if (other.index() < size() && this.members.get(other.index()).id() == other.id()) {
 			return this.members.get(other.index());
 		}
-		return this.members.stream().filter(member -> member.id() == other.id()).findFirst().orElse(null);
+		for (Member member : this.members) {
+			if (member.id() == other.id()) {
+				return member;
+			}
+		}
+		return null;
 	}
 
 	/** Whether a node with this address is one of the members. */
@@ -221,10 +230,12 @@ public final class Topology {
 	 * @throws IllegalArgumentException if there is none
 	 */
 	public Member memberOf(int number) {
-		return this.members.stream()
-			.filter(member -> number == ((number < 0) ? member.tag() : member.index()))
-			.findFirst()
-			.orElseThrow(() -> new IllegalArgumentException("no member has the number " + number));
+		for (Member member : this.members) {
+			if (number == ((number < 0) ? member.tag() : member.index())) {
+				return member;
+			}
+		}
+		throw new IllegalArgumentException("no member has the number " + number);
 	}
 
 	/**
@@ -232,18 +243,19 @@ public final class Topology {
 	 * that place every key alike.
 	 */
 	public long fingerprint() {
-		if (isChanging()) {
-			return fingerprintOfChange(this.parts.getFirst().fingerprint(), this.parts.getLast().fingerprint());
-		}
+		return this.fingerprint;
+	}
+
+	private static long fingerprintOf(List<Member> members, int factor) {
 		HashStream64 hash = Hashing.xxh3_64()
 			.hashStream()
 			.putInt(RendezvousPlacement.SCHEME)
 			.putInt(Partitions.COUNT)
-			.putInt(this.factor)
-			.putInt(this.members.size());
-		this.members.forEach(member -> hash.putByteArray(member.address().getBytes(StandardCharsets.UTF_8)));
-		if (!this.members.stream().allMatch(Topology::isPlain)) {
-			this.members.forEach(member -> hash.putLong(member.id()).putString(member.zone()).putInt(member.weight()));
+			.putInt(factor)
+			.putInt(members.size());
+		members.forEach(member -> hash.putByteArray(member.address().getBytes(StandardCharsets.UTF_8)));
+		if (!members.stream().allMatch(Topology::isPlain)) {
+			members.forEach(member -> hash.putLong(member.id()).putString(member.zone()).putInt(member.weight()));
 		}
 		return hash.getAsLong();
 	}
