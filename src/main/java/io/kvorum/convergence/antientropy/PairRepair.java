@@ -1,6 +1,7 @@
 package io.kvorum.convergence.antientropy;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
@@ -169,7 +170,7 @@ final class PairRepair {
 			long[] theirs = readable(() -> Messages.readDigests(answer, Partitions.SLICES));
 			long[] mine = this.view.slices();
 			BitSet differing = new BitSet(Partitions.SLICES);
-			for (int slice = 0; slice < mine.length; slice++) {
+			for (int slice = Arrays.mismatch(mine, theirs); slice >= 0 && slice < mine.length; slice++) {
 				if (mine[slice] != theirs[slice]) {
 					differing.set(slice);
 				}

@@ -123,7 +123,15 @@ public final class RepairLog {
 
 	/** Notes that a repair made these slices equal to those of a member. */
 	synchronized void repaired(Member member, BitSet slices, long beganMillis) {
-		slices.stream().forEach(slice -> repaired(member, slice, beganMillis));
+		Member now = this.topology.current(member);
+		if (now != null) {
+			long[] instants = this.repaired[now.index()];
+			int end = 0;
+			for (int from = slices.nextSetBit(0); from >= 0; from = slices.nextSetBit(end)) {
+				end = slices.nextClearBit(from);
+				Arrays.fill(instants, from, end, beganMillis);
+			}
+		}
 	}
 
 	/**
