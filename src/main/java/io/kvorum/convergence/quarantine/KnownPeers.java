@@ -191,13 +191,14 @@ final class KnownPeers {
 		if (introduction.identity() == this.record.identity()) {
 			return this.nodes.self;
 		}
-		return peers().entrySet()
-			.stream()
-			.filter(known -> known.getValue().hasIdentity(introduction.identity()))
-			.map(Map.Entry::getKey)
-			.filter(known -> !known.equals(other) && this.isThere.test(known))
-			.findFirst()
-			.orElse(null);
+		for (Map.Entry<Member, Peer> known : peers().entrySet()) {
+			Member member = known.getKey();
+			if (known.getValue().hasIdentity(introduction.identity()) && !member.equals(other)
+					&& this.isThere.test(member)) {
+				return member;
+			}
+		}
+		return null;
 	}
 
 	/** Whether the last introduction of another member was refused. */
