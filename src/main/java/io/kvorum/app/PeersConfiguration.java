@@ -204,7 +204,7 @@ class PeersConfiguration {
 					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
 							quarantine),
 					new Changeover(layout, self, change, others, antiEntropy, promises::copy, transport::endOthers,
-							time, thread.alarms()));
+							Changeover.PATIENCE, time, thread.alarms()));
 		};
 	}
 

@@ -28,6 +28,12 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	static final Duration MOST_AWAY = Duration.ofSeconds(45);
 
+	/**
+	 * The absence after which a change does not wait for a node. Only a dead node is away
+	 * for so long: others start within 20 s, and cuts are healed within 2 s.
+	 */
+	static final Duration PATIENCE = Duration.ofSeconds(30);
+
 	private static final long BYTES_PER_SECOND = 1 << 20;
 
 	static ConvergenceSettings any(Chance chance) {

@@ -46,7 +46,7 @@ public final class Changeover {
 	private static final Duration TIMEOUT = Duration.ofSeconds(1);
 
 	/** The absence after which a node is not waited for. A restart takes less. */
-	static final Duration PATIENCE = Duration.ofMinutes(1);
+	public static final Duration PATIENCE = Duration.ofMinutes(1);
 
 	/** The time over which the rate of what arrives is measured. */
 	private static final Duration RATE_WINDOW = Duration.ofMinutes(1);
@@ -66,6 +66,8 @@ public final class Changeover {
 	private final PromiseCopying promises;
 
 	private final Runnable whenClosed;
+
+	private final Duration patience;
 
 	private final TimeSource time;
 
@@ -94,9 +96,11 @@ public final class Changeover {
 	 * The changeover of a node.
 	 * @param others the replicas on the other members
 	 * @param whenClosed ends the streams of nodes that have the topology before
+	 * @param patience the absence after which a node is not waited for
 	 */
 	public Changeover(Layout layout, Member self, ChangeState state, List<? extends Replica> others,
-			Comparison comparison, PromiseCopying promises, Runnable whenClosed, TimeSource time, Alarms alarms) {
+			Comparison comparison, PromiseCopying promises, Runnable whenClosed, Duration patience, TimeSource time,
+			Alarms alarms) {
 		this.layout = layout;
 		this.topology = layout.topology();
 		this.self = self;
@@ -105,6 +109,7 @@ public final class Changeover {
 		this.comparison = comparison;
 		this.promises = promises;
 		this.whenClosed = whenClosed;
+		this.patience = patience;
 		this.time = time;
 		this.alarms = alarms;
 		this.status = new ChangeStatus(state.step(), List.of(), "");
@@ -240,7 +245,7 @@ public final class Changeover {
 	private boolean isAwayForLong(Replica other) {
 		Known last = this.known.get(other.member());
 		long since = (last != null) ? last.atNanos : this.startedNanos;
-		return !other.isThere() && this.time.nanos() - since > PATIENCE.toNanos();
+		return !other.isThere() && this.time.nanos() - since > this.patience.toNanos();
 	}
 
 	private Mono<Void> advance(ChangeRule rule) {
