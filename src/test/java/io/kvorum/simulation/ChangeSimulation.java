@@ -51,6 +51,9 @@ final class ChangeSimulation {
 
 	private static final long POLL_INTERVAL = SECOND / 4;
 
+	/** In which old tombstones are collected and expired entries are removed. */
+	private static final long LONG_REST = 60 * SECOND;
+
 	private final long seed;
 
 	private final Chance chance;
@@ -132,12 +135,11 @@ final class ChangeSimulation {
 
 	private @Nullable String run() {
 		this.cluster.timeline()
-			.after(START_NANOS, () -> await("all vote at the beginning", 60 * SECOND,
-					() -> this.present.stream().map(this.cluster.nodes()::get).allMatch(SimulatedNode::mayVote), () -> {
-						work();
-						later(0.2, 3, this::change);
-						this.cluster.nodes().forEach(this::look);
-					}));
+			.after(START_NANOS, () -> await("all vote at the beginning", 60 * SECOND, this::allVote, () -> {
+				work();
+				later(0.2, 3, this::change);
+				this.cluster.nodes().forEach(this::look);
+			}));
 		this.cluster.timeline().after(LONGEST_HISTORY, () -> {
 			this.cluster.fail("the history does not end");
 			this.cluster.timeline().end();
@@ -317,7 +319,14 @@ final class ChangeSimulation {
 		}
 	}
 
-	/** Puts everything right; each key is read and written on each node. */
+	private boolean allVote() {
+		return nodesOf(this.present).stream().allMatch(SimulatedNode::mayVote);
+	}
+
+	/**
+	 * Puts everything right. Then each key is read and written on each node, with repairs
+	 * under way or, at times, long after the last one.
+	 */
 	private void settle() {
 		this.cluster.settle();
 		for (int node : this.present) {
@@ -325,7 +334,12 @@ final class ChangeSimulation {
 				this.cluster.nodes().get(node).start();
 			}
 		}
-		this.cluster.timeline().after(60 * SECOND, () -> readOnEach(client("last"), 0));
+		// The last operations have to end: a history without them makes no sense.
+		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(5 * SECOND, 15 * SECOND);
+		long rest = this.chance.of(0.25) ? Math.max(LONG_REST, shortRest) : shortRest;
+		this.cluster.timeline()
+			.after(rest,
+					() -> await("all vote in the end", LONG_REST, this::allVote, () -> readOnEach(client("last"), 0)));
 	}
 
 	private void readOnEach(SimulatedClient client, int at) {

@@ -425,9 +425,13 @@ final class SimulatedNode {
 	/** Whether it works together with a node that has this layout. */
 	boolean accepts(Layout other) {
 		Convergence convergence = this.convergence;
-		return convergence == null || this.cluster.design()
-			.accepts(convergence.change()
-				.accepts(other.number(), other.topology().parts().stream().map(Topology::fingerprint).toList()));
+		return convergence == null
+				|| this.cluster.design().accepts(convergence.change().accepts(other.number(), fingerprintsOf(other)));
+	}
+
+	private static List<Long> fingerprintsOf(Layout layout) {
+		return layout.isMoving() ? List.of(layout.before().fingerprint(), layout.after().fingerprint())
+				: List.of(layout.topology().fingerprint());
 	}
 
 	int index() {
@@ -449,9 +453,9 @@ final class SimulatedNode {
 
 	/** Does something later, unless the node crashes before. */
 	void after(long nanos, Runnable task) {
-		BooleanSupplier life = life();
+		int start = this.starts;
 		this.cluster.timeline().after(nanos, () -> {
-			if (life.getAsBoolean()) {
+			if (this.starts == start) {
 				task.run();
 			}
 		});
