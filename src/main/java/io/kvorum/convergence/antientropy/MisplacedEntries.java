@@ -32,10 +32,10 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Hands entries that do not belong here to the replicas of their key, and removes them
- * here once all those replicas have them. Such entries come from changes of the topology,
- * and from writes with fewer copies than the write before. Digests show which partitions
- * have none, without a look at the disk.
+ * Hands entries that do not belong here to the replicas of their key that lack them, and
+ * removes them here once all those replicas have them. Such entries come from changes of
+ * the topology, and from writes with fewer copies than the write before. Digests show
+ * which partitions have none, without a look at the disk.
  * <p>
  * An entry may have come here to overwrite an older one of its key. It is removed only
  * after a repair with each other member: a member that still had the older entry would
@@ -211,19 +211,32 @@ final class MisplacedEntries {
 	}
 
 	private Mono<Void> handOn(List<Member> owners, EntryHeader header, Entry entry, boolean isAsSeen) {
-		int bytes = PairRepair.bytesOf(header.key(), entry);
 		return Flux.fromIterable(owners)
-			.concatMap(
-					owner -> replicaOf(owner).store(header.key(), entry, Purpose.REPAIR, deadline()).flatMap(reply -> {
-						boolean taken = reply instanceof Acknowledged;
-						this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
-						return settled(header.key(), reply).thenReturn(taken);
-					}), 1)
+			.concatMap(owner -> handOn(owner, header, entry), 1)
 			.all(Boolean::booleanValue)
 			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
 					? this.index.remove(header.key(), header.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
-			.then(this.pace.afterBytes((long) bytes * owners.size()));
+			.then();
+	}
+
+	/**
+	 * Gives the entry to an owner that has neither it nor a newer one; returns whether
+	 * the owner has one of them then. After a change of the topology most owners do.
+	 */
+	private Mono<Boolean> handOn(Member owner, EntryHeader header, Entry entry) {
+		return replicaOf(owner).readVersion(header.key(), deadline())
+			.flatMap(reply -> (reply instanceof Held held && !header.version().isNewerThan(held.version()))
+					? Mono.just(true) : give(owner, header.key(), entry));
+	}
+
+	private Mono<Boolean> give(Member owner, Key key, Entry entry) {
+		int bytes = PairRepair.bytesOf(key, entry);
+		return replicaOf(owner).store(key, entry, Purpose.REPAIR, deadline()).flatMap(reply -> {
+			boolean taken = reply instanceof Acknowledged;
+			this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
+			return settled(key, reply).then(this.pace.afterBytes(bytes)).thenReturn(taken);
+		});
 	}
 
 	/**

@@ -56,6 +56,9 @@ class MisplacedEntriesTests {
 	private Runnable beforeStubs = () -> {
 	};
 
+	/** How many entries were given to others. */
+	private int moved;
+
 	private final MisplacedEntries misplaced = misplaced();
 
 	private MisplacedEntries misplaced() {
@@ -70,7 +73,7 @@ class MisplacedEntriesTests {
 				Duration.ofSeconds(1), Duration.ofSeconds(1));
 		return new MisplacedEntries(replicas.get(ORDER.getLast().index()), replicas,
 				new Index(storeOf(ORDER.getLast())), PLACEMENT, this.log, this.time, settings,
-				new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never()), (_, _) -> Mono.empty(), RepairEvents.NONE);
+				new Pace(Long.MAX_VALUE, this.time, _ -> Mono.never()), (_, _) -> Mono.empty(), new Counted());
 	}
 
 	@Test
@@ -82,6 +85,28 @@ class MisplacedEntriesTests {
 
 		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(stored(ORDER.getLast())).isNull();
+	}
+
+	@Test
+	void whatItsOwnerHasIsNotGivenAgain() {
+		store(entry(1, Copies.of(1)));
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		assertThat(this.moved).isEqualTo(1);
+		compareWithAll();
+		assertThat(Now.of(this.misplaced.round())).isZero();
+		assertThat(this.moved).isEqualTo(1);
+	}
+
+	@Test
+	void whatItsOwnerHasInANewerVersionIsNotGiven() {
+		store(entry(1, Copies.of(1)));
+		Entry newer = entry(2, Copies.of(1));
+		assertThat(Now.of(storeOf(ORDER.getFirst()).store(KEY, newer, Deadline.NONE))).isNotNull();
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		compareWithAll();
+		assertThat(Now.of(this.misplaced.round())).isZero();
+		assertThat(this.moved).isZero();
+		assertThat(stored(ORDER.getFirst())).isEqualTo(newer);
 	}
 
 	@Test
@@ -150,6 +175,16 @@ class MisplacedEntriesTests {
 
 	private InMemoryStorage storeOf(Member member) {
 		return this.stores.get(member.index());
+	}
+
+	/** Counts the entries that move. */
+	private final class Counted implements RepairEvents {
+
+		@Override
+		public void moved(Member peer, Direction direction, int entries, long bytes) {
+			MisplacedEntriesTests.this.moved += entries;
+		}
+
 	}
 
 	/** An index in which something may happen before it lists entries. */
