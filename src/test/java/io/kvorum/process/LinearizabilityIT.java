@@ -1,7 +1,6 @@
 package io.kvorum.process;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -15,9 +14,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.RecordedClients;
-import io.kvorum.testing.history.Linearizability;
-import io.kvorum.testing.history.Operation;
-import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -45,9 +41,6 @@ class LinearizabilityIT {
 
 	private static final Duration AFTER_KILL = Duration.ofSeconds(2);
 
-	/** Of a history that is wrong: before and after what cannot be explained. */
-	private static final int PRINTED_LINES = 40;
-
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=simple");
 
@@ -72,7 +65,7 @@ class LinearizabilityIT {
 			report(clients);
 
 			assertThat(clients.wrongAnswers()).isEmpty();
-			assertThat(violations(clients)).isEmpty();
+			assertThat(clients.violations(Path.of("target", "it", "LinearizabilityIT"))).isEmpty();
 			assertNoErrorsAreLogged();
 			for (Kill kill : this.kills) {
 				assertThat(clients.firstSuccess(kill.at, cluster.others(kill.node))).isLessThan(FIRST_SUCCESS_BOUND);
@@ -160,30 +153,6 @@ class LinearizabilityIT {
 					others.stream().map(node -> clients.firstSuccess(kill.at, List.of(node)).toMillis()).toList(),
 					AFTER_KILL.toSeconds(), clients.summary(kill.at, AFTER_KILL, others));
 		}
-	}
-
-	private static List<String> violations(RecordedClients clients) throws IOException {
-		List<String> violations = new ArrayList<>();
-		for (Map.Entry<String, List<Operation>> history : clients.histories().entrySet()) {
-			Violation violation = Linearizability.check(history.getValue());
-			if (violation != null) {
-				Path file = Path.of("target", "it", "LinearizabilityIT", history.getKey().replace(' ', '-') + ".txt");
-				Files.writeString(file, violation.toString());
-				violations.add("%s, all of it in %s:%n%s".formatted(history.getKey(), file, excerpt(violation)));
-			}
-		}
-		return violations;
-	}
-
-	private static String excerpt(Violation violation) {
-		List<String> lines = violation.toString().lines().toList();
-		int at = 0;
-		while (at < lines.size() && !lines.get(at).startsWith(">>>")) {
-			at++;
-		}
-		List<String> around = lines.subList(Math.max(1, at - PRINTED_LINES),
-				Math.min(lines.size(), at + PRINTED_LINES / 4));
-		return lines.getFirst() + "\n" + String.join("\n", around);
 	}
 
 	private enum Fault {

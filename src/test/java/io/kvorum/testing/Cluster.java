@@ -2,6 +2,7 @@ package io.kvorum.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,17 +187,7 @@ public final class Cluster
 	 * many there were, none where this machine cannot.
 	 */
 	public long cut(int node) throws InterruptedException {
-		String port = address(node).substring(address(node).lastIndexOf(':') + 1);
-		try {
-			Process cut = new ProcessBuilder("ss", "--kill", "--tcp", "dst", "127.0.0.1", "dport", "=", port)
-				.redirectErrorStream(true)
-				.start();
-			String said = new String(cut.getInputStream().readAllBytes(), UTF_8);
-			return (cut.waitFor() == 0) ? said.lines().filter(line -> line.startsWith("ESTAB")).count() : 0;
-		}
-		catch (IOException ex) {
-			return 0;
-		}
+		return Ports.cutConnectionsTo(URI.create(address(node)).getPort());
 	}
 
 	/** Kills a node and starts it in another way, until the test is over. */

@@ -5,6 +5,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -36,6 +37,24 @@ public final class Ports {
 			port = RANDOM.nextInt(FIRST, END);
 		}
 		return port;
+	}
+
+	/**
+	 * Cuts the connections of this machine to a port; returns how many there were, none
+	 * where this machine cannot.
+	 */
+	static long cutConnectionsTo(int port) throws InterruptedException {
+		try {
+			Process cut = new ProcessBuilder("ss", "--kill", "--tcp", "dst", "127.0.0.1", "dport", "=",
+					String.valueOf(port))
+				.redirectErrorStream(true)
+				.start();
+			String said = new String(cut.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+			return (cut.waitFor() == 0) ? said.lines().filter(line -> line.startsWith("ESTAB")).count() : 0;
+		}
+		catch (IOException ex) {
+			return 0;
+		}
 	}
 
 	private static boolean claim(int port) {

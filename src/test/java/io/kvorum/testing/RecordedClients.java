@@ -1,7 +1,10 @@
 package io.kvorum.testing;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ConnectException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -18,13 +21,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
+import io.kvorum.testing.history.Linearizability;
 import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
+import io.kvorum.testing.history.Violation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,19 +41,14 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * The keys change every ten seconds, so that no history gets long. A value is a number
  * that is put once; some are padded so far that they travel as large ones.
+ * <p>
+ * The nodes may change meanwhile: see {@link #workAt}.
  */
 public final class RecordedClients implements AutoCloseable {
 
-	private static final int KEYS = 6;
-
 	private static final Duration GENERATION = Duration.ofSeconds(10);
 
-	/** A node answers by its deadline, unless it is stopped. */
-	private static final Duration PATIENCE = Duration.ofSeconds(3);
-
 	private static final Duration REST_AFTER_FAILURE = Duration.ofMillis(20);
-
-	private static final int PERCENT_LARGE = 5;
 
 	private static final int LARGE_BYTES = 20_000;
 
@@ -57,7 +58,12 @@ public final class RecordedClients implements AutoCloseable {
 
 	private static final int MOST_REQUESTS = 6;
 
-	private final Cluster cluster;
+	/** Of a history that is wrong: before and after what cannot be explained. */
+	private static final int PRINTED_LINES = 40;
+
+	private final IntFunction<KvorumClient> clients;
+
+	private final Habits habits;
 
 	private final long seed;
 
@@ -77,21 +83,49 @@ public final class RecordedClients implements AutoCloseable {
 	/** Answers that no node may ever give. */
 	private final Queue<String> wrongAnswers = new ConcurrentLinkedQueue<>();
 
-	private RecordedClients(Cluster cluster, long seed) {
-		this.cluster = cluster;
+	private final Queue<Failure> failures = new ConcurrentLinkedQueue<>();
+
+	/** The node that each client works at now, by the name of the client. */
+	private final Map<String, Integer> busy = new ConcurrentHashMap<>();
+
+	/** The nodes at which operations begin. */
+	private volatile List<Integer> nodes;
+
+	private RecordedClients(IntFunction<KvorumClient> clients, List<Integer> nodes, Habits habits, long seed) {
+		this.clients = clients;
+		this.nodes = List.copyOf(nodes);
+		this.habits = habits;
 		this.seed = seed;
 	}
 
 	/** Begins, with so many clients for each node. */
 	public static RecordedClients on(Cluster cluster, int clients, long seed) {
-		RecordedClients recorded = new RecordedClients(cluster, seed);
-		for (int node : cluster.nodes()) {
-			for (int i = 0; i < clients; i++) {
-				String name = "node-" + node + "-" + i;
-				recorded.threads.add(Thread.ofVirtual().name(name).start(() -> recorded.run(name, node)));
-			}
+		return on(cluster::client, cluster.nodes(), clients * cluster.nodes().size(), Habits.HASTY, seed);
+	}
+
+	/**
+	 * Begins.
+	 * @param nodes their numbers
+	 * @param count how many clients there are at all nodes together
+	 */
+	public static RecordedClients on(IntFunction<KvorumClient> clients, List<Integer> nodes, int count, Habits habits,
+			long seed) {
+		RecordedClients recorded = new RecordedClients(clients, nodes, habits, seed);
+		for (int i = 0; i < count; i++) {
+			int number = i;
+			recorded.threads.add(Thread.ofVirtual().start(() -> recorded.run("client-" + number, number)));
 		}
 		return recorded;
+	}
+
+	/**
+	 * From now on operations begin at these nodes only. Returns when those at other nodes
+	 * have ended.
+	 */
+	public void workAt(List<Integer> nodes) throws InterruptedException {
+		this.nodes = List.copyOf(nodes);
+		Poll.until(() -> "clients work at " + nodes + " only: " + this.busy, this.habits.patience.multipliedBy(2),
+				() -> nodes.containsAll(this.busy.values()));
 	}
 
 	/** Nanoseconds since the history began. */
@@ -99,17 +133,19 @@ public final class RecordedClients implements AutoCloseable {
 		return System.nanoTime() - this.startNanos;
 	}
 
-	private void run(String name, int node) {
+	private void run(String name, int number) {
 		Random random = new Random(this.seed ^ name.hashCode());
 		Map<String, String> etags = new HashMap<>();
+		long interval = this.habits.interval.toNanos();
+		long due = now() + ((interval > 0) ? random.nextLong(interval) : 0);
 		try {
-			boolean isOver = false;
-			while (!isOver) {
-				String key = "chaos %d %d".formatted(now() / GENERATION.toNanos(), random.nextInt(KEYS));
-				Request request = next(key, etags.get(key), random);
-				Outcome outcome = send(name, node, request, etags);
-				long rest = (outcome == Outcome.DONE) ? 0 : REST_AFTER_FAILURE.toMillis();
-				isOver = this.stopped.await(rest, TimeUnit.MILLISECONDS);
+			while (!this.stopped.await(due - now(), TimeUnit.NANOSECONDS)) {
+				due = Math.max(due + interval, now());
+				Outcome outcome = send(name, begin(name, number), next(etags, random), etags);
+				this.busy.remove(name);
+				if (outcome != Outcome.DONE) {
+					due = Math.max(due, now() + REST_AFTER_FAILURE.toNanos());
+				}
 			}
 		}
 		catch (InterruptedException ex) {
@@ -120,14 +156,34 @@ public final class RecordedClients implements AutoCloseable {
 		}
 	}
 
-	/** An operation on a key, of which the client knows this ETag, or none. */
-	private Request next(String key, @Nullable String etag, Random random) {
+	/** The node at which a client begins an operation. */
+	private int begin(String name, int number) {
+		int node;
+		do {
+			List<Integer> all = this.nodes;
+			node = all.get(number % all.size());
+			this.busy.put(name, node);
+		}
+		while (!this.nodes.contains(node));
+		return node;
+	}
+
+	/**
+	 * An operation.
+	 * @param etags what the client knows of keys
+	 */
+	private Request next(Map<String, String> etags, Random random) {
+		long generation = now() / GENERATION.toNanos();
 		int chance = random.nextInt(10);
 		Kind kind = (chance < 4) ? Kind.PUT : (chance < 6) ? Kind.DELETE : Kind.GET;
-		boolean isLarge = random.nextInt(100) < PERCENT_LARGE;
+		boolean isLarge = random.nextInt(100) < this.habits.percentLarge;
+		boolean isOld = kind == Kind.GET && random.nextInt(100) < this.habits.percentOld;
+		String key = "chaos %d %d".formatted(isOld ? random.nextLong(generation + 1) : generation,
+				random.nextInt(this.habits.keys));
 		if (kind == Kind.GET) {
 			return Request.get(key);
 		}
+		String etag = etags.get(key);
 		List<String> headers = new ArrayList<>();
 		Condition condition = null;
 		if (random.nextInt(100) < PERCENT_CONDITIONAL && (kind == Kind.PUT || etag != null)) {
@@ -153,7 +209,8 @@ public final class RecordedClients implements AutoCloseable {
 		boolean mayHaveHappened = told.outcome == Outcome.UNKNOWN;
 		for (int requests = 1; request.isRepeated && !told.isKnown() && requests < MOST_REQUESTS; requests++) {
 			this.stopped.await(REST_AFTER_FAILURE.toMillis(), TimeUnit.MILLISECONDS);
-			told = ask(this.cluster.nodes().get((node + requests) % this.cluster.nodes().size()), request, value);
+			List<Integer> all = this.nodes;
+			told = ask(all.get((node + requests) % all.size()), request, value);
 			mayHaveHappened |= told.outcome == Outcome.UNKNOWN;
 		}
 		Outcome outcome = (!told.isKnown() && mayHaveHappened) ? Outcome.UNKNOWN : told.outcome;
@@ -177,8 +234,9 @@ public final class RecordedClients implements AutoCloseable {
 	}
 
 	private Told ask(int node, Request request, int value) {
-		KvorumClient client = this.cluster.client(node).withPatience(PATIENCE);
+		KvorumClient client = this.clients.apply(node).withPatience(this.habits.patience);
 		String[] headers = request.headers.toArray(String[]::new);
+		long from = now();
 		try {
 			Answer answer = switch (request.kind) {
 				case GET -> client.get(request.key);
@@ -186,10 +244,15 @@ public final class RecordedClients implements AutoCloseable {
 				case DELETE -> client.deleteWith(request.key, headers);
 			};
 			boolean isFound = request.kind == Kind.GET && answer.status() == 200;
-			return new Told(outcomeOf(request, answer), isFound ? valueOf(answer) : Operation.ABSENT,
+			Told told = new Told(outcomeOf(request, answer), isFound ? valueOf(answer) : Operation.ABSENT,
 					answer.header("ETag"));
+			if (!told.isKnown()) {
+				this.failures.add(new Failure(node, from, now(), request.kind + " got " + answer));
+			}
+			return told;
 		}
 		catch (UncheckedIOException ex) {
+			this.failures.add(new Failure(node, from, now(), request.kind + " got " + ex.getCause()));
 			return new Told((ex.getCause() instanceof ConnectException) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
 					Operation.ABSENT, "");
 		}
@@ -233,10 +296,10 @@ public final class RecordedClients implements AutoCloseable {
 		}
 	}
 
-	/** Reads each key once at each node. */
+	/** Reads each key once at each node at which operations began last. */
 	public void readAll() throws InterruptedException {
 		for (String key : histories().keySet()) {
-			for (int node : this.cluster.nodes()) {
+			for (int node : this.nodes) {
 				Outcome outcome = send("at the end", node, Request.get(key), new HashMap<>());
 				if (outcome != Outcome.DONE) {
 					this.wrongAnswers.add("in the end node %d could not read \"%s\"".formatted(node, key));
@@ -263,6 +326,54 @@ public final class RecordedClients implements AutoCloseable {
 		Integer current = recorded.unmetBy.isEmpty() ? Integer.valueOf(Operation.ABSENT)
 				: this.byEtag.get(recorded.unmetBy);
 		return (current != null) ? recorded.operation.unmet(current) : recorded.operation.ending(Outcome.NOT_APPLIED);
+	}
+
+	/** All requests that were not answered as asked, in the order of their ends. */
+	public List<Failure> failures() {
+		return List.copyOf(this.failures);
+	}
+
+	/** How many operations there were. */
+	public int operations() {
+		return this.history.size();
+	}
+
+	/** How long these operations took, from the shortest. */
+	public List<Duration> latencies(Predicate<Operation> which) {
+		return this.history.stream()
+			.map(Recorded::operation)
+			.filter(which)
+			.map(operation -> Duration.ofNanos(operation.endedAt() - operation.invokedAt()))
+			.sorted()
+			.toList();
+	}
+
+	/**
+	 * What is wrong with the histories, in short.
+	 * @param directory that takes those histories as a whole
+	 */
+	public List<String> violations(Path directory) throws IOException {
+		List<String> violations = new ArrayList<>();
+		for (Map.Entry<String, List<Operation>> of : histories().entrySet()) {
+			Violation violation = Linearizability.check(of.getValue());
+			if (violation != null) {
+				Path file = directory.resolve(of.getKey().replace(' ', '-') + ".txt");
+				Files.writeString(file, violation.toString());
+				violations.add("%s, all of it in %s:%n%s".formatted(of.getKey(), file, excerpt(violation)));
+			}
+		}
+		return violations;
+	}
+
+	private static String excerpt(Violation violation) {
+		List<String> lines = violation.toString().lines().toList();
+		int at = 0;
+		while (at < lines.size() && !lines.get(at).startsWith(">>>")) {
+			at++;
+		}
+		List<String> around = lines.subList(Math.max(1, at - PRINTED_LINES),
+				Math.min(lines.size(), at + PRINTED_LINES / 4));
+		return lines.getFirst() + "\n" + String.join("\n", around);
 	}
 
 	/** How many operations there were, by what their clients were told. */
@@ -315,6 +426,34 @@ public final class RecordedClients implements AutoCloseable {
 	@Override
 	public void close() {
 		this.stopped.countDown();
+	}
+
+	/**
+	 * How clients work.
+	 *
+	 * @param keys the number of keys that are used in ten seconds
+	 * @param percentLarge of the values are large
+	 * @param percentOld of the reads are of any key of before, too
+	 * @param interval between two operations of a client that begin, if none takes longer
+	 * @param patience with an answer
+	 */
+	public record Habits(int keys, int percentLarge, int percentOld, Duration interval, Duration patience) {
+
+		/**
+		 * Those of clients that do not pause. A node answers by its deadline, unless it
+		 * is stopped.
+		 */
+		static final Habits HASTY = new Habits(6, 5, 0, Duration.ZERO, Duration.ofSeconds(3));
+
+	}
+
+	/**
+	 * A request that was not answered as asked.
+	 *
+	 * @param from when it was sent
+	 * @param to when its client had the answer or gave up
+	 */
+	public record Failure(int node, long from, long to, String text) {
 	}
 
 	/**
