@@ -217,6 +217,9 @@ final class ChangeSimulation {
 			later(0.01, 40, () -> abort(both, added));
 			return;
 		}
+		// Nodes whose clocks are too far apart refuse ballots, which a change needs.
+		this.cluster.timeline()
+			.after(LONGEST_CHANGE / 2, () -> this.cluster.nodes().forEach(node -> node.time().correct()));
 		await(STUCK, LONGEST_CHANGE, () -> nodesOf(after).stream().anyMatch(ChangeSimulation::isOver), () -> {
 			if (this.dead >= 0) {
 				// It is within reach again, if it lives, and clients still ask it.

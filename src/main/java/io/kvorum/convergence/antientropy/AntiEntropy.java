@@ -460,8 +460,10 @@ public final class AntiEntropy implements Comparison {
 			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
 			Predicate<EntryHeader> isUnderWay = header -> header.version().millis() > settlingMillis
 					&& header.version().millis() <= leadMillis;
-			this.repair = repairWith(peer,
-					new PairRepair.Manner(true, isUnderWay, AntiEntropy.this.isSettled, _ -> false));
+			// In a change of the topology each node gets what it is to hold by repairs of
+			// its own. What is new on a node would come from several others at once.
+			this.repair = repairWith(peer, new PairRepair.Manner(!AntiEntropy.this.log.isChanging(), isUnderWay,
+					AntiEntropy.this.isSettled, _ -> false));
 		}
 
 		Mono<Void> run() {

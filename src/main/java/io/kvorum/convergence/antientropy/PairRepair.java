@@ -121,7 +121,7 @@ final class PairRepair {
 
 		/**
 		 * Slices in which a difference was left: its write may be under way, it cannot be
-		 * read, or a promise kept it back.
+		 * read, a promise kept it back, or the peer gets nothing.
 		 */
 		final Set<Integer> unsettled = new HashSet<>();
 
@@ -318,8 +318,13 @@ final class PairRepair {
 			plan.left().forEach(header -> this.result.leave(header.key()));
 			plan.alone().stream().filter(PairRepair.this.manner.isStale()).forEach(this.result.alone::add);
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
-			return pull(plan.pull(), this.result)
-				.then(PairRepair.this.manner.gives() ? push(plan.push(), this.result) : Mono.empty());
+			return pull(plan.pull(), this.result).then(Mono.defer(() -> {
+				if (PairRepair.this.manner.gives()) {
+					return push(plan.push(), this.result);
+				}
+				plan.push().forEach(header -> this.result.leave(header.key()));
+				return Mono.empty();
+			}));
 		}
 
 	}

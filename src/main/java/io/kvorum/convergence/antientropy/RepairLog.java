@@ -97,6 +97,11 @@ public final class RepairLog {
 		return "repaired " + member.address();
 	}
 
+	/** Whether the topology changes to another one. */
+	synchronized boolean isChanging() {
+		return this.topology.isChanging();
+	}
+
 	/** All members but this one. */
 	public synchronized List<Member> others() {
 		return this.topology.members().stream().filter(member -> !member.equals(this.self)).toList();
