@@ -236,7 +236,9 @@ class ChangedLayoutIT {
 		Poll.until(() -> "node 1 serves", CONVERGED_DEADLINE,
 				() -> answersStatus(1) && client(1).put("served", "served").status() == 201);
 
-		assertThat(topologyAt(1).get("state")).isEqualTo("moving");
+		// It may have been killed before it had the layout on disk, and reads it again.
+		Poll.until(() -> "the change goes on: " + topologyAt(1), CONVERGED_DEADLINE,
+				() -> "moving".equals(topologyAt(1).get("state")));
 		write(1, "while it waits");
 		assertThat(layout(1, "{\"abort\":true}").status()).isEqualTo(202);
 		Poll.until(() -> "the change is given up: " + topologyAt(1), CONVERGED_DEADLINE,
