@@ -185,7 +185,7 @@ final class LiveLayout implements LayoutNode {
 	private volatile @Nullable Moves moves;
 
 	/** The topology of the operations that begin now; null if there are none. */
-	private @Nullable Topology served;
+	private volatile @Nullable Topology served;
 
 	/** When operations that began with the layout before are over. */
 	private long drainedNanos;
@@ -371,7 +371,8 @@ final class LiveLayout implements LayoutNode {
 
 	@Override
 	public @Nullable String outside() {
-		if (this.parts == null) {
+		// A node that was just added serves nothing before its operations know the nodes.
+		if (this.served == null) {
 			return this.storage.isNew() ? waits(this.joining != null) : NOT_EMPTY;
 		}
 		Layout newest = this.known.newest();
