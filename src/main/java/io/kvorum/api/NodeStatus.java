@@ -1,6 +1,7 @@
 package io.kvorum.api;
 
 import java.util.List;
+import java.util.Map;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
@@ -19,19 +20,10 @@ public record NodeStatus(String node, String version, Topology topology) {
 	 *
 	 * @param layout the number of the layout; 0 for that of the configuration
 	 * @param state "moving" while the nodes change, else "stable"
-	 * @param moving what is copied for a change; null without one
+	 * @param moving what is copied for a change, in bytes and seconds; null without one
 	 */
 	public record Topology(long layout, String state, List<String> nodes, int replicationFactor,
-			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Moving moving) {
-	}
-
-	/**
-	 * What is copied for a change, to all nodes. Sizes are estimates before compression.
-	 *
-	 * @param remainingSeconds null while nothing arrives
-	 */
-	public record Moving(long bytes, long movedBytes, long bytesPerSecond,
-			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Long remainingSeconds) {
+			@JsonInclude(JsonInclude.Include.NON_NULL) @Nullable Map<String, Object> moving) {
 	}
 
 }

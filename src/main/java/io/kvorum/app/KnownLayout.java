@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
-import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutPeers;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +31,7 @@ final class KnownLayout {
 	private volatile long alsoNamed = Layout.UNKNOWN;
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
-	private volatile @Nullable String answerWithout = LayoutNode.NOT_EMPTY;
+	private volatile @Nullable String answerWithout = LayoutPeers.NOT_EMPTY;
 
 	/** Whether a layout of another cluster was heard of. */
 	private final AtomicBoolean hasHeardOfOthers = new AtomicBoolean();
@@ -60,8 +60,8 @@ final class KnownLayout {
 	 * @param asking this node, if it asks to be added to one
 	 */
 	void waits(boolean isEmpty, @Nullable ClusterNode asking) {
-		String waiting = (asking != null) ? LayoutNode.ASKING + asking.text() : LayoutNode.WAITING;
-		this.answerWithout = isEmpty ? waiting : LayoutNode.NOT_EMPTY;
+		String waiting = (asking != null) ? LayoutPeers.ASKING + asking.text() : LayoutPeers.WAITING;
+		this.answerWithout = isEmpty ? waiting : LayoutPeers.NOT_EMPTY;
 	}
 
 	/** This node belongs to a cluster. */
@@ -120,8 +120,8 @@ final class KnownLayout {
 	 * The layout of a configuration is not learnt: each node has its own.
 	 */
 	private void learn(String text) {
-		if (text.startsWith(LayoutNode.ASKING) && this.asking.size() < MAX_ASKING) {
-			this.asking.add(ClusterNode.parse(text.substring(LayoutNode.ASKING.length())).address().toString());
+		if (text.startsWith(LayoutPeers.ASKING) && this.asking.size() < MAX_ASKING) {
+			this.asking.add(ClusterNode.parse(text.substring(LayoutPeers.ASKING.length())).address().toString());
 		}
 		if (!text.startsWith(Layout.HEAD)) {
 			return;

@@ -35,6 +35,7 @@ import io.kvorum.coordination.View;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutPeers;
 import io.kvorum.layout.LayoutRefusedException;
 import io.kvorum.layout.LayoutRegister;
 import io.kvorum.operation.OperationFailedException;
@@ -70,7 +71,7 @@ import reactor.core.scheduler.Schedulers;
  * <p>
  * Works on the thread of convergence; what others ask for comes on any thread.
  */
-final class LiveLayout implements LayoutNode {
+final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private static final Logger logger = LoggerFactory.getLogger(LiveLayout.class);
 
@@ -78,7 +79,7 @@ final class LiveLayout implements LayoutNode {
 
 	private static final String ASKS = "this node is in no cluster yet, and asks the nodes of kvorum.cluster.nodes to add it. They do once they are stable; the log of one of them says what is in the way";
 
-	private static final String NOT_EMPTY = "this node is in no cluster, and cannot be added, as its store is not empty: start it with an empty directory";
+	private static final String HAS_ENTRIES = "this node is in no cluster, and cannot be added, as its store is not empty: start it with an empty directory";
 
 	/** The name of the cluster on disk, until its first layout is decided. */
 	private static final String CLUSTER = "cluster";
@@ -373,7 +374,7 @@ final class LiveLayout implements LayoutNode {
 	public @Nullable String outside() {
 		// A node that was just added serves nothing before its operations know the nodes.
 		if (this.served == null) {
-			return this.storage.isNew() ? waits(this.joining != null) : NOT_EMPTY;
+			return this.known.text().equals(NOT_EMPTY) ? HAS_ENTRIES : waits(this.joining != null);
 		}
 		Layout newest = this.known.newest();
 		return (newest == null || !isRemoved()) ? null

@@ -1,7 +1,6 @@
 package io.kvorum.app;
 
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 
@@ -184,21 +183,13 @@ class NodeConfiguration {
 			@Nullable BuildProperties build) {
 		return () -> {
 			Layout now = layout.get();
+			CopyProgress copying = (live != null) ? live.copying() : null;
 			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
 					new NodeStatus.Topology(now.number(),
 							(now.isMoving() || (live != null && !live.isSettled())) ? "moving" : "stable",
 							now.topology().members().stream().map(Member::address).toList(), now.topology().factor(),
-							(live != null) ? moving(live.copying()) : null));
+							(copying != null) ? copying.describe() : null));
 		};
-	}
-
-	private static NodeStatus.@Nullable Moving moving(@Nullable CopyProgress copying) {
-		if (copying == null) {
-			return null;
-		}
-		Duration remaining = copying.remaining();
-		return new NodeStatus.Moving(copying.bytes(), copying.copiedBytes(), copying.bytesPerSecond(),
-				(remaining != null) ? remaining.toSeconds() : null);
 	}
 
 	/**

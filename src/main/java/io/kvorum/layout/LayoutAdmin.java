@@ -25,11 +25,11 @@ public final class LayoutAdmin {
 
 	private final LayoutRegister register;
 
-	private final LayoutNode node;
+	private final LayoutPeers peers;
 
-	public LayoutAdmin(LayoutRegister register, LayoutNode node) {
+	public LayoutAdmin(LayoutRegister register, LayoutPeers peers) {
 		this.register = register;
-		this.node = node;
+		this.peers = peers;
 	}
 
 	/** The last decision. */
@@ -69,7 +69,7 @@ public final class LayoutAdmin {
 					staged(now, number);
 					return now.applying();
 				}));
-		}).doOnNext(this.node::decided);
+		}).doOnNext(this.peers::decided);
 	}
 
 	/**
@@ -81,9 +81,9 @@ public final class LayoutAdmin {
 	 */
 	public Mono<LayoutDecision> join(List<String> addresses) {
 		return Flux.fromIterable(addresses)
-			.flatMap(address -> this.node.ask(address)
-				.filter(answer -> answer.startsWith(LayoutNode.ASKING))
-				.map(answer -> ClusterNode.parse(answer.substring(LayoutNode.ASKING.length())))
+			.flatMap(address -> this.peers.ask(address)
+				.filter(answer -> answer.startsWith(LayoutPeers.ASKING))
+				.map(answer -> ClusterNode.parse(answer.substring(LayoutPeers.ASKING.length())))
 				.filter(node -> node.address().toString().equals(address))
 				.onErrorComplete(), CONCURRENCY)
 			.collectList()
@@ -108,7 +108,7 @@ public final class LayoutAdmin {
 		LayoutDecision staged = adding(nodes, last);
 		return refuseUnlessReachable(last.layout(), Objects.requireNonNull(staged.staged()))
 			.then(this.register.decide(now -> adding(nodes, now).applying()))
-			.doOnNext(this.node::decided);
+			.doOnNext(this.peers::decided);
 	}
 
 	private static LayoutDecision adding(List<TopologyEdit.Node> added, LayoutDecision last) {
@@ -150,17 +150,17 @@ public final class LayoutAdmin {
 	private Mono<Void> refuseUnlessReady(Layout layout, Topology staged) {
 		return Flux.fromIterable(staged.members())
 			.filter(member -> !layout.topology().has(member))
-			.flatMap(added -> this.node.ask(added.address())
+			.flatMap(added -> this.peers.ask(added.address())
 				.onErrorMap(ex -> LayoutRefusedException
 					.impossible("%s cannot be added: it does not answer on its replica address. %s"
 						.formatted(added.address(), ex.getMessage())))
 				.doOnNext(answer -> {
-					if (answer.equals(LayoutNode.NOT_EMPTY)) {
+					if (answer.equals(LayoutPeers.NOT_EMPTY)) {
 						throw LayoutRefusedException
 							.impossible("%s cannot be added: its store is not empty. Start it with an empty directory."
 								.formatted(added.address()));
 					}
-					if (!answer.equals(LayoutNode.WAITING) && !answer.startsWith(LayoutNode.ASKING)) {
+					if (!answer.equals(LayoutPeers.WAITING) && !answer.startsWith(LayoutPeers.ASKING)) {
 						throw LayoutRefusedException.impossible(
 								"%s cannot be added: it belongs to a cluster already, or did. Start it with an empty directory, and with the addresses of other nodes only in kvorum.cluster.nodes."
 									.formatted(added.address()));
@@ -175,7 +175,7 @@ public final class LayoutAdmin {
 	 */
 	private Mono<Void> refuseUnlessReachable(Layout layout, Topology staged) {
 		return Flux.fromIterable(layout.topology().members())
-			.flatMap(member -> this.node.ask(member.address())
+			.flatMap(member -> this.peers.ask(member.address())
 				.hasElement()
 				.onErrorReturn(false)
 				.filter(isThere -> !isThere)
@@ -209,7 +209,7 @@ public final class LayoutAdmin {
 						"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
 			}
 			return last.aborting();
-		}).doOnNext(this.node::decided);
+		}).doOnNext(this.peers::decided);
 	}
 
 	/**
@@ -223,14 +223,14 @@ public final class LayoutAdmin {
 				throw LayoutRefusedException.conflict("No change is under way.");
 			}
 			return (last.isPaused() == isPaused) ? last : last.pausing(isPaused);
-		}).doOnNext(this.node::decided);
+		}).doOnNext(this.peers::decided);
 	}
 
 	/** Decides that a change is over, if it still is the one under way. */
 	public Mono<LayoutDecision> finish(Layout layout) {
 		return this.register.decide(last -> (last.layout().number() == layout.number() && last.layout().isMoving())
 				? last.finishing() : last)
-			.doOnNext(this.node::decided);
+			.doOnNext(this.peers::decided);
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.kvorum.layout;
 
 import io.kvorum.cluster.Layout;
-import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.CopyProgress;
 import org.jspecify.annotations.Nullable;
@@ -9,18 +8,6 @@ import reactor.core.publisher.Mono;
 
 /** A node that follows the decisions about the nodes of its cluster. */
 public interface LayoutNode {
-
-	/** What a node answers that belongs to no cluster yet and has an empty store. */
-	String WAITING = "waiting";
-
-	/**
-	 * The beginning of what such a node answers if it asks to be added. Its address, with
-	 * zone and weight, follows.
-	 */
-	String ASKING = WAITING + " ";
-
-	/** What a node answers that belongs to no cluster yet, and has entries. */
-	String NOT_EMPTY = "not empty";
 
 	/** The layout that this node works with; null if it belongs to no cluster yet. */
 	@Nullable Layout layout();
@@ -42,16 +29,6 @@ public interface LayoutNode {
 
 	/** What this node holds, and how fast it can be copied. */
 	Mono<Store> store();
-
-	/** Tells this node and the others of a decision. Does not wait for them. */
-	void decided(LayoutDecision decision);
-
-	/**
-	 * Asks any node for its layout.
-	 * @return the text of the layout, {@link #WAITING}… or {@link #NOT_EMPTY}; an error
-	 * if the node does not answer
-	 */
-	Mono<String> ask(String address);
 
 	/**
 	 * The store of a node.

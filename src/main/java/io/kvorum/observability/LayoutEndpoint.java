@@ -1,6 +1,5 @@
 package io.kvorum.observability;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -288,13 +287,7 @@ final class LayoutEndpoint {
 		}
 		CopyProgress copying = this.node.copying();
 		if (copying != null) {
-			described.put("bytes", copying.bytes());
-			described.put("movedBytes", copying.copiedBytes());
-			described.put("bytesPerSecond", copying.bytesPerSecond());
-			Duration remaining = copying.remaining();
-			if (remaining != null) {
-				described.put("remainingSeconds", remaining.toSeconds());
-			}
+			described.putAll(copying.describe());
 			Map<String, Object> nodes = new LinkedHashMap<>();
 			layout.topology().members().forEach(member -> nodes.put(member.address(), describe(copying.of(member))));
 			described.put("nodes", nodes);

@@ -6,7 +6,7 @@ import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Topology;
-import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutPeers;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -20,13 +20,13 @@ class KnownLayoutTests {
 	@Test
 	void aNodeInNoClusterSaysWhetherItIsEmptyUntilItBelongsToOne() {
 		this.known.waits(true, null);
-		assertThat(this.known.exchange(LayoutNode.WAITING)).isEqualTo(LayoutNode.WAITING);
+		assertThat(this.known.exchange(LayoutPeers.WAITING)).isEqualTo(LayoutPeers.WAITING);
 		this.known.waits(false, null);
-		assertThat(this.known.text()).isEqualTo(LayoutNode.NOT_EMPTY);
+		assertThat(this.known.text()).isEqualTo(LayoutPeers.NOT_EMPTY);
 
 		Layout heard = new Layout(3, ONE);
 		assertThat(this.known.exchange(heard.toText())).as("it knows one, and is not in it yet")
-			.isEqualTo(LayoutNode.NOT_EMPTY);
+			.isEqualTo(LayoutPeers.NOT_EMPTY);
 		this.known.belongs();
 		assertThat(this.known.text()).isEqualTo(heard.toText());
 	}
@@ -62,7 +62,7 @@ class KnownLayoutTests {
 		assertThat(this.known.hasAsking()).isFalse();
 
 		other.waits(false, asking);
-		assertThat(other.text()).as("its store is not empty").isEqualTo(LayoutNode.NOT_EMPTY);
+		assertThat(other.text()).as("its store is not empty").isEqualTo(LayoutPeers.NOT_EMPTY);
 	}
 
 	@Test
@@ -146,7 +146,7 @@ class KnownLayoutTests {
 	void whatIsNoLayoutChangesNothing() {
 		begin(new Layout(5, ONE));
 
-		for (String text : List.of("", "layout", "layout x", "layout 9", "layout 9\nnode", LayoutNode.WAITING)) {
+		for (String text : List.of("", "layout", "layout x", "layout 9", "layout 9\nnode", LayoutPeers.WAITING)) {
 			assertThat(this.known.exchange(text)).as(text).isEqualTo(new Layout(5, ONE).toText());
 		}
 	}

@@ -12,12 +12,9 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyEdit;
-import io.kvorum.convergence.change.ChangeStatus;
-import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.Now;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -195,7 +192,7 @@ class LayoutAdminTests {
 	@Test
 	void aNodeIsAddedOnlyIfItWaitsForThatWithAnEmptyStore() {
 		long number = stage(ADD_D).number();
-		this.node.answers.put("http://d:1", LayoutNode.NOT_EMPTY);
+		this.node.answers.put("http://d:1", LayoutPeers.NOT_EMPTY);
 		assertRefused(this.admin.apply(number), false, "its store is not empty");
 		this.node.answers.put("http://d:1", new Layout(9, THREE).toText());
 		assertRefused(this.admin.apply(number), false, "it belongs to a cluster already");
@@ -215,9 +212,9 @@ class LayoutAdminTests {
 	void nodesThatAskForItAreAddedAsFarAsTheyAnswerAndAskStill() {
 		asks("http://d:1?weight=2");
 		this.node.answers.remove("http://e:1");
-		this.node.answers.put("http://f:1", LayoutNode.NOT_EMPTY);
-		this.node.answers.put("http://g:1", LayoutNode.ASKING + "http://h:1?weight=1");
-		this.node.answers.put("http://i:1", LayoutNode.WAITING);
+		this.node.answers.put("http://f:1", LayoutPeers.NOT_EMPTY);
+		this.node.answers.put("http://g:1", LayoutPeers.ASKING + "http://h:1?weight=1");
+		this.node.answers.put("http://i:1", LayoutPeers.WAITING);
 
 		LayoutDecision joined = Objects.requireNonNull(Now.of(this.admin
 			.join(List.of("http://a:1", "http://d:1", "http://e:1", "http://f:1", "http://g:1", "http://i:1"))));
@@ -229,7 +226,7 @@ class LayoutAdminTests {
 	}
 
 	private void asks(String node) {
-		this.node.answers.put(node.substring(0, node.indexOf('?')), LayoutNode.ASKING + node);
+		this.node.answers.put(node.substring(0, node.indexOf('?')), LayoutPeers.ASKING + node);
 	}
 
 	@Test
@@ -280,7 +277,7 @@ class LayoutAdminTests {
 	}
 
 	/** The node that the operator talks to, and what the others answer. */
-	private static final class OneNode implements LayoutNode {
+	private static final class OneNode implements LayoutPeers {
 
 		private final Map<String, String> answers = new HashMap<>(Map.of("http://a:1", "", "http://b:1", "",
 				"http://c:1", "", "http://d:1", WAITING, "http://e:1", WAITING, "http://f:1", WAITING));
@@ -288,36 +285,6 @@ class LayoutAdminTests {
 		private final List<LayoutDecision> told = new ArrayList<>();
 
 		private Layout own = Layout.founding(THREE);
-
-		@Override
-		public Layout layout() {
-			return this.own;
-		}
-
-		@Override
-		public boolean isSettled() {
-			return true;
-		}
-
-		@Override
-		public @Nullable String outside() {
-			return null;
-		}
-
-		@Override
-		public @Nullable ChangeStatus change() {
-			return null;
-		}
-
-		@Override
-		public @Nullable CopyProgress copying() {
-			return null;
-		}
-
-		@Override
-		public Mono<Store> store() {
-			return Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
-		}
 
 		@Override
 		public void decided(LayoutDecision decision) {

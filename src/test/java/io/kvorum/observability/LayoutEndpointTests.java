@@ -14,8 +14,9 @@ import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Partitions;
 import io.kvorum.layout.LayoutAdmin;
-import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.LayoutPeers;
 import io.kvorum.layout.LayoutRegister;
+import io.kvorum.layout.SteeredLayoutNode;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Awaited;
@@ -37,12 +38,16 @@ class LayoutEndpointTests {
 
 	private static final Topology TWO = Topology.of(List.of("http://a:1", "http://b:1"), 3);
 
-	private final OneNode node = new OneNode();
+	private final SteeredLayoutNode node = new SteeredLayoutNode();
 
 	private final ConditionalStore store = new ConditionalStore();
 
 	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node,
-			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), this.node), JSON);
+			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), new Others()), JSON);
+
+	LayoutEndpointTests() {
+		this.node.layout = Layout.founding(TWO);
+	}
 
 	private static Map<?, ?> body(Mono<WebEndpointResponse<Object>> answer, int status) {
 		WebEndpointResponse<Object> response = Objects.requireNonNull(Awaited.of(answer));
@@ -254,6 +259,7 @@ class LayoutEndpointTests {
 
 	@Test
 	void aNodeInNoClusterAndOneWithoutAnAddressSaySo() {
+		this.node.layout = null;
 		this.node.outside = "this node is in no cluster yet";
 		assertThat(body(this.endpoint.show(), 409).get("detail")).isEqualTo(this.node.outside);
 
@@ -262,55 +268,13 @@ class LayoutEndpointTests {
 		body(alone.change("{}", null, null, null, null), 409);
 	}
 
-	/** A node of a cluster whose others answer, and wait to be added. */
-	private static final class OneNode implements LayoutNode {
-
-		private @Nullable String outside;
-
-		private @Nullable ChangeStatus change;
-
-		private Layout layout = Layout.founding(TWO);
-
-		private @Nullable CopyProgress copying;
-
-		private Mono<Store> store = Mono.just(new Store(Member.idOf("http://a:1"), 1_000_000, 1_000));
-
-		private boolean isSettled = true;
-
-		@Override
-		public @Nullable Layout layout() {
-			return (this.outside == null) ? this.layout : null;
-		}
-
-		@Override
-		public boolean isSettled() {
-			return this.isSettled;
-		}
-
-		@Override
-		public @Nullable String outside() {
-			return this.outside;
-		}
-
-		@Override
-		public @Nullable ChangeStatus change() {
-			return this.change;
-		}
-
-		@Override
-		public @Nullable CopyProgress copying() {
-			return this.copying;
-		}
-
-		@Override
-		public Mono<Store> store() {
-			return this.store;
-		}
+	/** The others of the cluster, which answer, and nodes that wait to be added. */
+	private final class Others implements LayoutPeers {
 
 		@Override
 		public void decided(LayoutDecision decision) {
 			assertThat(decision.number()).isPositive();
-			this.layout = decision.layout();
+			LayoutEndpointTests.this.node.layout = decision.layout();
 		}
 
 		@Override

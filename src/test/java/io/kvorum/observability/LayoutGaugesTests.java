@@ -4,33 +4,30 @@ import java.util.List;
 import java.util.Map;
 
 import io.kvorum.cluster.Layout;
-import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.convergence.change.Step;
-import io.kvorum.layout.LayoutNode;
+import io.kvorum.layout.SteeredLayoutNode;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class LayoutGaugesTests {
 
-	private final MeterRegistry registry = new SimpleMeterRegistry();
+	private final MeterRegistry meters = new SimpleMeterRegistry();
 
-	private final OneNode node = new OneNode();
+	private final SteeredLayoutNode node = new SteeredLayoutNode();
 
 	LayoutGaugesTests() {
-		new LayoutGauges(this.node).bindTo(this.registry);
+		new LayoutGauges(this.node).bindTo(this.meters);
 	}
 
 	private double gauge(String name) {
-		return this.registry.get(name).gauge().value();
+		return this.meters.get(name).gauge().value();
 	}
 
 	@Test
@@ -67,58 +64,6 @@ class LayoutGaugesTests {
 
 		this.node.copying = new CopyProgress(1, this.node.copying.nodes(), 0);
 		assertThat(gauge("kvorum.change.remaining")).as("nothing arrives").isNaN();
-	}
-
-	private static final class OneNode implements LayoutNode {
-
-		private @Nullable Layout layout;
-
-		private @Nullable String outside;
-
-		private @Nullable ChangeStatus change;
-
-		private @Nullable CopyProgress copying;
-
-		@Override
-		public @Nullable Layout layout() {
-			return this.layout;
-		}
-
-		@Override
-		public boolean isSettled() {
-			return true;
-		}
-
-		@Override
-		public @Nullable String outside() {
-			return this.outside;
-		}
-
-		@Override
-		public @Nullable ChangeStatus change() {
-			return this.change;
-		}
-
-		@Override
-		public @Nullable CopyProgress copying() {
-			return this.copying;
-		}
-
-		@Override
-		public Mono<Store> store() {
-			return Mono.empty();
-		}
-
-		@Override
-		public void decided(LayoutDecision decision) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public Mono<String> ask(String address) {
-			throw new UnsupportedOperationException();
-		}
-
 	}
 
 }

@@ -14,6 +14,7 @@ public final class Awaited {
 
 	/** What it gives, or throws. */
 	public static <T> @Nullable T of(Mono<T> answer) {
+		// On the thread of a test, which has nothing else to do.
 		return answer.block();
 	}
 

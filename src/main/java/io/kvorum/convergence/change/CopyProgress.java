@@ -75,6 +75,19 @@ public record CopyProgress(long self, Map<Long, OfNode> nodes, long bytesPerSeco
 		return (partitions > 0) ? (double) bytes / partitions : 0;
 	}
 
+	/** What is copied to all nodes, for operators. */
+	public Map<String, Object> describe() {
+		Map<String, Object> described = new LinkedHashMap<>();
+		described.put("bytes", bytes());
+		described.put("movedBytes", copiedBytes());
+		described.put("bytesPerSecond", this.bytesPerSecond);
+		Duration remaining = remaining();
+		if (remaining != null) {
+			described.put("remainingSeconds", remaining.toSeconds());
+		}
+		return described;
+	}
+
 	/** What is copied to a node of the change. */
 	public OfNode of(Member member) {
 		return Objects.requireNonNull(this.nodes.get(member.id()));
