@@ -202,17 +202,8 @@ final class MisplacedEntries {
 		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
 			return Mono.empty();
 		}
-		return this.local.read(header.key(), deadline()).flatMap(reply -> {
-			Entry entry = (reply instanceof Held held) ? held.entry() : null;
-			// An entry that was overwritten meanwhile is left to the next round.
-			return (entry != null && entry.version().equals(header.version())) ? handOn(owners, header, entry, isAsSeen)
-					: Mono.empty();
-		});
-	}
-
-	private Mono<Void> handOn(List<Member> owners, EntryHeader header, Entry entry, boolean isAsSeen) {
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> handOn(owner, header, entry), 1)
+			.concatMap(owner -> handOn(owner, header), 1)
 			.all(Boolean::booleanValue)
 			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
 					? this.index.remove(header.key(), header.version()) : Mono.just(false))
@@ -221,13 +212,22 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * Gives the entry to an owner that has neither it nor a newer one; returns whether
-	 * the owner has one of them then. After a change of the topology most owners do.
+	 * Gives an entry to an owner that has neither it nor a newer one; returns whether the
+	 * owner has one of them then. After a change of the topology most owners do.
 	 */
-	private Mono<Boolean> handOn(Member owner, EntryHeader header, Entry entry) {
+	private Mono<Boolean> handOn(Member owner, EntryHeader header) {
 		return replicaOf(owner).readVersion(header.key(), deadline())
 			.flatMap(reply -> (reply instanceof Held held && !header.version().isNewerThan(held.version()))
-					? Mono.just(true) : give(owner, header.key(), entry));
+					? Mono.just(true) : give(owner, header));
+	}
+
+	private Mono<Boolean> give(Member owner, EntryHeader header) {
+		return this.local.read(header.key(), deadline()).flatMap(reply -> {
+			Entry entry = (reply instanceof Held held) ? held.entry() : null;
+			// An entry that was overwritten meanwhile is left to the next round.
+			return (entry != null && entry.version().equals(header.version())) ? give(owner, header.key(), entry)
+					: Mono.just(false);
+		});
 	}
 
 	private Mono<Boolean> give(Member owner, Key key, Entry entry) {
