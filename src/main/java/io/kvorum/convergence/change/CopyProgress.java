@@ -58,11 +58,14 @@ public record CopyProgress(long self, Map<Long, OfNode> nodes, long bytesPerSeco
 		Map<Long, OfNode> nodes = new LinkedHashMap<>();
 		for (Report report : reports) {
 			long expected = Math.round(change.shareOf(report.member.id()).gained() * bytesPerPartition);
-			boolean isComplete = report.step != null && report.step.isSynced();
-			long bytes = isComplete ? report.copiedBytes : Math.max(expected, report.copiedBytes);
+			long bytes = isComplete(report.step) ? report.copiedBytes : Math.max(expected, report.copiedBytes);
 			nodes.put(report.member.id(), new OfNode(report.step, bytes, report.copiedBytes));
 		}
 		return new CopyProgress(self.id(), nodes, bytesPerSecond);
+	}
+
+	private static boolean isComplete(@Nullable Step step) {
+		return step != null && step.isSynced();
 	}
 
 	/** The mean of those nodes that hold something and say so. */
@@ -109,12 +112,14 @@ public record CopyProgress(long self, Map<Long, OfNode> nodes, long bytesPerSeco
 	}
 
 	/**
-	 * The time that the rest takes at the present rate; null if nothing arrives.
+	 * The time that the rest takes at the present rate; null if nothing arrives, or if no
+	 * node has said yet what it holds.
 	 */
 	public @Nullable Duration remaining() {
 		long left = this.nodes.values().stream().mapToLong(OfNode::left).sum();
 		if (left == 0) {
-			return Duration.ZERO;
+			boolean isComplete = this.nodes.values().stream().allMatch(node -> isComplete(node.step));
+			return (isComplete || bytes() > 0) ? Duration.ZERO : null;
 		}
 		return (this.bytesPerSecond > 0) ? Duration.ofSeconds(Math.ceilDiv(left, this.bytesPerSecond)) : null;
 	}

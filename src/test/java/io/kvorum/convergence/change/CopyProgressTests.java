@@ -57,7 +57,10 @@ class CopyProgressTests {
 		CopyProgress progress = progress(0, Report.none(A), Report.none(B), Report.none(C));
 
 		assertThat(progress.bytes()).isZero();
-		assertThat(progress.remaining()).isEqualTo(Duration.ZERO);
+		assertThat(progress.remaining()).isNull();
+		assertThat(progress(0, new Report(A, Step.DONE, 0, 0), new Report(B, Step.SYNCED, 0, 0),
+				new Report(C, Step.DONE, 0, 0))
+			.remaining()).as("in an empty store").isEqualTo(Duration.ZERO);
 	}
 
 	/** An estimate may be too low, or too high. */
