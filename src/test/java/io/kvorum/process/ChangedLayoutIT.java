@@ -3,9 +3,11 @@ package io.kvorum.process;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -142,6 +144,24 @@ class ChangedLayoutIT {
 		change(List.of(1), List.of(1, 2, 3), 3);
 		write(2, "of three");
 		change(List.of(1, 2, 3), List.of(3), 1);
+	}
+
+	@Test
+	@DisplayName("A node is replaced: once the change is done the new one has everything, though two of three would do")
+	void aLoneNewNodeHasAllInTheEnd() throws Exception {
+		this.timeouts = "5s";
+		this.properties = List.of("kvorum.anti-entropy.max-rate=300KB");
+		start(3, 1, 2, 3);
+		byte[] value = new byte[100_000];
+		new Random(1).nextBytes(value);
+		String text = HexFormat.of().formatHex(value);
+		for (int i = 0; i < 50; i++) {
+			String key = "of large " + i;
+			assertThat(client(1).put(key, key + text).status()).isEqualTo(201);
+			this.keys.add(key);
+		}
+		write(1, "of three");
+		change(List.of(1, 2, 3), List.of(1, 2, 4), 3);
 	}
 
 	@Test
@@ -290,6 +310,10 @@ class ChangedLayoutIT {
 		Answer applied = layout(from.getLast(), "{\"apply\":%d}".formatted(staged));
 		assertThat(applied.status()).as(applied.text()).isEqualTo(202);
 		awaitStable(to, factor);
+		if (to.size() == factor) {
+			assertThat(to).as("nodes that hold each key")
+				.allSatisfy(node -> assertThat(heldBy(node)).contains(this.keys));
+		}
 		isOver.set(true);
 		for (CompletableFuture<Integer> client : clients) {
 			assertThat(client.get(1, TimeUnit.MINUTES)).as("operations of a client").isPositive();
@@ -302,6 +326,11 @@ class ChangedLayoutIT {
 			}
 		}
 		assertAllIsReadAtEachNode();
+	}
+
+	/** Keys and values that a node holds itself, of what {@link #write} has written. */
+	private String heldBy(int node) {
+		return client(node).exchange("GET", "/v0/entities?start=of&end=og&scope=node").text();
 	}
 
 	private void deleteData(int node) throws IOException {
@@ -432,7 +461,7 @@ class ChangedLayoutIT {
 		for (int node : this.running.keySet()) {
 			KvorumClient client = client(node);
 			assertThat(this.keys).as("read at node %d of %s", node, this.running.keySet())
-				.allSatisfy(key -> assertThat(client.get(key).text()).isEqualTo(key));
+				.allSatisfy(key -> assertThat(client.get(key).text()).startsWith(key));
 			assertThat(this.deleted).as("deleted, at node %d", node)
 				.allSatisfy(key -> assertThat(client.get(key).status()).isEqualTo(404));
 		}

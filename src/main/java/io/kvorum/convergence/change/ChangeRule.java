@@ -73,31 +73,37 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 
 	/** The nodes that are not known to be closed, if that are too many to be synced. */
 	List<Member> toBeFenced() {
-		return unlessTolerated(before(), lacking(before(), seen -> seen.compareTo(Seen.CLOSED) >= 0));
+		return isDone() ? List.of()
+				: unlessTolerated(before(), lacking(before(), seen -> seen.compareTo(Seen.CLOSED) >= 0));
 	}
 
 	/** The nodes that are not known to be synced, if that are too many to be done. */
 	List<Member> toBeDone() {
-		return unlessTolerated(after(), lacking(after(), seen -> seen.compareTo(Seen.SYNCED) >= 0));
+		return isDone() ? List.of()
+				: unlessTolerated(after(), lacking(after(), seen -> seen.compareTo(Seen.SYNCED) >= 0));
 	}
 
 	/**
 	 * The nodes that this one has to compare itself with and has not, if that are too
-	 * many to have every acknowledged write.
+	 * many to have every acknowledged write. Once enough others have all of it, those
+	 * that are away are not waited for.
+	 * @param isAway whether a node is away, and was for so long that it need not be
+	 * waited for
 	 */
-	List<Member> toBeSynced(Predicate<Member> isCompared) {
-		List<Member> open = before().members()
-			.stream()
-			.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
-			.toList();
-		return unlessTolerated(before(), open);
+	List<Member> toBeSynced(Predicate<Member> isCompared, Predicate<Member> isAway) {
+		List<Member> open = unlessTolerated(before(),
+				before().members()
+					.stream()
+					.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
+					.toList());
+		return isDone() ? open.stream().filter(isAway.negate()).toList() : open;
 	}
 
 	/**
-	 * Whether another node knows that enough nodes are synced. Then this one need not be:
-	 * it is like any other replica that was away for a while.
+	 * Whether another node knows that enough nodes are synced. Then this one waits for
+	 * those only that can give it what it lacks.
 	 */
-	boolean isDone() {
+	private boolean isDone() {
 		return this.others.containsValue(Seen.DONE);
 	}
 

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.kvorum.clock.Deadline;
@@ -249,9 +250,6 @@ public final class Changeover {
 	}
 
 	private Mono<Void> advance(ChangeRule rule) {
-		if (this.state.step().isClosed() && this.state.step() != Step.DONE && rule.isDone()) {
-			return take(Step.DONE);
-		}
 		return switch (this.state.step()) {
 			case OPEN -> unlessWaiting(rule.toClose(), "to be in the change", this::close);
 			case CLOSED -> unlessWaiting(rule.toBeFenced(), "to refuse nodes that have the topology before",
@@ -292,7 +290,7 @@ public final class Changeover {
 			this.counts = true;
 			this.comparison.compareAnew();
 		}
-		List<Member> open = rule.toBeSynced(member -> this.comparison.isComparedAnew(member(member)));
+		List<Member> open = toBeSynced(rule, this.comparison::isComparedAnew);
 		return unlessWaiting(open, "to be compared with this node", () -> {
 			if (this.hasPromises) {
 				return take(Step.SYNCED);
@@ -303,13 +301,18 @@ public final class Changeover {
 				.filter(this.topology.parts().getFirst()::has)
 				.filter(this.comparison::isComparedAnew)
 				.toList();
-			List<Member> missing = rule.toBeSynced(member -> sources.contains(member(member)));
+			List<Member> missing = toBeSynced(rule, sources::contains);
 			return unlessWaiting(missing, "to give their promises",
 					() -> this.promises.copy(sources, true).then(Mono.fromRunnable(() -> {
 						this.hasPromises = true;
 						this.comparison.compareAnew();
 					})));
 		});
+	}
+
+	private List<Member> toBeSynced(ChangeRule rule, Predicate<Member> isSource) {
+		List<Member> away = this.others.stream().filter(this::isAwayForLong).map(Replica::member).toList();
+		return rule.toBeSynced(member -> isSource.test(member(member)), member -> away.contains(member(member)));
 	}
 
 	/** The member of the change that is this member of one of its topologies. */
