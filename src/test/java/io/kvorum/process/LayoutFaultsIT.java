@@ -194,9 +194,9 @@ class LayoutFaultsIT {
 		long[] sizes = sizes(asked);
 		long moved = this.cluster.movedBytes();
 		long applied = clients.now();
-		this.cluster.apply(asked, edit);
+		long number = this.cluster.apply(asked, edit);
 		String fault = meanwhile.run();
-		this.cluster.awaitStable(next, this.factor);
+		this.cluster.awaitStable(number, next, this.factor);
 		long stable = clients.now();
 		long movedUntilStable = this.cluster.movedBytes() - moved;
 		long needed = needed(before, this.cluster.topology(asked), sizes);

@@ -153,11 +153,17 @@ public final class LiveCluster {
 		this.running.remove(node);
 	}
 
-	/** Stages an edit of the nodes, JSON, and applies it. */
-	public void apply(int asked, String edit) {
+	/**
+	 * Stages an edit of the nodes, JSON, and applies it; returns the number of the layout
+	 * that was decided.
+	 */
+	public long apply(int asked, String edit) {
 		JsonNode staged = layout(client(asked).post("/actuator/layout", "{\"stage\":" + edit + "}"), 202);
-		layout(client(asked).post("/actuator/layout", "{\"apply\":%d}".formatted(staged.path("version").asLong())),
-				202);
+		return layout(
+				client(asked).post("/actuator/layout", "{\"apply\":%d}".formatted(staged.path("version").asLong())),
+				202)
+			.path("layout")
+			.asLong();
 	}
 
 	private static JsonNode layout(Answer answer, int status) {
@@ -188,15 +194,18 @@ public final class LiveCluster {
 				? layout(node).path("moving").path("step").asString("") : "stable";
 	}
 
-	/** Waits until these nodes are all, with this factor, and nothing changes. */
-	public void awaitStable(Collection<Integer> members, int factor) throws InterruptedException {
+	/**
+	 * Waits until these nodes are all, with this factor, and nothing changes.
+	 * @param change the number of the layout that was applied
+	 */
+	public void awaitStable(long change, Collection<Integer> members, int factor) throws InterruptedException {
 		List<String> expected = members.stream().map(this::address).sorted().toList();
 		Poll.until(() -> "the change is done: " + members.stream().map(this::topologyTold).toList(), DEADLINE,
 				() -> members.stream().map(this::topologyTold).allMatch(told -> {
 					List<String> nodes = new ArrayList<>();
 					told.path("nodes").forEach(node -> nodes.add(node.asString()));
-					return "stable".equals(told.path("state").asString("")) && expected.equals(nodes)
-							&& told.path("replicationFactor").asInt() == factor;
+					return told.path("layout").asLong() > change && "stable".equals(told.path("state").asString(""))
+							&& expected.equals(nodes) && told.path("replicationFactor").asInt() == factor;
 				}));
 	}
 
