@@ -158,7 +158,7 @@ class LayoutFaultsIT {
 			.collect(Collectors.joining(","));
 		List<Integer> all = Stream.concat(next.stream(), removed.stream()).toList();
 		change(name, "{\"add\":[%s],\"remove\":[%s],\"factor\":%d}".formatted(add, remove, this.factor), next, removed,
-				() -> make(fault, all, clients), clients);
+				number -> make(fault, number, all, clients), clients);
 	}
 
 	private String described(int node) {
@@ -182,7 +182,7 @@ class LayoutFaultsIT {
 		change("dead node %d replaced by %d".formatted(dead, by),
 				"{\"replace\":[{\"dead\":\"%s\",\"by\":\"%s\",\"zone\":\"%s\"}]}".formatted(this.cluster.address(dead),
 						this.cluster.address(by), zoneOf(by)),
-				Stream.concat(others.stream(), Stream.of(by)).toList(), List.of(), () -> "", clients);
+				Stream.concat(others.stream(), Stream.of(by)).toList(), List.of(), _ -> "", clients);
 	}
 
 	private void change(String name, String edit, List<Integer> next, List<Integer> removed, Meanwhile meanwhile,
@@ -195,7 +195,7 @@ class LayoutFaultsIT {
 		long moved = this.cluster.movedBytes();
 		long applied = clients.now();
 		long number = this.cluster.apply(asked, edit);
-		String fault = meanwhile.run();
+		String fault = meanwhile.run(number);
 		this.cluster.awaitStable(number, next, this.factor);
 		long stable = clients.now();
 		long movedUntilStable = this.cluster.movedBytes() - moved;
@@ -267,7 +267,8 @@ class LayoutFaultsIT {
 	}
 
 	/** Makes a fault in a step of the change; returns what was done. */
-	private String make(Fault fault, List<Integer> all, RecordedClients clients) throws InterruptedException {
+	private String make(Fault fault, long number, List<Integer> all, RecordedClients clients)
+			throws InterruptedException {
 		if (fault == Fault.NONE) {
 			return "";
 		}
@@ -275,9 +276,9 @@ class LayoutFaultsIT {
 		List<String> later = this.random.nextBoolean() ? List.of("closed", "synced", "done", "stable")
 				: List.of("open", "closed", "synced", "done", "stable");
 		Poll.until(() -> "a node is %s: ".formatted(later.getFirst()), LOAD_DEADLINE,
-				() -> all.stream().map(this.cluster::step).anyMatch(later::contains));
+				() -> all.stream().map(each -> this.cluster.step(each, number)).anyMatch(later::contains));
 		letRun(0, 1_500);
-		String step = this.cluster.step(node);
+		String step = this.cluster.step(node, number);
 		boolean isReady = this.cluster.client(node).isOk("/actuator/health/readiness");
 		long from = clients.now();
 		switch (fault) {
@@ -362,11 +363,11 @@ class LayoutFaultsIT {
 
 	}
 
-	/** What happens during a change; returns it in words. */
+	/** What happens during the change of this number; returns it in words. */
 	@FunctionalInterface
 	private interface Meanwhile {
 
-		String run() throws InterruptedException;
+		String run(long number) throws InterruptedException;
 
 	}
 

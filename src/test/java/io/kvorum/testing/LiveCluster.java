@@ -187,11 +187,23 @@ public final class LiveCluster {
 		return Topology.ofMembers(members, layout.path("factor").asInt());
 	}
 
-	/** The step of a node in the change, {@code stable} if it is in none. */
-	public String step(int node) {
+	/**
+	 * The step of a node in the change, {@code before} if it has not heard of it,
+	 * {@code stable} if it is through it.
+	 * @param change the number of the layout that was applied
+	 */
+	public String step(int node, long change) {
 		JsonNode topology = topologyTold(node);
-		return "moving".equals(topology.path("state").asString(""))
-				? layout(node).path("moving").path("step").asString("") : "stable";
+		if (topology.path("layout").asLong() < change) {
+			return "before";
+		}
+		if (!"moving".equals(topology.path("state").asString(""))) {
+			return "stable";
+		}
+		Answer answer = client(node).exchange("GET", "/actuator/layout");
+		// A new node is in no layout until its parts are made.
+		return (answer.status() == 200)
+				? JsonMapper.shared().readTree(answer.body()).path("moving").path("step").asString("") : "before";
 	}
 
 	/**
