@@ -536,6 +536,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		// The placement of many nodes with zones and weights takes seconds.
 		return Mono.fromCallable(() -> this.placements.apply(next.topology()))
 			.subscribeOn(Schedulers.boundedElastic())
+			.delayUntil(_ -> this.state.forgetOthers(next.topology()))
 			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
 					this.parts != null && this.state.withheldBecause() == null))
 			.publishOn(this.thread.scheduler())

@@ -73,7 +73,7 @@ final class ChangeSimulation {
 	/** The indexes of the nodes of the present topology. */
 	private List<Integer> present;
 
-	/** The indexes of the nodes that were removed: they do not come back. */
+	/** The indexes of the nodes that were removed, and do not come back. */
 	private final Set<Integer> removed = new HashSet<>();
 
 	/** The index of a node that died before the change under way; -1 for none. */
@@ -256,9 +256,16 @@ final class ChangeSimulation {
 					.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == layout.number()),
 				() -> {
 					nodesOf(leaving).stream().filter(SimulatedNode::isStarted).forEach(SimulatedNode::die);
+					nodesOf(leaving).stream().filter(_ -> this.chance.of(0.5)).forEach(this::comeBack);
 					work();
 					later(0.1, 20, this::change);
 				});
+	}
+
+	/** Has a node that has left be one that may be added, as an empty one. */
+	private void comeBack(SimulatedNode node) {
+		node.replaceDisk();
+		this.removed.remove(node.index());
 	}
 
 	private List<SimulatedNode> nodesOf(List<Integer> indexes) {

@@ -120,6 +120,11 @@ final class Convergence {
 				new Responder(this.index, this.index, placement, this.topology, this.node.member()));
 	}
 
+	/** Before another layout is taken. */
+	Mono<Void> forgetOthers(Layout next) {
+		return this.state.forgetOthers(next.topology());
+	}
+
 	/** Ends what runs, and goes on with another layout that the disk has. */
 	Convergence become(Layout layout, RendezvousPlacement placement, ChangeState change) {
 		this.running.dispose();

@@ -220,7 +220,7 @@ final class SimulatedNode {
 		this.isSettled = false;
 		ChangeState change = new ChangeState(next, new SimulatedRecord(this.disk), StoreSize.NONE);
 		BooleanSupplier life = life();
-		change.adopt(next.topology().member(addressOf()), mayVote()).subscribe(_ -> {
+		before.forgetOthers(next).then(change.adopt(next.topology().member(addressOf()), mayVote())).subscribe(_ -> {
 		}, error -> log("cannot take a layout: " + error.getMessage()), () -> {
 			if (life.getAsBoolean() && before == this.convergence) {
 				prepare(next, before, change);
@@ -323,6 +323,12 @@ final class SimulatedNode {
 		if (this.started) {
 			crash();
 		}
+	}
+
+	/** Of one that died: it may be started again, with an empty disk. */
+	void replaceDisk() {
+		this.disk.lose();
+		this.dead = false;
 	}
 
 	/** Crashes in the middle of a store phase, at times. */

@@ -15,6 +15,7 @@ import io.kvorum.storage.NodeRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -27,6 +28,9 @@ import reactor.core.publisher.Mono;
 final class KnownPeers {
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownPeers.class);
+
+	/** The record of a node whose disk does not count any more. */
+	private static final byte[] FORGOTTEN = new byte[0];
 
 	private final NodeRecord record;
 
@@ -55,16 +59,34 @@ final class KnownPeers {
 		this.isThere = isThere;
 	}
 
-	/** Changes the nodes; what is known of those that stay remains. */
+	/**
+	 * Changes the nodes; what is known of those that stay remains. A node that is being
+	 * added is a new one, even if another one had its address before.
+	 */
 	void become(Topology next, Member self) {
 		Map<Member, Peer> kept = new ConcurrentHashMap<>();
 		peers().forEach((member, peer) -> {
 			Member now = next.current(member);
-			if (now != null) {
+			if (now != null && stays(now, next)) {
 				kept.put(now, peer);
 			}
 		});
 		this.nodes = new Nodes(next, self, kept);
+	}
+
+	/**
+	 * Forgets the disks of nodes that do not stay, before this node takes a topology.
+	 * What one held of an earlier change is needed no more, nor is it what is added.
+	 */
+	Mono<Void> forget(Topology next) {
+		return Flux.fromStream(() -> Stream.concat(peers().keySet().stream(), next.members().stream()))
+			.filter(member -> !stays(member, next) && diskOf(member) != null)
+			.concatMap(member -> this.record.record(nameOf(member), FORGOTTEN))
+			.then();
+	}
+
+	private static boolean stays(Member member, Topology next) {
+		return next.parts().getFirst().has(member);
 	}
 
 	private Peer peer(Member member) {
@@ -160,7 +182,7 @@ final class KnownPeers {
 
 	private @Nullable Disk diskOf(Member other) {
 		byte[] recorded = this.record.recorded(nameOf(other));
-		return (recorded != null) ? Disk.of(recorded) : null;
+		return (recorded != null && recorded.length > 0) ? Disk.of(recorded) : null;
 	}
 
 	private Mono<Void> record(Member other, Disk disk) {

@@ -133,6 +133,14 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
+	 * Forgets the disks of nodes that do not stay. To be completed before this node takes
+	 * the topology: from then on a new node that loses its disk has lost something.
+	 */
+	public Mono<Void> forgetOthers(Topology next) {
+		return this.peers.forget(next);
+	}
+
+	/**
 	 * Records that the store belongs to this node, with the store open and before any
 	 * peer can ask. With the directory of another node this one would report what that
 	 * node acknowledged, and assign the same versions.
