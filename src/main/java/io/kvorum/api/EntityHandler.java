@@ -188,6 +188,9 @@ final class EntityHandler implements WebHandler {
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
+		if (live.expires()) {
+			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
+		}
 		noCache(exchange);
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}

@@ -2,14 +2,19 @@ package io.kvorum.api;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Folder;
+import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangePiece.Line;
 import io.kvorum.wire.Chunks;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -95,7 +100,8 @@ abstract sealed class RangeFormat {
 
 	/**
 	 * Encodes an entry as {@code <key>\n<value>} in a chunk of its own, as the protocol
-	 * requires. Only the chunks show where an entry ends.
+	 * requires. Only the chunks show where an entry ends. A line without a value is
+	 * {@code <key>\n}.
 	 */
 	private static final class Plain extends RangeFormat {
 
@@ -106,28 +112,31 @@ abstract sealed class RangeFormat {
 		@Override
 		ByteBuf encode(RangePiece piece) {
 			long most = 0;
-			for (Item item : piece.entries()) {
-				most += lengthOf(item) + Chunks.MAX_FRAME_BYTES;
+			for (Line line : piece.lines()) {
+				most += lengthOf(line) + Chunks.MAX_FRAME_BYTES;
 			}
 			byte[] bytes = new byte[Math.toIntExact(most)];
 			int at = 0;
-			for (Item item : piece.entries()) {
-				at = Chunks.begin(bytes, at, lengthOf(item));
-				at = copy(item, bytes, at);
+			for (Line line : piece.lines()) {
+				at = Chunks.begin(bytes, at, lengthOf(line));
+				at = copy(line, bytes, at);
 				at = Chunks.end(bytes, at);
 			}
 			return new Chunks(bytes, at);
 		}
 
-		private static int lengthOf(Item item) {
-			return item.key().bytes().length + 1 + item.live().value().length();
+		private static int lengthOf(Line line) {
+			return line.key().bytes().length + 1 + ((line instanceof Item item) ? item.live().value().length() : 0);
 		}
 
-		private static int copy(Item item, byte[] bytes, int at) {
-			byte[] key = item.key().bytes();
+		private static int copy(Line line, byte[] bytes, int at) {
+			byte[] key = line.key().bytes();
 			System.arraycopy(key, 0, bytes, at, key.length);
 			int valueAt = at + key.length + 1;
 			bytes[valueAt - 1] = '\n';
+			if (!(line instanceof Item item)) {
+				return valueAt;
+			}
 			Value value = item.live().value();
 			System.arraycopy(value.array(), value.offset(), bytes, valueAt, value.length());
 			return valueAt + value.length();
@@ -136,8 +145,8 @@ abstract sealed class RangeFormat {
 	}
 
 	/**
-	 * Encodes an entry as a JSON object on a line of its own. One more line says that the
-	 * answer is complete.
+	 * Encodes an entry, or a folder of them, as a JSON object on a line of its own. One
+	 * more line says that the answer is complete.
 	 */
 	private static final class Lines extends RangeFormat {
 
@@ -156,10 +165,17 @@ abstract sealed class RangeFormat {
 		ByteBuf encode(RangePiece piece) {
 			Bytes bytes = new Bytes(mostOf(piece));
 			try (JsonGenerator json = JSON.createGenerator(ObjectWriteContext.empty(), bytes)) {
-				for (Item item : piece.entries()) {
-					write(item, json);
+				for (Line line : piece.lines()) {
+					json.writeStartObject();
+					switch (line) {
+						case Item item -> write(item, json);
+						case Head head -> write(head, json);
+						case Folder folder -> json.writeStringProperty("prefix", text(folder.key()));
+					}
+					json.writeEndObject();
+					json.writeRaw('\n');
 				}
-				this.count += piece.entries().size();
+				this.count += piece.lines().size();
 				if (piece.last()) {
 					close(piece.next(), json);
 				}
@@ -173,9 +189,12 @@ abstract sealed class RangeFormat {
 		 */
 		private static int mostOf(RangePiece piece) {
 			long most = BESIDE_THE_ENTRIES_BYTES;
-			for (Item item : piece.entries()) {
-				most += 2L * item.key().bytes().length + item.live().contentType().length()
-						+ 4L * (item.live().value().length() / 3 + 1) + BESIDE_THE_ENTRIES_BYTES;
+			for (Line line : piece.lines()) {
+				most += 2L * line.key().bytes().length + BESIDE_THE_ENTRIES_BYTES + switch (line) {
+					case Item item -> item.live().contentType().length() + 4L * (item.live().value().length() / 3 + 1);
+					case Head head -> head.contentType().length();
+					case Folder _ -> 0;
+				};
 			}
 			return Math.toIntExact(most);
 		}
@@ -183,14 +202,23 @@ abstract sealed class RangeFormat {
 		private static void write(Item item, JsonGenerator json) {
 			Live live = item.live();
 			Value value = live.value();
-			json.writeStartObject();
-			json.writeStringProperty("id", text(item.key()));
-			json.writeStringProperty("version", live.identity().toHex());
-			json.writeStringProperty("contentType", live.contentType());
+			write(item.key(), live.identity(), live.contentType(), json);
 			json.writeName("value");
 			json.writeBinary(value.array(), value.offset(), value.length());
-			json.writeEndObject();
-			json.writeRaw('\n');
+		}
+
+		private static void write(Head head, JsonGenerator json) {
+			write(head.key(), head.identity(), head.contentType(), json);
+			json.writeNumberProperty("size", head.valueBytes());
+			if (head.expiresAtMillis() != Live.NEVER) {
+				json.writeStringProperty("expires", Instant.ofEpochMilli(head.expiresAtMillis()).toString());
+			}
+		}
+
+		private static void write(Key key, Version identity, String contentType, JsonGenerator json) {
+			json.writeStringProperty("id", text(key));
+			json.writeStringProperty("version", identity.toHex());
+			json.writeStringProperty("contentType", contentType);
 		}
 
 		private void close(@Nullable Key next, JsonGenerator json) {

@@ -8,6 +8,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.OutboundGate;
 import io.netty.handler.codec.http.HttpVersion;
@@ -108,7 +109,7 @@ final class RangeHandler implements WebHandler {
 			OperationObserver observer) {
 		ServerHttpRequest request = exchange.getRequest();
 		ServerHttpResponse response = exchange.getResponse();
-		RangeRequest asked = RangeRequest.parse(request.getURI().getRawQuery());
+		RangeQuery asked = RangeRequest.parse(request.getURI().getRawQuery());
 		caller.requireRange(asked.range());
 		RequestHeaders.checkRange(answer);
 		RangeFormat format = RangeFormat.of(request.getHeaders().getOrEmpty(HttpHeaders.ACCEPT));
@@ -117,9 +118,8 @@ final class RangeHandler implements WebHandler {
 		}
 		response.getHeaders().setContentType(format.mediaType());
 		response.getHeaders().setCacheControl("no-cache");
-		return Mono.using(() -> this.store.range(asked.scope(), asked.range(), asked.limit(), observer),
-				read -> write(read, () -> this.access.readmit(caller).requireRange(asked.range()), format,
-						gateOf(request), response),
+		return Mono.using(() -> this.store.range(asked, observer), read -> write(read,
+				() -> this.access.readmit(caller).requireRange(asked.range()), format, gateOf(request), response),
 				RangeCursor::close);
 	}
 

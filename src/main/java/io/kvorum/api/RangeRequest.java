@@ -3,44 +3,55 @@ package io.kvorum.api;
 import java.util.Arrays;
 import java.util.regex.Pattern;
 
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The parameters of a request to {@code /v0/entities}.
- *
- * @param range the keys
- * @param limit the most entries; {@link #NO_LIMIT} if there is none
- * @param scope the nodes to read
- */
-record RangeRequest(KeyRange range, long limit, RangeScope scope) {
-
-	static final long NO_LIMIT = Long.MAX_VALUE;
+/** Reads the parameters of a request to {@code /v0/entities}. */
+final class RangeRequest {
 
 	private static final Pattern NUMBER = Pattern.compile("[0-9]{1,18}");
+
+	private RangeRequest() {
+	}
 
 	/**
 	 * Parses a raw query string.
 	 * @throws ProblemException if a parameter is missing or not possible
 	 */
-	static RangeRequest parse(@Nullable String rawQuery) {
+	static RangeQuery parse(@Nullable String rawQuery) {
 		QueryParameters query = new QueryParameters(rawQuery);
-		byte[] start = query.bytes("start");
-		if (start == null || start.length == 0) {
-			throw ProblemException.badRequest("missing-start",
-					"The parameter 'start' is missing or empty. Name the first key: /v0/entities?start=<key>.");
+		byte[] prefix = query.bytes("prefix");
+		byte[] separator = query.bytes("separator");
+		String values = query.text("values");
+		boolean isListing = prefix != null || separator != null || values != null;
+		KeyRange range = range(query.bytes("start"), query.bytes("end"), isListing);
+		if (prefix != null) {
+			requireBound("prefix", prefix);
+			range = range.and(KeyRange.ofPrefix(prefix));
 		}
-		byte[] end = query.bytes("end");
-		if (end != null && Arrays.compareUnsigned(end, start) < 0) {
+		return new RangeQuery(scope(query.text("scope")), range, limit(query.text("limit")), hasValues(values),
+				(separator != null) ? folding((prefix != null) ? prefix : new byte[0], separator) : null);
+	}
+
+	private static KeyRange range(byte @Nullable [] start, byte @Nullable [] end, boolean isListing) {
+		if ((start == null && !isListing) || (start != null && start.length == 0)) {
+			throw ProblemException.badRequest("missing-start",
+					"The parameter 'start' is missing or empty. Name the first key: /v0/entities?start=<key>, or list keys: /v0/entities?prefix=<key>&values=false.");
+		}
+		byte[] first = (start != null) ? start : new byte[0];
+		if (end != null && Arrays.compareUnsigned(end, first) < 0) {
 			throw ProblemException.badRequest("bad-end",
 					"The parameter 'end' comes before 'start', in the order of their bytes. Leave it out for a range without an end.");
 		}
-		requireBound("start", start);
+		requireBound("start", first);
 		if (end != null) {
 			requireBound("end", end);
 		}
-		return new RangeRequest(KeyRange.of(start, end), limit(query.text("limit")), scope(query.text("scope")));
+		return KeyRange.of(first, end);
 	}
 
 	private static void requireBound(String name, byte[] bytes) {
@@ -51,9 +62,27 @@ record RangeRequest(KeyRange range, long limit, RangeScope scope) {
 		}
 	}
 
+	private static KeyFolding folding(byte[] prefix, byte[] separator) {
+		if (separator.length == 0 || separator.length > Key.MAX_LENGTH_BYTES) {
+			throw ProblemException.badRequest("bad-separator",
+					"The parameter 'separator' has 1 to %d bytes after decoding, such as 'separator=/'. Leave it out if no keys are to be folded."
+						.formatted(Key.MAX_LENGTH_BYTES));
+		}
+		return new KeyFolding(prefix, separator);
+	}
+
+	private static boolean hasValues(@Nullable String text) {
+		return switch (text) {
+			case null -> true;
+			case "true" -> true;
+			case "false" -> false;
+			default -> throw ProblemException.badRequest("bad-values", "The parameter 'values' is 'true' or 'false'.");
+		};
+	}
+
 	private static long limit(@Nullable String text) {
 		if (text == null) {
-			return NO_LIMIT;
+			return RangeQuery.NO_LIMIT;
 		}
 		if (!NUMBER.matcher(text).matches() || Long.parseLong(text) == 0) {
 			throw ProblemException.badRequest("bad-limit",

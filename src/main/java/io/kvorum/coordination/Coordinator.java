@@ -9,7 +9,6 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
@@ -21,7 +20,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.RangeCursor;
-import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.operation.WriteOptions;
@@ -214,10 +213,9 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	@Override
-	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+	public RangeCursor range(RangeQuery query, OperationObserver observer) {
 		this.view.serving();
-		return this.ranges.open(scope, range, limit, key -> get(key, policy().defaults(), OperationObserver.NONE),
-				observer);
+		return this.ranges.open(query, key -> get(key, policy().defaults(), OperationObserver.NONE), observer);
 	}
 
 	/**

@@ -14,6 +14,9 @@ public final class KeyRange {
 	/** The longest bound, in bytes: the successor of a longest key. */
 	public static final int MAX_BOUND_BYTES = Key.MAX_LENGTH_BYTES + 1;
 
+	/** Comes after all keys, which are well-formed UTF-8. */
+	private static final byte[] END = { (byte) 0xff };
+
 	private final byte[] start;
 
 	private final byte @Nullable [] end;
@@ -35,6 +38,25 @@ public final class KeyRange {
 			throw new IllegalArgumentException("a bound of a range has up to %d bytes".formatted(MAX_BOUND_BYTES));
 		}
 		return new KeyRange(start, end);
+	}
+
+	/** The keys that begin with a prefix, which must not be changed afterwards. */
+	public static KeyRange ofPrefix(byte[] prefix) {
+		return of(prefix, afterPrefix(prefix));
+	}
+
+	/** The first bound after all keys with a prefix; null if there is none. */
+	private static byte @Nullable [] afterPrefix(byte[] prefix) {
+		int length = prefix.length;
+		while (length > 0 && prefix[length - 1] == (byte) 0xff) {
+			length--;
+		}
+		if (length == 0) {
+			return null;
+		}
+		byte[] after = Arrays.copyOf(prefix, length);
+		after[length - 1]++;
+		return after;
 	}
 
 	/** All keys. */
@@ -62,6 +84,20 @@ public final class KeyRange {
 	public boolean contains(Key key) {
 		return Arrays.compareUnsigned(this.start, key.bytes()) <= 0
 				&& (this.end == null || Arrays.compareUnsigned(key.bytes(), this.end) < 0);
+	}
+
+	/** The keys that are in both ranges. */
+	public KeyRange and(KeyRange other) {
+		byte[] later = (Arrays.compareUnsigned(this.start, other.start) >= 0) ? this.start : other.start;
+		boolean isOtherFirst = this.end == null
+				|| (other.end != null && Arrays.compareUnsigned(other.end, this.end) < 0);
+		return new KeyRange(later, isOtherFirst ? other.end : this.end);
+	}
+
+	/** The rest of this range after all keys with a prefix. */
+	public KeyRange afterAll(byte[] prefix) {
+		byte[] after = afterPrefix(prefix);
+		return and(new KeyRange((after != null) ? after : END, null));
 	}
 
 	/** The rest of this range after one of its keys. */

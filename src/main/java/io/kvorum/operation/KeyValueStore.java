@@ -71,9 +71,8 @@ public interface KeyValueStore {
 
 	/**
 	 * Opens a range of keys. The caller closes the cursor and uses it on one executor.
-	 * @param limit the most entries to return, 1 or more
 	 * @throws OperationFailedException if too many ranges are open; nothing was done
 	 */
-	RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer);
+	RangeCursor range(RangeQuery query, OperationObserver observer);
 
 }

@@ -1,19 +1,29 @@
 package io.kvorum.range;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import java.util.function.IntSupplier;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Folder;
+import io.kvorum.operation.RangePiece.Line;
+import io.kvorum.operation.RangeQuery;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A range that goes on when the nodes change. Its next piece is then that of another
- * {@link RangeRead}, of the nodes as they are now, which begins after the last key that
- * was returned. On the nodes from before it could miss what was moved since.
+ * A range that goes on when the nodes change, and in which keys are folded. Its next
+ * piece may be that of another {@link RangeRead}, which begins after the last key that
+ * was returned: of the nodes as they are now, as on those from before it could miss what
+ * was moved since; or behind a folder, whose keys need not be read.
  */
 final class LiveRange implements RangeCursor {
+
+	private final RangeQuery query;
 
 	private final Opening opening;
 
@@ -21,7 +31,14 @@ final class LiveRange implements RangeCursor {
 
 	private KeyRange rest;
 
+	/** The lines that may still be returned. */
 	private long remaining;
+
+	/** The last line, if it is a folder: further keys in it are left out. */
+	private @Nullable Key folder;
+
+	/** Whether all of the last piece was in that folder. */
+	private boolean isInFolder;
 
 	private Opened opened;
 
@@ -31,12 +48,13 @@ final class LiveRange implements RangeCursor {
 	 * Opens a range.
 	 * @param view the number of changes of the nodes so far
 	 */
-	LiveRange(KeyRange range, long limit, Opening opening, IntSupplier view) {
-		this.rest = range;
-		this.remaining = limit;
+	LiveRange(RangeQuery query, Opening opening, IntSupplier view) {
+		this.query = query;
+		this.rest = query.range();
+		this.remaining = query.limit();
 		this.opening = opening;
 		this.view = view;
-		this.opened = opening.open(range, limit, false);
+		this.opened = open(false);
 	}
 
 	/**
@@ -47,7 +65,7 @@ final class LiveRange implements RangeCursor {
 	@FunctionalInterface
 	interface Opening {
 
-		Opened open(KeyRange rest, long limit, boolean isUnderWay);
+		Opened open(RangeQuery rest, boolean isUnderWay);
 
 	}
 
@@ -55,25 +73,53 @@ final class LiveRange implements RangeCursor {
 	record Opened(int view, RangeRead read) {
 	}
 
+	/** How many keys make up the lines is not known if keys are folded. */
+	private Opened open(boolean isUnderWay) {
+		long most = (this.query.folding() != null) ? RangeQuery.NO_LIMIT : this.remaining;
+		return this.opening.open(this.query.of(this.rest, most), isUnderWay);
+	}
+
 	@Override
 	public Mono<RangePiece> next() {
 		return Mono.defer(() -> {
-			if (this.opened.view != this.view.getAsInt() && !this.closed) {
+			if (!this.closed && (this.isInFolder || this.opened.view != this.view.getAsInt())) {
+				if (this.folder != null) {
+					this.rest = this.rest.afterAll(this.folder.bytes());
+				}
 				RangeRead before = this.opened.read;
 				before.free();
-				this.opened = this.opening.open(this.rest, this.remaining, true);
+				this.opened = open(true);
 				this.opened.read.takeOver(before);
 			}
-			return this.opened.read.next().doOnNext(this::returned);
+			return this.opened.read.next().map(this::folded);
 		});
 	}
 
-	private void returned(RangePiece piece) {
-		if (!piece.entries().isEmpty()) {
-			Key last = piece.entries().getLast().key();
-			this.rest = this.rest.after(last.bytes());
-			this.remaining -= piece.entries().size();
+	private RangePiece folded(RangePiece piece) {
+		if (piece.lines().isEmpty()) {
+			return piece;
 		}
+		this.rest = this.rest.after(piece.lines().getLast().key().bytes());
+		if (this.query.folding() == null) {
+			this.remaining -= piece.lines().size();
+			return piece;
+		}
+		List<Line> lines = new ArrayList<>();
+		for (Line line : piece.lines()) {
+			Key in = this.query.folding().folderOf(line.key());
+			if (in != null && Objects.equals(in, this.folder)) {
+				continue;
+			}
+			if (this.remaining == 0) {
+				this.opened.read.complete();
+				return new RangePiece(lines, true, line.key());
+			}
+			this.folder = in;
+			this.remaining--;
+			lines.add((in != null) ? new Folder(in) : line);
+		}
+		this.isInFolder = lines.isEmpty() && !piece.last();
+		return new RangePiece(lines, piece.last(), piece.next());
 	}
 
 	@Override

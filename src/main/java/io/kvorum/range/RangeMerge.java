@@ -11,6 +11,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.storage.Page;
 import org.jspecify.annotations.Nullable;
 
@@ -208,6 +209,9 @@ final class RangeMerge {
 		if (!newest.isVisibleAt(now)) {
 			return null;
 		}
+		if (newest.isHead()) {
+			return new Bare(Head.of(key, (Live) newest.entry(), newest.lengthBehindHead()));
+		}
 		if (!newest.isLarge()) {
 			return new Whole(key, (Live) newest.entry());
 		}
@@ -228,6 +232,16 @@ final class RangeMerge {
 
 	/** An entry whose value was in a page. */
 	record Whole(Key key, Live live) implements Merged {
+	}
+
+	/** An entry whose value is not wanted. */
+	record Bare(Head head) implements Merged {
+
+		@Override
+		public Key key() {
+			return this.head.key();
+		}
+
 	}
 
 	/**

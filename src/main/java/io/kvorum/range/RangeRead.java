@@ -17,13 +17,16 @@ import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeOutcome;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.operation.RangePiece.Item;
-import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.RangePiece.Line;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.quorum.Tally;
+import io.kvorum.range.RangeMerge.Bare;
 import io.kvorum.range.RangeMerge.Large;
 import io.kvorum.range.RangeMerge.Merged;
 import io.kvorum.range.RangeMerge.Unsettled;
@@ -69,6 +72,9 @@ public final class RangeRead implements RangeCursor {
 	/** The time after which a replica that has failed is asked again. */
 	private static final Duration ASK_AGAIN_INTERVAL = Duration.ofSeconds(1);
 
+	/** What a line without a value takes beside its key, about. */
+	private static final int HEAD_BYTES = 128;
+
 	/** The factor by which each further page of a range with a limit is longer. */
 	private static final int PAGE_GROWTH = 4;
 
@@ -78,7 +84,7 @@ public final class RangeRead implements RangeCursor {
 	private static final Failed NOT_THERE = Failed.notDone(Reason.UNREADABLE,
 			"the replica has lost an entry that it had shown");
 
-	private final RangeScope scope;
+	private final RangeQuery query;
 
 	private final ReplicaSet replicas;
 
@@ -131,7 +137,7 @@ public final class RangeRead implements RangeCursor {
 	private long remaining;
 
 	/** The entries of the next piece, so far. */
-	private List<Item> entries = new ArrayList<>();
+	private List<Line> lines = new ArrayList<>();
 
 	private long pieceBytes;
 
@@ -161,28 +167,26 @@ public final class RangeRead implements RangeCursor {
 	private boolean isHandedOver;
 
 	/**
-	 * Creates a range.
-	 * @param limit the most entries to return
+	 * Creates a range, in which nothing is folded.
 	 * @param required how many of the replicas must take part
 	 * @param majority how many of them must show the same entry under a ballot
 	 * @param read reads a key by itself
 	 * @param observer observes the range
 	 * @param onClose called once
 	 */
-	RangeRead(RangeScope scope, KeyRange range, long limit, ReplicaSet replicas, int required, int majority,
-			Function<Key, Mono<Live>> read, RangeSettings settings, TimeSource time, RangeEvents events,
-			OperationObserver observer, Runnable onClose) {
-		this.scope = scope;
+	RangeRead(RangeQuery query, ReplicaSet replicas, int required, int majority, Function<Key, Mono<Live>> read,
+			RangeSettings settings, TimeSource time, RangeEvents events, OperationObserver observer, Runnable onClose) {
+		this.query = query;
 		this.replicas = replicas;
 		this.required = required;
-		this.merge = new RangeMerge(range, replicas.size(), required, majority);
+		this.merge = new RangeMerge(query.range(), replicas.size(), required, majority);
 		this.read = read;
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
 		this.observer = observer;
 		this.onClose = onClose;
-		this.remaining = limit;
+		this.remaining = query.limit();
 		this.calls = new ReplicaCall[replicas.size()];
 		this.failures = new Failed[replicas.size()];
 		this.againNanos = new long[replicas.size()];
@@ -191,7 +195,7 @@ public final class RangeRead implements RangeCursor {
 		this.hasFailedAhead = new boolean[replicas.size()];
 		this.pageItems = new long[replicas.size()];
 		// With a limit, one more: the answer says whether there are more entries.
-		Arrays.fill(this.pageItems, Math.min(limit, Integer.MAX_VALUE - 1) + 1);
+		Arrays.fill(this.pageItems, Math.min(query.limit(), Integer.MAX_VALUE - 1) + 1);
 		this.startedNanos = time.nanos();
 	}
 
@@ -236,19 +240,19 @@ public final class RangeRead implements RangeCursor {
 			endBroken();
 			return;
 		}
-		if (this.broken != null && this.entries.isEmpty()) {
+		if (this.broken != null && this.lines.isEmpty()) {
 			fail(this.broken);
 			return;
 		}
 		boolean last = this.single == null && (this.next != null || this.merge.isAtEnd());
-		if (last || !this.entries.isEmpty()) {
+		if (last || !this.lines.isEmpty()) {
 			emit(last);
 		}
 	}
 
 	/** Returns what was merged and fails at the next piece, or at once without any. */
 	private void endBroken() {
-		if (this.entries.isEmpty()) {
+		if (this.lines.isEmpty()) {
 			fail(tooFew());
 		}
 		else {
@@ -297,11 +301,16 @@ public final class RangeRead implements RangeCursor {
 	 */
 	private Page.Limit pageLimit(int position) {
 		if (!this.merge.isPresent(position)) {
-			return Page.Limit.of(this.settings.pageBytes(), 1);
+			return limitOf(1);
 		}
 		long items = this.pageItems[position];
 		this.pageItems[position] = Math.min(PAGE_GROWTH * items, Integer.MAX_VALUE);
-		return Page.Limit.of(this.settings.pageBytes(), (int) items);
+		return limitOf((int) items);
+	}
+
+	private Page.Limit limitOf(int items) {
+		int bytes = this.settings.pageBytes();
+		return this.query.hasValues() ? Page.Limit.of(bytes, items) : Page.Limit.ofHeads(bytes, items);
 	}
 
 	/** Moves merged entries to the piece. */
@@ -317,6 +326,7 @@ public final class RangeRead implements RangeCursor {
 			}
 			switch (merged) {
 				case Whole whole -> add(whole.key(), whole.live());
+				case Bare bare -> add(bare.head(), HEAD_BYTES);
 				case Large it -> {
 					LargeCall call = new LargeCall(it);
 					this.single = call;
@@ -332,18 +342,28 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	private void add(Key key, Live live) {
-		this.entries.add(new Item(key, live));
-		this.pieceBytes += key.bytes().length + live.value().length();
+		int valueBytes = live.value().length();
+		if (this.query.hasValues()) {
+			add(new Item(key, live), valueBytes);
+		}
+		else {
+			add(Head.of(key, live, valueBytes), HEAD_BYTES);
+		}
+	}
+
+	private void add(Line line, int bytes) {
+		this.lines.add(line);
+		this.pieceBytes += line.key().bytes().length + bytes;
 		this.remaining--;
 	}
 
 	private void emit(boolean last) {
 		MonoSink<RangePiece> sink = this.waiting;
 		if (sink != null) {
-			RangePiece piece = new RangePiece(this.entries, last, this.next);
-			this.events.returned(this.entries.size(), this.pieceBytes);
+			RangePiece piece = new RangePiece(this.lines, last, this.next);
+			this.events.returned(this.lines.size(), this.pieceBytes);
 			this.waiting = null;
-			this.entries = new ArrayList<>();
+			this.lines = new ArrayList<>();
 			this.pieceBytes = 0;
 			this.hasEmitted = true;
 			if (last) {
@@ -401,7 +421,7 @@ public final class RangeRead implements RangeCursor {
 		if (!this.isHandedOver) {
 			this.isHandedOver = true;
 			RangeOutcome how = (this.outcome != null) ? this.outcome : RangeOutcome.CANCELLED;
-			this.events.ended(this.scope, how, this.time.nanos() - this.startedNanos);
+			this.events.ended(this.query.scope(), how, this.time.nanos() - this.startedNanos);
 			this.observer.ended(how);
 		}
 	}
@@ -414,6 +434,11 @@ public final class RangeRead implements RangeCursor {
 		this.startedNanos = before.startedNanos;
 		this.hasEmitted = before.hasEmitted;
 		before.isHandedOver = true;
+	}
+
+	/** The limit is reached by what was returned, with some of it folded. */
+	void complete() {
+		this.outcome = RangeOutcome.COMPLETE;
 	}
 
 	/** Ends all calls and frees the memory. */

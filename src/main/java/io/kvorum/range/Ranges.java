@@ -10,11 +10,11 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
@@ -68,22 +68,20 @@ public final class Ranges {
 
 	/**
 	 * Opens a range.
-	 * @param limit the most entries to return, 1 or more
 	 * @param read reads a key by itself, linearizable
 	 * @throws OperationFailedException if too many ranges are open; nothing was done
 	 */
-	public RangeCursor open(RangeScope scope, KeyRange range, long limit, Function<Key, Mono<Live>> read,
-			OperationObserver observer) {
-		LiveRange opened = new LiveRange(range, limit,
-				(from, most, isUnderWay) -> open(this.view, scope, from, most, isUnderWay, read, observer),
+	public RangeCursor open(RangeQuery query, Function<Key, Mono<Live>> read, OperationObserver observer) {
+		LiveRange opened = new LiveRange(query, (rest, isUnderWay) -> open(this.view, rest, isUnderWay, read, observer),
 				() -> this.view.number);
-		observer.began(scope);
-		this.events.began(scope);
+		observer.began(query.scope());
+		this.events.began(query.scope());
 		return opened;
 	}
 
-	private LiveRange.Opened open(View now, RangeScope scope, KeyRange range, long limit, boolean isUnderWay,
-			Function<Key, Mono<Live>> read, OperationObserver observer) {
+	private LiveRange.Opened open(View now, RangeQuery query, boolean isUnderWay, Function<Key, Mono<Live>> read,
+			OperationObserver observer) {
+		RangeScope scope = query.scope();
 		ReplicaSet asked = ReplicaSet.of(now.membersOf(scope), now.requiredOf(scope), now.replicas);
 		long bytes = this.settings.bytesOf(asked.size());
 		try {
@@ -93,7 +91,7 @@ public final class Ranges {
 			this.events.refused(scope);
 			throw ex;
 		}
-		return new LiveRange.Opened(now.number, new RangeRead(scope, range, limit, asked, now.requiredOf(scope),
+		return new LiveRange.Opened(now.number, new RangeRead(query, asked, now.requiredOf(scope),
 				now.majorityOf(scope), read, this.settings, this.time, this.events, observer, () -> giveBack(bytes)));
 	}
 

@@ -46,6 +46,9 @@ public final class EntryFormat {
 	/** The length of the part of an entry that {@link #isVisibleAt} needs, in bytes. */
 	public static final int EXPIRY_END = COPIES_END + Long.BYTES;
 
+	/** The most bytes of an entry before its value. */
+	static final int MAX_HEAD_BYTES = EXPIRY_END + LineageFormat.MAX_BYTES + 1 + Entry.MAX_CONTENT_TYPE_BYTES;
+
 	/** The first byte of an entry in this format. */
 	static final byte FORMAT = 2;
 
@@ -260,6 +263,27 @@ public final class EntryFormat {
 		String type = (length == 0) ? DEFAULT_TYPE : new String(bytes, typeAt + 1, length, StandardCharsets.ISO_8859_1);
 		return new Live(version, copies, expiresAtMillis(bytes, from), type,
 				Value.slice(bytes, typeAt + 1 + length, to), lineage);
+	}
+
+	/**
+	 * The length of the entry that begins there, up to its value. It exceeds the bytes up
+	 * to {@code to} if that is not all there.
+	 */
+	static int headLength(byte[] bytes, int from, int to) {
+		if (to - from < COPIES_END) {
+			return COPIES_END;
+		}
+		int at = lineageAt(bytes, from);
+		if (isFlagged(bytes, from, LINEAGE)) {
+			if (to - at < Short.BYTES) {
+				return at + Short.BYTES - from;
+			}
+			at += LineageFormat.bytes(bytes, at);
+		}
+		if (isFlagged(bytes, from, TOMBSTONE)) {
+			return at - from;
+		}
+		return at + 1 + ((at < to) ? bytes[at] & 0xff : 0) - from;
 	}
 
 	private static boolean isFlagged(byte[] bytes, int from, int flag) {

@@ -37,6 +37,9 @@ final class LineageFormat {
 
 	private static final int ANCESTORS = Short.BYTES + VERSION_BYTES;
 
+	/** The length of the longest lineage. */
+	static final int MAX_BYTES = ANCESTORS + 2 * COUNT * VERSION_BYTES;
+
 	private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
 	private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);

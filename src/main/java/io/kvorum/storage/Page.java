@@ -26,10 +26,17 @@ import io.kvorum.kv.Version;
  * An entry that is longer than the limit is <b>large</b>. A page has only its first
  * {@value EntryFormat#EXPIRY_END} bytes, and its length as a negative number; it has to
  * be read by itself. So the size of a page is bounded, however large the values are.
+ * <p>
+ * A page of <b>heads</b> has each entry up to its value. The highest bit of the key's
+ * length says so, and the length of the whole entry is a negative number, too.
  */
 public final class Page {
 
 	private static final int ITEM_HEAD = Short.BYTES + Integer.BYTES;
+
+	private static final int KEY_LENGTH = 0x7fff;
+
+	private static final int HEAD_FLAG = 0x8000;
 
 	/** The largest part of an item before its entry. */
 	private static final int MAX_HEAD_BYTES = ITEM_HEAD + Key.MAX_LENGTH_BYTES;
@@ -81,10 +88,11 @@ public final class Page {
 			int keyFrom = at + ITEM_HEAD;
 			require(keyFrom <= bytes.length, at);
 			int keyTo = keyFrom + keyLength(bytes, at);
-			int entryLength = entryLength(bytes, at);
-			require(keyTo <= bytes.length - kept(entryLength), at);
-			int entryTo = keyTo + kept(entryLength);
-			EntryFormat.convertFormat1(bytes, keyFrom, keyTo, bytes, keyTo, entryTo, entryLength < 0, factor);
+			int kept = kept(bytes, at, keyTo);
+			require(keyTo <= bytes.length - kept, at);
+			int entryTo = keyTo + kept;
+			EntryFormat.convertFormat1(bytes, keyFrom, keyTo, bytes, keyTo, entryTo, entryLength(bytes, at) < 0,
+					factor);
 			at = entryTo;
 		}
 		return of(bytes, last);
@@ -105,11 +113,12 @@ public final class Page {
 			keyFrom = at + ITEM_HEAD;
 			require(keyFrom <= bytes.length, at);
 			keyTo = keyFrom + keyLength(bytes, at);
-			int entryLength = entryLength(bytes, at);
-			require(keyTo <= bytes.length - kept(entryLength) && keyTo - keyFrom <= Key.MAX_LENGTH_BYTES, at);
-			EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, keyTo + kept(entryLength), entryLength < 0);
+			require(keyTo - keyFrom <= Key.MAX_LENGTH_BYTES, at);
+			int kept = kept(bytes, at, keyTo);
+			require(keyTo <= bytes.length - kept, at);
+			EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, keyTo + kept, entryLength(bytes, at) < 0);
 			require(Arrays.compareUnsigned(bytes, previousFrom, previousTo, bytes, keyFrom, keyTo) < 0, at);
-			at = keyTo + kept(entryLength);
+			at = keyTo + kept;
 		}
 		return new Page(bytes, bytes.length, keyFrom, keyTo, last);
 	}
@@ -121,16 +130,25 @@ public final class Page {
 	}
 
 	private static int keyLength(byte[] bytes, int at) {
-		return (short) SHORT.get(bytes, at) & 0xffff;
+		return (short) SHORT.get(bytes, at) & KEY_LENGTH;
+	}
+
+	private static boolean isHead(byte[] bytes, int at) {
+		return ((short) SHORT.get(bytes, at) & HEAD_FLAG) != 0;
 	}
 
 	private static int entryLength(byte[] bytes, int at) {
 		return (int) INT.get(bytes, at + Short.BYTES);
 	}
 
-	/** The bytes of an entry that a page has. */
-	private static int kept(int entryLength) {
-		return (entryLength < 0) ? EntryFormat.EXPIRY_END : entryLength;
+	/** The bytes that a page has of the entry of an item. */
+	private static int kept(byte[] bytes, int at, int entryFrom) {
+		int entryLength = entryLength(bytes, at);
+		if (entryLength >= 0) {
+			require(!isHead(bytes, at), at);
+			return entryLength;
+		}
+		return isHead(bytes, at) ? EntryFormat.headLength(bytes, entryFrom, bytes.length) : EntryFormat.EXPIRY_END;
 	}
 
 	/** Whether the range has no entries after this page. */
@@ -233,8 +251,9 @@ public final class Page {
 
 	/**
 	 * The limits of a page: the bytes after which no further item begins, and the most
-	 * items. Entries longer than {@code entryBytes} are large. A page also ends when its
-	 * large entries, at whole length, make up {@value #PASSED_OVER} times its bytes.
+	 * items. Entries longer than {@code entryBytes} are large; with {@value #HEADS_ONLY}
+	 * it is a page of heads. A page also ends when its entries that are not whole make up
+	 * {@value #PASSED_OVER} times its bytes, at whole length.
 	 */
 	public record Limit(int bytes, int items, int entryBytes) {
 
@@ -246,8 +265,11 @@ public final class Page {
 
 		private static final int PASSED_OVER = 16;
 
+		private static final int HEADS_ONLY = 0;
+
 		public Limit {
-			if (bytes < 1 || bytes > MAX_BYTES || items < 1 || entryBytes < EntryFormat.EXPIRY_END) {
+			if (bytes < 1 || bytes > MAX_BYTES || items < 1
+					|| (entryBytes < EntryFormat.EXPIRY_END && entryBytes != HEADS_ONLY)) {
 				throw new IllegalArgumentException(
 						"a page of %d bytes and %d items with entries of %d".formatted(bytes, items, entryBytes));
 			}
@@ -258,9 +280,18 @@ public final class Page {
 			return new Limit(bytes, items, USUAL_ENTRY_BYTES);
 		}
 
+		/** The limit of a page of a range without values. */
+		public static Limit ofHeads(int bytes, int items) {
+			return new Limit(bytes, items, HEADS_ONLY);
+		}
+
 		/** The limit for a page with one entry, of any length. */
 		public static Limit ofWhole() {
 			return new Limit(1, 1, Integer.MAX_VALUE);
+		}
+
+		boolean isHeadsOnly() {
+			return this.entryBytes == HEADS_ONLY;
 		}
 
 		boolean isReached(int length, int count, long passed) {
@@ -280,6 +311,8 @@ public final class Page {
 
 		private int entryLength;
 
+		private boolean isHead;
+
 		private Cursor() {
 		}
 
@@ -292,7 +325,8 @@ public final class Page {
 			this.entryLength = Page.entryLength(Page.this.bytes, at);
 			this.keyFrom = at + ITEM_HEAD;
 			this.keyTo = this.keyFrom + keyLength(Page.this.bytes, at);
-			this.entryTo = this.keyTo + kept(this.entryLength);
+			this.entryTo = this.keyTo + kept(Page.this.bytes, at, this.keyTo);
+			this.isHead = Page.isHead(Page.this.bytes, at);
 			return true;
 		}
 
@@ -337,7 +371,17 @@ public final class Page {
 
 		/** Whether the entry has to be read by itself. */
 		public boolean isLarge() {
-			return this.entryLength < 0;
+			return this.entryLength < 0 && !this.isHead;
+		}
+
+		/** Whether the page has the entry up to its value only. */
+		public boolean isHead() {
+			return this.isHead;
+		}
+
+		/** The length of the value that is not in a page of heads. */
+		public int lengthBehindHead() {
+			return entryLength() - (this.entryTo - this.keyTo);
 		}
 
 		/** The length of the whole entry, even if it is large. */
@@ -350,7 +394,10 @@ public final class Page {
 			return EntryFormat.expiresAtMillis(Page.this.bytes, this.keyTo);
 		}
 
-		/** The entry, unless it is large. Its value is a slice of the page. */
+		/**
+		 * The entry, unless it is large. Its value is a slice of the page, and empty if
+		 * the page has the head only.
+		 */
 		public Entry entry() {
 			return EntryFormat.decodeChecked(Page.this.bytes, this.keyTo, this.entryTo);
 		}
@@ -419,6 +466,13 @@ public final class Page {
 			return this.bytes;
 		}
 
+		/**
+		 * The room for an entry that is not longer than usual, as far as it is needed.
+		 */
+		public int usualRoom() {
+			return this.limit.isHeadsOnly() ? EntryFormat.MAX_HEAD_BYTES : Limit.USUAL_ENTRY_BYTES;
+		}
+
 		/** The offset of the next key in {@link #room(int)}. */
 		public int offset() {
 			return this.length + ITEM_HEAD;
@@ -439,16 +493,28 @@ public final class Page {
 			boolean large = isLarge(entryLength);
 			int keyFrom = offset();
 			int keyTo = keyFrom + keyLength;
-			int entryTo = keyTo + (large ? EntryFormat.EXPIRY_END : entryLength);
+			int entryTo = keyTo + kept(keyTo, entryLength);
 			EntryFormat.convertFormat1(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large, this.factor);
 			EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large);
-			SHORT.set(this.bytes, this.length, (short) keyLength);
+			SHORT.set(this.bytes, this.length, (short) (this.limit.isHeadsOnly() ? keyLength | HEAD_FLAG : keyLength));
 			INT.set(this.bytes, this.length + Short.BYTES, large ? -entryLength : entryLength);
 			this.length = entryTo;
 			this.lastKeyFrom = keyFrom;
 			this.lastKeyTo = keyTo;
 			this.passed += large ? entryLength : 0;
 			this.items++;
+		}
+
+		private int kept(int entryFrom, int entryLength) {
+			if (this.limit.isHeadsOnly()) {
+				int to = Math.min(entryFrom + entryLength, this.bytes.length);
+				int headLength = EntryFormat.headLength(this.bytes, entryFrom, to);
+				if (headLength > to - entryFrom) {
+					throw new DamagedEntryException("it ends before its value");
+				}
+				return headLength;
+			}
+			return isLarge(entryLength) ? EntryFormat.EXPIRY_END : entryLength;
 		}
 
 		/** Adds an entry. */

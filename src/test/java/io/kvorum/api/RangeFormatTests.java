@@ -14,6 +14,9 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Line;
+import io.kvorum.operation.RangePiece.Folder;
+import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
@@ -138,6 +141,32 @@ class RangeFormatTests {
 	}
 
 	@Test
+	void aLineWithoutAValueIsAKeyAndALineFeed() {
+		Head head = new Head(Generator.key("key"), VERSION, "text/plain", 1_000, Live.NEVER);
+		RangePiece piece = new RangePiece(List.of(head, new Folder(Generator.key("a/"))), false, null);
+
+		assertThat(encoded(format(PLAIN), piece)).asString(StandardCharsets.ISO_8859_1)
+			.isEqualTo(String.join("\r\n", "4", "key\n", "3", "a/\n", ""));
+	}
+
+	@Test
+	void aLineWithoutAValueSaysHowLongThatIsAndWhenItExpires() {
+		RangePiece piece = new RangePiece(
+				List.of(new Head(Generator.key("key"), VERSION, "text/plain", 1_000, Live.NEVER),
+						new Head(Generator.key("key 2"), VERSION, "text/plain", 0, 1_700_000_000_123L),
+						new Folder(Generator.key("\u00fc\"/")),
+						new Item(Generator.key("v"), Generator.live(VERSION, "ab", 1_700_000_000_000L))),
+				true, null);
+
+		assertThat(lines(format(LINES), piece)).containsExactly(
+				"{\"id\":\"key\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"size\":1000}",
+				"{\"id\":\"key 2\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"size\":0,\"expires\":\"2023-11-14T22:13:20.123Z\"}",
+				"{\"prefix\":\"\u00fc\\\"/\"}",
+				"{\"id\":\"v\",\"version\":\"018bcfe568000007fedcba9876543210\",\"contentType\":\"text/plain\",\"value\":\"YWI=\"}",
+				"{\"end\":true,\"count\":4}");
+	}
+
+	@Test
 	void aPieceWithoutEntriesIsNoChunkWhichWouldEndTheAnswer() {
 		assertThat(encoded(format(PLAIN), piece())).isEmpty();
 		assertThat(encoded(format(PLAIN), new RangePiece(List.of(), true, null))).isEmpty();
@@ -163,7 +192,7 @@ class RangeFormatTests {
 			Value value = Value.slice(around, from, from + random.below(around.length - from + 1));
 			items.add(new Item(random.key(), new Live(random.version(), 1, Live.NEVER, "x/y", value)));
 		}
-		byte[] bytes = encoded(format(PLAIN), new RangePiece(items, false, null));
+		byte[] bytes = encoded(format(PLAIN), new RangePiece(List.copyOf(items), false, null));
 		int at = 0;
 		for (Item item : items) {
 			int line = at;

@@ -2,8 +2,12 @@ package io.kvorum.api;
 
 import java.nio.charset.StandardCharsets;
 
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
+import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,12 +36,33 @@ class RangeRequestTests {
 					"start=%C3%A9&end=%F0%9F%98%80, \u00e9, \uD83D\uDE00, none, CLUSTER",
 					"start=a&others=ignored, a, none, none, CLUSTER", "start=~, ~, none, none, CLUSTER" })
 	void whatIsAskedFor(String query, String start, @Nullable String end, @Nullable Long limit, RangeScope scope) {
-		RangeRequest request = RangeRequest.parse(query);
+		RangeQuery request = RangeRequest.parse(query);
 
 		assertThat(text(request.range().start())).isEqualTo(start);
 		assertThat(text(request.range().end())).isEqualTo(end);
-		assertThat(request.limit()).isEqualTo((limit != null) ? limit : RangeRequest.NO_LIMIT);
+		assertThat(request.limit()).isEqualTo((limit != null) ? limit : RangeQuery.NO_LIMIT);
 		assertThat(request.scope()).isEqualTo(scope);
+	}
+
+	@ParameterizedTest
+	@CsvSource(nullValues = "none",
+			value = { "prefix=a/, a/, a0, true, none", "prefix=, '', none, true, none",
+					"values=false, '', none, false, none", "values=true, '', none, true, none",
+					"separator=/, '', none, true, a/", "prefix=a/&separator=/&values=false, a/, a0, false, a/b/",
+					"prefix=a&separator=%2F, a, b, true, a/", "prefix=a/&start=a/b, a/b, a0, true, none",
+					"prefix=a/&start=a, a/, a0, true, none", "prefix=b&start=a&end=z, b, c, true, none",
+					"prefix=b&end=ba, b, ba, true, none", "end=b&values=false, '', b, false, none",
+					"prefix=a/&separator=//, a/, a0, true, none" })
+	void whatAListingAsksFor(String query, String start, @Nullable String end, boolean hasValues,
+			@Nullable String folderOfKey) {
+		RangeQuery request = RangeRequest.parse(query);
+
+		assertThat(text(request.range().start())).isEqualTo(start);
+		assertThat(text(request.range().end())).isEqualTo(end);
+		assertThat(request.hasValues()).isEqualTo(hasValues);
+		KeyFolding folding = request.folding();
+		Key folder = (folding != null) ? folding.folderOf(Generator.key("a/b/c")) : null;
+		assertThat((folder != null) ? text(folder.bytes()) : null).isEqualTo(folderOfKey);
 	}
 
 	@ParameterizedTest
@@ -53,7 +78,11 @@ class RangeRequestTests {
 			"start=a&limit=1&limit=1, repeated-parameter", "start=%, ill-formed-parameter",
 			"start=%4, ill-formed-parameter", "start=%zz, ill-formed-parameter", "start=%FF, ill-formed-parameter",
 			"start=%C0%80, ill-formed-parameter", "start=%ED%A0%80, ill-formed-parameter",
-			"start=a&end=%C3, ill-formed-parameter" })
+			"start=a&end=%C3, ill-formed-parameter", "prefix=a&start=, missing-start",
+			"prefix=a&separator=, bad-separator", "separator, bad-separator", "values=, bad-values",
+			"values=no, bad-values", "start=a&values=False, bad-values", "prefix=a&prefix=a, repeated-parameter",
+			"values=false&values=false, repeated-parameter", "prefix=%FF, ill-formed-parameter",
+			"prefix=a&start=b&end=a, bad-end", "values=false&limit=0, bad-limit" })
 	void whatCannotBeDoneIsRefusedByItsName(@Nullable String query, String problem) {
 		assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> RangeRequest.parse(query))
 			.matches(ex -> ex.problem().type().equals(problem), problem);
@@ -67,7 +96,7 @@ class RangeRequestTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "start=%s", "start=a&end=%s" })
+	@ValueSource(strings = { "start=%s", "start=a&end=%s", "prefix=%s" })
 	void aLongerBoundIsRefusedWithItsLengthAndTheLimit(String query) {
 		String tooLong = "a".repeat(KeyRange.MAX_BOUND_BYTES + 1);
 		assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> RangeRequest.parse(query.formatted(tooLong)))

@@ -16,6 +16,7 @@ import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.Outcome;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeOutcome;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.quorum.Reply;
@@ -196,8 +197,8 @@ class ObservedOperationTests {
 		ScriptedRanges ranges = new ScriptedRanges(3, 3);
 		ranges.put("a", ScriptedRanges.value(ScriptedRanges.NEW, 10), 0, 1);
 		ranges.replica(2).isAway();
-		RangeCursor read = ranges.ranges.open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
-				this.notes);
+		RangeCursor read = ranges.ranges.open(RangeQuery.of(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE),
+				_ -> Mono.empty(), this.notes);
 		ScriptedRanges.keys(read);
 		read.close();
 

@@ -1,5 +1,6 @@
 package io.kvorum.kv;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.TreeSet;
@@ -29,6 +30,50 @@ class KeyRangeTests {
 			"b, d, d, false", "b, d, da, false", "b, none, a, false", "b, none, b, true", "b, none, \u00ff, true" })
 	void theStartIsInItAndTheEndIsNot(String start, @Nullable String end, String key, boolean isIn) {
 		assertThat(range(start, end).contains(Generator.key(key))).isEqualTo(isIn);
+	}
+
+	@SeededTest
+	void theRangeOfAPrefixHasTheKeysThatBeginWithItAndNoOthers(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 1_000; i++) {
+			byte[] prefix = fewBytes(random, 4);
+			byte[] key = fewBytes(random, 6);
+			if (key.length > 0) {
+				boolean begins = key.length >= prefix.length
+						&& Arrays.equals(key, 0, prefix.length, prefix, 0, prefix.length);
+
+				assertThat(KeyRange.ofPrefix(prefix).contains(Key.of(key))).isEqualTo(begins);
+			}
+		}
+	}
+
+	@SeededTest
+	void theKeysOfTwoRangesAreThoseThatBothHave(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 1_000; i++) {
+			KeyRange one = KeyRange.of(fewBytes(random, 3), random.chance(30) ? null : fewBytes(random, 3));
+			KeyRange other = random.chance(50) ? KeyRange.ofPrefix(fewBytes(random, 3))
+					: KeyRange.of(fewBytes(random, 3), random.chance(30) ? null : fewBytes(random, 3));
+			Key key = Key.of(Arrays.copyOf(fewBytes(random, 4), 1 + random.below(3)));
+
+			assertThat(one.and(other).contains(key)).isEqualTo(one.contains(key) && other.contains(key));
+		}
+	}
+
+	/** Of a key of text: it never has 0xff. */
+	@ParameterizedTest
+	@CsvSource({ "a, a0, false", "a/, a/z, false", "a/, a0, true", "a/, b, true",
+			"\uDBFF\uDFFF, \uDBFF\uDFFFz, false" })
+	void behindAPrefixComesTheNextKeyWithoutIt(String prefix, String key, boolean isIn) {
+		assertThat(KeyRange.all().afterAll(bytes(prefix)).contains(Generator.key(key))).isEqualTo(isIn);
+	}
+
+	private static byte[] fewBytes(Generator random, int length) {
+		byte[] bytes = new byte[random.below(length + 1)];
+		for (int i = 0; i < bytes.length; i++) {
+			bytes[i] = random.oneOf(List.of((byte) 0, (byte) 'a', (byte) 'b', (byte) 0xfe, (byte) 0xff));
+		}
+		return bytes;
 	}
 
 	@Test

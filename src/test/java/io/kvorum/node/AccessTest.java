@@ -88,7 +88,10 @@ class AccessTest {
 			"start=reports/&end=reports1, 403", "start=reports&end=reports0, 403", "start=a&end=z, 403",
 			"start=reports.&end=reports0, 403", "start=%72eports/&end=reports%30, 200",
 			"start=reports/&start=reports/&end=reports0, 400", "start=reports/&end=reports0&end=z, 400",
-			"start=reports/&end=reports0&scope=node, 200", "start=a&end=z&scope=node, 403" })
+			"start=reports/&end=reports0&scope=node, 200", "start=a&end=z&scope=node, 403", "prefix=reports/, 200",
+			"prefix=reports/a&values=false, 200", "prefix=reports/&separator=/, 200",
+			"prefix=reports/&start=a&end=z, 200", "prefix=reports, 403", "prefix=, 403", "values=false, 403",
+			"separator=/, 403", "prefix=other/, 403", "prefix=%F4%8F%BF%BF, 403", "end=reports0&values=false, 403" })
 	void aRangeLiesInsideThePrefix(String query, int status) throws Exception {
 		assertThat(this.reports.send("GET", "/v0/entities?" + query).statusCode()).isEqualTo(status);
 		assertThat(this.stranger.send("GET", "/v0/entities?" + query).statusCode()).isEqualTo(401);

@@ -3,6 +3,7 @@ package io.kvorum.operation;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Objects;
@@ -10,9 +11,12 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
@@ -20,7 +24,10 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.RangePiece.Folder;
+import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangePiece.Line;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
@@ -34,6 +41,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.fail;
@@ -514,7 +522,7 @@ public abstract class KeyValueStoreContract {
 		put(Generator.key("b"), Value.of(new Generator(1).bytes(100_000)), null);
 
 		assertThat(entriesOf(KeyRange.all(), ALL).entries())
-			.allSatisfy(item -> assertThat(item.live()).isEqualTo(get(item.key())))
+			.allSatisfy(item -> assertThat(((Item) item).live()).isEqualTo(get(item.key())))
 			.hasSize(2);
 	}
 
@@ -570,10 +578,65 @@ public abstract class KeyValueStoreContract {
 		Key next = start;
 		while (next != null) {
 			Entries entries = entriesOf(KeyRange.of(next.bytes(), end.bytes()), 1 + random.below(9));
-			entries.entries().forEach(item -> assertThat(read.put(item.key(), item.live().value())).isNull());
+			entries.entries().forEach(item -> assertThat(read.put(item.key(), ((Item) item).live().value())).isNull());
 			next = entries.next();
 		}
 		assertThat(read).isEqualTo((start.compareTo(end) < 0) ? model.subMap(start, end) : new TreeMap<>());
+	}
+
+	/** Keys of few characters, so that prefixes and folders are shared. */
+	@SeededTest
+	void aListingIsThatOfASortedMap(long seed) {
+		Generator random = new Generator(seed);
+		NavigableMap<Key, Live> model = new TreeMap<>();
+		for (int i = 0; i < 60; i++) {
+			Key key = Generator.key(text(random, 1 + random.below(6)));
+			String value = text(random, random.below(9));
+			put(key, value);
+			model.put(key, Objects.requireNonNull(get(key)));
+		}
+		for (int i = 0; i < 20; i++) {
+			byte[] prefix = text(random, random.below(4)).getBytes(UTF_8);
+			KeyFolding folding = random.chance(30) ? null
+					: new KeyFolding(prefix, text(random, 1 + random.below(2)).getBytes(UTF_8));
+			boolean hasValues = random.chance(50);
+			long limit = random.chance(30) ? ALL : 1 + random.below(5);
+			List<Line> read = new ArrayList<>();
+			KeyRange rest = KeyRange.ofPrefix(prefix);
+			Key next;
+			do {
+				Entries entries = withRange(new RangeQuery(RangeScope.CLUSTER, rest, limit, hasValues, folding),
+						this::readAll);
+				assertThat(entries.entries().size()).isLessThanOrEqualTo((int) Math.min(limit, 100));
+				read.addAll(entries.entries());
+				next = entries.next();
+				rest = (next != null) ? rest.and(KeyRange.of(next.bytes(), null)) : rest;
+			}
+			while (next != null);
+
+			assertThat(read).as("of %s in pieces of %d", new String(prefix, UTF_8), limit)
+				.isEqualTo(listed(model, prefix, folding, hasValues));
+		}
+	}
+
+	private static String text(Generator random, int length) {
+		return IntStream.range(0, length)
+			.mapToObj(_ -> random
+				.oneOf(List.of("a", "b", "/", "\u00e9", "\u4e2d", "\uD83D\uDE00", "\uDBFF\uDFFF", "\u0000")))
+			.collect(Collectors.joining());
+	}
+
+	private static List<Line> listed(NavigableMap<Key, Live> model, byte[] prefix, @Nullable KeyFolding folding,
+			boolean hasValues) {
+		Set<Line> lines = new LinkedHashSet<>();
+		model.forEach((key, live) -> {
+			if (new String(key.bytes(), UTF_8).startsWith(new String(prefix, UTF_8))) {
+				Key folder = (folding != null) ? folding.folderOf(key) : null;
+				lines.add((folder != null) ? new Folder(folder) : hasValues ? new Item(key, live) : new Head(key,
+						live.identity(), live.contentType(), live.value().length(), live.expiresAtMillis()));
+			}
+		});
+		return List.copyOf(lines);
 	}
 
 	@Test
@@ -581,11 +644,11 @@ public abstract class KeyValueStoreContract {
 		for (int i = 0; i < 20; i++) {
 			put(Generator.key("key " + i), "value");
 		}
-		List<Item> cluster = entriesOf(KeyRange.all(), ALL).entries();
-		List<Item> node = withRange(RangeScope.NODE, KeyRange.all(), ALL, this::readAll).entries();
+		List<Line> cluster = entriesOf(KeyRange.all(), ALL).entries();
+		List<Line> node = withRange(RangeScope.NODE, KeyRange.all(), ALL, this::readAll).entries();
 
 		assertThat(cluster).containsAll(node);
-		assertThat(node).extracting(Item::key).isSorted();
+		assertThat(node).extracting(Line::key).isSorted();
 	}
 
 	@Test
@@ -735,7 +798,11 @@ public abstract class KeyValueStoreContract {
 	}
 
 	private RangeCursor open(RangeScope scope, KeyRange range, long limit) {
-		RangeCursor cursor = await(Mono.fromSupplier(() -> store().range(scope, range, limit, this.notes)));
+		return open(RangeQuery.of(scope, range, limit));
+	}
+
+	private RangeCursor open(RangeQuery query) {
+		RangeCursor cursor = await(Mono.fromSupplier(() -> store().range(query, this.notes)));
 		return (cursor != null) ? cursor : fail("no range");
 	}
 
@@ -748,7 +815,11 @@ public abstract class KeyValueStoreContract {
 	}
 
 	private <T> T withRange(RangeScope scope, KeyRange range, long limit, Use<T> use) {
-		RangeCursor cursor = open(scope, range, limit);
+		return withRange(RangeQuery.of(scope, range, limit), use);
+	}
+
+	private <T> T withRange(RangeQuery query, Use<T> use) {
+		RangeCursor cursor = open(query);
 		try {
 			return use.of(cursor);
 		}
@@ -771,10 +842,10 @@ public abstract class KeyValueStoreContract {
 	}
 
 	private Entries readAll(RangeCursor cursor) {
-		List<Item> entries = new ArrayList<>();
+		List<Line> entries = new ArrayList<>();
 		while (true) {
 			RangePiece piece = next(cursor);
-			entries.addAll(piece.entries());
+			entries.addAll(piece.lines());
 			if (piece.last()) {
 				return new Entries(entries, piece.next());
 			}
@@ -790,10 +861,10 @@ public abstract class KeyValueStoreContract {
 	}
 
 	/** The entries of all pieces of a range, and the first key beyond its limit. */
-	private record Entries(List<Item> entries, @Nullable Key next) {
+	private record Entries(List<Line> entries, @Nullable Key next) {
 
 		List<Key> keys() {
-			return this.entries.stream().map(Item::key).toList();
+			return this.entries.stream().map(Line::key).toList();
 		}
 
 	}

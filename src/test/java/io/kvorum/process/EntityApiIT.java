@@ -1,10 +1,12 @@
 package io.kvorum.process;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
@@ -122,6 +124,22 @@ class EntityApiIT {
 		String header = client.get("last-modified").header("Last-Modified");
 		assertThat(ZonedDateTime.parse(header, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant()).isBetween(before,
 				after);
+	}
+
+	@Test
+	@DisplayName("Expires: an HTTP date, the end of the ttl; none without a ttl")
+	void expires(KvorumClient client) {
+		Instant before = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+		client.exchange("PUT", "/v0/entity?id=expires&ttl=1h");
+		Instant after = Instant.now();
+		client.put("lasts", "value");
+
+		for (String method : List.of("GET", "HEAD")) {
+			String header = client.exchange(method, "/v0/entity?id=expires").header("Expires");
+			assertThat(ZonedDateTime.parse(header, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant())
+				.isBetween(before.plus(Duration.ofHours(1)), after.plus(Duration.ofHours(1)));
+			assertThat(client.exchange(method, "/v0/entity?id=lasts").header("Expires")).isEmpty();
+		}
 	}
 
 	@ParameterizedTest(name = "{0}")

@@ -103,6 +103,39 @@ class RangeApiIT {
 		}
 	}
 
+	@Test
+	@DisplayName("A listing by prefix, folded by a separator, without values: keys, folders, and sizes of values of any length")
+	void listing(NodeProcess node) {
+		KvorumClient client = node.client();
+		client.put("list/a", "value");
+		client.put("list/b/1", "value");
+		client.put("list/b/2", "value");
+		client.putAs("image/png", "list/large", new Generator(1).bytes(100_000));
+		client.exchange("PUT", "/v0/entity?id=list/short&ttl=1h");
+		client.put("lisu", "value");
+
+		Answer keys = client.exchange("GET", "/v0/entities?prefix=list/&values=false");
+		assertThat(keys.text()).isEqualTo("list/a\nlist/b/1\nlist/b/2\nlist/large\nlist/short\n");
+		assertThat(client.exchange("GET", "/v0/entities?prefix=list/&separator=/&values=false").text())
+			.isEqualTo("list/a\nlist/b/\nlist/large\nlist/short\n");
+		assertThat(client.exchange("GET", "/v0/entities?prefix=list/b/").text())
+			.isEqualTo("list/b/1\nvaluelist/b/2\nvalue");
+		assertThat(client.exchange("GET", "/v0/entities?prefix=list/none&values=false").status()).isEqualTo(200);
+		List<String> lines = client
+			.exchange("GET", "/v0/entities?prefix=list/&separator=/&values=false&start=list/b&limit=3", "Accept",
+					RangeRequest.NDJSON)
+			.text()
+			.lines()
+			.toList();
+		assertThat(lines).hasSize(4);
+		assertThat(lines.get(0)).isEqualTo("{\"prefix\":\"list/b/\"}");
+		assertThat(lines.get(1)).matches(
+				"\\{\"id\":\"list/large\",\"version\":\"[0-9a-f]{32}\",\"contentType\":\"image/png\",\"size\":100000}");
+		assertThat(lines.get(2)).matches(
+				"\\{\"id\":\"list/short\",\"version\":\"[0-9a-f]{32}\",\"contentType\":\"[^\"]+\",\"size\":0,\"expires\":\"20[^\"]+Z\"}");
+		assertThat(lines.get(3)).isEqualTo("{\"end\":true,\"count\":3}");
+	}
+
 	@ParameterizedTest(name = "Accept: {0}")
 	@ValueSource(strings = { "", "*/*", "application/octet-stream", "application/*" })
 	@DisplayName("Accept of the chunk format, of anything, or none: chunks")

@@ -103,6 +103,28 @@ class RangeClusterIT {
 	}
 
 	@Test
+	@DisplayName("A listing without values has each key once, whatever its copies, with the size of its newest value, at every node")
+	void listing() {
+		Map<String, Integer> sizes = new TreeMap<>();
+		for (int i = 0; i < 60; i++) {
+			String key = "listed/%02d/%d".formatted(i / 6, i);
+			int size = (i % 7 == 0) ? 50_000 : i;
+			cluster.client(1).put(key, new byte[i % 3]);
+			cluster.client(1 + i % 3).put(key, new byte[size], "replicas=" + MAJORITIES.get(i % 2));
+			sizes.put(key, size);
+		}
+		for (int node : cluster.nodes()) {
+			String lines = cluster.client(node)
+				.exchange("GET", "/v0/entities?prefix=listed/&values=false", "Accept", RangeRequest.NDJSON)
+				.text();
+			sizes.forEach((key, size) -> assertThat(lines).containsOnlyOnce("\"id\":\"%s\"".formatted(key))
+				.containsPattern("\"id\":\"%s\".*\"size\":%d}".formatted(key, size)));
+			assertThat(cluster.client(node).exchange("GET", "/v0/entities?prefix=listed/&separator=/").text())
+				.isEqualTo(IntStream.range(0, 10).mapToObj("listed/%02d/\n"::formatted).collect(Collectors.joining()));
+		}
+	}
+
+	@Test
 	@DisplayName("written to one, two or three: each node has what it is a replica of, the cluster has it once, with the newest version of all")
 	void eachOnItsReplicas() {
 		List<String> keys = IntStream.range(0, 30).mapToObj("copies/%02d"::formatted).toList();

@@ -9,16 +9,21 @@ import java.util.stream.IntStream;
 
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Folder;
+import io.kvorum.operation.RangePiece.Line;
 import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.ReplicaSet;
+import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -50,16 +55,15 @@ class LiveRangeTests {
 	}
 
 	private LiveRange open(long limit) {
-		return new LiveRange(KeyRange.all(), limit, this::open, () -> this.changes);
+		return new LiveRange(RangeQuery.of(RangeScope.CLUSTER, KeyRange.all(), limit), this::open, () -> this.changes);
 	}
 
-	private LiveRange.Opened open(KeyRange rest, long limit, boolean isUnderWay) {
-		this.opened.add(new Part(new String(rest.start(), StandardCharsets.UTF_8), limit, isUnderWay));
+	private LiveRange.Opened open(RangeQuery rest, boolean isUnderWay) {
+		this.opened.add(new Part(new String(rest.range().start(), StandardCharsets.UTF_8), rest.limit(), isUnderWay));
 		ReplicaSet asked = ReplicaSet.of(this.cluster.replicas.stream().map(ListingReplica::member).toList(), 2,
 				this.cluster.replicas.toArray(Replica[]::new));
-		return new LiveRange.Opened(this.changes,
-				new RangeRead(RangeScope.CLUSTER, rest, limit, asked, 2, 2, _ -> Mono.empty(), SETTINGS,
-						this.cluster.time, this.cluster, OperationObserver.NONE, () -> this.freed++));
+		return new LiveRange.Opened(this.changes, new RangeRead(rest, asked, 2, 2, _ -> Mono.empty(), SETTINGS,
+				this.cluster.time, this.cluster, OperationObserver.NONE, () -> this.freed++));
 	}
 
 	private static List<Key> keys(int from, int to) {
@@ -67,7 +71,57 @@ class LiveRangeTests {
 	}
 
 	private static List<Key> keysOf(RangePiece piece) {
-		return piece.entries().stream().map(Item::key).toList();
+		return piece.lines().stream().map(Line::key).toList();
+	}
+
+	/** Of which a page has few. */
+	private void fillFolder(String folder, int count) {
+		for (int i = 0; i < count; i++) {
+			this.cluster.put("%s%03d".formatted(folder, i), ScriptedRanges.value(ScriptedRanges.OLD, 300), 0, 1, 2);
+		}
+	}
+
+	private LiveRange folding(long limit) {
+		return new LiveRange(new RangeQuery(RangeScope.CLUSTER, KeyRange.all(), limit, true,
+				new KeyFolding(new byte[0], new byte[] { '/' })), this::open, () -> this.changes);
+	}
+
+	@Test
+	void theRestOfALongFolderIsNotRead() {
+		fillFolder("a/", 200);
+		fillFolder("b/", 200);
+		LiveRange range = folding(Long.MAX_VALUE);
+		List<Key> expected = new ArrayList<>(List.of(Generator.key("a/"), Generator.key("b/")));
+		expected.addAll(keys(0, ENTRIES));
+
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(expected);
+		range.close();
+
+		assertThat(this.opened).extracting(Part::start).containsExactly("", "a0", "b0");
+		assertThat(this.freed).isEqualTo(3);
+		assertThat(ends()).singleElement().asString().startsWith("COMPLETE CLUSTER");
+		assertThat(scans()).isLessThan(3 * 30);
+	}
+
+	private long scans() {
+		return this.cluster.replicas.stream().mapToLong(ListingReplica::scans).sum();
+	}
+
+	@Test
+	void aFolderIsOneLineForTheLimitAndTheNextKeyIsBehindIt() {
+		fillFolder("a/", 200);
+		LiveRange range = folding(1);
+		RangePiece piece = ScriptedRanges.piece(range);
+		List<Line> lines = new ArrayList<>(piece.lines());
+		while (!piece.last()) {
+			piece = ScriptedRanges.piece(range);
+			lines.addAll(piece.lines());
+		}
+		range.close();
+
+		assertThat(lines).containsExactly(new Folder(Generator.key("a/")));
+		assertThat(piece.next()).isEqualTo(ScriptedRanges.key(0));
+		assertThat(ends()).singleElement().asString().startsWith("COMPLETE CLUSTER");
 	}
 
 	/** The end of the range, as it was told. */
@@ -87,7 +141,7 @@ class LiveRangeTests {
 	@Test
 	void afterAChangeTheNextPieceBeginsBehindTheLastKeyWithWhatRemainsOfTheLimit() {
 		LiveRange range = open(8);
-		int first = ScriptedRanges.piece(range).entries().size();
+		int first = ScriptedRanges.piece(range).lines().size();
 		assertThat(first).isBetween(1, 6);
 		this.changes++;
 
@@ -97,7 +151,7 @@ class LiveRangeTests {
 				new Part("key %05d\0".formatted(first - 1), 8L - first, true));
 		assertThat(this.freed).as("the read on the nodes from before").isEqualTo(1);
 
-		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(first + second.entries().size(), 8));
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(first + second.lines().size(), 8));
 		assertThat(this.opened).hasSize(2);
 	}
 
@@ -112,9 +166,9 @@ class LiveRangeTests {
 
 	@Test
 	void atTheLimitAChangeAddsNothingButTheNextKey() {
-		int first = ScriptedRanges.piece(open(Long.MAX_VALUE)).entries().size();
+		int first = ScriptedRanges.piece(open(Long.MAX_VALUE)).lines().size();
 		LiveRange range = open(first);
-		assertThat(ScriptedRanges.piece(range)).matches(piece -> piece.entries().size() == first && !piece.last());
+		assertThat(ScriptedRanges.piece(range)).matches(piece -> piece.lines().size() == first && !piece.last());
 		this.changes++;
 
 		assertThat(ScriptedRanges.piece(range)).isEqualTo(new RangePiece(List.of(), true, ScriptedRanges.key(first)));
@@ -129,7 +183,7 @@ class LiveRangeTests {
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 
-		int returned = ScriptedRanges.done(first).entries().size();
+		int returned = ScriptedRanges.done(first).lines().size();
 		assertThat(this.opened).hasSize(1);
 		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(returned, ENTRIES));
 		assertThat(this.opened).hasSize(2);

@@ -17,6 +17,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.range.RangeMerge.Bare;
 import io.kvorum.range.RangeMerge.Large;
 import io.kvorum.range.RangeMerge.Merged;
 import io.kvorum.range.RangeMerge.Unsettled;
@@ -96,6 +97,7 @@ class RangeMergeTests {
 	private static String text(Merged merged) {
 		String key = new String(merged.key().bytes(), StandardCharsets.UTF_8);
 		return switch (merged) {
+			case Bare bare -> key + " of " + bare.head().valueBytes() + " bytes";
 			case Whole whole -> key + "=" + new String(whole.live().value().toBytes(), StandardCharsets.UTF_8);
 			case Large large -> key + " of " + large.holder();
 			case Unsettled _ -> key + " unsettled";
@@ -427,6 +429,7 @@ class RangeMergeTests {
 					assertThat(large.holder()).as(this.name)
 						.isEqualTo(this.dumb.holders(expected.getKey(), expected.getValue()).getFirst());
 				}
+				case Bare _ -> throw new AssertionError("a value is wanted");
 				case Unsettled _ -> throw new AssertionError("an entry without a lineage is settled");
 			}
 			return true;

@@ -20,7 +20,9 @@ import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Line;
 import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Reason;
@@ -59,7 +61,7 @@ class RangeReadTests {
 	}
 
 	private static List<Key> keysOf(RangePiece piece) {
-		return piece.entries().stream().map(Item::key).toList();
+		return piece.lines().stream().map(Line::key).toList();
 	}
 
 	private static OperationFailedException failure(CompletableFuture<RangePiece> piece) {
@@ -102,7 +104,7 @@ class RangeReadTests {
 		this.cluster.found = Mono.just(old);
 
 		RangePiece piece = ScriptedRanges.piece(this.cluster.open());
-		assertThat(piece.entries().subList(0, 2)).extracting(Item::live).containsExactly(old, old);
+		assertThat(piece.lines().subList(0, 2)).extracting(ScriptedRanges::liveOf).containsExactly(old, old);
 		assertThat(keysOf(piece)).containsExactly(Generator.key("a"), Generator.key("b"), Generator.key("c"));
 		assertThat(this.cluster.read).containsExactly(Generator.key("a"), Generator.key("b"));
 		assertThat(piece.last()).isTrue();
@@ -220,8 +222,8 @@ class RangeReadTests {
 	@Test
 	void whatWasShownBeforeAPageThatCannotBeReadIsTold() {
 		this.cluster.fill(100);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
-				OperationObserver.NONE);
+		RangeCursor read = this.cluster.ranges.open(RangeQuery.of(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE),
+				_ -> Mono.empty(), OperationObserver.NONE);
 		List<Key> told = new ArrayList<>(keysOf(ScriptedRanges.piece(read)));
 		int first = told.size();
 		replica(0).failScans(Reason.UNREADABLE);
@@ -367,9 +369,9 @@ class RangeReadTests {
 		List<Key> told = new ArrayList<>();
 		List<Live> values = new ArrayList<>();
 		RangePiece piece = ScriptedRanges.piece(read);
-		piece.entries().forEach(item -> {
+		piece.lines().forEach(item -> {
 			told.add(item.key());
-			values.add(item.live());
+			values.add(ScriptedRanges.liveOf(item));
 		});
 
 		assertThat(piece.last()).isTrue();
@@ -461,7 +463,8 @@ class RangeReadTests {
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
 
-		assertThat(piece.join().entries().getFirst().live()).isEqualTo(ScriptedRanges.large(ScriptedRanges.NEW));
+		assertThat(ScriptedRanges.liveOf(piece.join().lines().getFirst()))
+			.isEqualTo(ScriptedRanges.large(ScriptedRanges.NEW));
 	}
 
 	@Test
@@ -507,7 +510,7 @@ class RangeReadTests {
 		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
 		this.cluster.replicas.forEach(ListingReplica::answerAll);
 
-		assertThat(ScriptedRanges.done(piece).entries()).containsExactly(new Item(key(0), newer));
+		assertThat(ScriptedRanges.done(piece).lines()).containsExactly(new Item(key(0), newer));
 		assertThat(ScriptedRanges.keys(read)).isEmpty();
 	}
 
@@ -590,10 +593,10 @@ class RangeReadTests {
 		int told = 0;
 		RangePiece piece = ScriptedRanges.piece(read);
 		for (; !piece.last(); piece = ScriptedRanges.piece(read)) {
-			told += piece.entries().size();
+			told += piece.lines().size();
 		}
 
-		assertThat(told + piece.entries().size()).isEqualTo(50);
+		assertThat(told + piece.lines().size()).isEqualTo(50);
 		assertThat(piece.next()).isNull();
 	}
 
@@ -685,8 +688,8 @@ class RangeReadTests {
 		this.cluster.put("of others", ScriptedRanges.large(ScriptedRanges.NEW), 1, 2);
 		replica(1).fail(Reason.AWAY);
 		replica(2).fail(Reason.AWAY);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
-				OperationObserver.NONE);
+		RangeCursor read = this.cluster.ranges.open(RangeQuery.of(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE),
+				_ -> Mono.empty(), OperationObserver.NONE);
 
 		assertThat(ScriptedRanges.keys(read)).isEqualTo(keys(0, 5));
 		assertThat(replica(1).calls).isEmpty();
@@ -697,8 +700,8 @@ class RangeReadTests {
 	@Test
 	void theRangeOfANodeThatCannotBeReadFails() {
 		replica(0).fail(Reason.UNREADABLE);
-		RangeCursor read = this.cluster.ranges.open(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE, _ -> Mono.empty(),
-				OperationObserver.NONE);
+		RangeCursor read = this.cluster.ranges.open(RangeQuery.of(RangeScope.NODE, KeyRange.all(), Long.MAX_VALUE),
+				_ -> Mono.empty(), OperationObserver.NONE);
 
 		assertThat(failure(ScriptedRanges.next(read)).replicas()).extracting("reason").containsExactly("unreadable");
 	}
@@ -725,7 +728,7 @@ class RangeReadTests {
 		/** The newest of each key, which two of three hold, or all. */
 		private final NavigableMap<Key, Entry> model = new TreeMap<>();
 
-		private final List<Item> told = new ArrayList<>();
+		private final List<Line> told = new ArrayList<>();
 
 		private final int failing;
 
@@ -770,14 +773,14 @@ class RangeReadTests {
 			this.cluster.replicas.forEach(replica -> holdOrNot(replica));
 			RangePiece piece = awaited(read);
 			while (piece != null && !piece.last()) {
-				this.told.addAll(piece.entries());
+				this.told.addAll(piece.lines());
 				piece = awaited(read);
 			}
 			if (piece != null) {
-				this.told.addAll(piece.entries());
+				this.told.addAll(piece.lines());
 			}
 			read.close();
-			List<Item> expected = expected();
+			List<Line> expected = expected();
 			if (piece != null) {
 				assertThat(this.told).as(this.name).isEqualTo(expected);
 			}
@@ -787,8 +790,8 @@ class RangeReadTests {
 			return piece != null;
 		}
 
-		private List<Item> expected() {
-			List<Item> expected = new ArrayList<>();
+		private List<Line> expected() {
+			List<Line> expected = new ArrayList<>();
 			for (Map.Entry<Key, Entry> each : this.model.entrySet()) {
 				if (each.getValue() instanceof Live live && live.isVisibleAt(this.cluster.time.millis())) {
 					expected.add(new Item(each.getKey(), live));

@@ -9,6 +9,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
@@ -65,8 +66,8 @@ class RangesTests {
 		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(cluster::open)
 			.withMessage("2 ranges are under way, as many as kvorum.range.max-concurrent allows")
 			.matches(ex -> ex.kind() == Kind.NOT_ACCEPTED && !ex.mayHaveHappened() && ex.mayRetry());
-		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> cluster.ranges.open(RangeScope.NODE,
-				KeyRange.all(), 1, _ -> Mono.empty(), OperationObserver.NONE));
+		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(() -> cluster.ranges
+			.open(RangeQuery.of(RangeScope.NODE, KeyRange.all(), 1), _ -> Mono.empty(), OperationObserver.NONE));
 		first.close();
 		first.close();
 		RangeCursor third = cluster.open();

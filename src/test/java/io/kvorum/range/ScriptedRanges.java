@@ -17,6 +17,9 @@ import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeOutcome;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangePiece.Line;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SteeredTime;
@@ -95,10 +98,19 @@ public final class ScriptedRanges implements RangeEvents {
 	}
 
 	RangeCursor open(long limit) {
-		return this.ranges.open(RangeScope.CLUSTER, KeyRange.all(), limit, key -> {
+		return open(RangeQuery.of(RangeScope.CLUSTER, KeyRange.all(), limit));
+	}
+
+	RangeCursor open(RangeQuery query) {
+		return this.ranges.open(query, key -> {
 			this.read.add(key);
 			return this.found;
 		}, OperationObserver.NONE);
+	}
+
+	/** The entry of a line that has its value. */
+	static Live liveOf(Line line) {
+		return ((Item) line).live();
 	}
 
 	/** Asks for the next piece. */
@@ -126,7 +138,7 @@ public final class ScriptedRanges implements RangeEvents {
 		List<Key> keys = new ArrayList<>();
 		while (true) {
 			RangePiece piece = piece(read);
-			piece.entries().forEach(item -> keys.add(item.key()));
+			piece.lines().forEach(item -> keys.add(item.key()));
 			if (piece.last()) {
 				return keys;
 			}

@@ -24,6 +24,7 @@ import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
 import io.kvorum.operation.RangePiece.Item;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.range.RangeEvents;
@@ -108,13 +109,13 @@ final class ProductOperations implements Operations {
 	@Override
 	public Mono<Map<Key, Integer>> range(int pageBytes) {
 		return Mono.using(
-				() -> ranges(pageBytes).open(RangeScope.CLUSTER, KeyRange.all(), Long.MAX_VALUE,
+				() -> ranges(pageBytes).open(RangeQuery.of(RangeScope.CLUSTER, KeyRange.all(), RangeQuery.NO_LIMIT),
 						key -> get(key, this.parts.policy().defaults()), OperationObserver.NONE),
 				read -> Mono.defer(read::next)
 					.repeat()
 					.takeUntil(RangePiece::last)
-					.flatMapIterable(RangePiece::entries)
-					.collect(TreeMap::new, (all, item) -> add(all, item)),
+					.flatMapIterable(RangePiece::lines)
+					.collect(TreeMap::new, (all, line) -> add(all, (Item) line)),
 				RangeCursor::close);
 	}
 

@@ -423,6 +423,45 @@ public abstract class StorageEngineContract {
 		}
 	}
 
+	@SeededTest
+	void aPageOfHeadsHasAllButTheValues(long seed) {
+		Generator random = new Generator(seed);
+		NavigableMap<Key, Entry> model = new TreeMap<>();
+		for (int i = 0; i < 100; i++) {
+			Version version = new Version(1, 1);
+			model.put(random.key(),
+					random.chance(20) ? new Live(version, 3, Live.NEVER, "x/large", Value.of(random.bytes(40_000)))
+							: random.chance(30) ? random.entryUnderBallot(version) : random.entry(version));
+		}
+		model.forEach(this::storeOnly);
+		Map<Key, Entry> read = new TreeMap<>();
+		KeyRange rest = KeyRange.all();
+		Page page;
+		do {
+			page = scan(rest, Page.Limit.ofHeads(1 + random.below(20_000), 1 + random.below(30)));
+			page = Page.of(page.toBytes(), page.isLast());
+			Page.Cursor cursor = page.cursor();
+			while (cursor.advance()) {
+				Key key = Key.of(cursor.keyBytes());
+				assertThat(cursor.isHead()).isTrue();
+				assertThat(cursor.isLarge()).isFalse();
+				read.put(key, cursor.entry());
+				assertThat(cursor.lengthBehindHead())
+					.isEqualTo((model.get(key) instanceof Live live) ? live.value().length() : 0);
+			}
+			rest = page.isLast() ? rest : page.behind(rest);
+		}
+		while (!page.isLast());
+		model.replaceAll((_, entry) -> withoutValue(entry));
+
+		assertThat(read).isEqualTo(model);
+	}
+
+	private static Entry withoutValue(Entry entry) {
+		return (entry instanceof Live live) ? new Live(live.version(), live.copies(), live.expiresAtMillis(),
+				live.contentType(), Value.of(new byte[0]), live.lineage()) : entry;
+	}
+
 	private static byte[] bound(Generator random, List<Key> keys) {
 		return random.chance(50) ? random.oneOf(keys).bytes() : random.bytes(random.below(4));
 	}

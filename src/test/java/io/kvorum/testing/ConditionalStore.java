@@ -8,7 +8,6 @@ import java.util.Map;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
@@ -20,7 +19,7 @@ import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.RangeCursor;
-import io.kvorum.operation.RangeScope;
+import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.WriteOptions;
 import org.jspecify.annotations.Nullable;
@@ -145,7 +144,7 @@ public final class ConditionalStore implements KeyValueStore {
 	}
 
 	@Override
-	public RangeCursor range(RangeScope scope, KeyRange range, long limit, OperationObserver observer) {
+	public RangeCursor range(RangeQuery query, OperationObserver observer) {
 		throw new UnsupportedOperationException("no ranges");
 	}
 

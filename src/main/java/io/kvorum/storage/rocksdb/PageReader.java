@@ -109,7 +109,7 @@ final class PageReader {
 			if (page.isFull()) {
 				return false;
 			}
-			byte[] room = page.room(Page.Limit.USUAL_ENTRY_BYTES);
+			byte[] room = page.room(page.usualRoom());
 			int keyAt = page.offset();
 			int keyLength = iterator.key(room, keyAt, Key.MAX_LENGTH_BYTES);
 			int entryLength = iterator.value(room, keyAt + keyLength, room.length - keyAt - keyLength);
