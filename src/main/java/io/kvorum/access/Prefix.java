@@ -4,7 +4,6 @@ import java.util.Arrays;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The keys that begin with some bytes; all keys if there are none.
@@ -21,30 +20,12 @@ final class Prefix {
 
 	private final byte[] bytes;
 
-	/** The first key after all keys of this prefix; null if there is none. */
-	private final byte @Nullable [] successor;
+	private final KeyRange keys;
 
 	/** The prefix of these bytes, which must not be changed afterwards. */
 	Prefix(byte[] bytes) {
 		this.bytes = bytes;
-		this.successor = successor(bytes);
-	}
-
-	/**
-	 * The first key after the prefix: increments the last byte that is not 0xff, and cuts
-	 * off the rest.
-	 */
-	private static byte @Nullable [] successor(byte[] bytes) {
-		int length = bytes.length;
-		while (length > 0 && bytes[length - 1] == (byte) 0xff) {
-			length--;
-		}
-		if (length == 0) {
-			return null;
-		}
-		byte[] successor = Arrays.copyOf(bytes, length);
-		successor[length - 1]++;
-		return successor;
+		this.keys = KeyRange.ofPrefix(bytes);
 	}
 
 	boolean covers(byte[] key) {
@@ -56,9 +37,7 @@ final class Prefix {
 	 * Whether the whole range lies inside this prefix, by its bounds alone.
 	 */
 	boolean covers(KeyRange range) {
-		byte[] end = range.end();
-		return Arrays.compareUnsigned(this.bytes, range.start()) <= 0
-				&& (this.successor == null || (end != null && Arrays.compareUnsigned(end, this.successor) <= 0));
+		return this.keys.contains(range);
 	}
 
 	boolean covers(Prefix longer) {

@@ -94,6 +94,12 @@ public final class KeyRange {
 		return new KeyRange(later, isOtherFirst ? other.end : this.end);
 	}
 
+	/** Whether all keys of another range are in this one, by the bounds alone. */
+	public boolean contains(KeyRange other) {
+		return Arrays.compareUnsigned(this.start, other.start) <= 0
+				&& (this.end == null || (other.end != null && Arrays.compareUnsigned(other.end, this.end) <= 0));
+	}
+
 	/** The rest of this range after all keys with a prefix. */
 	public KeyRange afterAll(byte[] prefix) {
 		byte[] after = afterPrefix(prefix);
