@@ -1,5 +1,6 @@
 package io.kvorum.operation;
 
+import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
 import org.jspecify.annotations.Nullable;
@@ -18,14 +19,19 @@ public record RangeQuery(RangeScope scope, KeyRange range, long limit, boolean h
 
 	public static final long NO_LIMIT = Long.MAX_VALUE;
 
+	/** The folder that stands for a key in the answer; null if the key stands there. */
+	public @Nullable Key folderOf(Key key) {
+		return (this.folding != null) ? this.folding.folderOf(key) : null;
+	}
+
 	/** The entries of a range with their values. */
 	public static RangeQuery of(RangeScope scope, KeyRange range, long limit) {
 		return new RangeQuery(scope, range, limit, true, null);
 	}
 
-	/** The same of other keys, with another limit. */
-	public RangeQuery of(KeyRange range, long limit) {
-		return new RangeQuery(this.scope, range, limit, this.hasValues, this.folding);
+	/** The same of the rest of the keys, with another limit. */
+	public RangeQuery ofRest(KeyRange rest, long limit) {
+		return new RangeQuery(this.scope, rest, limit, this.hasValues, this.folding);
 	}
 
 }

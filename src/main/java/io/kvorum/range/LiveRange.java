@@ -2,10 +2,8 @@ package io.kvorum.range;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.IntSupplier;
 
-import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangePiece;
@@ -16,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * A range that goes on when the nodes change, and in which keys are folded. Its next
- * piece may be that of another {@link RangeRead}, which begins after the last key that
- * was returned: of the nodes as they are now, as on those from before it could miss what
- * was moved since; or behind a folder, whose keys need not be read.
+ * A range that goes on when the nodes change, and which returns each folder once. Its
+ * next piece may be that of another {@link RangeRead}, which begins after the last key
+ * that was returned: of the nodes as they are now, as on those from before it could miss
+ * what was moved since; or behind a folder, whose keys need not be read.
  */
 final class LiveRange implements RangeCursor {
 
@@ -34,8 +32,8 @@ final class LiveRange implements RangeCursor {
 	/** The lines that may still be returned. */
 	private long remaining;
 
-	/** The last line, if it is a folder: further keys in it are left out. */
-	private @Nullable Key folder;
+	/** The last line, if it is a folder. */
+	private @Nullable Folder folder;
 
 	/** Whether all of the last piece was in that folder. */
 	private boolean isInFolder;
@@ -76,7 +74,7 @@ final class LiveRange implements RangeCursor {
 	/** How many keys make up the lines is not known if keys are folded. */
 	private Opened open(boolean isUnderWay) {
 		long most = (this.query.folding() != null) ? RangeQuery.NO_LIMIT : this.remaining;
-		return this.opening.open(this.query.of(this.rest, most), isUnderWay);
+		return this.opening.open(this.query.ofRest(this.rest, most), isUnderWay);
 	}
 
 	@Override
@@ -84,7 +82,7 @@ final class LiveRange implements RangeCursor {
 		return Mono.defer(() -> {
 			if (!this.closed && (this.isInFolder || this.opened.view != this.view.getAsInt())) {
 				if (this.folder != null) {
-					this.rest = this.rest.afterAll(this.folder.bytes());
+					this.rest = this.rest.afterAll(this.folder.key().bytes());
 				}
 				RangeRead before = this.opened.read;
 				before.free();
@@ -95,6 +93,7 @@ final class LiveRange implements RangeCursor {
 		});
 	}
 
+	/** Leaves out a folder that was returned already. */
 	private RangePiece folded(RangePiece piece) {
 		if (piece.lines().isEmpty()) {
 			return piece;
@@ -106,17 +105,16 @@ final class LiveRange implements RangeCursor {
 		}
 		List<Line> lines = new ArrayList<>();
 		for (Line line : piece.lines()) {
-			Key in = this.query.folding().folderOf(line.key());
-			if (in != null && Objects.equals(in, this.folder)) {
+			if (line.equals(this.folder)) {
 				continue;
 			}
 			if (this.remaining == 0) {
 				this.opened.read.complete();
 				return new RangePiece(lines, true, line.key());
 			}
-			this.folder = in;
+			this.folder = (line instanceof Folder it) ? it : null;
 			this.remaining--;
-			lines.add((in != null) ? new Folder(in) : line);
+			lines.add(line);
 		}
 		this.isInFolder = lines.isEmpty() && !piece.last();
 		return new RangePiece(lines, piece.last(), piece.next());

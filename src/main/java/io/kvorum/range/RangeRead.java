@@ -17,6 +17,7 @@ import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeOutcome;
 import io.kvorum.operation.RangePiece;
+import io.kvorum.operation.RangePiece.Folder;
 import io.kvorum.operation.RangePiece.Head;
 import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.operation.RangePiece.Line;
@@ -167,7 +168,7 @@ public final class RangeRead implements RangeCursor {
 	private boolean isHandedOver;
 
 	/**
-	 * Creates a range, in which nothing is folded.
+	 * Creates a range, which returns a folder as often as it has keys.
 	 * @param required how many of the replicas must take part
 	 * @param majority how many of them must show the same entry under a ballot
 	 * @param read reads a key by itself
@@ -327,6 +328,7 @@ public final class RangeRead implements RangeCursor {
 			switch (merged) {
 				case Whole whole -> add(whole.key(), whole.live());
 				case Bare bare -> add(bare.head(), HEAD_BYTES);
+				case Large it when this.query.folderOf(it.key()) != null -> add(new Folder(it.key()), HEAD_BYTES);
 				case Large it -> {
 					LargeCall call = new LargeCall(it);
 					this.single = call;
@@ -352,7 +354,8 @@ public final class RangeRead implements RangeCursor {
 	}
 
 	private void add(Line line, int bytes) {
-		this.lines.add(line);
+		Key folder = this.query.folderOf(line.key());
+		this.lines.add((folder != null) ? new Folder(folder) : line);
 		this.pieceBytes += line.key().bytes().length + bytes;
 		this.remaining--;
 	}

@@ -171,6 +171,16 @@ public final class EntryFormat {
 		requireChecksum(key, keyFrom, keyTo, bytes, from, to, large);
 	}
 
+	/**
+	 * Checks that bytes are the beginning of an entry, up to its value. That has no
+	 * checksum.
+	 * @throws DamagedEntryException if they are not
+	 */
+	static void checkHead(byte[] bytes, int from, int to) {
+		requireFormat(bytes, from, to);
+		var _ = decodeChecked(bytes, from, to);
+	}
+
 	private static void requireChecksum(byte[] key, int keyFrom, int keyTo, byte[] bytes, int from, int to,
 			boolean large) {
 		if (!large && (int) INT.get(bytes, from + CHECKSUM) != checksum(key, keyFrom, keyTo, bytes, from, to)) {

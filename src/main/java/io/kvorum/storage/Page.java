@@ -116,7 +116,12 @@ public final class Page {
 			require(keyTo - keyFrom <= Key.MAX_LENGTH_BYTES, at);
 			int kept = kept(bytes, at, keyTo);
 			require(keyTo <= bytes.length - kept, at);
-			EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, keyTo + kept, entryLength(bytes, at) < 0);
+			if (isHead(bytes, at)) {
+				EntryFormat.checkHead(bytes, keyTo, keyTo + kept);
+			}
+			else {
+				EntryFormat.check(bytes, keyFrom, keyTo, bytes, keyTo, keyTo + kept, entryLength(bytes, at) < 0);
+			}
 			require(Arrays.compareUnsigned(bytes, previousFrom, previousTo, bytes, keyFrom, keyTo) < 0, at);
 			at = keyTo + kept;
 		}
@@ -495,7 +500,12 @@ public final class Page {
 			int keyTo = keyFrom + keyLength;
 			int entryTo = keyTo + kept(keyTo, entryLength);
 			EntryFormat.convertFormat1(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large, this.factor);
-			EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large);
+			if (this.limit.isHeadsOnly()) {
+				EntryFormat.checkHead(this.bytes, keyTo, entryTo);
+			}
+			else {
+				EntryFormat.check(this.bytes, keyFrom, keyTo, this.bytes, keyTo, entryTo, large);
+			}
 			SHORT.set(this.bytes, this.length, (short) (this.limit.isHeadsOnly() ? keyLength | HEAD_FLAG : keyLength));
 			INT.set(this.bytes, this.length + Short.BYTES, large ? -entryLength : entryLength);
 			this.length = entryTo;

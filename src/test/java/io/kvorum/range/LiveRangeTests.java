@@ -103,6 +103,14 @@ class LiveRangeTests {
 		assertThat(scans()).isLessThan(3 * 30);
 	}
 
+	@Test
+	void aLargeValueInAFolderIsNotRead() {
+		this.cluster.put("a/large", ScriptedRanges.large(ScriptedRanges.NEW), 0, 1, 2);
+
+		assertThat(ScriptedRanges.keys(folding(1))).containsExactly(Generator.key("a/"));
+		assertThat(this.cluster.replicas).allMatch(replica -> replica.reads() == 0);
+	}
+
 	private long scans() {
 		return this.cluster.replicas.stream().mapToLong(ListingReplica::scans).sum();
 	}

@@ -457,6 +457,34 @@ class PageTests {
 		assertThat(Page.of(bytes, true).length()).isEqualTo(bytes.length);
 	}
 
+	/** A head has no checksum. What is taken for one can be read. */
+	@SeededTest
+	void aFlippedBitOfAHeadIsFoundOrLeavesAHead(long seed) {
+		Generator random = new Generator(seed);
+		Page.Builder heads = new Page.Builder(Page.Limit.ofHeads(10_000, 10));
+		heads.add(Generator.key("a"), random.entryUnderBallot(new Version(1, 1)));
+		heads.add(Generator.key("b"), new Live(new Version(1, 1), 3, 5, "text/plain", Value.of(random.bytes(50))));
+		heads.add(Generator.key("c"), new Tombstone(new Version(1, 1), 3));
+		byte[] bytes = heads.build(true).toBytes();
+		List<Page> received = new ArrayList<>();
+		for (int bit = 0; bit < 8 * bytes.length; bit++) {
+			bytes[bit / 8] ^= (byte) (1 << (bit % 8));
+			try {
+				received.add(Page.of(bytes.clone(), true));
+			}
+			catch (IllegalArgumentException | DamagedEntryException _) {
+				// It is found.
+			}
+			bytes[bit / 8] ^= (byte) (1 << (bit % 8));
+		}
+		assertThat(received).isNotEmpty().allSatisfy(page -> {
+			Page.Cursor cursor = page.cursor();
+			while (cursor.advance()) {
+				assertThat(cursor.isLarge() || cursor.entry() != null).isTrue();
+			}
+		});
+	}
+
 	@SeededTest
 	void garbageIsNoPage(long seed) {
 		Generator random = new Generator(seed);
