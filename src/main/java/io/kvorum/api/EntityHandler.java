@@ -274,7 +274,7 @@ final class EntityHandler implements WebHandler {
 			return DEFAULT_CONTENT_TYPE;
 		}
 		if (contentType.length() > MAX_CONTENT_TYPE_LENGTH) {
-			throw ProblemException.badRequest("content-type-too-long",
+			throw ProblemException.badRequest(ProblemType.CONTENT_TYPE_TOO_LONG,
 					"The Content-Type has %d characters, the limit is %d.".formatted(contentType.length(),
 							MAX_CONTENT_TYPE_LENGTH));
 		}

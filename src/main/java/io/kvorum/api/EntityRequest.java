@@ -40,11 +40,11 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 	private static Key key(QueryParameters query) {
 		byte[] id = query.bytes("id");
 		if (id == null || id.length == 0) {
-			throw ProblemException.badRequest("missing-id",
+			throw ProblemException.badRequest(ProblemType.MISSING_ID,
 					"The parameter 'id' is missing or empty. Name the entity: /v0/entity?id=<key>.");
 		}
 		if (id.length > Key.MAX_LENGTH_BYTES) {
-			throw ProblemException.badRequest("id-too-long",
+			throw ProblemException.badRequest(ProblemType.ID_TOO_LONG,
 					"The id has %d bytes, the limit is %d bytes after decoding.".formatted(id.length,
 							Key.MAX_LENGTH_BYTES));
 		}
@@ -94,13 +94,13 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 			return Ttl.parse(text);
 		}
 		catch (IllegalArgumentException ex) {
-			throw ProblemException.badRequest("bad-ttl",
+			throw ProblemException.badRequest(ProblemType.BAD_TTL,
 					"The parameter 'ttl' cannot be used: " + ex.getMessage() + ".");
 		}
 	}
 
 	private static ProblemException badReplicas(String detail) {
-		return ProblemException.badRequest("bad-replicas", detail);
+		return ProblemException.badRequest(ProblemType.BAD_REPLICAS, detail);
 	}
 
 }

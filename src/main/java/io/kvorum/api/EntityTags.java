@@ -169,7 +169,7 @@ final class EntityTags {
 	}
 
 	private ProblemException malformed(String what) {
-		return ProblemException.badRequest("bad-condition",
+		return ProblemException.badRequest(ProblemType.BAD_CONDITION,
 				("The header %s %s. Send '%1$s: \"<etag>\"' with an ETag as an answer had it, quotes included; "
 						+ "several of them with commas between them; or '%1$s: *'. Nothing was done.")
 					.formatted(this.header, what));

@@ -14,11 +14,10 @@ final class ProblemException extends RuntimeException {
 
 	/**
 	 * Creates the exception of a request that cannot be understood.
-	 * @param type the kind of problem, the last part of its URI
 	 * @param detail what is wrong and what to do
 	 */
-	static ProblemException badRequest(String type, String detail) {
-		return new ProblemException(Problem.badRequest(type, detail));
+	static ProblemException badRequest(ProblemType type, String detail) {
+		return new ProblemException(new Problem(type, detail));
 	}
 
 	Problem problem() {

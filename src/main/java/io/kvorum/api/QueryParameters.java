@@ -38,7 +38,7 @@ final class QueryParameters {
 		}
 		int end = this.raw.indexOf('&', start);
 		if (end >= 0 && find(name, end + 1) >= 0) {
-			throw ProblemException.badRequest("repeated-parameter",
+			throw ProblemException.badRequest(ProblemType.REPEATED_PARAMETER,
 					"The parameter '%s' is given more than once. Give it once.".formatted(name));
 		}
 		return decode(name, start, (end >= 0) ? end : this.raw.length());
@@ -119,7 +119,7 @@ final class QueryParameters {
 	}
 
 	private static ProblemException illFormed(String name, String what) {
-		return ProblemException.badRequest("ill-formed-parameter",
+		return ProblemException.badRequest(ProblemType.ILL_FORMED_PARAMETER,
 				"The parameter '%s' is not well-formed %s.".formatted(name, what));
 	}
 

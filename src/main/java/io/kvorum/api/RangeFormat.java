@@ -86,7 +86,7 @@ abstract sealed class RangeFormat {
 			return MediaType.parseMediaTypes(accept);
 		}
 		catch (InvalidMediaTypeException ex) {
-			throw ProblemException.badRequest("bad-accept",
+			throw ProblemException.badRequest(ProblemType.BAD_ACCEPT,
 					"The header Accept cannot be read: " + ex.getMessage() + ".");
 		}
 	}

@@ -39,12 +39,12 @@ final class RangeRequest {
 
 	private static KeyRange range(byte @Nullable [] start, byte @Nullable [] end, boolean isListing) {
 		if ((start == null && !isListing) || (start != null && start.length == 0)) {
-			throw ProblemException.badRequest("missing-start",
+			throw ProblemException.badRequest(ProblemType.MISSING_START,
 					"The parameter 'start' is missing or empty. Name the first key: /v0/entities?start=<key>, or list keys: /v0/entities?prefix=<key>&values=false.");
 		}
 		byte[] first = (start != null) ? start : new byte[0];
 		if (end != null && Arrays.compareUnsigned(end, first) < 0) {
-			throw ProblemException.badRequest("bad-end",
+			throw ProblemException.badRequest(ProblemType.BAD_END,
 					"The parameter 'end' comes before 'start', in the order of their bytes. Leave it out for a range without an end.");
 		}
 		requireBound("start", first);
@@ -56,7 +56,7 @@ final class RangeRequest {
 
 	private static void requireBound(String name, byte[] bytes) {
 		if (bytes.length > KeyRange.MAX_BOUND_BYTES) {
-			throw ProblemException.badRequest("bound-too-long",
+			throw ProblemException.badRequest(ProblemType.BOUND_TOO_LONG,
 					"The parameter '%s' has %d bytes, the limit is %d bytes after decoding.".formatted(name,
 							bytes.length, KeyRange.MAX_BOUND_BYTES));
 		}
@@ -64,7 +64,7 @@ final class RangeRequest {
 
 	private static KeyFolding folding(byte[] prefix, byte[] separator) {
 		if (separator.length == 0 || separator.length > Key.MAX_LENGTH_BYTES) {
-			throw ProblemException.badRequest("bad-separator",
+			throw ProblemException.badRequest(ProblemType.BAD_SEPARATOR,
 					"The parameter 'separator' has 1 to %d bytes after decoding, such as 'separator=/'. Leave it out if no keys are to be folded."
 						.formatted(Key.MAX_LENGTH_BYTES));
 		}
@@ -76,7 +76,8 @@ final class RangeRequest {
 			case null -> true;
 			case "true" -> true;
 			case "false" -> false;
-			default -> throw ProblemException.badRequest("bad-values", "The parameter 'values' is 'true' or 'false'.");
+			default -> throw ProblemException.badRequest(ProblemType.BAD_VALUES,
+					"The parameter 'values' is 'true' or 'false'.");
 		};
 	}
 
@@ -85,7 +86,7 @@ final class RangeRequest {
 			return RangeQuery.NO_LIMIT;
 		}
 		if (!NUMBER.matcher(text).matches() || Long.parseLong(text) == 0) {
-			throw ProblemException.badRequest("bad-limit",
+			throw ProblemException.badRequest(ProblemType.BAD_LIMIT,
 					"The parameter 'limit' is a whole number of entries, 1 or more, of at most 18 digits.");
 		}
 		return Long.parseLong(text);
@@ -96,7 +97,8 @@ final class RangeRequest {
 			case null -> RangeScope.CLUSTER;
 			case "cluster" -> RangeScope.CLUSTER;
 			case "node" -> RangeScope.NODE;
-			default -> throw ProblemException.badRequest("bad-scope", "The parameter 'scope' is 'cluster' or 'node'.");
+			default -> throw ProblemException.badRequest(ProblemType.BAD_SCOPE,
+					"The parameter 'scope' is 'cluster' or 'node'.");
 		};
 	}
 

@@ -74,7 +74,7 @@ final class RequestHeaders {
 	}
 
 	private static ProblemException badIdempotencyKey(String why) {
-		return ProblemException.badRequest("bad-idempotency-key",
+		return ProblemException.badRequest(ProblemType.BAD_IDEMPOTENCY_KEY,
 				"The header Idempotency-Key cannot be used: %s. Nothing was done.".formatted(why));
 	}
 
@@ -112,7 +112,7 @@ final class RequestHeaders {
 	 */
 	static void checkBody(HttpExchange exchange) {
 		if (exchange.header(HttpHeaderNames.CONTENT_RANGE) != null) {
-			throw ProblemException.badRequest("content-range",
+			throw ProblemException.badRequest(ProblemType.CONTENT_RANGE,
 					"A PUT stores a whole value, and Content-Range says that this is a part of one (RFC 9110, section 14.5). "
 							+ "Send the whole value, without this header.");
 		}

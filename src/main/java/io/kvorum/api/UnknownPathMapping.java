@@ -46,9 +46,10 @@ final class UnknownPathMapping implements HandlerMapping, Ordered {
 				&& (path.equals(this.managementPath) || path.startsWith(this.managementPath + "/"))) {
 			return this.problems.write(exchange, Problem.NO_ENDPOINT);
 		}
-		return this.problems.write(exchange, Problem.badRequest("unknown-path",
-				"There is nothing at this path. Entities are at %s?id=<key>, ranges at %s?start=<key>, the status is at %s."
-					.formatted(EntityHandler.PATH, RangeHandler.PATH, StatusController.PATH)));
+		return this.problems.write(exchange, new Problem(ProblemType.UNKNOWN_PATH,
+				"There is nothing at this path. Entities are at %s?id=<key>, ranges at %s?start=<key>, the status is at %s. All of it is described at %s."
+					.formatted(EntityHandler.PATH, RangeHandler.PATH, StatusController.PATH,
+							DescriptionController.PATH)));
 	}
 
 	@Override

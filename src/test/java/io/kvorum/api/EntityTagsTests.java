@@ -166,7 +166,7 @@ class EntityTagsTests {
 				.extracting(ProblemException::problem)
 				.satisfies(problem -> {
 					assertThat(problem.status()).isEqualTo(400);
-					assertThat(problem.type()).isEqualTo("bad-condition");
+					assertThat(problem.type()).isEqualTo(ProblemType.BAD_CONDITION);
 					assertThat(problem.detail()).startsWith("The header If-Match ")
 						.contains(sentence)
 						.contains("'If-Match: \"<etag>\"'", "'If-Match: *'");

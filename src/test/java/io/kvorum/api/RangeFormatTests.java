@@ -120,7 +120,7 @@ class RangeFormatTests {
 			"application/octet-stream;q=x", "application/x-ndjson, \u0001/b", "a/b;charset=nonsense" })
 	void whatCannotBeReadIsABadRequest(String accept) {
 		assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> RangeFormat.of(List.of(accept)))
-			.matches(ex -> ex.problem().type().equals("bad-accept"));
+			.matches(ex -> ex.problem().type() == ProblemType.BAD_ACCEPT);
 	}
 
 	@Test
