@@ -107,7 +107,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		String[] probe = (isEndpoint && isRead(exchange)) ? this.probes.get(within.value()) : null;
 		try {
 			ApiKey caller = this.access.admit(new SpringExchange(exchange));
-			if (isEndpoint) {
+			if (isEndpoint || ClusterController.PATH.equals(path)) {
 				boolean isPlainRead = isRead(exchange) && !this.checks.matches(within);
 				caller.require(isPlainRead ? EndpointRight.METRICS : EndpointRight.OPERATE);
 			}

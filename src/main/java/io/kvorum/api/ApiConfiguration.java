@@ -88,6 +88,16 @@ public class ApiConfiguration {
 	}
 
 	@Bean
+	ClusterController clusterController(ClusterView cluster) {
+		return new ClusterController(cluster);
+	}
+
+	@Bean
+	DescriptionController descriptionController() {
+		return new DescriptionController();
+	}
+
+	@Bean
 	StatusController statusController(Supplier<NodeStatus> status) {
 		return new StatusController(status);
 	}

@@ -10,7 +10,9 @@ import io.kvorum.convergence.Convergence;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.transport.PeerReports;
 import io.kvorum.transport.PeerStatus;
+import reactor.core.publisher.Mono;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -40,6 +42,11 @@ class AloneConfiguration {
 	@Bean
 	Supplier<List<PeerStatus>> peerStatuses() {
 		return List::of;
+	}
+
+	@Bean
+	PeerReports peerReports() {
+		return _ -> Mono.error(new IllegalStateException("this node has no peers"));
 	}
 
 	@Bean

@@ -19,6 +19,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.quarantine.NodeState;
+import io.kvorum.layout.LayoutNode;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
@@ -185,8 +186,7 @@ class NodeConfiguration {
 			Layout now = layout.get();
 			CopyProgress copying = (live != null) ? live.copying() : null;
 			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
-					new NodeStatus.Topology(now.number(),
-							(now.isMoving() || (live != null && !live.isSettled())) ? "moving" : "stable",
+					new NodeStatus.Topology(now.number(), LayoutNode.stateOf(now, live),
 							now.topology().members().stream().map(Member::address).toList(), now.topology().factor(),
 							(copying != null) ? copying.describe() : null));
 		};

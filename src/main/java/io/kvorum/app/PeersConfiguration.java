@@ -51,7 +51,10 @@ import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.Durability;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.rocksdb.RocksStorage;
+import io.kvorum.transport.OwnReport;
+import io.kvorum.transport.PeerReports;
 import io.kvorum.transport.PeerStatus;
+import io.kvorum.transport.PlainAnswers;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
@@ -120,17 +123,38 @@ class PeersConfiguration {
 
 	@Bean
 	ReplicaTransport replicaTransport(Topology topology, ObjectProvider<LiveLayout> live, KnownLayout known,
-			LocalReplica local, KvorumProperties properties, ReactorResourceFactory resources,
-			WebClient.Builder clients, EventLoopCallers callers, TimeSource time, SslBundles bundles,
-			TransportEvents events) {
+			ObjectProvider<OwnReport> report, LocalReplica local, KvorumProperties properties,
+			ReactorResourceFactory resources, WebClient.Builder clients, EventLoopCallers callers, TimeSource time,
+			SslBundles bundles, TransportEvents events) {
 		Cluster cluster = properties.cluster();
 		return new ReplicaTransport(listenAddress(ReplicaAddress.parse(local.member().address())), topology,
-				(number, topologies) -> live.getObject().accepts(number, topologies), local, known::exchange,
+				(number, topologies) -> live.getObject().accepts(number, topologies), local, answers(known, report),
 				new TransportSettings(cluster.secret(), ReplicaCertificate.reloading(cluster, bundles),
 						cluster.connectTimeout(), cluster.silenceTimeout(), cluster.probeInterval(), PEERS_TIMEOUT,
 						cluster.maxInFlight(), MAX_ENTRY_BYTES),
 				resources.getLoopResources(), clients, callers::learn, callers, time, new SecureRandom()::nextLong,
 				events);
+	}
+
+	private static PlainAnswers answers(KnownLayout known, ObjectProvider<OwnReport> report) {
+		return new PlainAnswers() {
+
+			@Override
+			public String exchangeLayouts(String theirs) {
+				return known.exchange(theirs);
+			}
+
+			@Override
+			public String report() {
+				return report.getObject().toJson();
+			}
+
+		};
+	}
+
+	@Bean
+	PeerReports peerReports(ReplicaTransport transport) {
+		return transport::report;
 	}
 
 	/** The address to listen on: a loopback address, or else all interfaces. */

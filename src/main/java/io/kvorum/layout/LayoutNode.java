@@ -27,6 +27,14 @@ public interface LayoutNode {
 	/** What a change copies, as this node knows it; null without one, or if not known. */
 	@Nullable CopyProgress copying();
 
+	/**
+	 * Tells whether the nodes change, in the word of the API.
+	 * @param node null for a node that has no replica address
+	 */
+	static String stateOf(Layout layout, @Nullable LayoutNode node) {
+		return (layout.isMoving() || (node != null && !node.isSettled())) ? "moving" : "stable";
+	}
+
 	/** What this node holds, and how fast it can be copied. */
 	Mono<Store> store();
 

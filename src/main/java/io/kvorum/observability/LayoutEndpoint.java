@@ -231,8 +231,7 @@ final class LayoutEndpoint {
 		Map<String, Object> body = new LinkedHashMap<>();
 		body.put("version", decision.number());
 		body.put("layout", layout.number());
-		boolean isSettled = this.node == null || this.node.isSettled();
-		body.put("state", (layout.isMoving() || !isSettled) ? "moving" : "stable");
+		body.put("state", LayoutNode.stateOf(layout, this.node));
 		body.put("factor", layout.before().wantedFactor());
 		body.put("members", members(layout.before()));
 		if (layout.isMoving()) {
@@ -256,18 +255,7 @@ final class LayoutEndpoint {
 	}
 
 	private static List<Map<String, Object>> members(Topology topology) {
-		return topology.members().stream().map(LayoutEndpoint::describe).toList();
-	}
-
-	private static Map<String, Object> describe(Member member) {
-		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("node", Long.toHexString(member.id()));
-		described.put("address", member.address());
-		if (!member.zone().isEmpty()) {
-			described.put("zone", member.zone());
-		}
-		described.put("weight", member.weight());
-		return described;
+		return topology.members().stream().map(NodeReport::describe).toList();
 	}
 
 	/** The progress of a change, of all nodes and by their address. */

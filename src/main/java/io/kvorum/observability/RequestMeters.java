@@ -11,6 +11,8 @@ import java.util.stream.Stream;
 import io.kvorum.api.RequestEvents;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.CountAtBucket;
+import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.micrometer.core.instrument.binder.http.Outcome;
 import org.springframework.http.HttpMethod;
 
@@ -54,6 +56,26 @@ final class RequestMeters implements RequestEvents {
 		this.timers.computeIfAbsent(name, _ -> new ConcurrentHashMap<>())
 			.computeIfAbsent(status, code -> timer(name, code))
 			.record(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Adds up the requests of all kinds.
+	 * @param buckets receives the number of requests that took at most so many
+	 * milliseconds; stays empty if the registry keeps no histograms
+	 * @return the number of requests since the start
+	 */
+	long collect(Map<Double, Double> buckets) {
+		long count = 0;
+		for (Map<Integer, Timer> ofMethod : this.timers.values()) {
+			for (Timer timer : ofMethod.values()) {
+				HistogramSnapshot snapshot = timer.takeSnapshot();
+				count += snapshot.count();
+				for (CountAtBucket bucket : snapshot.histogramCounts()) {
+					buckets.merge(bucket.bucket(TimeUnit.MILLISECONDS), bucket.count(), Double::sum);
+				}
+			}
+		}
+		return count;
 	}
 
 	private Timer timer(String method, int status) {

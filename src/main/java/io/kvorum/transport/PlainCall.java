@@ -12,31 +12,41 @@ import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
 
 /**
- * A call by which two nodes tell each other which layout they know. It needs no stream:
- * the nodes may have different topologies, or one of them none. Both prove the secret, if
+ * A call by which two nodes tell each other something in text. It needs no stream: the
+ * nodes may have different topologies, or one of them none. Both prove the secret, if
  * there is one, together with what they say.
  */
-final class LayoutCall {
+enum PlainCall {
 
-	/** Stands for the lane of a stream in the proof. */
-	private static final String LANE = "LAYOUT";
+	/** Which layout each of the two nodes knows. */
+	LAYOUT("/replica/layout"),
 
-	private LayoutCall() {
+	/** What the called node is, as JSON. The text of the calling node is empty. */
+	REPORT("/replica/report");
+
+	private final String path;
+
+	PlainCall(String path) {
+		this.path = path;
+	}
+
+	/** The path on the replica port. */
+	String path() {
+		return this.path;
 	}
 
 	/** Sends the text to a node and returns its answer. */
-	static Mono<String> of(WebClient client, Handshake handshake, Member self, Member peer, boolean isSecure,
-			String text) {
+	Mono<String> of(WebClient client, Handshake handshake, Member self, Member peer, boolean isSecure, String text) {
 		Mono<String> challenge = handshake.isNeeded() ? client.get()
 			.uri(ReplicaProtocol.url(peer, isSecure, ReplicaProtocol.CHALLENGE_PATH))
 			.retrieve()
 			.bodyToMono(String.class) : Mono.just("");
 		return challenge.flatMap(given -> {
 			Opening opening = new Opening(given, handshake.isNeeded() ? handshake.nonce() : "", self.address(),
-					peer.address(), LANE, "")
+					peer.address(), name(), "")
 				.about(text);
 			return client.post()
-				.uri(ReplicaProtocol.url(peer, isSecure, ReplicaProtocol.LAYOUT_PATH))
+				.uri(ReplicaProtocol.url(peer, isSecure, this.path))
 				.contentType(MediaType.TEXT_PLAIN)
 				.headers(headers -> addHeaders(headers, opening, handshake))
 				.bodyValue(text)

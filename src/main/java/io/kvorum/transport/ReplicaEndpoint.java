@@ -88,8 +88,8 @@ final class ReplicaEndpoint {
 	/** Time of the last log line, by address and reason. */
 	private final ConcurrentHashMap<String, Long> loggedNanos = new ConcurrentHashMap<>();
 
-	/** Exchanges layouts with other nodes. */
-	private final UnaryOperator<String> layouts;
+	/** Answers the plain calls of other nodes. */
+	private final PlainAnswers answers;
 
 	private volatile Topology topology;
 
@@ -104,8 +104,8 @@ final class ReplicaEndpoint {
 
 	ReplicaEndpoint(Topology topology, Acceptance accepted, Member self, Replica replica, TransportSettings settings,
 			TimeSource time, CallerThreads callers, PendingConnections pending, Handshake handshake,
-			Consumer<String> onAccepted, UnaryOperator<String> layouts, TransportEvents events) {
-		this.layouts = layouts;
+			Consumer<String> onAccepted, PlainAnswers answers, TransportEvents events) {
+		this.answers = answers;
 		this.onAccepted = onAccepted;
 		this.handshake = handshake;
 		this.pending = pending;
@@ -125,7 +125,8 @@ final class ReplicaEndpoint {
 			.GET(ReplicaProtocol.CHALLENGE_PATH,
 					_ -> ServerResponse.ok().contentType(MediaType.TEXT_PLAIN).bodyValue(this.handshake.challenge()))
 			.POST(ReplicaProtocol.PATH, this::accept)
-			.POST(ReplicaProtocol.LAYOUT_PATH, this::exchangeLayouts)
+			.POST(PlainCall.LAYOUT.path(), request -> answer(request, this.answers::exchangeLayouts))
+			.POST(PlainCall.REPORT.path(), request -> answer(request, _ -> this.answers.report()))
 			.build();
 	}
 
@@ -139,22 +140,22 @@ final class ReplicaEndpoint {
 	}
 
 	/**
-	 * Takes the layout that another node knows, and answers with that of this one. Spring
-	 * reads no text above 256 KiB; a change of 255 nodes with long names has 150.
+	 * Answers a {@link PlainCall}. Spring reads no text above 256 KiB; a layout in a
+	 * change of 255 nodes with long names has 150.
 	 */
-	private Mono<ServerResponse> exchangeLayouts(ServerRequest request) {
+	private Mono<ServerResponse> answer(ServerRequest request, UnaryOperator<String> answers) {
 		Refusal misled = addressRefusal(request);
 		if (misled != null) {
 			return refuse(request, misled);
 		}
-		return request.bodyToMono(String.class).flatMap(text -> {
+		return request.bodyToMono(String.class).defaultIfEmpty("").flatMap(text -> {
 			Opening opening = opening(request).about(text);
 			Refusal refusal = (this.settings.tls() != null && !showsItsCertificate(request)) ? NOT_ITS_CERTIFICATE
 					: this.handshake.isNeeded() ? proofRefusal(request, opening) : null;
 			if (refusal != null) {
 				return refuse(request, refusal);
 			}
-			String answer = this.layouts.apply(text);
+			String answer = answers.apply(text);
 			ServerResponse.BodyBuilder response = ServerResponse.ok().contentType(MediaType.TEXT_PLAIN);
 			if (this.handshake.isNeeded()) {
 				response.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening.about(answer)));
@@ -333,7 +334,7 @@ final class ReplicaEndpoint {
 	 */
 	private Optional<Member> claimed(ServerRequest request) {
 		boolean mayBeAdded = this.handshake.isNeeded()
-				&& (topologies(request).isChange() || request.path().equals(ReplicaProtocol.LAYOUT_PATH));
+				&& (topologies(request).isChange() || request.path().equals(PlainCall.LAYOUT.path()));
 		return header(request, ReplicaProtocol.FROM_HEADER).flatMap(address -> this.topology.members()
 			.stream()
 			.filter(member -> member.address().equals(address))

@@ -23,9 +23,6 @@ final class ReplicaProtocol {
 
 	static final String PATH = "/replica/stream";
 
-	/** Path on which nodes exchange layouts. */
-	static final String LAYOUT_PATH = "/replica/layout";
-
 	/** Path of the challenge for the {@link Handshake}. */
 	static final String CHALLENGE_PATH = "/replica/challenge";
 

@@ -10,7 +10,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -117,14 +116,14 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * @param address to listen on
 	 * @param accepted which other nodes this node works with
 	 * @param local the replica of this node
-	 * @param layouts exchanges layouts with a node that knows one, as text
+	 * @param answers answers what other nodes ask without a stream
 	 * @param loops shared with the public server: a request, its streams and their
 	 * replies stay on one event loop
 	 * @param onConnection receives the event loop of each connection, on that loop
 	 * @param random unpredictable numbers; used by this constructor only
 	 */
 	public ReplicaTransport(InetSocketAddress address, Topology topology, Acceptance accepted, Replica local,
-			UnaryOperator<String> layouts, TransportSettings settings, LoopResources loops, WebClient.Builder clients,
+			PlainAnswers answers, TransportSettings settings, LoopResources loops, WebClient.Builder clients,
 			Consumer<EventLoop> onConnection, CallerThreads callers, TimeSource time, LongSupplier random,
 			TransportEvents events) {
 		this.address = address;
@@ -137,7 +136,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.self = local.member();
 		this.handshake = new Handshake(settings.secret(), random, time);
 		this.endpoint = new ReplicaEndpoint(topology, accepted, this.self, local, settings, time, callers, this.pending,
-				this.handshake, this::wake, layouts, events);
+				this.handshake, this::wake, answers, events);
 		this.eventLoops = eventLoops(loops);
 		this.pinned = this.eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		this.topology = topology;
@@ -241,9 +240,17 @@ public final class ReplicaTransport implements SmartLifecycle {
 	 * @return the layout that the other node knows; an error if it does not answer
 	 */
 	public Mono<String> exchangeLayouts(String address, String text) {
-		Member peer = new Member(0, address);
-		return LayoutCall.of(this.pinned.getFirst(), this.handshake, this.self, peer, this.settings.tls() != null, text)
-			.timeout(this.settings.silenceTimeout());
+		return call(PlainCall.LAYOUT, address, text).timeout(this.settings.silenceTimeout());
+	}
+
+	/** As {@link PeerReports#of}. */
+	public Mono<String> report(String address) {
+		return call(PlainCall.REPORT, address, "");
+	}
+
+	private Mono<String> call(PlainCall call, String address, String text) {
+		return call.of(this.pinned.getFirst(), this.handshake, this.self, new Member(0, address),
+				this.settings.tls() != null, text);
 	}
 
 	private static List<EventLoop> eventLoops(LoopResources loops) {

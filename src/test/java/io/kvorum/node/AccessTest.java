@@ -120,6 +120,15 @@ class AccessTest {
 	void theStatusIsForWhoeverHasAKey() throws Exception {
 		assertThat(this.stranger.send("GET", "/v0/status").statusCode()).isEqualTo(401);
 		assertThat(this.scraper.send("GET", "/v0/status").statusCode()).isEqualTo(200);
+		assertThat(this.stranger.send("GET", "/v0/openapi.yaml").statusCode()).isEqualTo(401);
+		assertThat(this.reports.send("GET", "/v0/openapi.yaml").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void theClusterIsShownToThoseWhoMayReadMeters() throws Exception {
+		assertThat(this.stranger.send("GET", "/v0/cluster").statusCode()).isEqualTo(401);
+		assertThat(this.reports.send("GET", "/v0/cluster").statusCode()).isEqualTo(403);
+		assertThat(this.scraper.send("GET", "/v0/cluster").statusCode()).isEqualTo(200);
 	}
 
 	@ParameterizedTest

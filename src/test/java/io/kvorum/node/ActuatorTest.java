@@ -1,5 +1,6 @@
 package io.kvorum.node;
 
+import java.net.http.HttpResponse;
 import java.util.List;
 
 import org.junit.jupiter.api.Test;
@@ -44,6 +45,24 @@ class ActuatorTest {
 			"/actuator/threaddump" })
 	void theOthersAreNotThere(String path) throws Exception {
 		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(404);
+	}
+
+	@Test
+	void aNodeAloneIsItsCluster() throws Exception {
+		JsonNode cluster = this.node.json("/v0/cluster");
+		assertThat(cluster.path("nodes")).hasSize(1);
+		assertThat(cluster.path("unreachable")).isEmpty();
+		JsonNode node = cluster.at("/nodes/0");
+		assertThat(node.path("state").asString()).isEqualTo("member");
+		assertThat(node.path("freeBytes").asLong()).isPositive();
+		assertThat(node.propertyNames()).contains("version", "keys", "requests", "operations", "hints", "converged");
+	}
+
+	@Test
+	void theApiIsDescribed() throws Exception {
+		HttpResponse<byte[]> description = this.node.send("GET", "/v0/openapi.yaml");
+		assertThat(description.headers().firstValue("Content-Type")).contains("application/yaml");
+		assertThat(description.body()).asString().startsWith("openapi: 3.1");
 	}
 
 	@Test

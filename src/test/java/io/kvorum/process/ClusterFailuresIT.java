@@ -13,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -26,6 +28,8 @@ import io.kvorum.testing.Together;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,6 +43,8 @@ class ClusterFailuresIT {
 	private static final int ENDED_BY_SIGTERM = 143;
 
 	private static final Duration SLACK = Duration.ofSeconds(1);
+
+	private static final Duration VIEW_DEADLINE = Duration.ofSeconds(2);
 
 	private static final Duration BACK_DEADLINE = Duration.ofSeconds(10);
 
@@ -62,6 +68,39 @@ class ClusterFailuresIT {
 		}
 		cluster.heal();
 		assertUnchanged("down");
+	}
+
+	@Test
+	@DisplayName("any node shows all nodes; one that is down, or is silent, within two seconds")
+	void shown() throws InterruptedException {
+		for (int asked : cluster.nodes()) {
+			awaitShown(asked, Map.of(1, "member", 2, "member", 3, "member"));
+		}
+		cluster.kill9(3);
+		awaitShown(1, Map.of(1, "member", 2, "member", 3, "away"));
+		cluster.heal();
+		cluster.pause(2);
+		awaitShown(3, Map.of(1, "member", 2, "away", 3, "member"));
+		cluster.resume(2);
+	}
+
+	private static void awaitShown(int asked, Map<Integer, String> states) throws InterruptedException {
+		Poll.until(() -> "node %d shows %s and not %s".formatted(asked, states, statesShownBy(asked)),
+				VIEW_DEADLINE.plus(SLACK), () -> statesShownBy(asked).equals(states));
+	}
+
+	/** The states of the nodes by their number. */
+	private static Map<Integer, String> statesShownBy(int asked) {
+		Answer answer = cluster.client(asked).withPatience(VIEW_DEADLINE.plus(SLACK)).exchange("GET", "/v0/cluster");
+		assertThat(answer.status()).isEqualTo(200);
+		JsonNode nodes = new JsonMapper().readTree(answer.body()).path("nodes");
+		Map<String, String> states = new HashMap<>();
+		nodes.forEach(node -> states.put(node.path("address").asString(), node.path("state").asString()));
+		assertThat(states).hasSize(3);
+		return cluster.nodes()
+			.stream()
+			.collect(
+					Collectors.toMap(Function.identity(), it -> states.getOrDefault(cluster.address(it), "not shown")));
 	}
 
 	@Test

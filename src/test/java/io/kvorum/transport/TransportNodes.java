@@ -116,12 +116,28 @@ final class TransportNodes implements AutoCloseable {
 
 	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view, TransportEvents events) {
 		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view,
-				(_, topologies) -> topologies.contains(view.parts().getFirst().fingerprint()), local, text -> text,
+				(_, topologies) -> topologies.contains(view.parts().getFirst().fingerprint()), local, answers(),
 				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
 				new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();
 		return transport;
+	}
+
+	private static PlainAnswers answers() {
+		return new PlainAnswers() {
+
+			@Override
+			public String exchangeLayouts(String theirs) {
+				return theirs;
+			}
+
+			@Override
+			public String report() {
+				return "a report";
+			}
+
+		};
 	}
 
 	static InetSocketAddress socketAddress(String address) {
