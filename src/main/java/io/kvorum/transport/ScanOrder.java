@@ -14,16 +14,21 @@ import org.jspecify.annotations.Nullable;
  *  bytes  items  entry bytes  start bytes  start  [end]
  * </pre>
  *
- * A range without an end has no bytes for it. An end of 0 bytes would leave nothing to
- * scan and is never sent.
+ * A range without an end has no bytes for it. A range that ends with 0 bytes has no keys,
+ * and is sent as another one without keys.
  */
 record ScanOrder(KeyRange range, Page.Limit limit) {
+
+	/** No key comes before it. */
+	private static final byte[] FIRST = { 0 };
 
 	private static final int FIXED = 3 * Integer.BYTES + Short.BYTES;
 
 	byte[] toBytes() {
-		byte[] start = this.range.start();
 		byte @Nullable [] end = this.range.end();
+		boolean endsAtOnce = end != null && end.length == 0;
+		byte[] start = endsAtOnce ? FIRST : this.range.start();
+		end = endsAtOnce ? FIRST : end;
 		ByteBuffer bytes = ByteBuffer.allocate(FIXED + start.length + ((end != null) ? end.length : 0));
 		bytes.putInt(this.limit.bytes())
 			.putInt(this.limit.items())

@@ -125,6 +125,20 @@ class RangeClusterIT {
 	}
 
 	@Test
+	@DisplayName("A range or a listing without room for a key is empty at every node, however its bounds say it")
+	void noRoom() {
+		assertThat(cluster.client(1).put("room", "value").status()).isEqualTo(201);
+		for (int node : cluster.nodes()) {
+			for (String bounds : List.of("start=room&end=room", "end=&values=false", "end=&prefix=room",
+					"start=roon&prefix=room", "end=roo&prefix=room", "end=&prefix=room&separator=o")) {
+				Answer answer = cluster.client(node).exchange("GET", "/v0/entities?" + bounds);
+				assertThat(answer.status()).as("%s at node %d", bounds, node).isEqualTo(200);
+				assertThat(answer.text()).as("%s at node %d", bounds, node).isEmpty();
+			}
+		}
+	}
+
+	@Test
 	@DisplayName("written to one, two or three: each node has what it is a replica of, the cluster has it once, with the newest version of all")
 	void eachOnItsReplicas() {
 		List<String> keys = IntStream.range(0, 30).mapToObj("copies/%02d"::formatted).toList();

@@ -267,6 +267,13 @@ class FramesTests {
 	}
 
 	@Test
+	void aRangeThatEndsWithNoBytesHasNoKeysAtTheOtherEnd() {
+		byte[] order = new ScanOrder(KeyRange.of(new byte[] { 'a' }, new byte[0]), Page.Limit.of(100, 10)).toBytes();
+
+		assertThat(ScanOrder.of(order).range().end()).isEqualTo(ScanOrder.of(order).range().start());
+	}
+
+	@Test
 	void whatIsNoOrderOfAScanIsNone() {
 		byte[] order = new ScanOrder(KeyRange.of(new byte[] { 'a', 'b' }, null), Page.Limit.of(100, 10)).toBytes();
 		for (int length = 0; length < order.length; length++) {
