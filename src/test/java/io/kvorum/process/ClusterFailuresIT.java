@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
+import io.kvorum.testing.CommandLine;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.Load;
 import io.kvorum.testing.NodeProcess.Exit;
@@ -78,6 +79,10 @@ class ClusterFailuresIT {
 		}
 		cluster.kill9(3);
 		awaitShown(1, Map.of(1, "member", 2, "member", 3, "away"));
+		CommandLine status = CommandLine.run(new byte[0], "status", "--url",
+				"http://127.0.0.1:%d,http://127.0.0.1:%d".formatted(cluster.node(3).port(), cluster.node(1).port()));
+		assertThat(status.exitCode()).isEqualTo(1);
+		assertThat(status.printed()).contains(cluster.address(3) + " is away: ");
 		cluster.heal();
 		cluster.pause(2);
 		awaitShown(3, Map.of(1, "member", 2, "away", 3, "member"));

@@ -1,0 +1,57 @@
+package io.kvorum.cli;
+
+import java.util.Arrays;
+
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** The command {@code kvorum}. */
+@Command(name = "kvorum", mixinStandardHelpOptions = true, version = Kvorum.VERSION,
+		synopsisSubcommandLabel = "COMMAND", description = "Uses a Kvorum cluster from the command line.",
+		subcommands = { GetCommand.class, PutCommand.class, DeleteCommand.class, StatCommand.class, ListCommand.class,
+				StatusCommand.class, WhereCommand.class, LayoutCommand.class, BackupCommand.class, RepairCommand.class,
+				BenchCommand.class, HelpCommand.class, GenerateCompletion.class },
+		exitCodeListHeading = "%nExit codes:%n",
+		exitCodeList = { "0:done", "1:the answer is no: no such key, a condition does not hold, a node is away",
+				"2:the command or the request is wrong, or the API key has no right to it",
+				"3:failed, and nothing was done: try again", "4:failed, and a write may have happened" },
+		footerHeading = "%nExamples:%n",
+		footer = { "  export KVORUM_URL=http://kvorum-0:8080,http://kvorum-1:8080", "  kvorum put greeting hello",
+				"  kvorum get greeting", "  tar c dir | kvorum put backup/dir.tar --content-type application/x-tar",
+				"  kvorum ls backup/ -l", "  kvorum status || echo 'a node is away'",
+				"  source <(kvorum generate-completion)", "",
+				"'kvorum help COMMAND' has the options of a command, and examples." })
+public final class Kvorum {
+
+	/**
+	 * Set where a script without a shell starts the JVM: its name is then the first
+	 * argument.
+	 */
+	private static final String NAMED = "kvorum.cli.named";
+
+	/** The version of the API that this uses. */
+	static final String VERSION = "Kvorum, API v0";
+
+	private Kvorum() {
+	}
+
+	public static void main(String[] arguments) {
+		String[] given = Boolean.getBoolean(NAMED) ? Arrays.copyOfRange(arguments, 1, arguments.length) : arguments;
+		System.exit(commandLine().execute(given));
+	}
+
+	static CommandLine commandLine() {
+		CommandLine line = new CommandLine(new Kvorum());
+		line.setExecutionExceptionHandler((failure, command, _) -> {
+			if (failure instanceof CommandFailedException failed) {
+				command.getErr().println("kvorum: " + failed.getMessage());
+				return failed.exitCode().code();
+			}
+			throw failure;
+		});
+		return line;
+	}
+
+}

@@ -1,0 +1,144 @@
+package io.kvorum.cli;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+@Command(name = "layout", description = "Shows which nodes the cluster has, and changes them.",
+		footerHeading = "%nExamples:%n",
+		footer = { "  kvorum layout",
+				"  kvorum layout --add http://10.0.0.4:9090     # stages it: look at what would move",
+				"  kvorum layout --apply 7                      # the version that staging has printed",
+				"  kvorum layout --remove http://10.0.0.3:9090 --add http://10.0.0.4:9090",
+				"  kvorum layout --factor 5", "  kvorum layout --abort" })
+final class LayoutCommand extends EndpointCommand {
+
+	@Option(names = "--add", paramLabel = "<address>", split = ",",
+			description = "stage: replica addresses of new nodes")
+	private List<String> add = List.of();
+
+	@Option(names = "--remove", paramLabel = "<address>", split = ",", description = "stage: nodes that are to leave")
+	private List<String> remove = List.of();
+
+	@Option(names = "--zone", paramLabel = "<zone>", description = "stage: the zone of the nodes that are added")
+	private @Nullable String zone;
+
+	@Option(names = "--weight", paramLabel = "<n>", description = "stage: their weight")
+	private @Nullable Integer weight;
+
+	@Option(names = "--factor", paramLabel = "<n>", description = "stage: the default number of copies")
+	private @Nullable Integer factor;
+
+	@ArgGroup
+	private @Nullable Step step;
+
+	/** One step of a change. */
+	private static final class Step {
+
+		@Option(names = "--apply", paramLabel = "<version>", description = "begin the change that was staged")
+		private @Nullable Long apply;
+
+		@Option(names = "--pause", description = "copy nothing for now")
+		private boolean pause;
+
+		@Option(names = "--resume", description = "go on copying")
+		private boolean resume;
+
+		@Option(names = "--abort", description = "give up the change, or what is staged")
+		private boolean abort;
+
+		private String toJson() {
+			if (this.apply != null) {
+				return "{\"apply\":%d}".formatted(this.apply);
+			}
+			return "{\"pause\":%b,\"resume\":%b,\"abort\":%b}".formatted(this.pause, this.resume, this.abort);
+		}
+
+	}
+
+	LayoutCommand() {
+		super("layout");
+	}
+
+	@Override
+	ExitCode run() {
+		boolean isStaging = !this.add.isEmpty() || !this.remove.isEmpty() || this.factor != null;
+		if (isStaging && this.step != null) {
+			throw new CommandFailedException(ExitCode.WRONG, "stage first, then --apply the version that this prints");
+		}
+		JsonNode layout = isStaging ? send("", stage()) : (this.step != null) ? send("", this.step.toJson()) : read("");
+		Table table = new Table("NODE", "ZONE", "WEIGHT", "PARTITIONS", "GETS");
+		add("", layout.path("members"), layout, table);
+		JsonNode staged = layout.path("staged");
+		for (JsonNode member : staged.path("members")) {
+			if (!has(layout.path("members"), member.path("address").asString())) {
+				add(" (new)", new JsonMapper().createArrayNode().add(member), layout, table);
+			}
+		}
+		show(layout, table);
+		if (!isJson()) {
+			explain(layout);
+		}
+		return ExitCode.DONE;
+	}
+
+	private String stage() {
+		ObjectNode stage = new JsonMapper().createObjectNode();
+		ArrayNode added = stage.putArray("add");
+		for (String address : this.add) {
+			ObjectNode node = added.addObject().put("address", address);
+			if (this.zone != null) {
+				node.put("zone", this.zone);
+			}
+			if (this.weight != null) {
+				node.put("weight", this.weight);
+			}
+		}
+		ArrayNode removed = stage.putArray("remove");
+		this.remove.forEach(removed::add);
+		if (this.factor != null) {
+			stage.put("factor", this.factor);
+		}
+		return new JsonMapper().createObjectNode().set("stage", stage).toString();
+	}
+
+	private static boolean has(JsonNode members, String address) {
+		return members.valueStream().anyMatch(member -> member.path("address").asString().equals(address));
+	}
+
+	private static void add(String suffix, JsonNode members, JsonNode layout, Table table) {
+		JsonNode staged = layout.path("staged");
+		for (JsonNode member : members) {
+			String address = member.path("address").asString();
+			boolean leaves = staged.isObject() && !has(staged.path("members"), address);
+			JsonNode move = staged.path("moves").path(address);
+			long partitions = move.path("gainsPartitions").asLong(0) - move.path("givesUpPartitions").asLong(0);
+			table.add(address + (leaves ? " (leaves)" : suffix), member.path("zone").asString(""),
+					member.path("weight").asString(""), move.isObject() ? "%+d".formatted(partitions) : "",
+					move.has("bytes") ? Units.size(move.path("bytes").asLong()) : "");
+		}
+	}
+
+	private void explain(JsonNode layout) {
+		out().printf("%nLayout %s is %s; keys have %s copies.%n", layout.path("layout").asString(),
+				layout.path("state").asString(), layout.path("factor").asString());
+		JsonNode staged = layout.path("staged");
+		if (staged.isObject()) {
+			out().printf("Staged: %d nodes, %s copies, %s to move. Begin it by: kvorum layout --apply %s%n",
+					staged.path("members").size(), staged.path("factor").asString(),
+					Units.size(staged.path("bytes").asLong(0)), layout.path("version").asString());
+		}
+		JsonNode moving = layout.path("moving");
+		if (moving.isObject()) {
+			out().println("Moving: " + moving);
+		}
+	}
+
+}

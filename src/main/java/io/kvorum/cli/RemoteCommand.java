@@ -1,0 +1,42 @@
+package io.kvorum.cli;
+
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** A command that asks nodes. */
+@Command(mixinStandardHelpOptions = true, version = Kvorum.VERSION, sortOptions = false)
+abstract class RemoteCommand implements Callable<Integer> {
+
+	@Mixin
+	private ServerOptions options = new ServerOptions();
+
+	@Spec
+	private CommandSpec spec = CommandSpec.create();
+
+	ServerOptions options() {
+		return this.options;
+	}
+
+	Server server() {
+		return this.options.server();
+	}
+
+	PrintWriter out() {
+		return this.spec.commandLine().getOut();
+	}
+
+	@Override
+	public Integer call() throws Exception {
+		ExitCode code = run();
+		out().flush();
+		return code.code();
+	}
+
+	abstract ExitCode run() throws Exception;
+
+}

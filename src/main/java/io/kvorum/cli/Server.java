@@ -1,0 +1,212 @@
+package io.kvorum.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.UnresolvedAddressException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.List;
+
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Nodes of a cluster, any of which answers any request. A request goes to the next one if
+ * one certainly has not done it: it cannot be reached, or says so by {@code 503}.
+ */
+final class Server {
+
+	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+
+	private static final JsonMapper JSON = new JsonMapper();
+
+	private final List<URI> nodes;
+
+	private final @Nullable String key;
+
+	private final Duration timeout;
+
+	private final HttpClient client;
+
+	Server(List<URI> nodes, @Nullable String key, @Nullable Path authorities, Duration timeout) {
+		this.nodes = List.copyOf(nodes);
+		this.key = key;
+		this.timeout = timeout;
+		HttpClient.Builder client = HttpClient.newBuilder()
+			.version(HttpClient.Version.HTTP_1_1)
+			.connectTimeout(CONNECT_TIMEOUT);
+		this.client = ((authorities != null) ? client.sslContext(trusting(authorities)) : client).build();
+	}
+
+	private static SSLContext trusting(Path authorities) {
+		try (InputStream in = Files.newInputStream(authorities)) {
+			KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+			trusted.load(null, null);
+			for (Certificate certificate : CertificateFactory.getInstance("X.509").generateCertificates(in)) {
+				trusted.setCertificateEntry("ca-" + trusted.size(), certificate);
+			}
+			TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+			trust.init(trusted);
+			SSLContext context = SSLContext.getInstance("TLS");
+			context.init(null, trust.getTrustManagers(), null);
+			return context;
+		}
+		catch (IOException | GeneralSecurityException ex) {
+			throw new CommandFailedException(ExitCode.WRONG,
+					"cannot read certificates from " + authorities + ": " + ex.getMessage());
+		}
+	}
+
+	/** The nodes, in the order in which they are asked. */
+	List<URI> nodes() {
+		return this.nodes;
+	}
+
+	HttpResponse<InputStream> get(String target, String... headers) {
+		return send("GET", target, BodyPublishers.noBody(), headers);
+	}
+
+	/** Gets an object in JSON. */
+	JsonNode json(String target) {
+		return read(get(target));
+	}
+
+	/** Sends an object in JSON, and returns the one that is the answer. */
+	JsonNode post(String target, String object) {
+		return read(send("POST", target, BodyPublishers.ofString(object), "Content-Type", "application/json"));
+	}
+
+	private static JsonNode read(HttpResponse<InputStream> answer) {
+		try (InputStream body = answer.body()) {
+			return JSON.readTree(body);
+		}
+		catch (IOException | JacksonException ex) {
+			throw new CommandFailedException(ExitCode.NOT_DONE,
+					"the answer of %s broke off, or is no JSON: %s".formatted(answer.uri(), ex.getMessage()));
+		}
+	}
+
+	/**
+	 * Sends a request to the first node that takes it.
+	 * @param headers names and values in turn
+	 * @return an answer with a status of 2xx or 3xx
+	 * @throws CommandFailedException for any other answer, or none
+	 */
+	HttpResponse<InputStream> send(String method, String target, BodyPublisher body, String... headers) {
+		boolean isWrite = !method.equals("GET") && !method.equals("HEAD");
+		CommandFailedException failed = null;
+		for (URI node : this.nodes) {
+			HttpRequest request = request(node, method, target, body, headers);
+			try {
+				HttpResponse<InputStream> answer = this.client.send(request, BodyHandlers.ofInputStream());
+				if (answer.statusCode() < 400) {
+					return answer;
+				}
+				failed = failure(answer, isWrite);
+				if (answer.statusCode() != 503) {
+					break;
+				}
+			}
+			catch (ConnectException | HttpConnectTimeoutException ex) {
+				failed = new CommandFailedException(ExitCode.NOT_DONE, node + " cannot be reached: " + reason(ex));
+			}
+			catch (IOException ex) {
+				failed = new CommandFailedException(isWrite ? ExitCode.UNKNOWN : ExitCode.NOT_DONE,
+						"%s has not answered%s: %s".formatted(node, isWrite ? ", and may have done it" : "",
+								reason(ex)));
+				if (isWrite) {
+					break;
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				throw new IllegalStateException(ex);
+			}
+		}
+		throw (failed != null) ? failed : new CommandFailedException(ExitCode.WRONG, "there is no node to ask");
+	}
+
+	/** A request to one node. */
+	HttpRequest request(URI node, String method, String target, BodyPublisher body, String... headers) {
+		HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(trimmed(node.toString()) + target))
+			.method(method, body)
+			.timeout(this.timeout);
+		if (headers.length > 0) {
+			request.headers(headers);
+		}
+		if (this.key != null) {
+			request.header("Authorization", "Bearer " + this.key);
+		}
+		return request.build();
+	}
+
+	/** The client for those who send requests themselves. */
+	HttpClient client() {
+		return this.client;
+	}
+
+	private static String trimmed(String url) {
+		return url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
+	}
+
+	private static String reason(IOException ex) {
+		String message = ex.getMessage();
+		return (message != null) ? message : (ex.getCause() instanceof UnresolvedAddressException)
+				? "its name is not known" : ex.getClass().getSimpleName();
+	}
+
+	private static CommandFailedException failure(HttpResponse<InputStream> answer, boolean isWrite) {
+		int status = answer.statusCode();
+		JsonNode problem = problem(answer);
+		String detail = problem.path("detail").asString("");
+		if (detail.isEmpty() && !problem.isEmpty()) {
+			// Spring Boot's own endpoints.
+			detail = problem.toString();
+		}
+		String message = detail.isEmpty() ? "status %d of %s".formatted(status, answer.uri())
+				: "%s (%d)".formatted(detail, status);
+		return new CommandFailedException(exitCode(status, problem, isWrite), message);
+	}
+
+	private static ExitCode exitCode(int status, JsonNode problem, boolean isWrite) {
+		return switch (status) {
+			case 404, 412 -> ExitCode.NO;
+			case 408, 429, 503, 507 -> ExitCode.NOT_DONE;
+			case 409 -> problem.path("retryable").asBoolean(false) ? ExitCode.NOT_DONE : ExitCode.NO;
+			case 422 -> ExitCode.NO;
+			default -> {
+				boolean isKnown = problem.path("outcome").asString("").equals("not-applied");
+				yield (status < 500) ? ExitCode.WRONG : (isWrite && !isKnown) ? ExitCode.UNKNOWN : ExitCode.NOT_DONE;
+			}
+		};
+	}
+
+	private static JsonNode problem(HttpResponse<InputStream> answer) {
+		try (InputStream body = answer.body()) {
+			return JSON.readTree(body);
+		}
+		catch (IOException | JacksonException _) {
+			return JSON.createObjectNode();
+		}
+	}
+
+}

@@ -1,0 +1,87 @@
+package io.kvorum.cli;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of all commands: which nodes to ask, and how. */
+final class ServerOptions {
+
+	private static final String DEFAULT_URL = "http://localhost:8080";
+
+	@Option(names = "--url", paramLabel = "<url>", split = ",",
+			description = "nodes to ask, with commas between them: the next one if one does not answer. "
+					+ "Default: KVORUM_URL, or else " + DEFAULT_URL)
+	private List<URI> urls = List.of();
+
+	@Option(names = "--api-key-file", paramLabel = "<file>",
+			description = "file with the API key, <id>.<secret>. Default: KVORUM_API_KEY_FILE; KVORUM_API_KEY has the key itself")
+	private @Nullable Path keyFile;
+
+	@Option(names = "--ca", paramLabel = "<file>",
+			description = "certificates of the authorities to trust, in PEM. Default: those of the JDK")
+	private @Nullable Path authorities;
+
+	@Option(names = "--timeout", paramLabel = "<seconds>", defaultValue = "10",
+			description = "time for an answer to begin, in seconds. Default: ${DEFAULT-VALUE}")
+	private int timeoutSeconds;
+
+	private Map<String, String> environment = System.getenv();
+
+	void setEnvironment(Map<String, String> environment) {
+		this.environment = environment;
+	}
+
+	/** Connects to the nodes of the options. */
+	Server server() {
+		return server(this.urls, "KVORUM_URL");
+	}
+
+	/**
+	 * Connects to management ports.
+	 * @param given those of an option; those of the API if there are none
+	 */
+	Server management(List<URI> given) {
+		boolean isNamed = !given.isEmpty() || this.environment.containsKey("KVORUM_MANAGEMENT_URL");
+		return isNamed ? server(given, "KVORUM_MANAGEMENT_URL") : server();
+	}
+
+	private Server server(List<URI> given, String variable) {
+		List<URI> nodes = new ArrayList<>(given);
+		if (nodes.isEmpty()) {
+			for (String url : this.environment.getOrDefault(variable, DEFAULT_URL).split(",", -1)) {
+				nodes.add(URI.create(url.strip()));
+			}
+		}
+		for (URI node : nodes) {
+			if (node.getHost() == null || !List.of("http", "https").contains(String.valueOf(node.getScheme()))) {
+				throw new CommandFailedException(ExitCode.WRONG,
+						"'%s' is no URL of a node, such as %s".formatted(node, DEFAULT_URL));
+			}
+		}
+		return new Server(nodes, apiKey(), this.authorities, Duration.ofSeconds(this.timeoutSeconds));
+	}
+
+	private @Nullable String apiKey() {
+		String inFile = this.environment.get("KVORUM_API_KEY_FILE");
+		Path file = (this.keyFile != null) ? this.keyFile : (inFile != null) ? Path.of(inFile) : null;
+		if (file == null) {
+			return this.environment.get("KVORUM_API_KEY");
+		}
+		try {
+			return Files.readString(file).strip();
+		}
+		catch (IOException ex) {
+			throw new CommandFailedException(ExitCode.WRONG, "cannot read the API key from " + file + ": " + ex);
+		}
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.kvorum.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options of a write that may depend on the value that is there. */
+final class WriteConditions {
+
+	@Option(names = "--if-version", paramLabel = "<version>", description = "only if the value still has this version")
+	private @Nullable String version;
+
+	@Option(names = "--idempotency-key", paramLabel = "<name>",
+			description = "name of this write: with the same name it can be repeated, and happens once")
+	private @Nullable String name;
+
+	@Option(names = "--replicas", paramLabel = "<ack>/<from>",
+			description = "how many replicas to wait for, and of how many")
+	private @Nullable String replicas;
+
+	@Nullable String replicas() {
+		return this.replicas;
+	}
+
+	/** The headers that say this, names and values in turn. */
+	List<String> headers() {
+		List<String> headers = new ArrayList<>();
+		if (this.version != null) {
+			headers.addAll(List.of("If-Match", "\"" + this.version + "\""));
+		}
+		if (this.name != null) {
+			headers.addAll(List.of("Idempotency-Key", this.name));
+		}
+		return headers;
+	}
+
+}

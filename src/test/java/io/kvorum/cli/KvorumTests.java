@@ -1,0 +1,239 @@
+package io.kvorum.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.kvorum.testing.Ports;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What the command line asks of a node, and makes of its answers. */
+class KvorumTests {
+
+	private static final String CLUSTER = """
+			{"layout":{"version":3,"state":"stable","factor":3},"nodes":[
+			{"address":"http://a:1","state":"member","version":"1","converged":true,"keys":7,"freeBytes":2048,
+			"requests":{"total":9,"perSecond":1.5,"p99Millis":2.5},"hints":0},
+			{"address":"http://b:1","state":"%s"}],"unreachable":[%s]}""";
+
+	private final FakeNode node = new FakeNode();
+
+	private final StringWriter out = new StringWriter();
+
+	private final StringWriter err = new StringWriter();
+
+	KvorumTests() throws IOException {
+	}
+
+	@AfterEach
+	void stop() {
+		this.node.close();
+	}
+
+	private int run(String... arguments) {
+		return runAt(this.node.url(), arguments);
+	}
+
+	private int runAt(String url, String... arguments) {
+		CommandLine line = Kvorum.commandLine();
+		line.setOut(new PrintWriter(this.out)).setErr(new PrintWriter(this.err, true));
+		return line.execute(Stream.concat(Stream.of(arguments), Stream.of("--url", url)).toArray(String[]::new));
+	}
+
+	@Test
+	void aValueIsWrittenWithAllThatIsSaidOfIt() {
+		this.node.answers(201, "", Map.of("ETag", "\"0123\""));
+
+		assertThat(run("put", "a b/ü&", "value", "--ttl", "15m", "--content-type", "text/plain", "--if-absent",
+				"--idempotency-key", "once", "--replicas", "2/3"))
+			.isZero();
+		assertThat(this.node.requests())
+			.containsExactly("PUT /v0/entity?id=a+b%2F%C3%BC%26&replicas=2%2F3&ttl=15m|If-None-Match: *"
+					+ "|Idempotency-Key: once|Content-Type: text/plain|value");
+		assertThat(this.out).hasToString("0123" + System.lineSeparator());
+	}
+
+	@Test
+	void aWriteCanDependOnAVersion() {
+		this.node.answers(202, "");
+
+		assertThat(run("del", "key", "--if-version", "0123")).isZero();
+		assertThat(this.node.requests()).containsExactly("DELETE /v0/entity?id=key|If-Match: \"0123\"");
+	}
+
+	@Test
+	void theApiKeyComesFromAFile(@TempDir Path directory) throws IOException {
+		Path file = Files.writeString(directory.resolve("key"), "id.secret\n");
+		this.node.answers(202, "");
+
+		assertThat(run("del", "key", "--api-key-file", file.toString())).isZero();
+		assertThat(this.node.requests()).singleElement().asString().contains("Authorization: Bearer id.secret");
+		assertThat(run("del", "key", "--api-key-file", directory.resolve("none").toString())).isEqualTo(2);
+		assertThat(this.err).asString().contains("cannot read the API key");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "400, '', 2", "401, '', 2", "403, '', 2", "404, '', 1", "409, '\"retryable\":true,', 3",
+			"412, '\"outcome\":\"not-applied\",', 1", "413, '', 2", "422, '', 1", "429, '', 3", "500, '', 4",
+			"503, '', 3", "504, '\"outcome\":\"unknown\",', 4", "504, '\"outcome\":\"not-applied\",', 3",
+			"507, '', 3" })
+	void theExitCodeSaysWhatBecameOfAWrite(int status, String outcome, int code) {
+		this.node.answers(status, "{%s\"detail\":\"What to do.\"}".formatted(outcome));
+
+		assertThat(run("put", "key", "value")).isEqualTo(code);
+		assertThat(this.err).asString().contains("What to do. (%d)".formatted(status));
+		assertThat(this.node.requests()).as("never repeated at the same node").hasSize(1);
+	}
+
+	@Test
+	void aReadThatFailsHasDoneNothing() {
+		this.node.answers(504, "{\"detail\":\"Too few.\",\"outcome\":\"not-applied\"}");
+		assertThat(run("stat", "key")).isEqualTo(3);
+		this.node.answers(500, "no JSON");
+		assertThat(run("ls")).isEqualTo(3);
+		assertThat(this.err).asString().contains("status 500");
+	}
+
+	@Test
+	void aNodeThatCannotBeReachedIsPassedOver() {
+		this.node.answers(201, "");
+
+		assertThat(runAt("http://127.0.0.1:%d,%s".formatted(Ports.free(), this.node.url()), "put", "key", "value"))
+			.isZero();
+		assertThat(this.node.requests()).hasSize(1);
+		assertThat(runAt("http://127.0.0.1:" + Ports.free(), "put", "key", "value")).isEqualTo(3);
+		assertThat(this.err).asString().contains("cannot be reached");
+	}
+
+	@Test
+	void aWriteGoesToTheNextNodeOnlyIfTheFirstHasNotDoneIt() throws IOException {
+		try (FakeNode next = new FakeNode()) {
+			next.answers(201, "");
+			this.node.answers(503, "{\"detail\":\"Full.\"}");
+			assertThat(runAt(this.node.url() + "," + next.url(), "put", "key", "value")).isZero();
+			assertThat(next.requests()).hasSize(1);
+
+			this.node.answers(504, "{\"detail\":\"Too few.\",\"outcome\":\"unknown\"}");
+			assertThat(runAt(this.node.url() + "," + next.url(), "put", "key", "value")).isEqualTo(4);
+			assertThat(next.requests()).hasSize(1);
+		}
+	}
+
+	@Test
+	void keysAreListedByLinesThatDoNothingToATerminal() {
+		this.node.answers(200, """
+				{"id":"a/1","version":"0123","contentType":"text/plain","size":5}
+				{"prefix":"a/b\\u001b[31m/"}
+				{"end":true,"count":2}
+				""");
+
+		assertThat(run("ls", "a/", "-s", "/", "--limit", "9")).isZero();
+		assertThat(this.node.requests()).containsExactly(
+				"GET /v0/entities?prefix=a%2F&values=false&separator=%2F&limit=9|Accept: application/x-ndjson");
+		assertThat(this.out.toString().lines()).containsExactly("a/1", "a/b·[31m/");
+	}
+
+	@Test
+	void aListThatBreaksOffIsAFailure() {
+		this.node.answers(200, "{\"id\":\"a/1\",\"version\":\"0123\",\"contentType\":\"text/plain\",\"size\":5}\n");
+
+		assertThat(run("ls")).isEqualTo(3);
+		assertThat(run("ls", "-o", "json")).isEqualTo(3);
+		assertThat(this.err).asString().contains("not all of it");
+	}
+
+	@Test
+	void theStatusIsATableOrTheAnswerItself() {
+		this.node.answers(200, CLUSTER.formatted("member", ""));
+
+		assertThat(run("status")).isZero();
+		assertThat(this.out).asString()
+			.containsPattern("http://a:1 +member +1 +yes +7 +2.0 KB +1.5 +2.5 ms +0")
+			.contains("Layout 3 is stable; keys have 3 copies.");
+		assertThat(run("status", "-o", "json")).isZero();
+		assertThat(this.out).asString().contains("\"perSecond\" : 1.5");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "away", "quarantine", "joining", "leaving", "outside" })
+	void theExitCodeOfTheStatusIsWhetherAllNodesAreMembers(String state) {
+		this.node.answers(200, CLUSTER.formatted(state, "{\"address\":\"http://b:1\",\"why\":\"no answer\"}"));
+
+		assertThat(run("status")).isEqualTo(1);
+		assertThat(this.out).asString().contains("http://b:1 is away: no answer");
+	}
+
+	@Test
+	void aChangeOfTheNodesIsStagedAndThenApplied() {
+		this.node.answers(202, """
+				{"version":5,"layout":4,"state":"stable","factor":3,"members":[{"address":"http://a:1","weight":1}],
+				"staged":{"factor":3,"members":[{"address":"http://b:1","weight":2}],"bytes":2048,
+				"moves":{"http://a:1":{"gainsPartitions":0,"givesUpPartitions":9},
+				"http://b:1":{"gainsPartitions":9,"givesUpPartitions":0,"bytes":2048}}}}""");
+
+		assertThat(run("layout", "--add", "http://b:1", "--weight", "2", "--remove", "http://a:1")).isZero();
+		assertThat(this.node.requests()).containsExactly("POST /actuator/layout|Content-Type: application/json"
+				+ "|{\"stage\":{\"add\":[{\"address\":\"http://b:1\",\"weight\":2}],\"remove\":[\"http://a:1\"]}}");
+		assertThat(this.out).asString()
+			.containsPattern("http://a:1 \\(leaves\\) +1 +-9")
+			.containsPattern("http://b:1 \\(new\\) +2 +\\+9 +2.0 KB")
+			.contains("kvorum layout --apply 5");
+		assertThat(run("layout", "--apply", "5")).isZero();
+		assertThat(this.node.requests().getLast()).endsWith("|{\"apply\":5}");
+		assertThat(run("layout", "--abort")).isZero();
+		assertThat(this.node.requests().getLast()).contains("\"abort\":true", "\"pause\":false", "\"resume\":false");
+		assertThat(run("layout", "--apply", "5", "--factor", "3")).isEqualTo(2);
+	}
+
+	@Test
+	void anEndpointThatIsNotExposedIsNamed() {
+		this.node.answers(404, "{\"detail\":\"No such endpoint.\"}");
+
+		for (String[] command : new String[][] { { "where", "key" }, { "backup" }, { "repair" }, { "layout" } }) {
+			assertThat(run(command)).isEqualTo(2);
+		}
+		assertThat(this.err).asString()
+			.contains("'topology' is not exposed", "'backup' is not", "'convergence' is not", "'layout' is not");
+	}
+
+	@Test
+	void aShortBenchShowsBothKindsOfRequests() {
+		this.node.answers(201, "");
+
+		assertThat(run("bench", "--seconds", "1", "--connections", "2")).isZero();
+		assertThat(this.out.toString().lines().skip(1)).hasSize(2)
+			.allSatisfy(line -> assertThat(line).matches("(reads|writes) .* ms +0"));
+		assertThat(this.node.requests())
+			.anyMatch(it -> it.startsWith("PUT /v0/entity?id=bench%2F") && it.contains("&ttl=1h"));
+		this.node.answers(503, "");
+		assertThat(run("bench", "--seconds", "1", "--connections", "2")).isEqualTo(1);
+		assertThat(run("bench", "--connections", "0")).isEqualTo(2);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "localhost:8080", "ftp://localhost", "/tmp" })
+	void whatIsNoUrlIsSaidToBeNone(String url) {
+		assertThat(runAt(url, "get", "key")).isEqualTo(2);
+		assertThat(this.err).asString().contains("is no URL of a node");
+	}
+
+	@Test
+	void wrongUsageIsTwo() {
+		assertThat(run("put")).isEqualTo(2);
+		assertThat(run("nothing")).isEqualTo(2);
+		assertThat(this.err).asString().contains("Missing required parameter: '<key>'");
+	}
+
+}
