@@ -57,6 +57,9 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	 */
 	private final PathPattern checks;
 
+	/** The paths on the public server that anyone may read. */
+	private final List<String> open;
+
 	/** The health groups by their paths. */
 	private final Map<String, String[]> probes;
 
@@ -71,9 +74,10 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	 * management
 	 * @param managementPath the path of the management endpoints, such as
 	 * {@code /actuator}
+	 * @param open the paths on the public server that anyone may read
 	 */
-	AccessMapping(ApplicationContext context, String managementPath, AccessGate access, ProblemWriter problems,
-			ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
+	AccessMapping(ApplicationContext context, String managementPath, List<String> open, AccessGate access,
+			ProblemWriter problems, ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
 		this.context = context;
 		this.endpoints = (ManagementPortType.get(context.getEnvironment()) == ManagementPortType.SAME)
 				? PathPatternParser.defaultInstance.parse(managementPath + "/**") : null;
@@ -81,6 +85,7 @@ final class AccessMapping implements HandlerMapping, Ordered {
 		this.probes = PROBES.stream()
 			.collect(Collectors.toUnmodifiableMap(probe -> managementPath + "/health" + probe,
 					probe -> probe.isEmpty() ? new String[0] : new String[] { probe.substring(1) }));
+		this.open = open;
 		this.access = access;
 		this.problems = problems;
 		this.health = health;
@@ -99,7 +104,8 @@ final class AccessMapping implements HandlerMapping, Ordered {
 	private @Nullable WebHandler refusal(ServerWebExchange exchange) {
 		boolean isPublic = this.context.equals(exchange.getApplicationContext());
 		String path = exchange.getRequest().getURI().getRawPath();
-		if (isPublic && (EntityHandler.PATH.equals(path) || RangeHandler.PATH.equals(path))) {
+		if (isPublic && (EntityHandler.PATH.equals(path) || RangeHandler.PATH.equals(path)
+				|| (this.open.contains(path) && isRead(exchange)))) {
 			return null;
 		}
 		PathContainer within = exchange.getRequest().getPath().pathWithinApplication();

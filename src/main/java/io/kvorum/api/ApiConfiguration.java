@@ -8,6 +8,7 @@ import io.kvorum.access.AccessEvents;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.wire.WireRoute;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
@@ -43,8 +44,10 @@ public class ApiConfiguration {
 	@Bean
 	AccessMapping accessMapping(ApplicationContext context,
 			@Value("${management.endpoints.web.base-path:/actuator}") String management, AccessGate access,
-			ProblemWriter problems, ObjectProvider<ReactiveHealthEndpointWebExtension> health) {
-		return new AccessMapping(context, trimmed(management), access, problems, health);
+			ProblemWriter problems, ObjectProvider<ReactiveHealthEndpointWebExtension> health,
+			@Nullable ConsoleController console) {
+		List<String> open = (console != null) ? ConsoleController.PATHS : List.of();
+		return new AccessMapping(context, trimmed(management), open, access, problems, health);
 	}
 
 	@Bean

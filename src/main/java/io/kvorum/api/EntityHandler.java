@@ -55,6 +55,17 @@ final class EntityHandler implements WebHandler {
 
 	private static final AsciiString LINEARIZABLE = AsciiString.cached("linearizable");
 
+	/**
+	 * Makes a browser treat a page as one of no origin and without scripts. A value is
+	 * what some user has stored, and must not act as the {@link ConsoleController} of
+	 * another one.
+	 */
+	private static final AsciiString SANDBOX = AsciiString.cached("sandbox");
+
+	private static final AsciiString CONTENT_TYPE_OPTIONS = AsciiString.cached("X-Content-Type-Options");
+
+	private static final AsciiString NO_SNIFFING = AsciiString.cached("nosniff");
+
 	private static final AsciiString EVENTUAL = AsciiString.cached("eventual");
 
 	/**
@@ -192,7 +203,17 @@ final class EntityHandler implements WebHandler {
 			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
 		}
 		noCache(exchange);
+		if (isForABrowser(exchange)) {
+			exchange.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, SANDBOX);
+			exchange.set(CONTENT_TYPE_OPTIONS, NO_SNIFFING);
+		}
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
+	}
+
+	/** Whether a browser would show the value as a page of its own. */
+	private static boolean isForABrowser(HttpExchange exchange) {
+		String accept = exchange.header(HttpHeaderNames.ACCEPT);
+		return accept != null && accept.contains("text/html");
 	}
 
 	private Mono<Void> notModified(String etag, EntityRequest request, HttpExchange exchange) {

@@ -35,6 +35,7 @@ import org.springframework.validation.annotation.Validated;
  * @param hints hinted handoff: writes kept for nodes that missed them
  * @param antiEntropy comparison and repair of replicas
  * @param access API keys of the HTTP API
+ * @param console the console, a page for people
  * @param tracing traces of operations
  * @param gcGrace shortest time for which a deletion is remembered. A node that was away
  * for nearly as long, or that returns with a disk of that age, is rebuilt from the other
@@ -47,7 +48,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Idempotency idempotency,
 		@Valid @DefaultValue Cluster cluster, @Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
-		@Valid @DefaultValue Tracing tracing,
+		@Valid @DefaultValue Console console, @Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
 
@@ -168,6 +169,15 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout,
 			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime) {
+	}
+
+	/**
+	 * The console.
+	 *
+	 * @param enabled whether it is served at /console on the API port, to whoever reaches
+	 * that. By default it is if there are no API keys
+	 */
+	record Console(@Nullable Boolean enabled) {
 	}
 
 	/**

@@ -25,10 +25,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** That editors can complete and explain every property of a node. */
 class ConfigurationMetadataTest {
 
-	/** What is not given makes a cluster of one, that does not change. */
+	/**
+	 * What is not given makes a cluster of one, that does not change and needs no keys.
+	 */
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
-			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.backup.directory",
-			"kvorum.backup.restore-from");
+			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.console.enabled",
+			"kvorum.backup.directory", "kvorum.backup.restore-from");
 
 	/** A row of the table of properties: the name and the default. */
 	private static final Pattern ROW = Pattern.compile("(?m)^\\| `(kvorum\\.[^`]+)` \\| (`[^`]*`|none) \\|");

@@ -125,6 +125,12 @@ class AccessTest {
 	}
 
 	@Test
+	void byDefaultThereIsNoConsoleBesideKeys() throws Exception {
+		assertThat(this.stranger.send("GET", "/console").statusCode()).isEqualTo(401);
+		assertThat(this.reports.send("GET", "/console").statusCode()).isEqualTo(400);
+	}
+
+	@Test
 	void theClusterIsShownToThoseWhoMayReadMeters() throws Exception {
 		assertThat(this.stranger.send("GET", "/v0/cluster").statusCode()).isEqualTo(401);
 		assertThat(this.reports.send("GET", "/v0/cluster").statusCode()).isEqualTo(403);

@@ -59,6 +59,21 @@ class ActuatorTest {
 	}
 
 	@Test
+	void withoutKeysThereIsAConsole() throws Exception {
+		assertThat(this.node.send("GET", "/console").body()).asString().contains("<title>Kvorum</title>");
+	}
+
+	@Test
+	void aValueThatABrowserOpensRunsNoScripts() throws Exception {
+		this.node.send("PUT", "/v0/entity?id=page", new byte[1]);
+		assertThat(this.node.get("/v0/entity?id=page", "text/html,*/*;q=0.8").headers().map())
+			.containsEntry("content-security-policy", List.of("sandbox"))
+			.containsEntry("x-content-type-options", List.of("nosniff"));
+		assertThat(this.node.get("/v0/entity?id=page", "*/*").headers().map())
+			.doesNotContainKey("content-security-policy");
+	}
+
+	@Test
 	void theApiIsDescribed() throws Exception {
 		HttpResponse<byte[]> description = this.node.send("GET", "/v0/openapi.yaml");
 		assertThat(description.headers().firstValue("Content-Type")).contains("application/yaml");

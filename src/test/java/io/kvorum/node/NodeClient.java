@@ -54,6 +54,11 @@ final class NodeClient {
 		return this.client.send(request.build(), BodyHandlers.ofByteArray());
 	}
 
+	HttpResponse<byte[]> get(String path, String accept) throws IOException, InterruptedException {
+		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path)).header("Accept", accept).build();
+		return this.client.send(request, BodyHandlers.ofByteArray());
+	}
+
 	JsonNode json(String path) throws IOException, InterruptedException {
 		return JsonMapper.shared().readTree(send("GET", path).body());
 	}

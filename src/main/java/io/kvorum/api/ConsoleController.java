@@ -1,0 +1,81 @@
+package io.kvorum.api;
+
+import java.net.URI;
+import java.util.List;
+import java.util.Map;
+
+import org.springframework.context.annotation.Conditional;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
+import org.springframework.http.CacheControl;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Serves {@code /console}: a page for people, which uses the API as any other client. Its
+ * files hold nothing that is not public, so they need no API key.
+ */
+@RestController
+@Conditional(ConsoleCondition.class)
+final class ConsoleController {
+
+	static final String PATH = "/console";
+
+	private static final String DIRECTORY = PATH + "/";
+
+	private static final String SCRIPT = DIRECTORY + "console.js";
+
+	private static final String FORMATS = DIRECTORY + "formats.js";
+
+	private static final String STYLE = DIRECTORY + "console.css";
+
+	/** All paths that this serves. */
+	static final List<String> PATHS = List.of(PATH, DIRECTORY, SCRIPT, FORMATS, STYLE);
+
+	private static final MediaType JAVASCRIPT = MediaType.parseMediaType("text/javascript;charset=utf-8");
+
+	/** Nothing from elsewhere, nothing inline, and not inside of another page. */
+	private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+			+ "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+	private static final Map<String, String> HEADERS = Map.of("Content-Security-Policy", POLICY,
+			"X-Content-Type-Options", "nosniff", "Referrer-Policy", "no-referrer");
+
+	@GetMapping(PATH)
+	ResponseEntity<Resource> page() {
+		return file("index.html", MediaType.parseMediaType("text/html;charset=utf-8"));
+	}
+
+	/** The links in the page are relative to its path without a slash. */
+	@GetMapping(DIRECTORY)
+	ResponseEntity<Void> directory() {
+		return ResponseEntity.status(HttpStatus.FOUND).location(URI.create("../console")).build();
+	}
+
+	@GetMapping(SCRIPT)
+	ResponseEntity<Resource> script() {
+		return file("console.js", JAVASCRIPT);
+	}
+
+	@GetMapping(FORMATS)
+	ResponseEntity<Resource> formats() {
+		return file("formats.js", JAVASCRIPT);
+	}
+
+	@GetMapping(STYLE)
+	ResponseEntity<Resource> style() {
+		return file("console.css", MediaType.parseMediaType("text/css;charset=utf-8"));
+	}
+
+	private static ResponseEntity<Resource> file(String name, MediaType type) {
+		return ResponseEntity.ok()
+			.contentType(type)
+			.cacheControl(CacheControl.noCache())
+			.headers(headers -> HEADERS.forEach(headers::set))
+			.body(new ClassPathResource("console/" + name));
+	}
+
+}
