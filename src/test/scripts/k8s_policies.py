@@ -91,6 +91,10 @@ class Deployment:
         return bytes_of(found[-1]) if found else None
 
 
+# Variables that the command kvorum reads, in a container too.
+COMMAND_LINE = {"KVORUM_URL", "KVORUM_MANAGEMENT_URL", "KVORUM_API_KEY", "KVORUM_API_KEY_FILE"}
+
+
 def flat(tree, prefix=""):
     if not isinstance(tree, dict):
         return {prefix[:-1]: tree}
@@ -407,7 +411,7 @@ def memory_fits(deployment):
 def properties_are_known(deployment):
     """Spring Boot ignores a variable of the environment whose name is misspelt."""
     for name in deployment.properties:
-        if name.startswith("KVORUM_") or (name.startswith("kvorum.") and name not in deployment.metadata):
+        if (name.startswith("KVORUM_") and name not in COMMAND_LINE) or (name.startswith("kvorum.") and name not in deployment.metadata):
             yield f"there is no property {name}"
 
 

@@ -1,10 +1,17 @@
 package io.kvorum.process;
 
 import java.security.cert.X509Certificate;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.KvorumClient;
@@ -40,6 +47,12 @@ class ManifestsIT {
 
 	private static final String KEYS = ApiKeys.text(ApiKeys.entry("client", """
 			"rules":[{"prefix":"","rights":["read","write"]}]"""));
+
+	/** A call of an endpoint: of curl, or in a sentence as {@code GET /actuator/…}. */
+	private static final Pattern CALL = Pattern
+		.compile("(curl|`(?:GET|POST|DELETE))((?:(?!curl)[^`\\n])*?(?:\\n<node>)?)/actuator/([a-z]+)([^`\\n]*)");
+
+	private static final Pattern METHOD = Pattern.compile("-X ([A-Z]+)");
 
 	private static final Duration DEADLINE = Duration.ofMinutes(2);
 
@@ -84,11 +97,55 @@ class ManifestsIT {
 		}
 	}
 
+	@Test
+	@DisplayName("a pod of production: each endpoint that the guide and the runbook call is there, with that method, at the management port only")
+	void runbook() throws Exception {
+		Pods pods = new Pods(this.nodes.spec().data(), List.of("overlays/production"),
+				Map.of("kvorum-cluster", Map.of("kvorum.cluster.secret", "correct-horse-battery")));
+		Running node = start(pods.pods().getFirst());
+		Poll.until(() -> "the management port of " + node, DEADLINE, () -> {
+			assertThat(node.process().isAlive()).as("%s", node).isTrue();
+			return new KvorumClient(node.pod().port("management")).isOk("/actuator/health/liveness");
+		});
+		KvorumClient management = new KvorumClient(node.pod().port("management"));
+		Set<String> calls = new TreeSet<>();
+		CALL.matcher(Files.readString(Path.of("src", "docs", "operations.md")))
+			.results()
+			.forEach(call -> calls.add(methodOf(call) + " /actuator/" + call.group(3)));
+		assertThat(calls).contains("POST /actuator/backup", "GET /actuator/backup", "POST /actuator/convergence",
+				"GET /actuator/topology", "POST /actuator/layout", "DELETE /actuator/backup");
+		calls.addAll(List.of("GET /actuator/loggers", "GET /actuator/threaddump"));
+		for (String each : calls) {
+			// A backup is named.
+			String target = each.endsWith("DELETE /actuator/backup") ? each + "/none" : each;
+			String[] parts = target.split(" ", -1);
+			int status = parts[0].equals("POST") ? management.post(parts[1], "{}").status()
+					: management.exchange(parts[0], parts[1]).status();
+			assertThat(status).as(target).isNotEqualTo(405);
+			if (!target.endsWith("/none")) {
+				assertThat(status).as(target).isNotEqualTo(404);
+			}
+			assertThat(new KvorumClient(node.pod().port("api")).exchange(parts[0], parts[1]).status())
+				.as("%s at the API port", target)
+				.isEqualTo(404);
+		}
+	}
+
+	private static String methodOf(MatchResult call) {
+		if (call.group(1).startsWith("`")) {
+			return call.group(1).substring(1);
+		}
+		Matcher named = METHOD.matcher(call.group(2));
+		return named.find() ? named.group(1) : (call.group(2) + call.group(4)).contains(" -d ") ? "POST" : "GET";
+	}
+
 	private Running start(Pod pod) {
-		// The second: three nodes that have just started may be slow on this machine.
+		// Caches that fit into the heap of a test. Three nodes that have just started may
+		// be slow on this machine.
 		NodeSpec spec = pod.prepare()
-			.with("spring.ssl.bundle.watch.file.quiet-period=50ms", "kvorum.cluster.silence-timeout=10s",
-					"kvorum.replication.write-timeout=11s");
+			.with("kvorum.storage.cache-size=64MB", "kvorum.storage.memtable-size=32MB",
+					"kvorum.storage.row-cache-size=16MB", "spring.ssl.bundle.watch.file.quiet-period=50ms",
+					"kvorum.cluster.silence-timeout=10s", "kvorum.replication.write-timeout=11s");
 		return new Running(pod, this.nodes.launch(spec));
 	}
 

@@ -173,7 +173,11 @@ public final class Pods {
 				mount(text(mount, "/name"), path(text(mount, "/mountPath")));
 			}
 			List<String> command = new ArrayList<>(List.of("env", "--chdir=" + workingDirectory()));
-			environment().forEach((variable, value) -> command.add(variable + "=" + value));
+			Map<String, String> environment = environment();
+			// The heap of a test's node is on its command line, and smaller than one of
+			// production begins with.
+			environment.remove("JDK_JAVA_OPTIONS");
+			environment.forEach((variable, value) -> command.add(variable + "=" + value));
 			return NodeSpec.on(this.root)
 				.without("server.port")
 				.without("kvorum.storage.path")
