@@ -154,7 +154,7 @@ class ArchitectureTest {
 		.whereLayer("cli")
 		.mayNotAccessAnyLayer()
 		.whereLayer("cli")
-		.mayNotBeAccessedByAnyLayer()
+		.mayOnlyBeAccessedByLayers("app")
 		.ensureAllClassesAreContainedInArchitecture()
 		.because("each package can be read, tested and replaced knowing only those above it in the table");
 

@@ -5,11 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import org.springframework.context.annotation.Conditional;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.core.io.Resource;
-import org.springframework.http.CacheControl;
 import org.springframework.http.HttpStatus;
-import org.springframework.http.MediaType;
 import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -35,7 +31,7 @@ final class ConsoleController {
 	/** All paths that this serves. */
 	static final List<String> PATHS = List.of(PATH, DIRECTORY, SCRIPT, FORMATS, STYLE);
 
-	private static final MediaType JAVASCRIPT = MediaType.parseMediaType("text/javascript;charset=utf-8");
+	private static final String JAVASCRIPT = "text/javascript;charset=utf-8";
 
 	/** Nothing from elsewhere, nothing inline, and not inside of another page. */
 	private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -44,9 +40,17 @@ final class ConsoleController {
 	private static final Map<String, String> HEADERS = Map.of("Content-Security-Policy", POLICY,
 			"X-Content-Type-Options", "nosniff", "Referrer-Policy", "no-referrer");
 
+	private final StaticFile page = StaticFile.of("console/index.html", "text/html;charset=utf-8");
+
+	private final StaticFile script = StaticFile.of("console/console.js", JAVASCRIPT);
+
+	private final StaticFile formats = StaticFile.of("console/formats.js", JAVASCRIPT);
+
+	private final StaticFile style = StaticFile.of("console/console.css", "text/css;charset=utf-8");
+
 	@GetMapping(PATH)
-	ResponseEntity<Resource> page() {
-		return file("index.html", MediaType.parseMediaType("text/html;charset=utf-8"));
+	ResponseEntity<byte[]> page() {
+		return this.page.answer(HEADERS);
 	}
 
 	/** The links in the page are relative to its path without a slash. */
@@ -56,26 +60,18 @@ final class ConsoleController {
 	}
 
 	@GetMapping(SCRIPT)
-	ResponseEntity<Resource> script() {
-		return file("console.js", JAVASCRIPT);
+	ResponseEntity<byte[]> script() {
+		return this.script.answer(HEADERS);
 	}
 
 	@GetMapping(FORMATS)
-	ResponseEntity<Resource> formats() {
-		return file("formats.js", JAVASCRIPT);
+	ResponseEntity<byte[]> formats() {
+		return this.formats.answer(HEADERS);
 	}
 
 	@GetMapping(STYLE)
-	ResponseEntity<Resource> style() {
-		return file("console.css", MediaType.parseMediaType("text/css;charset=utf-8"));
-	}
-
-	private static ResponseEntity<Resource> file(String name, MediaType type) {
-		return ResponseEntity.ok()
-			.contentType(type)
-			.cacheControl(CacheControl.noCache())
-			.headers(headers -> HEADERS.forEach(headers::set))
-			.body(new ClassPathResource("console/" + name));
+	ResponseEntity<byte[]> style() {
+		return this.style.answer(HEADERS);
 	}
 
 }

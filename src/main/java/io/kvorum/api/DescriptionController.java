@@ -1,9 +1,8 @@
 package io.kvorum.api;
 
-import reactor.core.publisher.Mono;
+import java.util.Map;
 
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.core.io.Resource;
+import org.springframework.http.ResponseEntity;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
@@ -16,11 +15,11 @@ final class DescriptionController {
 	/** RFC 9512. */
 	private static final String MEDIA_TYPE = "application/yaml";
 
-	private static final Resource DESCRIPTION = new ClassPathResource("openapi.yaml");
+	private final StaticFile description = StaticFile.of("openapi.yaml", MEDIA_TYPE);
 
 	@GetMapping(path = PATH, produces = MEDIA_TYPE)
-	Mono<Resource> description() {
-		return Mono.just(DESCRIPTION);
+	ResponseEntity<byte[]> description() {
+		return this.description.answer(Map.of());
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import io.kvorum.cli.Kvorum;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -24,7 +25,15 @@ import reactor.netty.ReactorNetty;
 				ValidationAutoConfiguration.class, WebSessionIdResolverAutoConfiguration.class })
 public class KvorumApplication {
 
+	/**
+	 * Starts a node; with the system property {@code kvorum.cli} set to true, the command
+	 * line in the same jar.
+	 */
 	public static void main(String[] args) {
+		if (Boolean.getBoolean("kvorum.cli")) {
+			Kvorum.main(args);
+			return;
+		}
 		setEventLoops();
 		refuseRenegotiation();
 		Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);

@@ -1,14 +1,19 @@
 package io.kvorum.cli;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
-@Command(name = "backup", description = "Makes a backup of the asked node, or lists those that there are.",
+@Command(name = "backup",
+		description = "Makes a backup of the first of the nodes that are named, or lists those that there are. Takes as long as the backup does.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  kvorum backup", "  kvorum backup --name before-upgrade", "  kvorum backup --list" })
 final class BackupCommand extends EndpointCommand {
+
+	private static final Duration LONGEST = Duration.ofDays(1);
 
 	@Option(names = "--name", paramLabel = "<name>", description = "its name. Default: the time")
 	private @Nullable String name;
@@ -18,6 +23,12 @@ final class BackupCommand extends EndpointCommand {
 
 	BackupCommand() {
 		super("backup");
+	}
+
+	/** One node alone; its answer comes when the backup was verified. */
+	@Override
+	Server serverOf(Server given) {
+		return given.first().within(LONGEST);
 	}
 
 	@Override

@@ -31,6 +31,7 @@ final class BenchCommand extends RemoteCommand {
 
 	private static final int MAX_CONNECTIONS = 1000;
 
+	/** Times that are kept, of all connections together. */
 	private static final int MAX_SAMPLES = 1_000_000;
 
 	@Option(names = "--seconds", paramLabel = "<n>", defaultValue = "60",
@@ -68,14 +69,14 @@ final class BenchCommand extends RemoteCommand {
 		long started = System.nanoTime();
 		long end = started + Duration.ofSeconds(this.seconds).toNanos();
 		List<Future<Load>> running = new ArrayList<>();
-		Load reads = new Load();
-		Load writes = new Load();
+		Load reads = new Load(0);
+		Load writes = new Load(0);
 		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
 			for (int i = 0; i < this.connections; i++) {
 				URI node = server.nodes().get(i % server.nodes().size());
 				SplittableRandom random = new SplittableRandom(i);
-				Load ofReads = new Load();
-				Load ofWrites = new Load();
+				Load ofReads = new Load(MAX_SAMPLES / (2 * this.connections));
+				Load ofWrites = new Load(MAX_SAMPLES / (2 * this.connections));
 				running.add(threads.submit(() -> load(server, node, random, end, ofReads, ofWrites)));
 				reads.parts.add(ofReads);
 				writes.parts.add(ofWrites);
@@ -140,7 +141,7 @@ final class BenchCommand extends RemoteCommand {
 
 		private final SplittableRandom random = new SplittableRandom(1);
 
-		private long[] nanos = new long[1024];
+		private final long[] nanos;
 
 		private long count;
 
@@ -148,12 +149,13 @@ final class BenchCommand extends RemoteCommand {
 
 		private String failure = "";
 
+		Load(int samples) {
+			this.nanos = new long[samples];
+		}
+
 		void answered(long time) {
-			long place = (this.count < MAX_SAMPLES) ? this.count : this.random.nextLong(this.count);
-			if (place < MAX_SAMPLES) {
-				if (place >= this.nanos.length) {
-					this.nanos = Arrays.copyOf(this.nanos, 2 * this.nanos.length);
-				}
+			long place = (this.count < this.nanos.length) ? this.count : this.random.nextLong(this.count);
+			if (place < this.nanos.length) {
 				this.nanos[(int) place] = time;
 			}
 			this.count++;

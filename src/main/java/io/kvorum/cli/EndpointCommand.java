@@ -32,9 +32,14 @@ abstract class EndpointCommand extends ShownCommand {
 		return use(server -> server.post("/actuator/" + this.endpoint + more, object));
 	}
 
+	/** The node or the nodes to ask, of those that were given. */
+	Server serverOf(Server given) {
+		return given;
+	}
+
 	private JsonNode use(Function<Server, JsonNode> use) {
 		try {
-			return use.apply(options().management(this.urls));
+			return use.apply(serverOf(options().management(this.urls)));
 		}
 		catch (CommandFailedException ex) {
 			if (String.valueOf(ex.getMessage()).endsWith(NO_SUCH)) {

@@ -1,8 +1,13 @@
 package io.kvorum.cli;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
@@ -32,15 +37,38 @@ final class GetCommand extends RemoteCommand {
 		HttpResponse<InputStream> answer = server()
 			.get(Target.entity(this.key).with("replicas", this.replicas).toString());
 		try (InputStream value = answer.body()) {
-			if (this.file != null) {
-				Files.copy(value, this.file, StandardCopyOption.REPLACE_EXISTING);
-			}
-			else {
-				value.transferTo(System.out);
-				System.out.flush();
-			}
+			write(value);
 		}
 		return ExitCode.DONE;
+	}
+
+	private void write(InputStream value) throws IOException {
+		if (this.file == null) {
+			// Not System.out, which keeps its failures to itself.
+			try (OutputStream out = new FileOutputStream(FileDescriptor.out)) {
+				value.transferTo(out);
+			}
+		}
+		else if (Files.exists(this.file) && !Files.isRegularFile(this.file, LinkOption.NOFOLLOW_LINKS)) {
+			try (OutputStream out = Files.newOutputStream(this.file)) {
+				value.transferTo(out);
+			}
+		}
+		else {
+			writeWhole(value, this.file.toAbsolutePath());
+		}
+	}
+
+	/** What is there stays if the value does not come whole. */
+	private static void writeWhole(InputStream value, Path file) throws IOException {
+		Path whole = Files.createTempFile(file.getParent(), ".kvorum", null);
+		try {
+			Files.copy(value, whole, StandardCopyOption.REPLACE_EXISTING);
+			Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING);
+		}
+		finally {
+			Files.deleteIfExists(whole);
+		}
 	}
 
 }

@@ -1,5 +1,8 @@
 package io.kvorum.cli;
 
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.util.Arrays;
 
 import picocli.AutoComplete.GenerateCompletion;
@@ -31,6 +34,11 @@ public final class Kvorum {
 	 */
 	private static final String NAMED = "kvorum.cli.named";
 
+	/**
+	 * Stands for bytes that the locale has no character for: different keys would meet.
+	 */
+	private static final char REPLACEMENT = '\ufffd';
+
 	/** The version of the API that this uses. */
 	static final String VERSION = "Kvorum, API v0";
 
@@ -38,18 +46,38 @@ public final class Kvorum {
 	}
 
 	public static void main(String[] arguments) {
+		for (String argument : arguments) {
+			if (argument.indexOf(REPLACEMENT) >= 0) {
+				System.err.println("kvorum: an argument is not in the encoding of the locale: set LC_ALL=C.UTF-8");
+				System.exit(ExitCode.WRONG.code());
+			}
+		}
 		String[] given = Boolean.getBoolean(NAMED) ? Arrays.copyOfRange(arguments, 1, arguments.length) : arguments;
 		System.exit(commandLine().execute(given));
 	}
 
+	private static String message(Exception failure) {
+		String message = failure.getMessage();
+		return (failure instanceof FileSystemException) ? "cannot use the file: " + failure
+				: (message != null) ? message : failure.toString();
+	}
+
 	static CommandLine commandLine() {
 		CommandLine line = new CommandLine(new Kvorum());
+		// A key or a value may begin with @.
+		line.setExpandAtFiles(false);
 		line.setExecutionExceptionHandler((failure, command, _) -> {
-			if (failure instanceof CommandFailedException failed) {
-				command.getErr().println("kvorum: " + failed.getMessage());
-				return failed.exitCode().code();
-			}
-			throw failure;
+			ExitCode code = switch (failure) {
+				case CommandFailedException failed -> failed.exitCode();
+				case FileSystemException _ -> ExitCode.WRONG;
+				case FileNotFoundException _ -> ExitCode.WRONG;
+				case IllegalArgumentException _ -> ExitCode.WRONG;
+				// The answer has broken off, or what takes the output.
+				case IOException _ -> ExitCode.NOT_DONE;
+				default -> throw failure;
+			};
+			command.getErr().println("kvorum: " + Table.printable(message(failure)));
+			return code.code();
 		});
 		return line;
 	}

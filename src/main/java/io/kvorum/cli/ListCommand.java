@@ -20,6 +20,9 @@ import tools.jackson.databind.json.JsonMapper;
 				"  kvorum ls fruit/ -l        # with version, size and expiry", "  kvorum ls -o json | jq -r .id" })
 final class ListCommand extends ShownCommand {
 
+	/** Lines after which to look whether anybody takes them, such as head. */
+	private static final int LINES_AT_ONCE = 256;
+
 	private static final JsonMapper JSON = new JsonMapper();
 
 	@Parameters(arity = "0..1", paramLabel = "<prefix>", description = "only keys that begin with this")
@@ -49,7 +52,11 @@ final class ListCommand extends ShownCommand {
 		boolean isWhole = false;
 		try (InputStream body = server().get(target.toString(), "Accept", "application/x-ndjson").body();
 				BufferedReader lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
+			int count = 0;
 			for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+				if (++count % LINES_AT_ONCE == 0) {
+					requireOutput();
+				}
 				if (isJson()) {
 					out().println(line);
 					isWhole = line.startsWith("{\"end\":true");

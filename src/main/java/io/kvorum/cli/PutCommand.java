@@ -2,11 +2,12 @@ package io.kvorum.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -55,17 +56,29 @@ final class PutCommand extends RemoteCommand {
 			headers.addAll(List.of("Content-Type", this.contentType));
 		}
 		Target target = Target.entity(this.key).with("replicas", this.conditions.replicas()).with("ttl", this.ttl);
-		HttpResponse<InputStream> answer = server().send("PUT", target.toString(), BodyPublishers.ofByteArray(bytes()),
+		HttpResponse<InputStream> answer = server().send("PUT", target.toString(), body(),
 				headers.toArray(String[]::new));
-		out().println(StatCommand.version(answer));
+		String version = StatCommand.version(answer);
+		if (version.isEmpty()) {
+			throw new CommandFailedException(ExitCode.UNKNOWN, answer.uri() + " does not answer as a node does");
+		}
+		out().println(version);
 		return ExitCode.DONE;
 	}
 
-	private byte[] bytes() throws IOException {
+	private BodyPublisher body() throws IOException {
 		if (this.value != null) {
-			return this.value.getBytes(StandardCharsets.UTF_8);
+			return BodyPublishers.ofString(this.value);
 		}
-		return (this.file != null) ? Files.readAllBytes(this.file) : System.in.readAllBytes();
+		return BodyPublishers.ofFile((this.file != null) ? this.file : standardInput());
+	}
+
+	/** Keeps what comes in a file, since the next node may have to get it again. */
+	private static Path standardInput() throws IOException {
+		Path kept = Files.createTempFile("kvorum", null);
+		kept.toFile().deleteOnExit();
+		Files.copy(System.in, kept, StandardCopyOption.REPLACE_EXISTING);
+		return kept;
 	}
 
 }

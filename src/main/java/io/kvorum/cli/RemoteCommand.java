@@ -33,8 +33,18 @@ abstract class RemoteCommand implements Callable<Integer> {
 	@Override
 	public Integer call() throws Exception {
 		ExitCode code = run();
-		out().flush();
+		requireOutput();
 		return code.code();
+	}
+
+	/**
+	 * Writes out what was printed.
+	 * @throws CommandFailedException if nobody takes it
+	 */
+	void requireOutput() {
+		if (out().checkError()) {
+			throw new CommandFailedException(ExitCode.NOT_DONE, "the standard output takes no more");
+		}
 	}
 
 	abstract ExitCode run() throws Exception;

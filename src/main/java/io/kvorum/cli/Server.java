@@ -31,7 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Nodes of a cluster, any of which answers any request. A request goes to the next one if
- * one certainly has not done it: it cannot be reached, or says so by {@code 503}.
+ * one certainly has not done it: it cannot be reached, or says so with its {@code 503}. A
+ * {@code 503} of a proxy says nothing of the kind.
  */
 final class Server {
 
@@ -47,14 +48,19 @@ final class Server {
 
 	private final HttpClient client;
 
-	Server(List<URI> nodes, @Nullable String key, @Nullable Path authorities, Duration timeout) {
+	private Server(List<URI> nodes, @Nullable String key, Duration timeout, HttpClient client) {
 		this.nodes = List.copyOf(nodes);
 		this.key = key;
 		this.timeout = timeout;
+		this.client = client;
+	}
+
+	static Server of(List<URI> nodes, @Nullable String key, @Nullable Path authorities, Duration timeout) {
 		HttpClient.Builder client = HttpClient.newBuilder()
 			.version(HttpClient.Version.HTTP_1_1)
 			.connectTimeout(CONNECT_TIMEOUT);
-		this.client = ((authorities != null) ? client.sslContext(trusting(authorities)) : client).build();
+		return new Server(nodes, key, timeout,
+				((authorities != null) ? client.sslContext(trusting(authorities)) : client).build());
 	}
 
 	private static SSLContext trusting(Path authorities) {
@@ -74,6 +80,16 @@ final class Server {
 			throw new CommandFailedException(ExitCode.WRONG,
 					"cannot read certificates from " + authorities + ": " + ex.getMessage());
 		}
+	}
+
+	/** The first of the nodes alone, for what one node does and not the cluster. */
+	Server first() {
+		return new Server(this.nodes.subList(0, 1), this.key, this.timeout, this.client);
+	}
+
+	/** The same with another time limit of an answer. */
+	Server within(Duration time) {
+		return new Server(this.nodes, this.key, time, this.client);
 	}
 
 	/** The nodes, in the order in which they are asked. */
@@ -108,7 +124,7 @@ final class Server {
 	/**
 	 * Sends a request to the first node that takes it.
 	 * @param headers names and values in turn
-	 * @return an answer with a status of 2xx or 3xx
+	 * @return an answer with a status of 2xx
 	 * @throws CommandFailedException for any other answer, or none
 	 */
 	HttpResponse<InputStream> send(String method, String target, BodyPublisher body, String... headers) {
@@ -118,11 +134,11 @@ final class Server {
 			HttpRequest request = request(node, method, target, body, headers);
 			try {
 				HttpResponse<InputStream> answer = this.client.send(request, BodyHandlers.ofInputStream());
-				if (answer.statusCode() < 400) {
+				if (answer.statusCode() / 100 == 2) {
 					return answer;
 				}
 				failed = failure(answer, isWrite);
-				if (answer.statusCode() != 503) {
+				if (answer.statusCode() != 503 || failed.exitCode() != ExitCode.NOT_DONE) {
 					break;
 				}
 			}
@@ -176,6 +192,10 @@ final class Server {
 
 	private static CommandFailedException failure(HttpResponse<InputStream> answer, boolean isWrite) {
 		int status = answer.statusCode();
+		if (status < 400) {
+			return new CommandFailedException(ExitCode.WRONG, "%s leads elsewhere, to %s: give the URL of a node (%d)"
+				.formatted(answer.uri(), answer.headers().firstValue("Location").orElse("nowhere"), status));
+		}
 		JsonNode problem = problem(answer);
 		String detail = problem.path("detail").asString("");
 		if (detail.isEmpty() && !problem.isEmpty()) {
@@ -189,13 +209,12 @@ final class Server {
 
 	private static ExitCode exitCode(int status, JsonNode problem, boolean isWrite) {
 		return switch (status) {
-			case 404, 412 -> ExitCode.NO;
-			case 408, 429, 503, 507 -> ExitCode.NOT_DONE;
-			case 409 -> problem.path("retryable").asBoolean(false) ? ExitCode.NOT_DONE : ExitCode.NO;
-			case 422 -> ExitCode.NO;
+			case 404, 412, 422 -> ExitCode.NO;
+			case 409 -> problem.path("retryable").asBoolean(false) ? ExitCode.UNKNOWN : ExitCode.NO;
 			default -> {
 				boolean isKnown = problem.path("outcome").asString("").equals("not-applied");
-				yield (status < 500) ? ExitCode.WRONG : (isWrite && !isKnown) ? ExitCode.UNKNOWN : ExitCode.NOT_DONE;
+				boolean isPassing = status == 408 || status == 429 || status >= 500;
+				yield !isPassing ? ExitCode.WRONG : (isWrite && !isKnown) ? ExitCode.UNKNOWN : ExitCode.NOT_DONE;
 			}
 		};
 	}

@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -16,6 +17,8 @@ import picocli.CommandLine.Option;
 final class ServerOptions {
 
 	private static final String DEFAULT_URL = "http://localhost:8080";
+
+	private static final Pattern API_KEY = Pattern.compile("[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+");
 
 	@Option(names = "--url", paramLabel = "<url>", split = ",",
 			description = "nodes to ask, with commas between them: the next one if one does not answer. "
@@ -67,14 +70,28 @@ final class ServerOptions {
 						"'%s' is no URL of a node, such as %s".formatted(node, DEFAULT_URL));
 			}
 		}
-		return new Server(nodes, apiKey(), this.authorities, Duration.ofSeconds(this.timeoutSeconds));
+		if (this.timeoutSeconds < 1) {
+			throw new CommandFailedException(ExitCode.WRONG, "--timeout is 1 or more seconds");
+		}
+		return Server.of(nodes, apiKey(), this.authorities, Duration.ofSeconds(this.timeoutSeconds));
 	}
 
+	/** The API key; it is in no message. */
 	private @Nullable String apiKey() {
+		String key = givenKey();
+		if (key != null && !API_KEY.matcher(key).matches()) {
+			throw new CommandFailedException(ExitCode.WRONG,
+					"the API key is no key: it has the form <id>.<secret>, and is all that is in its file");
+		}
+		return key;
+	}
+
+	private @Nullable String givenKey() {
 		String inFile = this.environment.get("KVORUM_API_KEY_FILE");
 		Path file = (this.keyFile != null) ? this.keyFile : (inFile != null) ? Path.of(inFile) : null;
 		if (file == null) {
-			return this.environment.get("KVORUM_API_KEY");
+			String key = this.environment.get("KVORUM_API_KEY");
+			return (key != null) ? key.strip() : null;
 		}
 		try {
 			return Files.readString(file).strip();

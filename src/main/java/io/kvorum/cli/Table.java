@@ -24,7 +24,7 @@ final class Table {
 
 	/** A text as one line that does nothing to a terminal. */
 	static String printable(String text) {
-		return text.replaceAll("\\p{Cntrl}", "\u00b7");
+		return text.replaceAll("[\\p{Cc}\\p{Cf}\\u2028\\u2029]", "\u00b7");
 	}
 
 	void print(PrintWriter out) {

@@ -3,6 +3,7 @@ package io.kvorum.cli;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -27,6 +28,8 @@ class KvorumTests {
 			{"address":"http://a:1","state":"member","version":"1","converged":true,"keys":7,"freeBytes":2048,
 			"requests":{"total":9,"perSecond":1.5,"p99Millis":2.5},"hints":0},
 			{"address":"http://b:1","state":"%s"}],"unreachable":[%s]}""";
+
+	private static final Map<String, String> WRITTEN = Map.of("ETag", "\"0123\"");
 
 	private final FakeNode node = new FakeNode();
 
@@ -85,16 +88,96 @@ class KvorumTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "400, '', 2", "401, '', 2", "403, '', 2", "404, '', 1", "409, '\"retryable\":true,', 3",
-			"412, '\"outcome\":\"not-applied\",', 1", "413, '', 2", "422, '', 1", "429, '', 3", "500, '', 4",
-			"503, '', 3", "504, '\"outcome\":\"unknown\",', 4", "504, '\"outcome\":\"not-applied\",', 3",
-			"507, '', 3" })
+	@CsvSource({ "301, '', 2", "400, '', 2", "401, '', 2", "403, '', 2", "404, '', 1", "409, '', 1",
+			"409, '\"retryable\":true,\"outcome\":\"unknown\",', 4", "412, '\"outcome\":\"not-applied\",', 1",
+			"413, '', 2", "422, '', 1", "429, '\"outcome\":\"not-applied\",', 3", "500, '', 4", "503, '', 4",
+			"503, '\"outcome\":\"not-applied\",', 3", "504, '\"outcome\":\"unknown\",', 4",
+			"504, '\"outcome\":\"not-applied\",', 3", "507, '\"outcome\":\"not-applied\",', 3",
+			"507, '\"outcome\":\"unknown\",', 4" })
 	void theExitCodeSaysWhatBecameOfAWrite(int status, String outcome, int code) {
 		this.node.answers(status, "{%s\"detail\":\"What to do.\"}".formatted(outcome));
 
 		assertThat(run("put", "key", "value")).isEqualTo(code);
-		assertThat(this.err).asString().contains("What to do. (%d)".formatted(status));
+		assertThat(this.err).asString().contains("(%d)".formatted(status));
 		assertThat(this.node.requests()).as("never repeated at the same node").hasSize(1);
+	}
+
+	@Test
+	void whatDoesNotAnswerAsANodeHasNotTakenTheWrite() {
+		this.node.answers(200, "<html>");
+
+		assertThat(run("put", "key", "value")).isEqualTo(4);
+		assertThat(this.err).asString().contains("does not answer as a node");
+	}
+
+	@Test
+	void keysAndValuesMayBeginAsFilesDoElsewhere() {
+		this.node.answers(201, "", WRITTEN);
+
+		assertThat(run("put", "@key", "@value")).isZero();
+		assertThat(this.node.requests()).containsExactly("PUT /v0/entity?id=%40key|@value");
+	}
+
+	@Test
+	void anApiKeyThatIsNoneIsNotShown(@TempDir Path directory) throws IOException {
+		Path file = Files.writeString(directory.resolve("key"), "# my key\nid.verysecret\n");
+
+		assertThat(run("del", "key", "--api-key-file", file.toString())).isEqualTo(2);
+		assertThat(this.err).asString().contains("<id>.<secret>").doesNotContain("verysecret");
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void aFileThatIsNotThereIsSaidToBeMissing(@TempDir Path directory) {
+		assertThat(run("put", "key", "--file", directory.resolve("none").toString())).isEqualTo(2);
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void aFileKeepsItsContentUntilTheValueIsThere(@TempDir Path directory) throws IOException {
+		Path file = Files.writeString(directory.resolve("value"), "before");
+		this.node.answers(404, "{\"detail\":\"None.\"}");
+		assertThat(run("get", "key", "-O", file.toString())).isEqualTo(1);
+		assertThat(file).hasContent("before");
+
+		this.node.answers(200, "after");
+		assertThat(run("get", "key", "-O", file.toString())).isZero();
+		assertThat(file).hasContent("after");
+		assertThat(directory).isDirectoryContaining(file::equals)
+			.satisfies(it -> assertThat(it.toFile().list()).hasSize(1));
+	}
+
+	@Test
+	void whatNobodyTakesIsAFailure() {
+		this.node.answers(200, CLUSTER.formatted("member", ""));
+		CommandLine line = Kvorum.commandLine();
+		line.setOut(new PrintWriter(new Writer() {
+
+			@Override
+			public void write(char[] text, int from, int length) throws IOException {
+				throw new IOException("No space left on device");
+			}
+
+			@Override
+			public void flush() {
+			}
+
+			@Override
+			public void close() {
+			}
+
+		})).setErr(new PrintWriter(this.err, true));
+
+		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(3);
+	}
+
+	@Test
+	void aBackupIsThatOfTheFirstNodeOrOfNone() throws IOException {
+		try (FakeNode next = new FakeNode()) {
+			next.answers(200, "{}");
+			assertThat(runAt("http://127.0.0.1:%d,%s".formatted(Ports.free(), next.url()), "backup")).isEqualTo(3);
+			assertThat(next.requests()).isEmpty();
+		}
 	}
 
 	@Test
@@ -108,7 +191,7 @@ class KvorumTests {
 
 	@Test
 	void aNodeThatCannotBeReachedIsPassedOver() {
-		this.node.answers(201, "");
+		this.node.answers(201, "", WRITTEN);
 
 		assertThat(runAt("http://127.0.0.1:%d,%s".formatted(Ports.free(), this.node.url()), "put", "key", "value"))
 			.isZero();
@@ -120,8 +203,12 @@ class KvorumTests {
 	@Test
 	void aWriteGoesToTheNextNodeOnlyIfTheFirstHasNotDoneIt() throws IOException {
 		try (FakeNode next = new FakeNode()) {
-			next.answers(201, "");
-			this.node.answers(503, "{\"detail\":\"Full.\"}");
+			next.answers(201, "", WRITTEN);
+			this.node.answers(503, "a proxy");
+			assertThat(runAt(this.node.url() + "," + next.url(), "put", "key", "value")).isEqualTo(4);
+			assertThat(next.requests()).as("it does not say that nothing was done").isEmpty();
+
+			this.node.answers(503, "{\"detail\":\"Full.\",\"outcome\":\"not-applied\"}");
 			assertThat(runAt(this.node.url() + "," + next.url(), "put", "key", "value")).isZero();
 			assertThat(next.requests()).hasSize(1);
 
