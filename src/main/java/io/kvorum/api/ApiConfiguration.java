@@ -91,16 +91,6 @@ public class ApiConfiguration {
 	}
 
 	@Bean
-	ClusterController clusterController(ClusterView cluster) {
-		return new ClusterController(cluster);
-	}
-
-	@Bean
-	DescriptionController descriptionController() {
-		return new DescriptionController();
-	}
-
-	@Bean
 	StatusController statusController(Supplier<NodeStatus> status) {
 		return new StatusController(status);
 	}

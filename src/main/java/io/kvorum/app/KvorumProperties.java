@@ -174,8 +174,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	/**
 	 * The console.
 	 *
-	 * @param enabled whether it is served at /console on the API port, to whoever reaches
-	 * that. By default it is if there are no API keys
+	 * @param enabled whether the API port serves it at /console; by default only if there
+	 * are no API keys
 	 */
 	record Console(@Nullable Boolean enabled) {
 	}

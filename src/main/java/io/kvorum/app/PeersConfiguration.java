@@ -58,6 +58,7 @@ import io.kvorum.transport.PlainAnswers;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
+import reactor.core.publisher.Mono;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.SslBundles;
@@ -145,7 +146,7 @@ class PeersConfiguration {
 			}
 
 			@Override
-			public String report() {
+			public Mono<String> report() {
 				return report.getObject().toJson();
 			}
 

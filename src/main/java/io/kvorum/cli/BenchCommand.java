@@ -16,6 +16,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -61,50 +63,56 @@ final class BenchCommand extends RemoteCommand {
 	@Override
 	ExitCode run() throws InterruptedException, ExecutionException {
 		if (this.seconds < 1 || this.connections < 1 || this.connections > MAX_CONNECTIONS || this.keys < 1
-				|| this.reads < 0 || this.reads > 100 || this.valueSize < 0) {
+				|| this.reads < 0 || this.reads > 100 || this.valueSize < 0
+				|| this.valueSize > Server.MAX_VALUE_BYTES) {
 			throw new CommandFailedException(ExitCode.WRONG,
-					"--seconds, --keys and --connections are 1 or more, --reads is a percentage");
+					"--seconds, --keys and --connections are 1 or more, --reads is a percentage, a value has up to %d bytes"
+						.formatted(Server.MAX_VALUE_BYTES));
 		}
 		Server server = server();
+		byte[] value = new byte[this.valueSize];
+		new SplittableRandom().nextBytes(value);
+		List<Times> reads = new ArrayList<>();
+		List<Times> writes = new ArrayList<>();
+		List<Future<?>> running = new ArrayList<>();
 		long started = System.nanoTime();
 		long end = started + Duration.ofSeconds(this.seconds).toNanos();
-		List<Future<Load>> running = new ArrayList<>();
-		Load reads = new Load(0);
-		Load writes = new Load(0);
 		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
 			for (int i = 0; i < this.connections; i++) {
 				URI node = server.nodes().get(i % server.nodes().size());
-				SplittableRandom random = new SplittableRandom(i);
-				Load ofReads = new Load(MAX_SAMPLES / (2 * this.connections));
-				Load ofWrites = new Load(MAX_SAMPLES / (2 * this.connections));
-				running.add(threads.submit(() -> load(server, node, random, end, ofReads, ofWrites)));
-				reads.parts.add(ofReads);
-				writes.parts.add(ofWrites);
+				Times ofReads = new Times(MAX_SAMPLES / (2 * this.connections));
+				Times ofWrites = new Times(MAX_SAMPLES / (2 * this.connections));
+				reads.add(ofReads);
+				writes.add(ofWrites);
+				running.add(threads.submit(() -> {
+					load(server, node, value, end, ofReads, ofWrites);
+					return null;
+				}));
 			}
-			for (Future<Load> each : running) {
+			for (Future<?> each : running) {
 				each.get();
 			}
 		}
 		double time = (System.nanoTime() - started) / 1e9;
 		Table table = new Table("REQUESTS", "ANSWERED", "A SECOND", "P50", "P99", "SLOWEST", "FAILED");
-		reads.add("reads", time, table);
-		writes.add("writes", time, table);
+		add("reads", reads, time, table);
+		add("writes", writes, time, table);
 		table.print(out());
-		for (Load kind : List.of(reads, writes)) {
-			for (Load part : kind.parts) {
-				if (!part.failure.isEmpty()) {
-					out().println("A request failed: " + Table.printable(part.failure));
-					return ExitCode.NO;
-				}
-			}
+		String failure = Stream.concat(reads.stream(), writes.stream())
+			.map(times -> times.failure)
+			.filter(it -> !it.isEmpty())
+			.findFirst()
+			.orElse("");
+		if (!failure.isEmpty()) {
+			out().println("A request failed: " + Table.printable(failure));
+			return ExitCode.NO;
 		}
 		return ExitCode.DONE;
 	}
 
-	private Load load(Server server, URI node, SplittableRandom random, long end, Load reads, Load writes)
+	private void load(Server server, URI node, byte[] value, long end, Times reads, Times writes)
 			throws InterruptedException {
-		byte[] value = new byte[this.valueSize];
-		random.nextBytes(value);
+		SplittableRandom random = new SplittableRandom();
 		while (System.nanoTime() < end) {
 			boolean isRead = random.nextInt(100) < this.reads;
 			Target target = Target.entity(this.prefix + random.nextInt(this.keys)).with("ttl", isRead ? null : "1h");
@@ -112,34 +120,46 @@ final class BenchCommand extends RemoteCommand {
 					: server.request(node, "PUT", target.toString(), BodyPublishers.ofByteArray(value));
 			send(server, request, isRead ? reads : writes);
 		}
-		return reads;
 	}
 
-	private static void send(Server server, HttpRequest request, Load load) throws InterruptedException {
+	private static void send(Server server, HttpRequest request, Times times) throws InterruptedException {
 		long started = System.nanoTime();
 		try {
 			HttpResponse<byte[]> answer = server.client().send(request, BodyHandlers.ofByteArray());
-			if (answer.statusCode() < 400 || answer.statusCode() == 404) {
-				load.answered(System.nanoTime() - started);
+			if (answer.statusCode() / 100 == 2 || answer.statusCode() == 404) {
+				times.answered(System.nanoTime() - started);
 			}
 			else {
-				load.failed("status " + answer.statusCode() + " of " + answer.uri().getHost());
+				times.failed("status " + answer.statusCode() + " of " + answer.uri().getHost());
 			}
 		}
 		catch (IOException ex) {
-			load.failed(String.valueOf(ex));
+			times.failed(String.valueOf(ex));
 		}
 	}
 
+	private static void add(String name, List<Times> parts, double seconds, Table table) {
+		long[] all = parts.stream().flatMapToLong(Times::kept).sorted().toArray();
+		long answered = parts.stream().mapToLong(part -> part.count).sum();
+		long failed = parts.stream().mapToLong(part -> part.failures).sum();
+		if (answered + failed > 0) {
+			table.add(name, Long.toString(answered), String.format(Locale.ROOT, "%.0f", answered / seconds),
+					millis(all, 0.5), millis(all, 0.99), millis(all, 1), Long.toString(failed));
+		}
+	}
+
+	private static String millis(long[] sorted, double part) {
+		return (sorted.length == 0) ? ""
+				: String.format(Locale.ROOT, "%.2f ms", sorted[(int) Math.ceil(part * (sorted.length - 1))] / 1e6);
+	}
+
 	/**
-	 * The requests of one kind. One thread counts in each; those of all are added up at
-	 * the end. Of very many times a random part is kept.
+	 * The requests of one kind by one thread, which alone counts here. Of very many times
+	 * a random part is kept.
 	 */
-	private static final class Load {
+	private static final class Times {
 
-		private final List<Load> parts = new ArrayList<>();
-
-		private final SplittableRandom random = new SplittableRandom(1);
+		private final SplittableRandom random = new SplittableRandom();
 
 		private final long[] nanos;
 
@@ -149,8 +169,8 @@ final class BenchCommand extends RemoteCommand {
 
 		private String failure = "";
 
-		Load(int samples) {
-			this.nanos = new long[samples];
+		Times(int kept) {
+			this.nanos = new long[kept];
 		}
 
 		void answered(long time) {
@@ -166,22 +186,8 @@ final class BenchCommand extends RemoteCommand {
 			this.failure = why;
 		}
 
-		void add(String name, double seconds, Table table) {
-			long[] all = this.parts.stream()
-				.flatMapToLong(part -> Arrays.stream(part.nanos, 0, (int) Math.min(part.count, part.nanos.length)))
-				.sorted()
-				.toArray();
-			long answered = this.parts.stream().mapToLong(part -> part.count).sum();
-			long failed = this.parts.stream().mapToLong(part -> part.failures).sum();
-			if (answered + failed > 0) {
-				table.add(name, Long.toString(answered), String.format(Locale.ROOT, "%.0f", answered / seconds),
-						millis(all, 0.5), millis(all, 0.99), millis(all, 1), Long.toString(failed));
-			}
-		}
-
-		private static String millis(long[] sorted, double part) {
-			return (sorted.length == 0) ? ""
-					: String.format(Locale.ROOT, "%.2f ms", sorted[(int) Math.ceil(part * (sorted.length - 1))] / 1e6);
+		LongStream kept() {
+			return Arrays.stream(this.nanos, 0, (int) Math.min(this.count, this.nanos.length));
 		}
 
 	}

@@ -10,7 +10,7 @@ import tools.jackson.databind.JsonNode;
 /** A command that uses a management endpoint. */
 abstract class EndpointCommand extends ShownCommand {
 
-	private static final String NO_SUCH = "(404)";
+	private static final int NOT_FOUND = 404;
 
 	@Option(names = "--management-url", paramLabel = "<url>", split = ",",
 			description = "management ports of nodes, with commas between them. Default: KVORUM_MANAGEMENT_URL, or else --url")
@@ -42,7 +42,7 @@ abstract class EndpointCommand extends ShownCommand {
 			return use.apply(serverOf(options().management(this.urls)));
 		}
 		catch (CommandFailedException ex) {
-			if (String.valueOf(ex.getMessage()).endsWith(NO_SUCH)) {
+			if (ex.status() == NOT_FOUND) {
 				throw new CommandFailedException(ExitCode.WRONG,
 						"the endpoint '%s' is not exposed: add it to management.endpoints.web.exposure.include, or give its port by --management-url"
 							.formatted(this.endpoint));

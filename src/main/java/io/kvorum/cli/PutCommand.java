@@ -2,12 +2,12 @@ package io.kvorum.cli;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -22,6 +22,8 @@ import picocli.CommandLine.Parameters;
 				"  kvorum put lock me --if-absent --ttl 30s",
 				"  kvorum put greeting hi --if-version $(kvorum stat greeting --version-only)" })
 final class PutCommand extends RemoteCommand {
+
+	private static final int PART_BYTES = 64 << 10;
 
 	@Parameters(index = "0", paramLabel = "<key>", description = "the key")
 	private String key = "";
@@ -77,7 +79,17 @@ final class PutCommand extends RemoteCommand {
 	private static Path standardInput() throws IOException {
 		Path kept = Files.createTempFile("kvorum", null);
 		kept.toFile().deleteOnExit();
-		Files.copy(System.in, kept, StandardCopyOption.REPLACE_EXISTING);
+		try (OutputStream out = Files.newOutputStream(kept)) {
+			byte[] part = System.in.readNBytes(PART_BYTES);
+			for (int length = part.length; part.length > 0; length += part.length) {
+				if (length > Server.MAX_VALUE_BYTES) {
+					throw new CommandFailedException(ExitCode.WRONG,
+							"a value has at most %d bytes, and more has come".formatted(Server.MAX_VALUE_BYTES));
+				}
+				out.write(part);
+				part = System.in.readNBytes(PART_BYTES);
+			}
+		}
 		return kept;
 	}
 

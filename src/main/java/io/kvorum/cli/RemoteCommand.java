@@ -39,7 +39,7 @@ abstract class RemoteCommand implements Callable<Integer> {
 
 	/**
 	 * Writes out what was printed.
-	 * @throws CommandFailedException if nobody takes it
+	 * @throws CommandFailedException if it cannot be written
 	 */
 	void requireOutput() {
 		if (out().checkError()) {

@@ -36,6 +36,9 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class Server {
 
+	/** The largest value that any node takes. */
+	static final int MAX_VALUE_BYTES = 64 << 20;
+
 	private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
 	private static final JsonMapper JSON = new JsonMapper();
@@ -138,7 +141,7 @@ final class Server {
 					return answer;
 				}
 				failed = failure(answer, isWrite);
-				if (answer.statusCode() != 503 || failed.exitCode() != ExitCode.NOT_DONE) {
+				if (failed.status() != 503 || failed.exitCode() != ExitCode.NOT_DONE) {
 					break;
 				}
 			}
@@ -204,7 +207,7 @@ final class Server {
 		}
 		String message = detail.isEmpty() ? "status %d of %s".formatted(status, answer.uri())
 				: "%s (%d)".formatted(detail, status);
-		return new CommandFailedException(exitCode(status, problem, isWrite), message);
+		return new CommandFailedException(exitCode(status, problem, isWrite), message, status);
 	}
 
 	private static ExitCode exitCode(int status, JsonNode problem, boolean isWrite) {

@@ -18,6 +18,8 @@ final class ServerOptions {
 
 	private static final String DEFAULT_URL = "http://localhost:8080";
 
+	private static final Map<String, String> ENVIRONMENT = System.getenv();
+
 	private static final Pattern API_KEY = Pattern.compile("[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+");
 
 	@Option(names = "--url", paramLabel = "<url>", split = ",",
@@ -37,12 +39,6 @@ final class ServerOptions {
 			description = "time for an answer to begin, in seconds. Default: ${DEFAULT-VALUE}")
 	private int timeoutSeconds;
 
-	private Map<String, String> environment = System.getenv();
-
-	void setEnvironment(Map<String, String> environment) {
-		this.environment = environment;
-	}
-
 	/** Connects to the nodes of the options. */
 	Server server() {
 		return server(this.urls, "KVORUM_URL");
@@ -53,14 +49,14 @@ final class ServerOptions {
 	 * @param given those of an option; those of the API if there are none
 	 */
 	Server management(List<URI> given) {
-		boolean isNamed = !given.isEmpty() || this.environment.containsKey("KVORUM_MANAGEMENT_URL");
+		boolean isNamed = !given.isEmpty() || ENVIRONMENT.containsKey("KVORUM_MANAGEMENT_URL");
 		return isNamed ? server(given, "KVORUM_MANAGEMENT_URL") : server();
 	}
 
 	private Server server(List<URI> given, String variable) {
 		List<URI> nodes = new ArrayList<>(given);
 		if (nodes.isEmpty()) {
-			for (String url : this.environment.getOrDefault(variable, DEFAULT_URL).split(",", -1)) {
+			for (String url : ENVIRONMENT.getOrDefault(variable, DEFAULT_URL).split(",", -1)) {
 				nodes.add(URI.create(url.strip()));
 			}
 		}
@@ -87,10 +83,10 @@ final class ServerOptions {
 	}
 
 	private @Nullable String givenKey() {
-		String inFile = this.environment.get("KVORUM_API_KEY_FILE");
+		String inFile = ENVIRONMENT.get("KVORUM_API_KEY_FILE");
 		Path file = (this.keyFile != null) ? this.keyFile : (inFile != null) ? Path.of(inFile) : null;
 		if (file == null) {
-			String key = this.environment.get("KVORUM_API_KEY");
+			String key = ENVIRONMENT.get("KVORUM_API_KEY");
 			return (key != null) ? key.strip() : null;
 		}
 		try {

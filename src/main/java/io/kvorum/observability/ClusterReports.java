@@ -61,21 +61,22 @@ final class ClusterReports implements ClusterView {
 
 	private Mono<Map<String, Object>> ask() {
 		Layout layout = this.layout.get();
-		Map<String, Object> own = this.own.describe();
-		List<Member> others = layout.topology()
-			.members()
-			.stream()
-			.filter(member -> !member.address().equals(own.get("address")))
-			.toList();
-		return Flux.merge(others.stream().map(this::ask).toList())
-			.collectMap(answer -> answer.member().address())
-			.map(answers -> describe(layout, own, answers));
+		List<Member> members = new ArrayList<>(layout.topology().members());
+		if (members.stream().noneMatch(this.own::isOf)) {
+			// This node is in no cluster, or in none any more.
+			members.add(this.own.member(layout.topology()));
+		}
+		return Flux.fromIterable(members)
+			.flatMapSequential(this::ask, members.size())
+			.collectList()
+			.map(answers -> describe(layout, answers));
 	}
 
 	private Mono<Answer> ask(Member member) {
-		return this.peers.of(member.address())
-			.map(text -> new Answer(member, this.json.readValue(text, new TypeReference<>() {
-			}), ""))
+		Mono<Map<String, Object>> report = this.own.isOf(member) ? this.own.describe()
+				: this.peers.of(member.address()).map(text -> this.json.readValue(text, new TypeReference<>() {
+				}));
+		return report.map(it -> new Answer(member, it, ""))
 			.timeout(TIMEOUT)
 			.onErrorResume(ex -> Mono.just(new Answer(member, null, why(ex))));
 	}
@@ -85,26 +86,17 @@ final class ClusterReports implements ClusterView {
 				: String.valueOf(ex.getMessage());
 	}
 
-	private Map<String, Object> describe(Layout layout, Map<String, Object> own, Map<String, Answer> answers) {
+	private Map<String, Object> describe(Layout layout, List<Answer> answers) {
 		List<Map<String, Object>> nodes = new ArrayList<>();
 		List<Map<String, Object>> unreachable = new ArrayList<>();
-		for (Member member : layout.topology().members()) {
-			Answer answer = answers.get(member.address());
-			if (answer == null) {
-				nodes.add(own);
-				continue;
-			}
+		for (Answer answer : answers) {
 			Map<String, Object> report = answer.report();
 			if (report == null) {
-				report = NodeReport.describe(member);
+				report = NodeReport.describe(answer.member());
 				report.put("state", "away");
-				unreachable.add(Map.of("address", member.address(), "why", answer.why()));
+				unreachable.add(Map.of("address", answer.member().address(), "why", answer.why()));
 			}
 			nodes.add(report);
-		}
-		if (!nodes.contains(own)) {
-			// This node is in no cluster, or in none any more.
-			nodes.add(own);
 		}
 		Map<String, Object> described = new LinkedHashMap<>();
 		described.put("layout", describe(layout));

@@ -20,6 +20,8 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import tools.jackson.databind.json.JsonMapper;
 
 /** What a node tells of itself for a view of the cluster. */
@@ -39,12 +41,12 @@ final class NodeReport implements OwnReport {
 
 	private final RequestRate requests;
 
-	private final MeterRegistry registry;
+	private final MeterRegistry meters;
 
 	private final JsonMapper json;
 
 	NodeReport(Member self, String version, Supplier<Layout> layout, @Nullable LayoutNode node,
-			Supplier<List<PeerStatus>> peers, Convergence convergence, RequestRate requests, MeterRegistry registry,
+			Supplier<List<PeerStatus>> peers, Convergence convergence, RequestRate requests, MeterRegistry meters,
 			JsonMapper json) {
 		this.self = self;
 		this.version = version;
@@ -53,7 +55,7 @@ final class NodeReport implements OwnReport {
 		this.peers = peers;
 		this.convergence = convergence;
 		this.requests = requests;
-		this.registry = registry;
+		this.meters = meters;
 		this.json = json;
 	}
 
@@ -70,16 +72,32 @@ final class NodeReport implements OwnReport {
 	}
 
 	@Override
-	public String toJson() {
-		return this.json.writeValueAsString(describe());
+	public Mono<String> toJson() {
+		return describe().map(this.json::writeValueAsString);
 	}
 
-	/** Describes this node. */
-	Map<String, Object> describe() {
+	/** Whether a member is this node. */
+	boolean isOf(Member member) {
+		return member.address().equals(this.self.address());
+	}
+
+	/** This node, as a member of a layout that has it or not. */
+	Member member(Topology topology) {
+		return memberIn(topology).orElse(this.self);
+	}
+
+	/**
+	 * Describes this node. It asks the disk and the database, so it does not run on an
+	 * event loop.
+	 */
+	Mono<Map<String, Object>> describe() {
+		return Mono.fromSupplier(this::describeNow).subscribeOn(Schedulers.boundedElastic());
+	}
+
+	private Map<String, Object> describeNow() {
 		Layout layout = this.layout.get();
 		ConvergenceStatus status = this.convergence.status();
-		Member member = memberIn(layout.topology()).orElse(this.self);
-		Map<String, Object> described = describe(member);
+		Map<String, Object> described = describe(member(layout.topology()));
 		described.put("state", state(layout, status));
 		described.put("version", this.version);
 		described.put("layout", layout.number());
@@ -98,14 +116,14 @@ final class NodeReport implements OwnReport {
 	/** The number of operations since the start, by their outcome. */
 	private Map<String, Long> outcomes() {
 		Map<String, Long> outcomes = new TreeMap<>();
-		for (Counter counter : this.registry.find("kvorum.replication.operations").counters()) {
+		for (Counter counter : this.meters.find("kvorum.replication.operations").counters()) {
 			outcomes.merge(String.valueOf(counter.getId().getTag("outcome")), (long) counter.count(), Long::sum);
 		}
 		return outcomes;
 	}
 
 	private Optional<Member> memberIn(Topology topology) {
-		return topology.members().stream().filter(it -> it.address().equals(this.self.address())).findFirst();
+		return topology.members().stream().filter(this::isOf).findFirst();
 	}
 
 	private String state(Layout layout, ConvergenceStatus status) {
@@ -125,7 +143,7 @@ final class NodeReport implements OwnReport {
 	 * no such gauge, or it has no number.
 	 */
 	private void describe(String meter, String name, Map<String, Object> described) {
-		Gauge gauge = this.registry.find(meter).gauge();
+		Gauge gauge = this.meters.find(meter).gauge();
 		if (gauge != null && Double.isFinite(gauge.value())) {
 			described.put(name, Math.round(gauge.value()));
 		}

@@ -11,8 +11,6 @@ import java.util.stream.Stream;
 import io.kvorum.api.RequestEvents;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import io.micrometer.core.instrument.distribution.CountAtBucket;
-import io.micrometer.core.instrument.distribution.HistogramSnapshot;
 import io.micrometer.core.instrument.binder.http.Outcome;
 import org.springframework.http.HttpMethod;
 
@@ -58,24 +56,23 @@ final class RequestMeters implements RequestEvents {
 			.record(nanos, TimeUnit.NANOSECONDS);
 	}
 
+	/** The number of requests of all kinds since the start. */
+	long count() {
+		return all().mapToLong(Timer::count).sum();
+	}
+
 	/**
-	 * Adds up the requests of all kinds.
+	 * Adds up the histograms of the requests of all kinds.
 	 * @param buckets receives the number of requests that took at most so many
 	 * milliseconds; stays empty if the registry keeps no histograms
-	 * @return the number of requests since the start
 	 */
-	long collect(Map<Double, Double> buckets) {
-		long count = 0;
-		for (Map<Integer, Timer> ofMethod : this.timers.values()) {
-			for (Timer timer : ofMethod.values()) {
-				HistogramSnapshot snapshot = timer.takeSnapshot();
-				count += snapshot.count();
-				for (CountAtBucket bucket : snapshot.histogramCounts()) {
-					buckets.merge(bucket.bucket(TimeUnit.MILLISECONDS), bucket.count(), Double::sum);
-				}
-			}
-		}
-		return count;
+	void collect(Map<Double, Double> buckets) {
+		all().flatMap(timer -> Stream.of(timer.takeSnapshot().histogramCounts()))
+			.forEach(bucket -> buckets.merge(bucket.bucket(TimeUnit.MILLISECONDS), bucket.count(), Double::sum));
+	}
+
+	private Stream<Timer> all() {
+		return this.timers.values().stream().flatMap(ofMethod -> ofMethod.values().stream());
 	}
 
 	private Timer timer(String method, int status) {

@@ -73,14 +73,14 @@ final class RequestRate implements SmartLifecycle {
 
 	private Sample take() {
 		NavigableMap<Double, Double> buckets = new TreeMap<>();
-		long count = this.meters.collect(buckets);
-		return new Sample(this.time.nanos(), count, buckets);
+		this.meters.collect(buckets);
+		return new Sample(this.time.nanos(), this.meters.count(), buckets);
 	}
 
 	/** Tells the total since the start, and what the last two samples show. */
 	synchronized Map<String, Object> describe() {
 		Map<String, Object> described = new LinkedHashMap<>();
-		described.put("total", this.meters.collect(new TreeMap<>()));
+		described.put("total", this.meters.count());
 		double seconds = (double) (this.last.nanos - this.before.nanos) / TimeUnit.SECONDS.toNanos(1);
 		long count = this.last.count - this.before.count;
 		described.put("perSecond", (seconds > 0) ? Math.round(count / seconds * 10) / 10.0 : 0);

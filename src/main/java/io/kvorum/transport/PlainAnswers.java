@@ -1,5 +1,7 @@
 package io.kvorum.transport;
 
+import reactor.core.publisher.Mono;
+
 /** Answers what other nodes ask without a stream. */
 public interface PlainAnswers {
 
@@ -10,6 +12,6 @@ public interface PlainAnswers {
 	String exchangeLayouts(String theirs);
 
 	/** Returns the {@link OwnReport}. */
-	String report();
+	Mono<String> report();
 
 }

@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
+
 import java.util.stream.Stream;
 
 import io.kvorum.clock.TimeSource;
@@ -125,7 +126,8 @@ final class ReplicaEndpoint {
 			.GET(ReplicaProtocol.CHALLENGE_PATH,
 					_ -> ServerResponse.ok().contentType(MediaType.TEXT_PLAIN).bodyValue(this.handshake.challenge()))
 			.POST(ReplicaProtocol.PATH, this::accept)
-			.POST(PlainCall.LAYOUT.path(), request -> answer(request, this.answers::exchangeLayouts))
+			.POST(PlainCall.LAYOUT.path(),
+					request -> answer(request, text -> Mono.just(this.answers.exchangeLayouts(text))))
 			.POST(PlainCall.REPORT.path(), request -> answer(request, _ -> this.answers.report()))
 			.build();
 	}
@@ -143,7 +145,7 @@ final class ReplicaEndpoint {
 	 * Answers a {@link PlainCall}. Spring reads no text above 256 KiB; a layout in a
 	 * change of 255 nodes with long names has 150.
 	 */
-	private Mono<ServerResponse> answer(ServerRequest request, UnaryOperator<String> answers) {
+	private Mono<ServerResponse> answer(ServerRequest request, Function<String, Mono<String>> answers) {
 		Refusal misled = addressRefusal(request);
 		if (misled != null) {
 			return refuse(request, misled);
@@ -155,12 +157,14 @@ final class ReplicaEndpoint {
 			if (refusal != null) {
 				return refuse(request, refusal);
 			}
-			String answer = answers.apply(text);
-			ServerResponse.BodyBuilder response = ServerResponse.ok().contentType(MediaType.TEXT_PLAIN);
-			if (this.handshake.isNeeded()) {
-				response.header(ReplicaProtocol.PROOF_HEADER, this.handshake.proof(Side.CALLED, opening.about(answer)));
-			}
-			return response.bodyValue(answer);
+			return answers.apply(text).flatMap(answer -> {
+				ServerResponse.BodyBuilder response = ServerResponse.ok().contentType(MediaType.TEXT_PLAIN);
+				if (this.handshake.isNeeded()) {
+					response.header(ReplicaProtocol.PROOF_HEADER,
+							this.handshake.proof(Side.CALLED, opening.about(answer)));
+				}
+				return response.bodyValue(answer);
+			});
 		});
 	}
 

@@ -32,7 +32,7 @@ class ClusterReportsTests {
 
 	private final JsonMapper json = new JsonMapper();
 
-	private final MeterRegistry registry = new SimpleMeterRegistry();
+	private final MeterRegistry registered = new SimpleMeterRegistry();
 
 	private final SteeredLayoutNode node = new SteeredLayoutNode();
 
@@ -43,7 +43,7 @@ class ClusterReportsTests {
 	private ClusterReports reports() {
 		NodeReport own = new NodeReport(Topology.of(List.of(OWN), 1).members().getFirst(), "1.2.3", () -> this.layout,
 				this.node, List::of, Convergence.alone(),
-				new RequestRate(new RequestMeters(this.registry), new SteeredTime()), this.registry, this.json);
+				new RequestRate(new RequestMeters(this.registered), new SteeredTime()), this.registered, this.json);
 		return new ClusterReports(own, () -> this.layout, this.node,
 				address -> this.answers.getOrDefault(address, Mono.error(new IllegalStateException("refused"))),
 				this.json);

@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.kvorum.testing.SteeredTime;
 import io.micrometer.core.instrument.Meter;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.distribution.DistributionStatisticConfig;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -17,7 +16,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 class RequestRateTests {
 
-	private final MeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+	private final PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
 	private final SteeredTime time = new SteeredTime();
 
@@ -27,7 +26,7 @@ class RequestRateTests {
 
 	RequestRateTests() {
 		// As application.yml has it.
-		this.registry.config().meterFilter(new MeterFilter() {
+		this.prometheus.config().meterFilter(new MeterFilter() {
 
 			@Override
 			public DistributionStatisticConfig configure(Meter.Id id, DistributionStatisticConfig config) {
@@ -35,7 +34,7 @@ class RequestRateTests {
 			}
 
 		});
-		this.meters = new RequestMeters(this.registry);
+		this.meters = new RequestMeters(this.prometheus);
 		this.rate = new RequestRate(this.meters, this.time);
 	}
 

@@ -133,8 +133,8 @@ final class TransportNodes implements AutoCloseable {
 			}
 
 			@Override
-			public String report() {
-				return "a report";
+			public Mono<String> report() {
+				return Mono.just("a report");
 			}
 
 		};
