@@ -29,6 +29,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
@@ -95,6 +96,9 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/** A client for each event loop. */
 	private final List<WebClient> pinned;
 
+	/** The event loop of the first of these clients. */
+	private final Scheduler firstLoop;
+
 	private final CallerThreads callers;
 
 	private final TimeSource time;
@@ -138,6 +142,7 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.endpoint = new ReplicaEndpoint(topology, accepted, this.self, local, settings, time, callers, this.pending,
 				this.handshake, this::wake, answers, events);
 		this.eventLoops = eventLoops(loops);
+		this.firstLoop = Schedulers.fromExecutorService(this.eventLoops.getFirst());
 		this.pinned = this.eventLoops.stream().map(loop -> client(clients, loop)).toList();
 		this.topology = topology;
 		this.names = TopologyNames.of(topology);
@@ -248,9 +253,15 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return call(PlainCall.REPORT, address, "");
 	}
 
+	/**
+	 * Makes a call. It is cancelled on its event loop: a cancellation by another thread
+	 * that meets the answer would leave an error that nobody handles.
+	 */
 	private Mono<String> call(PlainCall call, String address, String text) {
-		return call.of(this.pinned.getFirst(), this.handshake, this.self, new Member(0, address),
-				this.settings.tls() != null, text);
+		return call
+			.of(this.pinned.getFirst(), this.handshake, this.self, new Member(0, address), this.settings.tls() != null,
+					text)
+			.cancelOn(this.firstLoop);
 	}
 
 	private static List<EventLoop> eventLoops(LoopResources loops) {
