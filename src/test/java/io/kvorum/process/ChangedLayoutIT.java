@@ -9,14 +9,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.Load;
 import io.kvorum.testing.LongTest;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeSpec;
@@ -26,6 +24,8 @@ import io.kvorum.testing.Ports;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 import org.springframework.util.FileSystemUtils;
 
@@ -33,11 +33,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Another number of nodes, or another factor: once the nodes have converged each key is read at each node")
 @LongTest
+@Execution(ExecutionMode.CONCURRENT)
 class ChangedLayoutIT {
 
 	private static final int KEYS_AT_A_TIME = 100;
 
 	private static final Duration CONVERGED_DEADLINE = Duration.ofMinutes(2);
+
+	/** Of operations. A change waits for as long, and so does a new node. */
+	private static final String TIMEOUT = "5s";
 
 	@RegisterExtension
 	final Nodes nodes = new Nodes();
@@ -51,9 +55,6 @@ class ChangedLayoutIT {
 
 	/** By the number of the node. */
 	private final Map<Integer, NodeProcess> running = new TreeMap<>();
-
-	/** The time limits of operations. */
-	private String timeouts = "20s";
 
 	private List<String> properties = List.of();
 
@@ -125,7 +126,6 @@ class ChangedLayoutIT {
 	@Test
 	@DisplayName("from three nodes to four others and to three, under load: no request fails, and all is read at each node")
 	void withoutAStop() throws Exception {
-		this.timeouts = "5s";
 		start(3, 1, 2, 3);
 		write(1, "of three");
 		change(List.of(1, 2, 3), List.of(2, 3, 4, 5), 3);
@@ -138,7 +138,6 @@ class ChangedLayoutIT {
 	@Test
 	@DisplayName("from one node to three and back, under load: no request fails, and all is read at each node")
 	void fromOneNodeAndBack() throws Exception {
-		this.timeouts = "5s";
 		start(3, 1);
 		write(1, "of one");
 		change(List.of(1), List.of(1, 2, 3), 3);
@@ -149,7 +148,6 @@ class ChangedLayoutIT {
 	@Test
 	@DisplayName("A node is replaced: once the change is done the new one has everything, though two of three would do")
 	void aLoneNewNodeHasAllInTheEnd() throws Exception {
-		this.timeouts = "5s";
 		this.properties = List.of("kvorum.anti-entropy.max-rate=300KB");
 		start(3, 1, 2, 3);
 		byte[] value = new byte[100_000];
@@ -167,7 +165,6 @@ class ChangedLayoutIT {
 	@Test
 	@DisplayName("A disk is lost after the lists of the configuration were brought up to date: the node is rebuilt, and the next change is done")
 	void aDiskIsLostAfterAChange() throws Exception {
-		this.timeouts = "5s";
 		start(3, 1, 2, 3);
 		write(1, "of three");
 		change(List.of(1, 2, 3), List.of(1, 2, 3, 4), 3);
@@ -208,7 +205,6 @@ class ChangedLayoutIT {
 	@Test
 	@DisplayName("A change waits for a new node that is dead, is given up; that node, emptied, replaces one that is dead")
 	void givenUp() throws Exception {
-		this.timeouts = "5s";
 		start(3, 1, 2, 3);
 		write(1, "of three");
 		await(4);
@@ -305,23 +301,18 @@ class ChangedLayoutIT {
 			.filter(node -> !to.contains(node))
 			.map(node -> '"' + this.addresses.get(node - 1) + '"')
 			.collect(Collectors.joining(","));
-		AtomicBoolean isOver = new AtomicBoolean();
-		List<CompletableFuture<Integer>> clients = from.stream()
-			.map(node -> CompletableFuture.supplyAsync(() -> work(node, isOver), Thread::startVirtualThread))
-			.toList();
-		int asked = from.getFirst();
-		long staged = staged(asked,
-				"{\"stage\":{\"add\":[%s],\"remove\":[%s],\"factor\":%d}}".formatted(added, removed, factor));
-		Answer applied = layout(from.getLast(), "{\"apply\":%d}".formatted(staged));
-		assertThat(applied.status()).as(applied.text()).isEqualTo(202);
-		awaitStable(to, factor);
-		if (to.size() == factor) {
-			assertThat(to).as("nodes that hold each key")
-				.allSatisfy(node -> assertThat(heldBy(node)).contains(this.keys));
-		}
-		isOver.set(true);
-		for (CompletableFuture<Integer> client : clients) {
-			assertThat(client.get(1, TimeUnit.MINUTES)).as("operations of a client").isPositive();
+		try (Load load = Load.on(this::client, from, 1)) {
+			long staged = staged(from.getFirst(),
+					"{\"stage\":{\"add\":[%s],\"remove\":[%s],\"factor\":%d}}".formatted(added, removed, factor));
+			Answer applied = layout(from.getLast(), "{\"apply\":%d}".formatted(staged));
+			assertThat(applied.status()).as(applied.text()).isEqualTo(202);
+			awaitStable(to, factor);
+			if (to.size() == factor) {
+				assertThat(to).as("nodes that hold each key")
+					.allSatisfy(node -> assertThat(heldBy(node)).contains(this.keys));
+			}
+			assertThat(load.stop()).as("requests that failed").isEmpty();
+			assertThat(load.succeeded()).isPositive();
 		}
 		for (int node : from) {
 			if (!to.contains(node)) {
@@ -340,22 +331,6 @@ class ChangedLayoutIT {
 
 	private void deleteData(int node) throws IOException {
 		FileSystemUtils.deleteRecursively(this.nodes.spec().data().resolve("node-" + node));
-	}
-
-	/** Reads what it has written, at one node; returns the number of operations. */
-	private int work(int node, AtomicBoolean isOver) {
-		KvorumClient client = client(node);
-		int operations = 0;
-		while (!isOver.get()) {
-			String key = "under load %d %d".formatted(node, operations % 20);
-			String value = String.valueOf(operations);
-			Answer put = client.put(key, value);
-			assertThat(put.status()).as("a write at node %d: %s", node, put.text()).isEqualTo(201);
-			Answer got = client.get(key);
-			assertThat(got.text()).as("a read at node %d", node).isEqualTo(value);
-			operations += 2;
-		}
-		return operations;
 	}
 
 	private Answer layout(int node, String body) {
@@ -424,8 +399,7 @@ class ChangedLayoutIT {
 		NodeSpec spec = NodeSpec.on(this.nodes.spec().data().resolve("node-" + node))
 			.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
 			.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
-					"kvorum.replication.write-timeout=" + this.timeouts,
-					"kvorum.replication.read-timeout=" + this.timeouts,
+					"kvorum.replication.write-timeout=" + TIMEOUT, "kvorum.replication.read-timeout=" + TIMEOUT,
 					"management.endpoints.web.exposure.include=health,topology,layout",
 					"management.endpoint.layout.access=unrestricted",
 					"kvorum.cluster.self=" + this.addresses.get(node - 1))

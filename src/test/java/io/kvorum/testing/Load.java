@@ -6,15 +6,22 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
  * Clients that put, get and delete at the default level, one request after the other on a
- * key of their own, until they are stopped; they note every answer that a client of a
- * healthy cluster would not get.
+ * key of their own, with pauses, until they are stopped; they note every answer that a
+ * client of a healthy cluster would not get.
  */
 public final class Load implements AutoCloseable {
+
+	/**
+	 * Between four requests of a client and the next four: the nodes need the cores, too.
+	 */
+	private static final long PAUSE_MILLIS = 10;
 
 	private final CountDownLatch stopped = new CountDownLatch(1);
 
@@ -30,23 +37,39 @@ public final class Load implements AutoCloseable {
 
 	/** Begins, with so many clients for each of these nodes. */
 	public static Load on(Cluster cluster, List<Integer> nodes, int clients) {
+		return on(cluster::client, nodes, clients);
+	}
+
+	/** Begins, with so many clients for each of these nodes. */
+	public static Load on(IntFunction<KvorumClient> client, List<Integer> nodes, int clients) {
 		Load load = new Load();
 		for (int node : nodes) {
 			for (int i = 0; i < clients; i++) {
 				String key = "load " + load.startedNanos + " " + node + " " + i;
-				load.clients.add(Thread.ofVirtual().start(() -> load.run(cluster.client(node), node, key)));
+				load.clients.add(Thread.ofVirtual().start(() -> load.run(client.apply(node), node, key)));
 			}
 		}
 		return load;
 	}
 
 	private void run(KvorumClient client, int node, String key) {
-		for (int i = 0; this.stopped.getCount() > 0; i++) {
-			String value = "value " + i;
+		int i = 0;
+		do {
+			String value = "value " + i++;
 			send(node, "PUT", 201, () -> client.put(key, value), value, false);
 			send(node, "GET", 200, () -> client.get(key), value, true);
 			send(node, "DELETE", 202, () -> client.delete(key), value, false);
 			send(node, "GET", 404, () -> client.get(key), value, false);
+		}
+		while (!isStoppedWithin(PAUSE_MILLIS));
+	}
+
+	private boolean isStoppedWithin(long millis) {
+		try {
+			return this.stopped.await(millis, TimeUnit.MILLISECONDS);
+		}
+		catch (InterruptedException _) {
+			return true;
 		}
 	}
 
