@@ -70,8 +70,8 @@ class MonitoringTest {
 			Map<?, ?> annotations = map(alert, "annotations");
 			assertThat(text(annotations, "summary")).contains("{{ $labels.");
 			assertThat(text(annotations, "description")).contains("{{ $");
-			assertThat(text(annotations, "runbook"))
-				.isEqualTo("src/docs/operations.md#" + text(alert, "alert").toLowerCase(Locale.ROOT));
+			assertThat(text(annotations, "runbook_url"))
+				.isEqualTo("https://kvorum.example/operations.md#" + text(alert, "alert").toLowerCase(Locale.ROOT));
 		});
 	}
 

@@ -17,7 +17,7 @@ public final class Monitoring {
 
 	private static final Path DASHBOARD = Path.of("config", "grafana", "kvorum.json");
 
-	private static final Path RULES = Path.of("config", "prometheus", "kvorum-alerts.yml");
+	private static final Path RULES = Path.of("config", "prometheus", "prometheus-rule.yaml");
 
 	private static final Path RULES_TEST = Path.of("config", "prometheus", "kvorum-alerts-test.yml");
 
@@ -35,7 +35,9 @@ public final class Monitoring {
 
 	/** Each with its {@code alert} or {@code record}, as the file has them. */
 	public static List<Map<?, ?>> rules() {
-		return list(yaml(RULES), "groups").stream().flatMap(group -> list(group, "rules").stream()).toList();
+		return list(map(yaml(RULES), "spec"), "groups").stream()
+			.flatMap(group -> list(group, "rules").stream())
+			.toList();
 	}
 
 	/** The groups of tests of the alerts. */
