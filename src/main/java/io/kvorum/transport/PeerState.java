@@ -78,7 +78,7 @@ final class PeerState {
 		if (this.open.getAndIncrement() == 0) {
 			this.reason = "";
 			this.loggedNanos.clear();
-			logger.info("{} is there", this.peer.address());
+			logger.atInfo().addKeyValue("peer", this.peer.address()).log("{} is there", this.peer.address());
 		}
 	}
 
@@ -111,7 +111,10 @@ final class PeerState {
 		this.reason = why;
 		if (isNews && !this.stopping) {
 			this.loggedNanos.put(kind, now);
-			logger.warn("{} is away: {}", this.peer.address(), why);
+			logger.atWarn()
+				.addKeyValue("peer", this.peer.address())
+				.addKeyValue("reason", kind.text())
+				.log("{} is away: {}", this.peer.address(), why);
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -360,7 +361,10 @@ final class ReplicaEndpoint {
 		String address = request.remoteAddress().map(it -> String.valueOf(it.getAddress())).orElse("unknown");
 		// A caller that only claims to be a node must not use up that node's log lines.
 		if (refusal.why != Refused.STOPPING && isDue(refusal.why + " " + from + " " + address)) {
-			logger.warn("A stream from {} was refused: {} (it came from {})", from, refusal.words, address);
+			logger.atWarn()
+				.addKeyValue("peer", from)
+				.addKeyValue("reason", text(refusal.why))
+				.log("A stream from {} was refused: {} (it came from {})", from, refusal.words, address);
 		}
 	}
 
@@ -371,10 +375,17 @@ final class ReplicaEndpoint {
 		String from = (channel.remoteAddress() instanceof InetSocketAddress address)
 				? String.valueOf(address.getAddress()) : "unknown";
 		if (isDue(why + " " + from)) {
-			logger.warn("A connection from {} {}: {}", from,
-					(why == Refused.ALERT) ? "refuses TLS with this node" : "was refused",
-					ReplicaProtocol.printable(TlsFailures.words(cause)));
+			logger.atWarn()
+				.addKeyValue("peer", from)
+				.addKeyValue("reason", text(why))
+				.log("A connection from {} {}: {}", from,
+						(why == Refused.ALERT) ? "refuses TLS with this node" : "was refused",
+						ReplicaProtocol.printable(TlsFailures.words(cause)));
 		}
+	}
+
+	private static String text(Refused why) {
+		return why.name().toLowerCase(Locale.ROOT);
 	}
 
 	private boolean isDue(String what) {

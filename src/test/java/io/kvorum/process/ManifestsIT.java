@@ -14,6 +14,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.kvorum.testing.ApiKeys;
+import io.kvorum.testing.ComposeFile;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.NodeProcess;
 import io.kvorum.testing.NodeProcess.Exit;
@@ -53,6 +54,10 @@ class ManifestsIT {
 		.compile("(curl|`(?:GET|POST|DELETE))((?:(?!curl)[^`\\n])*?(?:\\n<node>)?)/actuator/([a-z]+)([^`\\n]*)");
 
 	private static final Pattern METHOD = Pattern.compile("-X ([A-Z]+)");
+
+	/** A line of a structured log. */
+	private static final Pattern AWAY = Pattern
+		.compile("\"message\":\"http:\\S+ is away: .*\"peer\":\"http:.*\"reason\":\"(disconnected|away)\"");
 
 	private static final Duration DEADLINE = Duration.ofMinutes(2);
 
@@ -95,6 +100,29 @@ class ManifestsIT {
 			assertThat(exit.code()).isEqualTo(ENDED_BY_SIGTERM);
 			assertThat(exit.after()).isLessThan(grace);
 		}
+	}
+
+	@Test
+	@DisplayName("the three services of the compose file: one cluster, which tells what its comments ask for")
+	void composed() throws InterruptedException {
+		List<NodeProcess> running = ComposeFile
+			.nodes(Path.of("config", "image", "compose.three-nodes.yaml"), this.nodes.spec().data())
+			.values()
+			.stream()
+			.map(spec -> this.nodes.launch(spec.with("logging.structured.format.console=ecs")))
+			.toList();
+		assertThat(running).hasSize(3);
+		for (NodeProcess node : running) {
+			node.awaitReady();
+			assertThat(node.log()).contains("of 3 nodes, 3 replicas of each key");
+			assertThat(node.client().isOk("/actuator/layout")).isTrue();
+		}
+		assertThat(running.getFirst().client().put("greeting", "hello").status()).isEqualTo(201);
+		running.get(1).kill9();
+		assertThat(running.get(2).client().get("greeting").text()).isEqualTo("hello");
+		Poll.until(() -> "a log line with the fields of the node that is away", DEADLINE,
+				() -> logOf(running.get(2)).lines().anyMatch(AWAY.asPredicate()));
+
 	}
 
 	@Test
@@ -202,15 +230,19 @@ class ManifestsIT {
 		Poll.until(() -> "the wrong key is told by " + node, DEADLINE, () -> node.said("matches none of the cert"));
 	}
 
+	private static String logOf(NodeProcess node) {
+		try {
+			return node.log();
+		}
+		catch (InterruptedException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
 	private record Running(Pod pod, NodeProcess process) {
 
 		boolean said(String words) {
-			try {
-				return this.process.log().contains(words);
-			}
-			catch (InterruptedException ex) {
-				throw new AssertionError(ex);
-			}
+			return logOf(this.process).contains(words);
 		}
 
 		@Override

@@ -397,13 +397,19 @@ public final class AntiEntropy implements Comparison {
 				String why = "entries cannot be read, there or here, in the partitions "
 						+ Partitions.describe(unreadable);
 				if (this.trouble.isEmpty()) {
-					logger.warn("A repair with {} could not make both equal: {}", this.member.address(), why);
+					logger.atWarn()
+						.addKeyValue("peer", this.member.address())
+						.addKeyValue("partition", Partitions.describe(unreadable))
+						.addKeyValue("reason", "unreadable")
+						.log("A repair with {} could not make both equal: {}", this.member.address(), why);
 				}
 				this.trouble = why;
 				return;
 			}
 			if (!this.trouble.isEmpty()) {
-				logger.info("Repairs with {} succeed again", this.member.address());
+				logger.atInfo()
+					.addKeyValue("peer", this.member.address())
+					.log("Repairs with {} succeed again", this.member.address());
 			}
 			this.trouble = "";
 		}
@@ -413,10 +419,16 @@ public final class AntiEntropy implements Comparison {
 			boolean isPassing = error instanceof RepairFailedException failure && failure.isPassing();
 			boolean isExpected = error instanceof RepairFailedException || error instanceof StorageException;
 			if (!isExpected) {
-				logger.error("A repair with {} met an unexpected error", this.member.address(), error);
+				logger.atError()
+					.addKeyValue("peer", this.member.address())
+					.setCause(error)
+					.log("A repair with {} met an unexpected error", this.member.address());
 			}
 			else if (!isPassing && this.trouble.isEmpty()) {
-				logger.warn("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
+				logger.atWarn()
+					.addKeyValue("peer", this.member.address())
+					.addKeyValue("reason", "given-up")
+					.log("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
 			this.trouble = isPassing ? "" : isExpected ? why : "an unexpected error, see the log";
 			if (isPassing) {

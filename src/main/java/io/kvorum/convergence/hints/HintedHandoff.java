@@ -333,8 +333,11 @@ public final class HintedHandoff implements MissedStores {
 		private Mono<Void> giveUp(StorageException.Unreadable ex) {
 			Member member = this.target.member();
 			long hints = waitingFor(this.target).hints();
-			logger.warn("{} hints for {} cannot be read and are given up, all is compared with it instead: {}", hints,
-					member.address(), ex.getMessage());
+			logger.atWarn()
+				.addKeyValue("peer", member.address())
+				.addKeyValue("reason", "unreadable")
+				.log("{} hints for {} cannot be read and are given up, all is compared with it instead: {}", hints,
+						member.address(), ex.getMessage());
 			IntStream.range(0, Partitions.SLICES).forEach(slice -> HintedHandoff.this.inNeed.need(member, slice));
 			return HintedHandoff.this.log.removeAll(this.target.number)
 				.doOnSuccess(_ -> HintedHandoff.this.events.dropped(member, Cause.UNREADABLE, hints));
@@ -343,12 +346,17 @@ public final class HintedHandoff implements MissedStores {
 		private void failed(Throwable error) {
 			String address = this.target.member().address();
 			if (error instanceof StorageException) {
-				logger.warn("Hints for {} could not be handed over, the next round tries again: {}", address,
-						error.getMessage());
+				logger.atWarn()
+					.addKeyValue("peer", address)
+					.addKeyValue("reason", "storage")
+					.log("Hints for {} could not be handed over, the next round tries again: {}", address,
+							error.getMessage());
 			}
 			else {
-				logger.error("The replay of hints for {} met an unexpected error, the next round tries again", address,
-						error);
+				logger.atError()
+					.addKeyValue("peer", address)
+					.setCause(error)
+					.log("The replay of hints for {} met an unexpected error, the next round tries again", address);
 			}
 		}
 

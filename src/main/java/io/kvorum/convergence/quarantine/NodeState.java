@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 
@@ -522,8 +523,10 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	private static void warnOfQuarantine(State state) {
-		logger.warn("In quarantine: {}. It stores what it is given, and votes again once it has everything from the "
-				+ "others", state.text());
+		logger.atWarn()
+			.addKeyValue("reason", state.name().toLowerCase(Locale.ROOT))
+			.log("In quarantine: {}. It stores what it is given, and votes again once it has everything from the others",
+					state.text());
 	}
 
 	/**

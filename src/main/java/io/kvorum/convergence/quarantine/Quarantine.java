@@ -292,7 +292,9 @@ public final class Quarantine {
 	private void failed(Member other, String why) {
 		Failure before = this.failures.put(other, new Failure(why, this.time.nanos() + RETRY_DELAY.toNanos()));
 		if (before == null || !before.why.equals(why)) {
-			logger.warn("No introductions could be exchanged with {}, which is tried again: {}", other.address(), why);
+			logger.atWarn()
+				.addKeyValue("peer", other.address())
+				.log("No introductions could be exchanged with {}, which is tried again: {}", other.address(), why);
 		}
 	}
 
