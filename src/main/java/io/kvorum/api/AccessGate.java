@@ -3,7 +3,6 @@ package io.kvorum.api;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.access.AccessControl;
 import io.kvorum.access.AccessEvents;
@@ -56,7 +55,7 @@ final class AccessGate {
 		this.time = time;
 		this.events = events;
 		for (Denial denial : Denial.values()) {
-			this.reminders.put(denial, new Reminder(time.nanos() - REMINDER_NANOS));
+			this.reminders.put(denial, new Reminder(REMINDER_NANOS, time.nanos()));
 		}
 	}
 
@@ -134,27 +133,6 @@ final class AccessGate {
 			case ENDPOINT -> "a management endpoint that the API key has no right to";
 			case RATE -> "faster than the rate of the API key";
 		};
-	}
-
-	/** Counts denials between two log lines. */
-	private static final class Reminder {
-
-		private final AtomicLong loggedNanos;
-
-		private final AtomicLong unlogged = new AtomicLong();
-
-		Reminder(long loggedNanos) {
-			this.loggedNanos = new AtomicLong(loggedNanos);
-		}
-
-		/** Adds a denial; returns the number of denials to be logged now, or 0. */
-		long add(long nowNanos) {
-			this.unlogged.incrementAndGet();
-			long logged = this.loggedNanos.get();
-			boolean due = nowNanos - logged >= REMINDER_NANOS && this.loggedNanos.compareAndSet(logged, nowNanos);
-			return due ? this.unlogged.getAndSet(0) : 0;
-		}
-
 	}
 
 }

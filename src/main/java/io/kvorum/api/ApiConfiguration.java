@@ -51,21 +51,22 @@ public class ApiConfiguration {
 	}
 
 	@Bean
+	RequestObservations requestObservations(ApiSettings settings, TimeSource time,
+			ObjectProvider<RequestTraces> traces) {
+		return new RequestObservations(traces.getIfAvailable(() -> RequestTraces.NONE),
+				new SlowRequests(settings.slowRequestTime(), time.nanos()), time);
+	}
+
+	@Bean
 	EntityHandler entityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems,
-			TimeSource time, RequestEvents events, ObjectProvider<RequestTraces> traces) {
-		return new EntityHandler(store, access, settings, problems, time, events, tracesOf(traces));
+			TimeSource time, RequestEvents events, RequestObservations observations) {
+		return new EntityHandler(store, access, settings, problems, time, events, observations);
 	}
 
 	@Bean
 	EntityMapping entityMapping(ApplicationContext context, EntityHandler entities, KeyValueStore store,
-			AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			ObjectProvider<RequestTraces> traces) {
-		return new EntityMapping(context, entities,
-				new RangeHandler(store, access, settings, problems, time, tracesOf(traces)));
-	}
-
-	private static RequestTraces tracesOf(ObjectProvider<RequestTraces> traces) {
-		return traces.getIfAvailable(() -> RequestTraces.NONE);
+			AccessGate access, ApiSettings settings, ProblemWriter problems, RequestObservations observations) {
+		return new EntityMapping(context, entities, new RangeHandler(store, access, settings, problems, observations));
 	}
 
 	/** The short way to entities; none if the application has filters. */

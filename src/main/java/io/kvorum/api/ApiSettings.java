@@ -2,6 +2,8 @@ package io.kvorum.api;
 
 import java.time.Duration;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The limits of the HTTP API.
  *
@@ -10,6 +12,10 @@ import java.time.Duration;
  * direction
  * @param rangeStallTimeout the longest time for which a client may pause while it
  * receives a range
+ * @param slowRequestTime the time from which on a request is logged as slow; null logs
+ * none
  */
-public record ApiSettings(int maxValueBytes, long maxInFlightBytes, Duration rangeStallTimeout) {
+public record ApiSettings(int maxValueBytes, long maxInFlightBytes, Duration rangeStallTimeout,
+		@Nullable Duration slowRequestTime) {
+
 }

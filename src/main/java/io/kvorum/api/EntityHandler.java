@@ -96,10 +96,10 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestEvents events;
 
-	private final RequestTraces traces;
+	private final RequestObservations observations;
 
 	EntityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestEvents events, RequestTraces traces) {
+			RequestEvents events, RequestObservations observations) {
 		this.store = store;
 		this.access = access;
 		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
@@ -107,7 +107,7 @@ final class EntityHandler implements WebHandler {
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
-		this.traces = traces;
+		this.observations = observations;
 	}
 
 	/** Answers a request that came through WebFlux. */
@@ -126,7 +126,7 @@ final class EntityHandler implements WebHandler {
 			return this.access.refuse(exchange, denied).doFinally(signal -> count(exchange, signal, started));
 		}
 		// Only requests that are admitted are observed.
-		RequestObservation observation = RequestObservation.begin(exchange, PATH, this.traces, this.time);
+		RequestObservation observation = this.observations.begin(exchange, PATH);
 		return answer(exchange, caller, observation.observer())
 			.doFinally(signal -> observation.answered(count(exchange, signal, started)));
 	}

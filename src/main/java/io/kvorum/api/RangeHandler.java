@@ -2,7 +2,6 @@ package io.kvorum.api;
 
 import io.kvorum.access.ApiKey;
 import io.kvorum.access.DeniedException;
-import io.kvorum.clock.TimeSource;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
@@ -54,18 +53,15 @@ final class RangeHandler implements WebHandler {
 
 	private final ProblemWriter problems;
 
-	private final TimeSource time;
+	private final RequestObservations observations;
 
-	private final RequestTraces traces;
-
-	RangeHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
-			RequestTraces traces) {
+	RangeHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems,
+			RequestObservations observations) {
 		this.store = store;
 		this.access = access;
 		this.settings = settings;
 		this.problems = problems;
-		this.time = time;
-		this.traces = traces;
+		this.observations = observations;
 	}
 
 	@Override
@@ -81,7 +77,7 @@ final class RangeHandler implements WebHandler {
 			return this.access.refuse(answer, denied);
 		}
 		// Only requests that are admitted are observed.
-		RequestObservation observation = RequestObservation.begin(answer, PATH, this.traces, this.time);
+		RequestObservation observation = this.observations.begin(answer, PATH);
 		return Mono.defer(() -> handle(caller, exchange, answer, observation.observer()))
 			.onErrorResume(error -> explain(error, exchange, answer))
 			.doFinally(signal -> observation.answered((signal != SignalType.CANCEL) ? answer.status() : 0));

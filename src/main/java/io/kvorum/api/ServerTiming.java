@@ -10,7 +10,7 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures where the time of a request goes, for a client that asks for it. The answer
+ * Measures where the time of a request goes. For a client that asks for it the answer
  * reports what is known when its head is sent, as W3C Server Timing defines.
  */
 final class ServerTiming implements OperationObserver {
@@ -45,6 +45,10 @@ final class ServerTiming implements OperationObserver {
 	ServerTiming(TimeSource time) {
 		this.time = time;
 		this.startedNanos = time.nanos();
+	}
+
+	long startedNanos() {
+		return this.startedNanos;
 	}
 
 	static boolean isAskedFor(RequestHead request) {

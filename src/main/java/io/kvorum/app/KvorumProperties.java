@@ -159,6 +159,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param drainTime time for which a stopping node keeps connections without a request
 	 * open, so that the next request on them is answered. Part of the time that a stop
 	 * takes
+	 * @param slowRequestTime time from which on a request is logged as slow, with the
+	 * steps and calls that it took, without its id; none is by default
 	 */
 	record Api(@NotNull @SizeBounds(min = "1B", max = "64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
@@ -168,7 +170,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration bodyStallTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout,
-			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime) {
+			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime,
+			@Nullable @DurationMin(millis = 1) Duration slowRequestTime) {
 	}
 
 	/**

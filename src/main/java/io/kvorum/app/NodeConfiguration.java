@@ -176,7 +176,7 @@ class NodeConfiguration {
 	ApiSettings apiSettings(KvorumProperties properties) {
 		KvorumProperties.Api api = properties.api();
 		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes(),
-				properties.range().stallTimeout());
+				properties.range().stallTimeout(), api.slowRequestTime());
 	}
 
 	@Bean

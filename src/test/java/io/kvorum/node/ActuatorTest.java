@@ -39,10 +39,15 @@ class ActuatorTest {
 		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(200);
 	}
 
+	@Test
+	void theyAreListed() throws Exception {
+		assertThat(this.node.json("/actuator").path("_links").propertyNames()).containsExactlyInAnyOrder("self",
+				"health", "health-path", "info", "metrics", "metrics-requiredMetricName", "prometheus");
+	}
+
 	@ParameterizedTest
-	@ValueSource(strings = { "/actuator", "/actuator/env", "/actuator/beans", "/actuator/configprops",
-			"/actuator/convergence", "/actuator/heapdump", "/actuator/loggers", "/actuator/sbom",
-			"/actuator/threaddump" })
+	@ValueSource(strings = { "/actuator/env", "/actuator/beans", "/actuator/configprops", "/actuator/convergence",
+			"/actuator/heapdump", "/actuator/loggers", "/actuator/sbom", "/actuator/threaddump" })
 	void theOthersAreNotThere(String path) throws Exception {
 		assertThat(this.node.send("GET", path).statusCode()).isEqualTo(404);
 	}
