@@ -64,7 +64,14 @@ public final class LayoutRegister {
 	}
 
 	private static LayoutDecision decisionOf(Live live) {
-		return LayoutDecision.parse(new String(live.value().toBytes(), StandardCharsets.UTF_8));
+		try {
+			return LayoutDecision.parse(new String(live.value().toBytes(), StandardCharsets.UTF_8));
+		}
+		catch (IllegalArgumentException ex) {
+			throw LayoutRefusedException.conflict(
+					"This release cannot read what was decided last about the nodes (%s). Update this node, or ask one of a newer release."
+						.formatted(ex.getMessage()));
+		}
 	}
 
 	/**

@@ -48,6 +48,8 @@ final class LayoutEndpoint {
 
 	private static final int UNAVAILABLE = 503;
 
+	private static final int TIMEOUT = 504;
+
 	/** Stands for a store that does not say what it holds. */
 	private static final Store NO_STORE = new Store(0, 0, 1);
 
@@ -128,8 +130,17 @@ final class LayoutEndpoint {
 			.onErrorResume(LayoutRefusedException.class,
 					ex -> Mono
 						.just(problem(ex.isConflict() ? CONFLICT : UNPROCESSABLE, String.valueOf(ex.getMessage()))))
-			.onErrorResume(OperationFailedException.class, ex -> Mono.just(problem(UNAVAILABLE,
-					"Too few nodes answer to read or change the layout, try again: " + ex.getMessage())));
+			.onErrorResume(OperationFailedException.class, ex -> Mono.just(failed(ex)));
+	}
+
+	private static WebEndpointResponse<Object> failed(OperationFailedException ex) {
+		return ex.mayHaveHappened() ? problem(TIMEOUT,
+				"Whether this was decided is not known, since too few nodes have answered. Look at the layout before you try again: "
+						+ ex.getMessage(),
+				Map.of("outcome", "unknown"))
+				: problem(UNAVAILABLE,
+						"Too few nodes answer to read or change the layout, try again: " + ex.getMessage(),
+						Map.of("outcome", "not-applied"));
 	}
 
 	private static Mono<Store> storeOf(@Nullable LayoutNode node) {
@@ -142,7 +153,11 @@ final class LayoutEndpoint {
 	}
 
 	private static WebEndpointResponse<Object> problem(int status, String detail) {
-		return Problems.of(status, "layout", "Layout", detail);
+		return problem(status, detail, Map.of());
+	}
+
+	private static WebEndpointResponse<Object> problem(int status, String detail, Map<String, Object> more) {
+		return Problems.of(status, "layout", "Layout", detail, more);
 	}
 
 	private TopologyEdit editOf(String text) {

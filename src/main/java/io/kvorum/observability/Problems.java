@@ -18,11 +18,20 @@ final class Problems {
 	}
 
 	static WebEndpointResponse<Object> of(int status, String type, String title, String detail) {
+		return of(status, type, title, detail, Map.of());
+	}
+
+	/**
+	 * A problem with fields beside the standard ones.
+	 */
+	static WebEndpointResponse<Object> of(int status, String type, String title, String detail,
+			Map<String, Object> more) {
 		Map<String, Object> problem = new LinkedHashMap<>();
 		problem.put("type", "urn:kvorum:problem:" + type);
 		problem.put("title", title);
 		problem.put("status", status);
 		problem.put("detail", detail);
+		problem.putAll(more);
 		return new WebEndpointResponse<>(problem, status, PROBLEM);
 	}
 

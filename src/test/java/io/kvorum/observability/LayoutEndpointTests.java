@@ -13,12 +13,17 @@ import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Value;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutPeers;
 import io.kvorum.layout.LayoutRegister;
 import io.kvorum.layout.SteeredLayoutNode;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.ConditionalStore;
 import org.jspecify.annotations.Nullable;
@@ -246,6 +251,27 @@ class LayoutEndpointTests {
 			assertThat(body(answer, 503).get("detail"))
 				.isEqualTo("Too few nodes answer to read or change the layout, try again: 1 of 2 replicas answered");
 		}
+	}
+
+	@Test
+	void aDecisionThatMayHaveBeenMadeIsNeverCalledNotMade() {
+		for (boolean mayHaveHappened : new boolean[] { true, false }) {
+			this.store.failWrites(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "1 of 2 replicas answered", 2,
+					1, mayHaveHappened, true, List.of()));
+
+			Map<?, ?> problem = change("{\"factor\":1}", mayHaveHappened ? 504 : 503);
+			assertThat(problem.get("outcome")).isEqualTo(mayHaveHappened ? "unknown" : "not-applied");
+		}
+	}
+
+	@Test
+	void aDecisionOfAnotherReleaseIsToldAsThat() {
+		Awaited.of(this.store.put(InternalKeys.LAYOUT, WriteOptions.of(this.store.policy().defaults(), Condition.NONE),
+				"text/plain", Value.of(new byte[] { 1 }), null, OperationObserver.NONE));
+
+		assertThat(String.valueOf(body(this.endpoint.show(), 409).get("detail")))
+			.contains("This release cannot read what was decided last");
+		assertThat(String.valueOf(change("{\"factor\":1}", 409).get("detail"))).contains("Update this node");
 	}
 
 	@Test
