@@ -43,7 +43,11 @@ import reactor.core.publisher.Mono;
  */
 final class MisplacedEntries {
 
-	private static final int AT_ONCE = 16;
+	/** Partitions that are handed on at a time. */
+	private static final int PARTITIONS = 16;
+
+	/** Entries of each of these that are. */
+	private static final int AT_ONCE = 4;
 
 	private final Replica local;
 
@@ -67,6 +71,12 @@ final class MisplacedEntries {
 
 	/** The misplaced entries seen in each slice. */
 	private final Map<Integer, Seen> seen = new HashMap<>();
+
+	/**
+	 * The digests of the misplaced entries of each partition that all owners have said to
+	 * have.
+	 */
+	private final Map<Integer, Long> owned = new HashMap<>();
 
 	private volatile int remaining;
 
@@ -95,7 +105,7 @@ final class MisplacedEntries {
 	 */
 	Mono<Integer> round() {
 		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
-			.concatMap(due -> handOn(due.getKey(), due.getValue()), 1)
+			.flatMap(due -> handOn(due.getKey(), due.getValue()), PARTITIONS)
 			.then(Mono.fromSupplier(() -> {
 				this.remaining = misplaced().size();
 				return this.remaining;
@@ -115,6 +125,7 @@ final class MisplacedEntries {
 		there.forEach((partition, digest) -> digests.merge(Partitions.sliceOf(partition),
 				Digests.mix(partition + digest), (one, other) -> one ^ other));
 		this.seen.keySet().retainAll(digests.keySet());
+		this.owned.keySet().retainAll(there.keySet());
 		Set<Integer> due = new HashSet<>();
 		digests.forEach((slice, digest) -> {
 			Seen before = this.seen.get(slice);
@@ -173,8 +184,9 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * Hands on the misplaced entries of a partition. They may be removed only if they are
-	 * those that were seen: later ones have not been repaired with any member.
+	 * Gives the misplaced entries of a partition to owners that lack them, once, and
+	 * removes them when they may be. Only those that were seen may be: later ones have
+	 * not been repaired with any member.
 	 */
 	private Mono<Void> handOn(int partition, long seenDigest) {
 		int rank = rankOf(partition);
@@ -182,9 +194,31 @@ final class MisplacedEntries {
 			List<EntryHeader> headers = all.stream()
 				.filter(header -> this.placement.copiesOf(header.copies()) <= rank)
 				.toList();
-			boolean isAsSeen = digestOf(headers) == seenDigest;
-			return Flux.fromIterable(headers).flatMap(header -> handOn(partition, header, isAsSeen), AT_ONCE).then();
+			long digest = digestOf(headers);
+			return owned(partition, headers, digest).doOnNext(owned -> {
+				if (owned.size() == headers.size()) {
+					this.owned.put(partition, digest);
+				}
+			})
+				.filter(_ -> digest == seenDigest && mayRemove(Partitions.sliceOf(partition)))
+				.flatMap(owned -> remove(partition, owned));
 		}).onErrorResume(StorageException.class, _ -> Mono.empty());
+	}
+
+	private Mono<Void> remove(int partition, List<EntryHeader> headers) {
+		return Flux.fromIterable(headers)
+			.filter(header -> areThere(ownersOf(partition, header)))
+			.flatMap(header -> this.index.remove(header.key(), header.version()), AT_ONCE)
+			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
+			.then();
+	}
+
+	private List<Member> ownersOf(int partition, EntryHeader header) {
+		return this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
+	}
+
+	private boolean areThere(List<Member> owners) {
+		return owners.stream().allMatch(owner -> replicaOf(owner).isThere());
 	}
 
 	private long digestOf(List<EntryHeader> headers) {
@@ -197,25 +231,25 @@ final class MisplacedEntries {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
-	private Mono<Void> handOn(int partition, EntryHeader header, boolean isAsSeen) {
-		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
-		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
-			return Mono.empty();
-		}
-		return Flux.fromIterable(owners)
-			.concatMap(owner -> handOn(owner, header), 1)
-			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
-					? this.index.remove(header.key(), header.version()) : Mono.just(false))
-			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
-			.then();
+	/** Those of these entries that all owners have then, or newer ones. */
+	private Mono<List<EntryHeader>> owned(int partition, List<EntryHeader> headers, long digest) {
+		Long known = this.owned.get(partition);
+		return (known != null && known == digest) ? Mono.just(headers)
+				: Flux.fromIterable(headers).filterWhen(header -> isOwned(partition, header), AT_ONCE).collectList();
+	}
+
+	private Mono<Boolean> isOwned(int partition, EntryHeader header) {
+		List<Member> owners = ownersOf(partition, header);
+		return areThere(owners)
+				? Flux.fromIterable(owners).concatMap(owner -> isOwned(owner, header), 1).all(Boolean::booleanValue)
+				: Mono.just(false);
 	}
 
 	/**
 	 * Gives an entry to an owner that has neither it nor a newer one; returns whether the
 	 * owner has one of them then. After a change of the topology most owners do.
 	 */
-	private Mono<Boolean> handOn(Member owner, EntryHeader header) {
+	private Mono<Boolean> isOwned(Member owner, EntryHeader header) {
 		return replicaOf(owner).readVersion(header.key(), deadline())
 			.flatMap(reply -> (reply instanceof Held held && !header.version().isNewerThan(held.version()))
 					? Mono.just(true) : give(owner, header));
@@ -245,10 +279,6 @@ final class MisplacedEntries {
 	private Mono<Void> settled(Key key, Reply reply) {
 		Refusal refusal = reply.refusal();
 		return (refusal == null) ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
-	}
-
-	private int sliceOf(EntryHeader header) {
-		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(header.key())));
 	}
 
 	private Replica replicaOf(Member member) {
