@@ -32,6 +32,7 @@ import io.kvorum.testing.RecordedClients.Failure;
 import io.kvorum.testing.RecordedClients.Habits;
 import io.kvorum.testing.history.Operation;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @DisplayName("Nodes that change while they serve, through kills, silence and cuts")
 @LongTest
+@Order(1) // The longest one.
 class LayoutFaultsIT {
 
 	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
