@@ -558,6 +558,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		Member own = topology.member(this.self);
 		LocalReplica local = this.locals.of(own, change);
 		// Before other nodes can ask by the new topology.
+		this.storage.digests().become(topology.factor());
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
 		this.repairs.become(topology, own);
 		List<Replica> replicas = this.transport.become(layout, local);

@@ -34,7 +34,13 @@ public final class Digests {
 
 	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
 
-	/** By number of copies, for each slice its partitions; null without entries. */
+	/** Of entries with the default number of copies, whatever that is. */
+	private static final int DEFAULT = 0;
+
+	/**
+	 * By number of copies, or {@link #DEFAULT}, for each slice its partitions; null
+	 * without entries.
+	 */
 	private final AtomicReferenceArray<@Nullable AtomicReferenceArray<long[]>> ofCopies = new AtomicReferenceArray<>(
 			Entry.MAX_COPIES + 1);
 
@@ -46,18 +52,24 @@ public final class Digests {
 
 	private volatile boolean hasUnknown;
 
-	private final int factor;
+	/** The default number of copies. */
+	private volatile int factor;
 
-	/** The largest number of copies of any entry. */
+	/** The largest number of copies of any entry that has not the default. */
 	private volatile int highest;
 
 	private volatile boolean complete;
 
 	/**
 	 * The digests of a store without entries.
-	 * @param factor the replicas of a key by default, while these digests are used
+	 * @param factor the replicas of a key by default, until another number is given
 	 */
 	public Digests(int factor) {
+		this.factor = factor;
+	}
+
+	/** Changes the number of replicas of a key by default. */
+	public void become(int factor) {
 		this.factor = factor;
 	}
 
@@ -79,7 +91,7 @@ public final class Digests {
 	 */
 	public void toggle(long keyHash, Version version, Copies copies) {
 		int partition = Partitions.ofHash(keyHash);
-		long[] leaves = sliceFor(copies.orDefault(this.factor), Partitions.sliceOf(partition));
+		long[] leaves = sliceFor(copies.orDefault(DEFAULT), Partitions.sliceOf(partition));
 		LEAF.getAndBitwiseXor(leaves, partition % Partitions.IN_SLICE, itemOf(keyHash, version));
 	}
 
@@ -131,29 +143,36 @@ public final class Digests {
 	 */
 	public long of(int partition, int minCopies) {
 		long digest = this.hasUnknown ? this.unknown.getOrDefault(partition, 0L) : 0;
-		int slice = Partitions.sliceOf(partition);
+		if (this.factor >= minCopies) {
+			digest ^= leaf(DEFAULT, partition);
+		}
 		for (int copies = minCopies; copies <= this.highest; copies++) {
-			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
-			long[] leaves = (slices != null) ? slices.get(slice) : null;
-			if (leaves != null) {
-				digest ^= (long) LEAF.getVolatile(leaves, partition % Partitions.IN_SLICE);
-			}
+			digest ^= leaf(copies, partition);
 		}
 		return digest;
 	}
 
+	private long leaf(int copies, int partition) {
+		AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+		long[] leaves = (slices != null) ? slices.get(Partitions.sliceOf(partition)) : null;
+		return (leaves != null) ? (long) LEAF.getVolatile(leaves, partition % Partitions.IN_SLICE) : 0;
+	}
+
 	/** Whether a partition has no entries, known or not. */
 	public boolean isEmpty(int partition) {
-		return !hasUpTo(partition, this.highest) && !(this.hasUnknown && this.unknown.containsKey(partition));
+		return leaf(DEFAULT, partition) == 0 && !hasNumbersUpTo(partition, this.highest)
+				&& !(this.hasUnknown && this.unknown.containsKey(partition));
 	}
 
 	/** Whether a partition has entries with at most this number of copies. */
 	public boolean hasUpTo(int partition, int mostCopies) {
-		int slice = Partitions.sliceOf(partition);
-		for (int copies = 1; copies <= Math.min(mostCopies, this.highest); copies++) {
-			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
-			long[] leaves = (slices != null) ? slices.get(slice) : null;
-			if (leaves != null && (long) LEAF.getVolatile(leaves, partition % Partitions.IN_SLICE) != 0) {
+		return (this.factor <= mostCopies && leaf(DEFAULT, partition) != 0)
+				|| hasNumbersUpTo(partition, Math.min(mostCopies, this.highest));
+	}
+
+	private boolean hasNumbersUpTo(int partition, int mostCopies) {
+		for (int copies = 1; copies <= mostCopies; copies++) {
+			if (leaf(copies, partition) != 0) {
 				return true;
 			}
 		}

@@ -146,6 +146,22 @@ class ChangedLayoutIT {
 	}
 
 	@Test
+	@DisplayName("factor 1 to 3, to 5 and back to 3, under load: no request fails, each key is on as many nodes, and no longer on more")
+	void anotherFactorWithoutAStop() throws Exception {
+		start(1, 1);
+		write(1, "of factor 1");
+		change(List.of(1), List.of(1, 2, 3), 3);
+		write(2, "of factor 3");
+		change(List.of(1, 2, 3), List.of(1, 2, 3, 4, 5), 5);
+		write(4, "of factor 5");
+		change(List.of(1, 2, 3, 4, 5), List.of(1, 2, 3, 4, 5), 3);
+		Poll.until(() -> "three nodes hold each key, not %d copies of %d".formatted(copies(), this.keys.size()),
+				CONVERGED_DEADLINE, () -> copies() == 3L * this.keys.size());
+		kill(1);
+		assertAllIsReadAtEachNode();
+	}
+
+	@Test
 	@DisplayName("A node is replaced: once the change is done the new one has everything, though two of three would do")
 	void aLoneNewNodeHasAllInTheEnd() throws Exception {
 		this.properties = List.of("kvorum.anti-entropy.max-rate=300KB");
@@ -327,6 +343,17 @@ class ChangedLayoutIT {
 	/** Keys and values that a node holds itself, of what {@link #write} has written. */
 	private String heldBy(int node) {
 		return client(node).exchange("GET", "/v0/entities?start=of&end=og&scope=node").text();
+	}
+
+	/** How many entries all nodes have together, of what {@link #write} has written. */
+	private long copies() {
+		return this.running.keySet()
+			.stream()
+			.mapToLong(node -> client(node).exchange("GET", "/v0/entities?start=of&end=og&scope=node&values=false")
+				.text()
+				.lines()
+				.count())
+			.sum();
 	}
 
 	private void deleteData(int node) throws IOException {

@@ -32,6 +32,26 @@ class DigestsTests {
 	}
 
 	@Test
+	void entriesWithTheDefaultFollowIt() {
+		this.digests.toggle(HASH, VERSION, Copies.DEFAULT);
+		assertThat(this.digests.of(PARTITION, 3)).isEqualTo(Digests.itemOf(HASH, VERSION));
+		assertThat(this.digests.of(PARTITION, 4)).isZero();
+		assertThat(this.digests.hasUpTo(PARTITION, 2)).isFalse();
+
+		this.digests.become(5);
+		assertThat(this.digests.of(PARTITION, 5)).isEqualTo(Digests.itemOf(HASH, VERSION));
+		assertThat(this.digests.hasUpTo(PARTITION, 4)).isFalse();
+
+		this.digests.become(1);
+		assertThat(this.digests.of(PARTITION, 2)).isZero();
+		assertThat(this.digests.hasUpTo(PARTITION, 1)).isTrue();
+		assertThat(this.digests.isEmpty(PARTITION)).isFalse();
+
+		this.digests.toggle(HASH, VERSION, Copies.DEFAULT);
+		assertThat(this.digests.isEmpty(PARTITION)).isTrue();
+	}
+
+	@Test
 	void aPartitionWithEntriesThatAreNotKnownIsNotEmpty() {
 		this.digests.unknown(PARTITION, 7);
 
