@@ -1,5 +1,6 @@
 package io.kvorum.convergence.antientropy;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -49,6 +50,12 @@ final class MisplacedEntries {
 	/** Entries of each of these that are. */
 	private static final int AT_ONCE = 4;
 
+	/**
+	 * The time after which entries that may not be removed yet are handed on. Behind a
+	 * change of the topology their owners have them, and are asked only once.
+	 */
+	static final Duration DELAY = Duration.ofSeconds(30);
+
 	private final Replica local;
 
 	private final List<? extends Replica> replicas;
@@ -71,12 +78,6 @@ final class MisplacedEntries {
 
 	/** The misplaced entries seen in each slice. */
 	private final Map<Integer, Seen> seen = new HashMap<>();
-
-	/**
-	 * The digests of the misplaced entries of each partition that all owners have said to
-	 * have.
-	 */
-	private final Map<Integer, Long> owned = new HashMap<>();
 
 	private volatile int remaining;
 
@@ -114,8 +115,9 @@ final class MisplacedEntries {
 
 	/**
 	 * The partitions whose entries are handed on in this round, with the digests of these
-	 * entries, as more may come at any moment. A partition is handed on when its slice
-	 * has something new, and again when its entries may be removed.
+	 * entries, as more may come at any moment. A partition is handed on some time after
+	 * its slice has something new, and again when its entries may be removed.
+	 *
 	 */
 	private Map<Integer, Long> look() {
 		List<Integer> misplaced = misplaced();
@@ -125,17 +127,20 @@ final class MisplacedEntries {
 		there.forEach((partition, digest) -> digests.merge(Partitions.sliceOf(partition),
 				Digests.mix(partition + digest), (one, other) -> one ^ other));
 		this.seen.keySet().retainAll(digests.keySet());
-		this.owned.keySet().retainAll(there.keySet());
 		Set<Integer> due = new HashSet<>();
 		digests.forEach((slice, digest) -> {
 			Seen before = this.seen.get(slice);
-			boolean isNew = before == null || before.digest != digest;
-			if (isNew) {
-				this.seen.put(slice, new Seen(digest, this.time.millis()));
+			if (before == null || before.digest != digest) {
+				this.seen.put(slice, new Seen(digest, this.time.millis(), false));
 			}
-			if (isNew || mayRemove(slice)) {
+			else if (!before.isHandedOn && this.time.millis() - before.sinceMillis >= DELAY.toMillis()) {
+				this.seen.put(slice, new Seen(digest, before.sinceMillis, true));
 				due.add(slice);
 			}
+			if (mayRemove(slice)) {
+				due.add(slice);
+			}
+
 			needUnlessRepairedSinceSeen(slice);
 		});
 		there.keySet().removeIf(partition -> !due.contains(Partitions.sliceOf(partition)));
@@ -184,9 +189,8 @@ final class MisplacedEntries {
 	}
 
 	/**
-	 * Gives the misplaced entries of a partition to owners that lack them, once, and
-	 * removes them when they may be. Only those that were seen may be: later ones have
-	 * not been repaired with any member.
+	 * Hands on the misplaced entries of a partition. They may be removed only if they are
+	 * those that were seen: later ones have not been repaired with any member.
 	 */
 	private Mono<Void> handOn(int partition, long seenDigest) {
 		int rank = rankOf(partition);
@@ -194,31 +198,9 @@ final class MisplacedEntries {
 			List<EntryHeader> headers = all.stream()
 				.filter(header -> this.placement.copiesOf(header.copies()) <= rank)
 				.toList();
-			long digest = digestOf(headers);
-			return owned(partition, headers, digest).doOnNext(owned -> {
-				if (owned.size() == headers.size()) {
-					this.owned.put(partition, digest);
-				}
-			})
-				.filter(_ -> digest == seenDigest && mayRemove(Partitions.sliceOf(partition)))
-				.flatMap(owned -> remove(partition, owned));
+			boolean isAsSeen = digestOf(headers) == seenDigest;
+			return Flux.fromIterable(headers).flatMap(header -> handOn(partition, header, isAsSeen), AT_ONCE).then();
 		}).onErrorResume(StorageException.class, _ -> Mono.empty());
-	}
-
-	private Mono<Void> remove(int partition, List<EntryHeader> headers) {
-		return Flux.fromIterable(headers)
-			.filter(header -> areThere(ownersOf(partition, header)))
-			.flatMap(header -> this.index.remove(header.key(), header.version()), AT_ONCE)
-			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
-			.then();
-	}
-
-	private List<Member> ownersOf(int partition, EntryHeader header) {
-		return this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
-	}
-
-	private boolean areThere(List<Member> owners) {
-		return owners.stream().allMatch(owner -> replicaOf(owner).isThere());
 	}
 
 	private long digestOf(List<EntryHeader> headers) {
@@ -231,25 +213,25 @@ final class MisplacedEntries {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
-	/** Those of these entries that all owners have then, or newer ones. */
-	private Mono<List<EntryHeader>> owned(int partition, List<EntryHeader> headers, long digest) {
-		Long known = this.owned.get(partition);
-		return (known != null && known == digest) ? Mono.just(headers)
-				: Flux.fromIterable(headers).filterWhen(header -> isOwned(partition, header), AT_ONCE).collectList();
-	}
-
-	private Mono<Boolean> isOwned(int partition, EntryHeader header) {
-		List<Member> owners = ownersOf(partition, header);
-		return areThere(owners)
-				? Flux.fromIterable(owners).concatMap(owner -> isOwned(owner, header), 1).all(Boolean::booleanValue)
-				: Mono.just(false);
+	private Mono<Void> handOn(int partition, EntryHeader header, boolean isAsSeen) {
+		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
+		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
+			return Mono.empty();
+		}
+		return Flux.fromIterable(owners)
+			.concatMap(owner -> handOn(owner, header), 1)
+			.all(Boolean::booleanValue)
+			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
+					? this.index.remove(header.key(), header.version()) : Mono.just(false))
+			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
+			.then();
 	}
 
 	/**
 	 * Gives an entry to an owner that has neither it nor a newer one; returns whether the
 	 * owner has one of them then. After a change of the topology most owners do.
 	 */
-	private Mono<Boolean> isOwned(Member owner, EntryHeader header) {
+	private Mono<Boolean> handOn(Member owner, EntryHeader header) {
 		return replicaOf(owner).readVersion(header.key(), deadline())
 			.flatMap(reply -> (reply instanceof Held held && !header.version().isNewerThan(held.version()))
 					? Mono.just(true) : give(owner, header));
@@ -281,6 +263,10 @@ final class MisplacedEntries {
 		return (refusal == null) ? Mono.empty() : this.settling.settle(key, refusal.promise()).then();
 	}
 
+	private int sliceOf(EntryHeader header) {
+		return Partitions.sliceOf(Partitions.ofHash(this.index.keyHash().of(header.key())));
+	}
+
 	private Replica replicaOf(Member member) {
 		return this.replicas.get(member.index());
 	}
@@ -290,8 +276,9 @@ final class MisplacedEntries {
 	 *
 	 * @param digest their digest
 	 * @param sinceMillis when they were first seen
+	 * @param isHandedOn whether their owners were asked for them, or given them
 	 */
-	private record Seen(long digest, long sinceMillis) {
+	private record Seen(long digest, long sinceMillis, boolean isHandedOn) {
 	}
 
 }

@@ -2,6 +2,7 @@ package io.kvorum.convergence.antientropy;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
@@ -79,7 +80,7 @@ class MisplacedEntriesTests {
 	@Test
 	void whatDoesNotBelongHereGoesWhenItsOwnerHasItAndAllHaveBeenComparedSince() {
 		store(entry(1, Copies.of(1)));
-		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		assertThat(handOn()).isEqualTo(1);
 		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(1, Copies.of(1)));
 		compareWithAll();
 
@@ -88,9 +89,21 @@ class MisplacedEntriesTests {
 	}
 
 	@Test
-	void whatItsOwnerHasIsNotGivenAgain() {
+	void whatMayGoBeforeItIsHandedOnIsGivenToItsOwnerFirst() {
 		store(entry(1, Copies.of(1)));
 		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		assertThat(stored(ORDER.getFirst())).isNull();
+		compareWithAll();
+
+		assertThat(Now.of(this.misplaced.round())).isZero();
+		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(1, Copies.of(1)));
+		assertThat(stored(ORDER.getLast())).isNull();
+	}
+
+	@Test
+	void whatItsOwnerHasIsNotGivenAgain() {
+		store(entry(1, Copies.of(1)));
+		assertThat(handOn()).isEqualTo(1);
 		assertThat(this.moved).isEqualTo(1);
 		compareWithAll();
 		assertThat(Now.of(this.misplaced.round())).isZero();
@@ -98,11 +111,24 @@ class MisplacedEntriesTests {
 	}
 
 	@Test
+	void whatItsOwnerHasLostIsGivenAgainBeforeItGoes() {
+		store(entry(1, Copies.of(1)));
+		assertThat(handOn()).isEqualTo(1);
+		Now.of(storeOf(ORDER.getFirst()).remove(KEY, new Version(1, 1)));
+		assertThat(stored(ORDER.getFirst())).isNull();
+		compareWithAll();
+
+		assertThat(Now.of(this.misplaced.round())).isZero();
+		assertThat(this.moved).isEqualTo(2);
+		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(1, Copies.of(1)));
+	}
+
+	@Test
 	void whatItsOwnerHasInANewerVersionIsNotGiven() {
 		store(entry(1, Copies.of(1)));
 		Entry newer = entry(2, Copies.of(1));
 		assertThat(Now.of(storeOf(ORDER.getFirst()).store(KEY, newer, Deadline.NONE))).isNotNull();
-		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		assertThat(handOn()).isEqualTo(1);
 		compareWithAll();
 		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(this.moved).isZero();
@@ -151,6 +177,13 @@ class MisplacedEntriesTests {
 		compareWithAll();
 		assertThat(Now.of(this.misplaced.round())).isZero();
 		assertThat(this.log.others()).noneMatch(this.log::isInNeed);
+	}
+
+	/** A round that sees what is misplaced, and one that hands it on. */
+	private int handOn() {
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+		this.time.pass(MisplacedEntries.DELAY);
+		return Objects.requireNonNull(Now.of(this.misplaced.round()));
 	}
 
 	private void compareWithAll() {
