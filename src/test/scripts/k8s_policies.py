@@ -443,7 +443,7 @@ def prometheus_finds_the_nodes(deployment):
         for endpoint in monitor["spec"]["endpoints"]:
             ports = [port["name"] for service in found for port in service["spec"]["ports"]]
             if endpoint.get("port") not in ports or endpoint.get("path") != "/actuator/prometheus":
-                                yield "the ServiceMonitor does not scrape /actuator/prometheus of a port of that Service"
+                yield "the ServiceMonitor does not scrape /actuator/prometheus of a port of that Service"
 
 
 @policy
@@ -453,7 +453,6 @@ def alerts_lead_to_the_runbook(deployment):
             url = at(rule, "annotations.runbook_url", "")
             if "alert" in rule and not re.fullmatch(f"https?://[^#]+#{rule['alert'].lower()}", url):
                 yield f"{rule['alert']} leads to \"{url}\""
-
 
 
 @policy
@@ -771,14 +770,13 @@ def certificates_that_are_not_followed(deployment):
 
 @plant(prometheus_finds_the_nodes, only=("production",))
 def a_monitor_of_both_services(deployment):
-        del deployment.of("ServiceMonitor")[0]["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]
+    del deployment.of("ServiceMonitor")[0]["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]
 
 
 @plant(alerts_lead_to_the_runbook, only=("production",))
 def an_alert_that_leads_to_a_file(deployment):
     rule = deployment.of("PrometheusRule")[0]["spec"]["groups"][1]["rules"][0]
     rule["annotations"]["runbook_url"] = "src/docs/operations.md#kvorumquorumfailures"
-
 
 
 @plant(production_is_on_machines_of_its_own, only=("production",))
