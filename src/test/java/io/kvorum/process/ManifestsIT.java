@@ -59,6 +59,10 @@ class ManifestsIT {
 	private static final Pattern AWAY = Pattern
 		.compile("\"message\":\"http:\\S+ is away: .*\"peer\":\"http:.*\"reason\":\"(disconnected|away)\"");
 
+	/** Another one, of a request that took a millisecond. */
+	private static final Pattern SLOW = Pattern
+		.compile("Slow: PUT /v0/entity was answered with 201: total;dur=.*\"method\":\"PUT\"");
+
 	private static final Duration DEADLINE = Duration.ofMinutes(2);
 
 	private static final int ENDED_BY_SIGTERM = 143;
@@ -109,7 +113,8 @@ class ManifestsIT {
 			.nodes(Path.of("config", "image", "compose.three-nodes.yaml"), this.nodes.spec().data())
 			.values()
 			.stream()
-			.map(spec -> this.nodes.launch(spec.with("logging.structured.format.console=ecs")))
+			.map(spec -> this.nodes
+				.launch(spec.with("logging.structured.format.console=ecs", "kvorum.api.slow-request-time=1ms")))
 			.toList();
 		assertThat(running).hasSize(3);
 		for (NodeProcess node : running) {
@@ -118,7 +123,9 @@ class ManifestsIT {
 			assertThat(node.client().isOk("/actuator/layout")).isTrue();
 		}
 		assertThat(running.getFirst().client().put("greeting", "hello").status()).isEqualTo(201);
+		assertThat(running.getFirst().log()).containsPattern(SLOW);
 		running.get(1).kill9();
+
 		assertThat(running.get(2).client().get("greeting").text()).isEqualTo("hello");
 		Poll.until(() -> "a log line with the fields of the node that is away", DEADLINE,
 				() -> logOf(running.get(2)).lines().anyMatch(AWAY.asPredicate()));

@@ -12,11 +12,14 @@ import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /**
- * Clients that put, get and delete at the default level, one request after the other on a
- * key of their own, with pauses, until they are stopped; they note every answer that a
+ * Clients that put, get and delete at the default level, one request after the other on
+ * keys of their own, with pauses, until they are stopped; they note every answer that a
  * client of a healthy cluster would not get.
  */
 public final class Load implements AutoCloseable {
+
+	/** Of each client. */
+	private static final int KEYS = 20;
 
 	/**
 	 * Between four requests of a client and the next four: the nodes need the cores, too.
@@ -45,17 +48,18 @@ public final class Load implements AutoCloseable {
 		Load load = new Load();
 		for (int node : nodes) {
 			for (int i = 0; i < clients; i++) {
-				String key = "load " + load.startedNanos + " " + node + " " + i;
-				load.clients.add(Thread.ofVirtual().start(() -> load.run(client.apply(node), node, key)));
+				String prefix = "load " + load.startedNanos + " " + node + " " + i;
+				load.clients.add(Thread.ofVirtual().start(() -> load.run(client.apply(node), node, prefix)));
 			}
 		}
 		return load;
 	}
 
-	private void run(KvorumClient client, int node, String key) {
+	private void run(KvorumClient client, int node, String prefix) {
 		int i = 0;
 		do {
-			String value = "value " + i++;
+			String value = "value " + i;
+			String key = prefix + " " + i++ % KEYS;
 			send(node, "PUT", 201, () -> client.put(key, value), value, false);
 			send(node, "GET", 200, () -> client.get(key), value, true);
 			send(node, "DELETE", 202, () -> client.delete(key), value, false);
