@@ -217,7 +217,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	@FunctionalInterface
 	interface LocalReplicas {
 
-		LocalReplica of(Member self, ChangeState change);
+		LocalReplica of(Member self, ChangeState change, boolean isAlone);
 
 	}
 
@@ -556,7 +556,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	private LayoutParts begin(Layout layout, ChangeState change, RendezvousPlacement placement) {
 		Topology topology = layout.topology();
 		Member own = topology.member(this.self);
-		LocalReplica local = this.locals.of(own, change);
+		LocalReplica local = this.locals.of(own, change, topology.size() == 1);
 		// Before other nodes can ask by the new topology.
 		this.storage.digests().become(topology.factor());
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));

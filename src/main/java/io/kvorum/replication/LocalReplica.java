@@ -81,7 +81,12 @@ public final class LocalReplica implements Replica {
 		this(member, storage, clock, time, votingRight, queries, isCollected, false);
 	}
 
-	private LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
+	/**
+	 * Creates the replica of a node that may have peers.
+	 * @param isAlone whether it has none in its layout, so that its writes compare no
+	 * versions before
+	 */
+	public LocalReplica(Member member, StorageEngine storage, HybridLogicalClock clock, TimeSource time,
 			VotingRight votingRight, PeerQueries queries, Predicate<Version> isCollected, boolean isAlone) {
 		this.member = member;
 		this.storage = storage;
