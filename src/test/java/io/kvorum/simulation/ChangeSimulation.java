@@ -32,12 +32,8 @@ final class ChangeSimulation {
 
 	/** Few, as the placement of each pair takes memory. The first ones begin. */
 	private static final List<List<Integer>> TOPOLOGIES = List.of(List.of(0, 1, 2), List.of(0, 1, 2, 3),
-			List.of(1, 2, 3), List.of(0), List.of(1, 2, 3, 4), List.of(2, 3, 4), List.of(3, 4, 5),
-			List.of(0, 2, 3, 4, 5), List.of(0, 2, 5));
-
-	private static final int COPIES = 3;
-
-	private static final int MOST_COPIES = 5;
+			List.of(1, 2, 3), List.of(1, 2, 3, 4), List.of(2, 3, 4), List.of(3, 4, 5), List.of(0, 2, 3, 4, 5),
+			List.of(0, 2, 5));
 
 	private static final long SECOND = 1_000_000_000;
 
@@ -102,19 +98,14 @@ final class ChangeSimulation {
 		this.changes = 1 + this.chance.below(3);
 		this.isQuiet = this.chance.of(0.4);
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
-		this.present = TOPOLOGIES.get(this.chance.below(4));
-		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario, topologyOf(this.present), design,
-				ConvergenceSettings.any(this.chance), logged);
+		this.present = TOPOLOGIES.get(this.chance.below(3));
+		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario,
+				SimulatedCluster.topologyOf(this.present), design, ConvergenceSettings.any(this.chance), logged);
 		this.cluster.limitWrites(this.design.longestWrite(this.chance));
-		this.newest = new Layout(0, topologyOf(this.present));
+		this.newest = new Layout(0, SimulatedCluster.topologyOf(this.present));
 		for (int i = 0; i < this.scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
 		}
-	}
-
-	/** With one copy on one node, five on five nodes, and three on all others. */
-	private static Topology topologyOf(List<Integer> nodes) {
-		return SimulatedCluster.topologyOf(nodes, (nodes.size() == MOST_COPIES) ? MOST_COPIES : COPIES);
 	}
 
 	private static Scenario scenario(Chance chance) {
@@ -196,7 +187,8 @@ final class ChangeSimulation {
 		this.cluster.trouble(TROUBLE);
 		long number = this.number + 1;
 		this.number += 2;
-		Layout both = new Layout(number, Topology.changing(topologyOf(this.present), topologyOf(next)));
+		Layout both = new Layout(number,
+				Topology.changing(SimulatedCluster.topologyOf(this.present), SimulatedCluster.topologyOf(next)));
 		this.cluster.log().add(() -> "the operator begins " + both);
 		decide(both, next);
 	}
@@ -292,7 +284,7 @@ final class ChangeSimulation {
 	/** At times one that is not in the next topology dies, which is why it is changed. */
 	private void mayDie(List<Integer> next) {
 		List<Integer> leaving = this.present.stream().filter(node -> !next.contains(node)).toList();
-		if (!leaving.isEmpty() && this.present.size() >= COPIES && this.chance.of(0.3)) {
+		if (!leaving.isEmpty() && this.chance.of(0.3)) {
 			this.dead = leaving.getFirst();
 			if (this.scenario.partitions() > 0 || this.chance.of(0.5)) {
 				this.cluster.nodes().get(this.dead).die();
