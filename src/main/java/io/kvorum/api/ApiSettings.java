@@ -17,5 +17,4 @@ import org.jspecify.annotations.Nullable;
  */
 public record ApiSettings(int maxValueBytes, long maxInFlightBytes, Duration rangeStallTimeout,
 		@Nullable Duration slowRequestTime) {
-
 }

@@ -13,7 +13,7 @@ import io.kvorum.operation.OperationObserver;
  */
 record RequestObservation(OperationObserver observer, IntConsumer end) {
 
-	/** Of a request that nobody observes. */
+	/** For requests that are not observed. */
 	static final RequestObservation NONE = new RequestObservation(OperationObserver.NONE, _ -> {
 	});
 

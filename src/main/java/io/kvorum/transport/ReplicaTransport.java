@@ -254,8 +254,8 @@ public final class ReplicaTransport implements SmartLifecycle {
 	}
 
 	/**
-	 * Makes a call. It is cancelled on its event loop: a cancellation by another thread
-	 * that meets the answer would leave an error that nobody handles.
+	 * Makes a call. It is cancelled on its event loop: another thread could cancel it in
+	 * the moment of the answer, and Reactor would log an error.
 	 */
 	private Mono<String> call(PlainCall call, String address, String text) {
 		return call

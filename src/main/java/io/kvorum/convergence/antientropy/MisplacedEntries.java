@@ -56,6 +56,8 @@ final class MisplacedEntries {
 	 */
 	static final Duration DELAY = Duration.ofSeconds(30);
 
+	private static final long NEVER = Long.MAX_VALUE;
+
 	private final Replica local;
 
 	private final List<? extends Replica> replicas;
@@ -130,14 +132,14 @@ final class MisplacedEntries {
 		Set<Integer> due = new HashSet<>();
 		digests.forEach((slice, digest) -> {
 			Seen before = this.seen.get(slice);
-			if (before == null || before.digest != digest) {
-				this.seen.put(slice, new Seen(digest, this.time.millis(), false));
-			}
-			else if (!before.isHandedOn && this.time.millis() - before.sinceMillis >= DELAY.toMillis()) {
-				this.seen.put(slice, new Seen(digest, before.sinceMillis, true));
-				due.add(slice);
-			}
-			if (mayRemove(slice)) {
+			long now = this.time.millis();
+			long since = (before != null && before.digest == digest) ? before.sinceMillis : now;
+			// Entries that come all the time do not put it off.
+			long handOnAt = (before != null && (before.handOnAtMillis != NEVER || since != now)) ? before.handOnAtMillis
+					: now + DELAY.toMillis();
+			boolean isDue = handOnAt <= now;
+			this.seen.put(slice, new Seen(digest, since, isDue ? NEVER : handOnAt));
+			if (isDue || mayRemove(slice)) {
 				due.add(slice);
 			}
 
@@ -276,9 +278,9 @@ final class MisplacedEntries {
 	 *
 	 * @param digest their digest
 	 * @param sinceMillis when they were first seen
-	 * @param isHandedOn whether their owners were asked for them, or given them
+	 * @param handOnAtMillis when they are handed on; {@link #NEVER} if they were
 	 */
-	private record Seen(long digest, long sinceMillis, boolean isHandedOn) {
+	private record Seen(long digest, long sinceMillis, long handOnAtMillis) {
 	}
 
 }

@@ -89,6 +89,16 @@ class MisplacedEntriesTests {
 	}
 
 	@Test
+	void entriesThatComeAllTheTimeAreHandedOn() {
+		for (int i = 1; i <= 4; i++) {
+			store(entry(i, Copies.of(1)));
+			assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
+			this.time.pass(MisplacedEntries.DELAY.dividedBy(2));
+		}
+		assertThat(stored(ORDER.getFirst())).isEqualTo(entry(3, Copies.of(1)));
+	}
+
+	@Test
 	void whatMayGoBeforeItIsHandedOnIsGivenToItsOwnerFirst() {
 		store(entry(1, Copies.of(1)));
 		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
