@@ -71,9 +71,13 @@ class LayoutFaultsIT {
 	@RegisterExtension
 	final Nodes nodes = new Nodes();
 
+	/**
+	 * With times in which a disk that stalls for a second, as those of CI do, fails no
+	 * request.
+	 */
 	private final LiveCluster cluster = new LiveCluster(this.nodes, 8, FACTOR, "kvorum.replication.write-timeout=5s",
-			"kvorum.replication.read-timeout=5s", "kvorum.anti-entropy.max-rate=2MB",
-			"spring.netty.leak-detection=simple");
+			"kvorum.replication.read-timeout=5s", "kvorum.storage.write-queue-time=4s",
+			"kvorum.anti-entropy.max-rate=2MB", "spring.netty.leak-detection=simple");
 
 	private final Random random = new Random(SEED);
 
