@@ -19,22 +19,27 @@ import reactor.core.publisher.Mono;
  * @param acceptsAll whether a node works with any other, whatever its topology is
  * @param compares whether a node is compared with others before it is synced
  * @param drains whether others are told of a layout only when earlier operations are over
+ * @param followsFactor whether digests follow the number of replicas of a layout
+ *
  */
-record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll, boolean compares,
-		boolean drains) implements Design {
+record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll, boolean compares, boolean drains,
+		boolean followsFactor) implements Design {
 
 	static Stream<ChangeMutant> all() {
-		return Stream.of(new ChangeMutant("replicas before the change only", ChangeMutant::before, false, true, true),
-				new ChangeMutant("replicas after the change only", ChangeMutant::after, false, true, true),
+		return Stream.of(
+				new ChangeMutant("replicas before the change only", ChangeMutant::before, false, true, true, true),
+				new ChangeMutant("replicas after the change only", ChangeMutant::after, false, true, true, true),
 				new ChangeMutant("nodes before the change are never refused", UnaryOperator.identity(), true, true,
-						true),
-				new ChangeMutant("synced without a comparison", UnaryOperator.identity(), false, false, true));
+						true, true),
+				new ChangeMutant("synced without a comparison", UnaryOperator.identity(), false, false, true, true),
+				new ChangeMutant("digests keep the factor of the beginning", UnaryOperator.identity(), false, true,
+						true, false));
 	}
 
 	/** Found by one in some ten thousand histories: operations seldom take so long. */
 	static ChangeMutant rare() {
 		return new ChangeMutant("others are told before earlier operations are over", UnaryOperator.identity(), false,
-				true, false);
+				true, false, true);
 	}
 
 	private static Parts before(Parts parts) {

@@ -32,8 +32,12 @@ final class ChangeSimulation {
 
 	/** Few, as the placement of each pair takes memory. The first ones begin. */
 	private static final List<List<Integer>> TOPOLOGIES = List.of(List.of(0, 1, 2), List.of(0, 1, 2, 3),
-			List.of(1, 2, 3), List.of(1, 2, 3, 4), List.of(2, 3, 4), List.of(3, 4, 5), List.of(0, 2, 3, 4, 5),
-			List.of(0, 2, 5));
+			List.of(1, 2, 3), List.of(0), List.of(1, 2, 3, 4), List.of(2, 3, 4), List.of(3, 4, 5),
+			List.of(0, 2, 3, 4, 5), List.of(0, 2, 5));
+
+	private static final int COPIES = 3;
+
+	private static final int MOST_COPIES = 5;
 
 	private static final long SECOND = 1_000_000_000;
 
@@ -76,6 +80,9 @@ final class ChangeSimulation {
 	/** The indexes of the nodes that were removed, and do not come back. */
 	private final Set<Integer> removed = new HashSet<>();
 
+	/** The numbers of the changes that were given up. */
+	private final Set<Long> givenUp = new HashSet<>();
+
 	/** The index of a node that died before the change under way; -1 for none. */
 	private int dead = -1;
 
@@ -98,14 +105,19 @@ final class ChangeSimulation {
 		this.changes = 1 + this.chance.below(3);
 		this.isQuiet = this.chance.of(0.4);
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
-		this.present = TOPOLOGIES.get(this.chance.below(3));
-		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario,
-				SimulatedCluster.topologyOf(this.present), design, ConvergenceSettings.any(this.chance), logged);
+		this.present = TOPOLOGIES.get(this.chance.below(4));
+		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario, topologyOf(this.present), design,
+				ConvergenceSettings.any(this.chance), logged);
 		this.cluster.limitWrites(this.design.longestWrite(this.chance));
-		this.newest = new Layout(0, SimulatedCluster.topologyOf(this.present));
+		this.newest = new Layout(0, topologyOf(this.present));
 		for (int i = 0; i < this.scenario.keys(); i++) {
 			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
 		}
+	}
+
+	/** With one copy on one node, five on five nodes, and three on all others. */
+	private static Topology topologyOf(List<Integer> nodes) {
+		return SimulatedCluster.topologyOf(nodes, (nodes.size() == MOST_COPIES) ? MOST_COPIES : COPIES);
 	}
 
 	private static Scenario scenario(Chance chance) {
@@ -187,8 +199,7 @@ final class ChangeSimulation {
 		this.cluster.trouble(TROUBLE);
 		long number = this.number + 1;
 		this.number += 2;
-		Layout both = new Layout(number,
-				Topology.changing(SimulatedCluster.topologyOf(this.present), SimulatedCluster.topologyOf(next)));
+		Layout both = new Layout(number, Topology.changing(topologyOf(this.present), topologyOf(next)));
 		this.cluster.log().add(() -> "the operator begins " + both);
 		decide(both, next);
 	}
@@ -210,7 +221,7 @@ final class ChangeSimulation {
 		this.newest = both;
 		added.forEach(node -> {
 			this.cluster.configure(node, both);
-			later(0.01, this.chance.of(0.2) ? 20 : 2, node::start);
+			later(0.01, this.chance.of(0.2) ? 20 : 2, () -> startFor(both, node));
 		});
 		someWork(this.isQuiet ? 0 : 4);
 		if (this.dead < 0 && this.chance.of(this.design.aborts())) {
@@ -231,6 +242,13 @@ final class ChangeSimulation {
 		});
 	}
 
+	/** Starts a node that is added, unless the change was given up before that. */
+	private void startFor(Layout both, SimulatedNode added) {
+		if (!this.givenUp.contains(both.number())) {
+			added.start();
+		}
+	}
+
 	private void finish(Layout both, List<Integer> after) {
 		this.cluster.log().add(() -> "the operator ends " + both);
 		List<Integer> leaving = this.present.stream().filter(node -> !after.contains(node)).toList();
@@ -242,6 +260,7 @@ final class ChangeSimulation {
 	/** Gives up a change, unless it is over. */
 	private void abort(Layout both, List<SimulatedNode> added) {
 		this.cluster.log().add(() -> "the operator gives up " + both);
+		this.givenUp.add(both.number());
 		this.newest = both.aborted(both.number() + 1);
 		leave(added.stream().map(SimulatedNode::index).toList());
 	}
@@ -284,7 +303,7 @@ final class ChangeSimulation {
 	/** At times one that is not in the next topology dies, which is why it is changed. */
 	private void mayDie(List<Integer> next) {
 		List<Integer> leaving = this.present.stream().filter(node -> !next.contains(node)).toList();
-		if (!leaving.isEmpty() && this.chance.of(0.3)) {
+		if (!leaving.isEmpty() && this.present.size() >= COPIES && this.chance.of(0.3)) {
 			this.dead = leaving.getFirst();
 			if (this.scenario.partitions() > 0 || this.chance.of(0.5)) {
 				this.cluster.nodes().get(this.dead).die();

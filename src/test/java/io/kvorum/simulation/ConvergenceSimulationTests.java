@@ -30,7 +30,7 @@ class ConvergenceSimulationTests {
 	private static final int MUTANT_HISTORIES = 100;
 
 	/** By which the one that is shown where all nodes are restored has to be caught. */
-	private static final int RESTORING_HISTORIES = 200;
+	private static final int RESTORING_HISTORIES = 500;
 
 	/**
 	 * Histories of a mutant, in the order of their seeds: the first that shows it ends

@@ -103,6 +103,11 @@ interface Design {
 		return true;
 	}
 
+	/** Whether digests follow the number of replicas of a layout. */
+	default boolean followsFactor() {
+		return true;
+	}
+
 	/** The chance that a change is given up. */
 	default double aborts() {
 		return 0.25;

@@ -23,6 +23,11 @@ import reactor.core.publisher.Mono;
 record FlawedOperations(Operations operations, Flaw flaw) implements Operations {
 
 	@Override
+	public Replicas defaults() {
+		return this.operations.defaults();
+	}
+
+	@Override
 	public Mono<Live> get(Key key, Replicas asked) {
 		return this.operations.get(key, asked);
 	}

@@ -14,6 +14,9 @@ import reactor.core.publisher.Mono;
 /** What clients ask a node for. */
 interface Operations {
 
+	/** The replicas of an operation that names none. */
+	Replicas defaults();
+
 	/** The value, or empty. */
 	Mono<Live> get(Key key, Replicas asked);
 

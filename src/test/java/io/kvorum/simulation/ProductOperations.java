@@ -92,6 +92,11 @@ final class ProductOperations implements Operations {
 	}
 
 	@Override
+	public Replicas defaults() {
+		return this.parts.policy().defaults();
+	}
+
+	@Override
 	public Mono<Live> get(Key key, Replicas asked) {
 		return this.coordinator.get(key, asked, OperationObserver.NONE);
 	}

@@ -47,6 +47,11 @@ final class ShortcutCoordinator implements Operations {
 	}
 
 	@Override
+	public Replicas defaults() {
+		return this.parts.policy().defaults();
+	}
+
+	@Override
 	public Mono<Live> get(Key key, Replicas asked) {
 		Deadline deadline = Deadline.after(this.parts.node().time(), ProductOperations.READ_TIMEOUT);
 		List<Replica> set = setOf(key, asked);

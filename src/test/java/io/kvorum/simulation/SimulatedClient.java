@@ -93,21 +93,23 @@ final class SimulatedClient {
 			then.accept(Outcome.NOT_APPLIED);
 			return;
 		}
-		Sent sent = new Sent(intent, key, asked(intent, key),
+		Sent sent = new Sent(intent, key, asked(intent, key, operations.defaults()),
 				(intent.kind() == Kind.PUT) ? this.numbers.next() : Operation.ABSENT, node, then);
 		sent.send(operations, patienceNanos);
 	}
 
-	/** At times all replicas; at times a read asks one, and is no part of the history. */
-	private Replicas asked(Intent intent, Key key) {
+	/**
+	 * At times all replicas, of which the default counts; at times a read asks one, and
+	 * is no part of the history.
+	 */
+	private Replicas asked(Intent intent, Key key, Replicas usual) {
 		Kind kind = intent.kind();
-		Replicas usual = this.cluster.scenario().replicas();
 		Replicas unusual = this.habits.asked(key, this.chance);
 		if (unusual != null) {
 			return unusual;
 		}
 		int dice = this.cluster.scenario().isCalm() ? 100 : this.chance.below(100);
-		Replicas asked = (dice < 5) ? new Replicas(usual.from(), usual.from())
+		Replicas asked = (dice < 5) ? new Replicas(usual.from(), usual.from(), usual.copies())
 				: (dice < 10 && kind == Kind.GET) ? new Replicas(1, usual.from()) : usual;
 		return (kind == Kind.GET || intent.condition() != null) ? asked
 				: this.cluster.design().ofWrites(asked, this.chance);

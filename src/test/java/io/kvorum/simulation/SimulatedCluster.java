@@ -81,8 +81,8 @@ final class SimulatedCluster {
 	 */
 	SimulatedCluster(Chance chance, Scenario scenario, Design design, @Nullable ConvergenceSettings convergence,
 			boolean logged) {
-		this(chance, scenario, topologyOf(IntStream.range(0, scenario.nodes()).boxed().toList()), design, convergence,
-				logged);
+		this(chance, scenario, topologyOf(IntStream.range(0, scenario.nodes()).boxed().toList(), scenario.factor()),
+				design, convergence, logged);
 	}
 
 	/**
@@ -112,8 +112,8 @@ final class SimulatedCluster {
 	}
 
 	/** The topology of these nodes, with three replicas of each key. */
-	static Topology topologyOf(List<Integer> indexes) {
-		return Topology.of(indexes.stream().map(SimulatedCluster::addressOf).toList(), 3);
+	static Topology topologyOf(List<Integer> indexes, int factor) {
+		return Topology.of(indexes.stream().map(SimulatedCluster::addressOf).toList(), factor);
 	}
 
 	/** The topology that a node has from its next start on. */
@@ -242,7 +242,7 @@ final class SimulatedCluster {
 	}
 
 	private ReplicationPolicy policyOf(Topology topology) {
-		return new ReplicationPolicy(topology.size(), this.scenario.factor(),
+		return new ReplicationPolicy(topology.size(), topology.factor(),
 				topology.isChanging() ? topology.parts().stream().map(this::policyOf).toList() : List.of());
 	}
 

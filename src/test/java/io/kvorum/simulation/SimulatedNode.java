@@ -56,6 +56,8 @@ final class SimulatedNode {
 	/** The topology that it has been started with last. */
 	private Topology startedWith;
 
+	private boolean hasBegun;
+
 	/** What it says of its layout to others. */
 	private Layout told;
 
@@ -188,14 +190,18 @@ final class SimulatedNode {
 
 	/** Makes the replicas of the present layout, and begins to make them equal. */
 	private List<Replica> begin(HybridLogicalClock clock, @Nullable Convergence convergence) {
+		if (!this.hasBegun || this.cluster.design().followsFactor()) {
+			this.disk.content().digests().become(topology().factor());
+			this.hasBegun = true;
+		}
 		this.convergence = convergence;
 		VotingRight standing = (convergence != null) ? this.cluster.design().votingRight(convergence.state())
 				: VotingRight.TRUSTED;
 		PeerQueries queries = (convergence != null) ? convergence.queries() : PeerQueries.NONE;
 		Design design = this.cluster.design();
 		Predicate<Version> isCollected = design.collected((convergence != null) ? convergence.collected() : _ -> false);
-		Replica local = design.replica(
-				new LocalReplica(member(), this.disk, clock, this.time, standing, queries, isCollected), this.time);
+		Replica local = design.replica(new LocalReplica(member(), this.disk, clock, this.time, standing, queries,
+				isCollected, topology().size() == 1), this.time);
 		this.replica = local;
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		this.missedStores = (convergence != null) ? toMembers(convergence.run(local, replicas)) : MissedStores.NONE;
