@@ -200,6 +200,22 @@ class LocalReplicaTests {
 	}
 
 	@Test
+	void theLastNodeRefusesAWriteBelowAVersionOfANodeThatHasLeftAndNotBelowItsOwn() {
+		LocalReplica last = new LocalReplica(this.member, this.storage, this.clock, this.time, VotingRight.TRUSTED,
+				PeerQueries.NONE, this.collected::contains, true);
+		store(ahead(400), Purpose.WRITE);
+		Entry unseen = Generator.live(new Version((this.time.millis() + 300) << Version.COUNTER_BITS, 7), "unseen");
+
+		assertRefused(reply(last.store(KEY, unseen, Purpose.WRITE, this.deadline)), Reason.CLOCK);
+		assertThat(store(unseen, Purpose.WRITE)).as("with peers a round has compared versions before")
+			.isEqualTo(Acknowledged.INSTANCE);
+
+		Entry overwritten = Generator.live(new Version((this.time.millis() + 350) << Version.COUNTER_BITS, 1), "old");
+		assertThat(reply(last.store(KEY, overwritten, Purpose.WRITE, this.deadline))).isEqualTo(Acknowledged.INSTANCE);
+		assertThat(stored()).isEqualTo(ahead(400));
+	}
+
+	@Test
 	void theVersionOfARepairIsNotHeldAgainstTheClock() {
 		assertThat(store(ahead(3_600_000), Purpose.REPAIR)).isEqualTo(Acknowledged.INSTANCE);
 
