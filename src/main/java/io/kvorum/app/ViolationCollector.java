@@ -40,6 +40,9 @@ final class ViolationCollector extends AbstractBindHandler {
 
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
 
+	/** Of applications that use Kvorum, which may share a configuration with nodes. */
+	private static final ConfigurationPropertyName CLIENT = PREFIX.append("client");
+
 	/** Reports the properties that are not bound. For that it must see all that are. */
 	private final BindHandler unknown = new NoUnboundElementsBindHandler(BindHandler.DEFAULT,
 			new UnboundElementsSourceFilter());
@@ -118,7 +121,8 @@ final class ViolationCollector extends AbstractBindHandler {
 			ex.getUnboundProperties()
 				.stream()
 				// Known ones without a value, or with a wrong one, are not bound either.
-				.filter(property -> !this.known.contains(property.getName()))
+				.filter(property -> !this.known.contains(property.getName())
+						&& !CLIENT.isAncestorOf(property.getName()))
 				.map(property -> new Violation(property.getName().toString(),
 						mayBeSecret(property.getName()) ? Violation.HIDDEN : String.valueOf(property.getValue()),
 						"there is no such property"))

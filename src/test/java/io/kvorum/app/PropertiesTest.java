@@ -53,7 +53,8 @@ class PropertiesTest {
 		assertThatException().isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0",
 				"--kvorum.storage.durability=fsnyc", "--kvorum.storage.read-threads=0",
 				"--kvorum.api.max-value-size=1 MiB", "--kvorum.replication.read-timeout=5 parsecs",
-				"--kvorum.replication.factr=3", "--kvorum.storage.write-queue-time=3s"));
+				"--kvorum.replication.factr=3", "--kvorum.storage.write-queue-time=3s",
+				"--kvorum.client.urls=http://localhost:8081"));
 		assertThat(output.getOut())
 			.containsOnlyOnce(
 					"""
