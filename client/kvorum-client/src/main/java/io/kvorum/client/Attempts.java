@@ -1,0 +1,106 @@
+package io.kvorum.client;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.KvorumException.Contention;
+import io.kvorum.client.KvorumException.RequestUnderWay;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The requests of one operation, and whether there may be another. A write that may have
+ * happened is repeated only if that is harmless.
+ */
+final class Attempts {
+
+	private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+
+	private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+	private static final int MAX_DOUBLINGS = 6;
+
+	private final boolean repeatsUnknown;
+
+	private final boolean isNamed;
+
+	private final int most;
+
+	private final long deadlineNanos;
+
+	private final List<Node> tried = new ArrayList<>();
+
+	/** The node of the request under way; null before the first. */
+	private volatile @Nullable Node asked;
+
+	private int failures;
+
+	private boolean mayHaveHappened;
+
+	/**
+	 * No attempt yet.
+	 * @param repeatsUnknown whether a request that may have happened may be repeated
+	 * @param isNamed whether all requests have one idempotency key
+	 * @param most the most requests
+	 */
+	Attempts(boolean repeatsUnknown, boolean isNamed, int most, long deadlineNanos) {
+		this.repeatsUnknown = repeatsUnknown;
+		this.isNamed = isNamed;
+		this.most = most;
+		this.deadlineNanos = deadlineNanos;
+	}
+
+	/** The nodes that have failed. */
+	List<Node> tried() {
+		return this.tried;
+	}
+
+	/** A request begins. */
+	void begin(Node node) {
+		this.asked = node;
+	}
+
+	/** The node of the request under way, if there is one. Any thread may ask. */
+	List<Node> asked() {
+		Node node = this.asked;
+		return (node != null) ? List.of(node) : List.of();
+	}
+
+	long remainingNanos(long nowNanos) {
+		return this.deadlineNanos - nowNanos;
+	}
+
+	/** A request has failed; returns whether there may be another one. */
+	boolean mayRepeat(Node node, KvorumException failure, long nowNanos) {
+		this.tried.add(node);
+		this.failures++;
+		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
+		return failure.isRetryable() && (failure.outcome() == Outcome.NOT_APPLIED || this.repeatsUnknown)
+				&& this.failures < this.most && remainingNanos(nowNanos) > 0;
+	}
+
+	/**
+	 * The time before the next request. Other nodes are asked at once; when all have
+	 * failed it doubles, up to a second, and is drawn so that clients that failed
+	 * together come back apart.
+	 * @param nodes the number of nodes
+	 * @param random from 0 to 1
+	 */
+	long pauseNanos(KvorumException failure, int nodes, double random) {
+		boolean isTheKeys = failure instanceof Contention || failure instanceof RequestUnderWay;
+		int doublings = isTheKeys ? this.failures - 1 : this.failures - nodes;
+		return (doublings < 0) ? 0 : (long) (random
+				* Math.min(FIRST_PAUSE_NANOS << Math.min(doublings, MAX_DOUBLINGS), LONGEST_PAUSE_NANOS));
+	}
+
+	/**
+	 * The end of the operation: what all requests together have done. A repeat by its
+	 * name is told the outcome of the first, which a condition is part of.
+	 */
+	KvorumException end(KvorumException last) {
+		boolean isOfAll = this.isNamed && last instanceof ConditionNotMet;
+		return (this.mayHaveHappened && !isOfAll) ? last.unknown() : last;
+	}
+
+}

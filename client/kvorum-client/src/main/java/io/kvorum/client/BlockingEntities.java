@@ -1,0 +1,131 @@
+package io.kvorum.client;
+
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@link Entities} for threads that may block, virtual ones for instance. An interrupted
+ * thread gives up its operation; a write may have happened then.
+ *
+ * @param <T> the type of values
+ */
+public final class BlockingEntities<T> {
+
+	private final Entities<T> entities;
+
+	BlockingEntities(Entities<T> entities) {
+		this.entities = entities;
+	}
+
+	/**
+	 * Reads a value.
+	 * @param key the key
+	 * @return the value, if there is one
+	 */
+	public Optional<Entity<T>> get(String key) {
+		return this.entities.get(key).blockOptional();
+	}
+
+	/**
+	 * Reads a value.
+	 * @param key the key
+	 * @param options how
+	 * @return the value, if there is one
+	 */
+	public Optional<Entity<T>> get(String key, ReadOptions options) {
+		return this.entities.get(key, options).blockOptional();
+	}
+
+	/**
+	 * Reads what is known of a value.
+	 * @param key the key
+	 * @return that, if there is a value
+	 */
+	public Optional<EntityInfo> info(String key) {
+		return this.entities.info(key).blockOptional();
+	}
+
+	/**
+	 * Writes a value, whatever there was.
+	 * @param key the key
+	 * @param value the value
+	 * @return the version of the value
+	 */
+	public Version put(String key, T value) {
+		return put(key, value, WriteOptions.DEFAULTS);
+	}
+
+	/**
+	 * Writes a value.
+	 * @param key the key
+	 * @param value the value
+	 * @param options on which condition, for how long, how often
+	 * @return the version of the value
+	 */
+	public Version put(String key, T value, WriteOptions options) {
+		return Objects.requireNonNull(this.entities.put(key, value, options).block());
+	}
+
+	/**
+	 * Removes a value, if there is one.
+	 * @param key the key
+	 */
+	public void delete(String key) {
+		this.entities.delete(key).block();
+	}
+
+	/**
+	 * Removes a value.
+	 * @param key the key
+	 * @param options on which condition, how often
+	 */
+	public void delete(String key, WriteOptions options) {
+		this.entities.delete(key, options).block();
+	}
+
+	/**
+	 * Changes a value as if nobody else did.
+	 * @param key the key
+	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it must not
+	 * block
+	 * @return what was written; empty if there is no value now
+	 */
+	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change) {
+		return this.entities.update(key, change).blockOptional();
+	}
+
+	/**
+	 * Changes a value as if nobody else did.
+	 * @param key the key
+	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it must not
+	 * block
+	 * @param options without condition and name
+	 * @return what was written; empty if there is no value now
+	 */
+	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
+		return this.entities.update(key, change, options).blockOptional();
+	}
+
+	/**
+	 * Reads values in the order of their keys.
+	 * @param range which keys
+	 * @return the values; to be closed, unless it is read to its end
+	 */
+	public Stream<Entity<T>> range(Range range) {
+		return this.entities.range(range).toStream();
+	}
+
+	/**
+	 * Lists keys in their order, without their values.
+	 * @param range which keys, and whether they are folded into folders
+	 * @return what is known of them; to be closed, unless it is read to its end
+	 */
+	public Stream<EntityInfo> list(Range range) {
+		return this.entities.list(range).toStream();
+	}
+
+}

@@ -1,0 +1,284 @@
+package io.kvorum.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An operation that was not done, after all repeats that are safe. {@link #outcome()}
+ * says whether a write may have happened all the same.
+ */
+public abstract sealed class KvorumException extends RuntimeException {
+
+	private final transient @Nullable Problem problem;
+
+	private final Outcome outcome;
+
+	private final boolean retryable;
+
+	private final transient @Nullable URI node;
+
+	private KvorumException(Problem problem, URI node) {
+		super("%s: %s (%d %s, %s)".formatted(node, problem.detail(), problem.status(), problem.name(),
+				(problem.outcome() == Outcome.UNKNOWN) ? "it may have happened" : "nothing was done"));
+		this.problem = problem;
+		this.outcome = problem.outcome();
+		this.retryable = problem.isRetryable();
+		this.node = node;
+	}
+
+	private KvorumException(String message, Outcome outcome, @Nullable URI node, @Nullable Throwable cause) {
+		super(message, cause);
+		this.problem = null;
+		this.outcome = outcome;
+		this.retryable = true;
+		this.node = node;
+	}
+
+	/**
+	 * Whether the operation did something. Of a read it is always
+	 * {@link Outcome#NOT_APPLIED}.
+	 * @return the outcome of all requests of the operation together
+	 */
+	public Outcome outcome() {
+		return this.outcome;
+	}
+
+	/**
+	 * Whether it makes sense to try the same again, later.
+	 * @return false if the request itself, or what is stored, has to change first
+	 */
+	public boolean isRetryable() {
+		return this.retryable;
+	}
+
+	/**
+	 * What the node says.
+	 * @return null if no node has answered
+	 */
+	public @Nullable Problem problem() {
+		return this.problem;
+	}
+
+	/**
+	 * The node that was asked last.
+	 * @return null if none was
+	 */
+	public @Nullable URI node() {
+		return this.node;
+	}
+
+	/** This, if the operation may have happened by an earlier request. */
+	abstract KvorumException unknown();
+
+	/**
+	 * The request cannot be done as it is, by a bug of the caller or a setting of the
+	 * node.
+	 */
+	public static final class InvalidRequest extends KvorumException {
+
+		InvalidRequest(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new InvalidRequest(told().unknown(), asked());
+		}
+
+	}
+
+	/** The API key is missing, wrong or expired, or has no such right. */
+	public static final class AccessDenied extends KvorumException {
+
+		AccessDenied(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new AccessDenied(told().unknown(), asked());
+		}
+
+	}
+
+	/** The value is not the one that the condition asks for. */
+	public static final class ConditionNotMet extends KvorumException {
+
+		ConditionNotMet(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		/**
+		 * The value that is there.
+		 * @return null if there is none
+		 */
+		public @Nullable Version current() {
+			return told().current();
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new ConditionNotMet(told().unknown(), asked());
+		}
+
+	}
+
+	/** The value has more bytes than the nodes take. */
+	public static final class ValueTooLarge extends KvorumException {
+
+		ValueTooLarge(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new ValueTooLarge(told().unknown(), asked());
+		}
+
+	}
+
+	/** The idempotency key was used for another write. */
+	public static final class IdempotencyKeyReused extends KvorumException {
+
+		IdempotencyKeyReused(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new IdempotencyKeyReused(told().unknown(), asked());
+		}
+
+	}
+
+	/** Another request with the same idempotency key is still under way. */
+	public static final class RequestUnderWay extends KvorumException {
+
+		RequestUnderWay(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new RequestUnderWay(told().unknown(), asked());
+		}
+
+	}
+
+	/** A limit of the node or of the API key is reached. */
+	public static final class Overloaded extends KvorumException {
+
+		private final @Nullable Duration retryAfter;
+
+		Overloaded(Problem problem, URI node, @Nullable Duration retryAfter) {
+			super(problem, node);
+			this.retryAfter = retryAfter;
+		}
+
+		/**
+		 * The time after which the node may be asked again.
+		 * @return null if it did not say
+		 */
+		public @Nullable Duration retryAfter() {
+			return this.retryAfter;
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new Overloaded(told().unknown(), asked(), this.retryAfter);
+		}
+
+	}
+
+	/** Other writes of the key with conditions came in between, again and again. */
+	public static final class Contention extends KvorumException {
+
+		Contention(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new Contention(told().unknown(), asked());
+		}
+
+	}
+
+	/** Too few replicas of the key have answered. */
+	public static final class NotEnoughReplicas extends KvorumException {
+
+		NotEnoughReplicas(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new NotEnoughReplicas(told().unknown(), asked());
+		}
+
+	}
+
+	/** The disk of the node is full. */
+	public static final class NoSpace extends KvorumException {
+
+		NoSpace(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new NoSpace(told().unknown(), asked());
+		}
+
+	}
+
+	/**
+	 * An error of the node, or an answer that is none of Kvorum: of a proxy for instance.
+	 */
+	public static final class UnexpectedAnswer extends KvorumException {
+
+		UnexpectedAnswer(Problem problem, URI node) {
+			super(problem, node);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return new UnexpectedAnswer(told().unknown(), asked());
+		}
+
+	}
+
+	/**
+	 * No node has answered: connections were refused or broke, or the time was over.
+	 */
+	public static final class NoAnswer extends KvorumException {
+
+		NoAnswer(String message, Outcome outcome, @Nullable URI node, @Nullable Throwable cause) {
+			super(message, outcome, node, cause);
+		}
+
+		@Override
+		KvorumException unknown() {
+			return (outcome() == Outcome.UNKNOWN) ? this : new NoAnswer(
+					getMessage() + "; an earlier request may have happened", Outcome.UNKNOWN, node(), getCause());
+		}
+
+		@Override
+		public String getMessage() {
+			return Objects.requireNonNull(super.getMessage());
+		}
+
+	}
+
+	Problem told() {
+		return Objects.requireNonNull(this.problem);
+	}
+
+	URI asked() {
+		return Objects.requireNonNull(this.node);
+	}
+
+}

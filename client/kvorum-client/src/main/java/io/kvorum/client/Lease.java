@@ -1,0 +1,60 @@
+package io.kvorum.client;
+
+import java.time.Duration;
+
+/**
+ * A name that is ours for a while, if all goes well: see {@link Leases}.
+ */
+public final class Lease {
+
+	private final String name;
+
+	private final String owner;
+
+	private final Version token;
+
+	private final long endNanos;
+
+	Lease(String name, String owner, Version token, long endNanos) {
+		this.name = name;
+		this.owner = owner;
+		this.token = token;
+		this.endNanos = endNanos;
+	}
+
+	/**
+	 * What is leased.
+	 * @return the name
+	 */
+	public String name() {
+		return this.name;
+	}
+
+	String owner() {
+		return this.owner;
+	}
+
+	/**
+	 * The fencing token: greater than those of all leases of the name before. What the
+	 * lease guards refuses a token that is less than the greatest that it has seen.
+	 * @return the token, compared as text by others than Java
+	 */
+	public Version token() {
+		return this.token;
+	}
+
+	/**
+	 * The time that is left by the clock of this process, without a second for clocks
+	 * that differ. A process that stands still does not notice that it is over.
+	 * @return the time; 0 if the lease may have ended
+	 */
+	public Duration remaining() {
+		return Duration.ofNanos(Math.max(this.endNanos - System.nanoTime(), 0));
+	}
+
+	@Override
+	public String toString() {
+		return "%s by %s, %s".formatted(this.name, this.owner, this.token);
+	}
+
+}

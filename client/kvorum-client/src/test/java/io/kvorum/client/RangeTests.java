@@ -1,0 +1,147 @@
+package io.kvorum.client;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.kvorum.client.KvorumException.NoAnswer;
+import io.kvorum.client.KvorumException.NotEnoughReplicas;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import reactor.test.StepVerifier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@DisplayName("Ranges")
+class RangeTests {
+
+	private static final String A = "{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\",\"value\":\"QQ==\"}";
+
+	private static final String B = "{\"id\":\"b\",\"version\":\"2\",\"contentType\":\"text/plain\",\"value\":\"Qg==\"}";
+
+	private static final String C = "{\"id\":\"c\",\"version\":\"3\",\"contentType\":\"text/plain\",\"value\":\"Qw==\"}";
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+	private final FakeNode node = new FakeNode();
+
+	private final KvorumClient client = KvorumClient.builder(List.of(this.node.url()))
+		.deadline(Duration.ofSeconds(2))
+		.build();
+
+	private final Entities<String> texts = this.client.entities(Codec.text());
+
+	@AfterEach
+	void close() {
+		this.client.close();
+		this.node.close();
+	}
+
+	private static String end(int count) {
+		return "{\"end\":true,\"count\":%d}".formatted(count);
+	}
+
+	private List<String> uris() {
+		return this.node.got().stream().map(FakeNode.Got::uri).toList();
+	}
+
+	@Test
+	@DisplayName("all values, in their order")
+	void whole() {
+		this.node.thenLines(false, A, B, C, end(3));
+
+		StepVerifier.create(this.texts.range(Range.prefix("x/ä").before("y").limit(5)))
+			.expectNext(new Entity<>("a", "A", new Version("1"), "text/plain", null, null))
+			.expectNext(new Entity<>("b", "B", new Version("2"), "text/plain", null, null))
+			.expectNext(new Entity<>("c", "C", new Version("3"), "text/plain", null, null))
+			.expectComplete()
+			.verify(PATIENCE);
+		assertThat(uris()).containsExactly("/v0/entities?values=true&prefix=x%2F%C3%A4&end=y&limit=5");
+	}
+
+	@Test
+	@DisplayName("a connection that breaks: it goes on behind the last value, each comes once")
+	void broken() {
+		this.node.thenLines(true, A, B).thenLines(false, B, C, end(2));
+
+		StepVerifier.create(this.texts.range(Range.all().limit(7)).map(Entity::key))
+			.expectNext("a", "b", "c")
+			.expectComplete()
+			.verify(PATIENCE);
+		assertThat(uris()).containsExactly("/v0/entities?values=true&limit=7",
+				"/v0/entities?values=true&start=b&limit=6");
+	}
+
+	@Test
+	@DisplayName("a connection that breaks, and the last value is removed meanwhile: not one more than the limit")
+	void limited() {
+		this.node.thenLines(true, A).thenLines(false, B, C, end(2));
+
+		StepVerifier.create(this.texts.range(Range.all().limit(2)).map(Entity::key))
+			.expectNext("a", "b")
+			.expectComplete()
+			.verify(PATIENCE);
+	}
+
+	@Test
+	@DisplayName("an answer that ends without its last line is none")
+	void cut() {
+		this.node.thenLines(false, A);
+
+		StepVerifier.create(this.texts.range(Range.all()).map(Entity::key))
+			.expectNext("a")
+			.expectErrorSatisfies(error -> assertThat(error).isInstanceOf(NoAnswer.class)
+				.hasMessageContaining("has ended a range too early"))
+			.verify(PATIENCE);
+		assertThat(uris()).hasSizeGreaterThan(1);
+	}
+
+	@Test
+	@DisplayName("a part that cannot be read: the error of the node, after it was tried again")
+	void unreadable() {
+		this.node.thenProblem(504, "not-enough-replicas", ",\"retryable\":true");
+
+		StepVerifier.create(this.texts.range(Range.all())).expectError(NotEnoughReplicas.class).verify(PATIENCE);
+		assertThat(uris()).hasSizeGreaterThan(1);
+	}
+
+	@Test
+	@DisplayName("silence ends it, and a subscriber that takes its time does not")
+	void silence() {
+		KvorumClient hasty = KvorumClient.builder(List.of(this.node.url()))
+			.deadline(Duration.ofMillis(200))
+			.maxAttempts(1)
+			.build();
+		this.node.thenLines(false, A, B, C, end(3)).thenSilence();
+
+		StepVerifier.create(hasty.entities(Codec.text()).range(Range.all()).map(Entity::key), 1)
+			.expectNext("a")
+			.thenAwait(Duration.ofMillis(600))
+			.thenRequest(5)
+			.expectNext("b", "c")
+			.expectComplete()
+			.verify(PATIENCE);
+		StepVerifier.create(hasty.entities(Codec.text()).range(Range.all()))
+			.expectErrorSatisfies(
+					error -> assertThat(error).isInstanceOf(NoAnswer.class).hasMessageContaining("no answer in time"))
+			.verify(PATIENCE);
+		hasty.close();
+	}
+
+	@Test
+	@DisplayName("a listing has folders, and no values")
+	void listing() {
+		this.node.thenLines(false,
+				"{\"id\":\"f/a\",\"version\":\"1\",\"contentType\":\"text/plain\",\"size\":3,\"expires\":\"2030-01-01T00:00:00Z\"}",
+				"{\"prefix\":\"f/p/\"}", end(2));
+
+		StepVerifier.create(this.texts.list(Range.prefix("f/").folders("/")))
+			.expectNext(new EntityInfo("f/a", false, new Version("1"), "text/plain", 3,
+					java.time.Instant.parse("2030-01-01T00:00:00Z")))
+			.expectNext(new EntityInfo("f/p/", true, null, null, 0, null))
+			.expectComplete()
+			.verify(PATIENCE);
+		assertThat(uris()).containsExactly("/v0/entities?values=false&prefix=f%2F&separator=%2F");
+	}
+
+}

@@ -1,0 +1,257 @@
+package io.kvorum.client;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+import io.kvorum.client.KvorumException.AccessDenied;
+import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.KvorumException.NoAnswer;
+import io.kvorum.client.KvorumException.NotEnoughReplicas;
+import io.kvorum.client.KvorumException.Overloaded;
+import io.kvorum.client.KvorumException.UnexpectedAnswer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+@DisplayName("What is repeated, and what is not")
+class RepeatTests {
+
+	private static final String UNKNOWN = ",\"outcome\":\"unknown\",\"retryable\":true";
+
+	private static final String NOT_APPLIED = ",\"outcome\":\"not-applied\",\"retryable\":true";
+
+	private final FakeNode one = new FakeNode();
+
+	private final FakeNode other = new FakeNode();
+
+	private KvorumClient client = KvorumClient.builder(List.of(this.one.url())).build();
+
+	@AfterEach
+	void close() {
+		this.client.close();
+		this.one.close();
+		this.other.close();
+	}
+
+	/** With the first node asked first. */
+	private BlockingEntities<String> texts(URI... urls) {
+		return texts(KvorumClient.builder(List.of(urls)).deadline(Duration.ofSeconds(5)));
+	}
+
+	private BlockingEntities<String> texts(KvorumClient.Builder builder) {
+		this.client.close();
+		this.client = builder.build();
+		return this.client.entities(Codec.text()).blocking();
+	}
+
+	/** Requests of both nodes. */
+	private int requests() {
+		return this.one.got().size() + this.other.got().size();
+	}
+
+	@Test
+	@DisplayName("A write whose connection is refused goes to another node")
+	void refused() {
+		this.one.thenStored("v1");
+		this.other.close();
+
+		for (int i = 0; i < 10; i++) {
+			assertThat(texts(this.other.url(), this.one.url()).put("key", "value")).isEqualTo(new Version("v1"));
+		}
+	}
+
+	@Test
+	@DisplayName("A write whose connection breaks may have happened: it is sent once")
+	void broken() {
+		this.one.thenBreak();
+		this.other.thenBreak();
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A write without an answer in time may have happened, and its connection is closed")
+	void silent() {
+		this.one.thenSilence();
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).attemptTimeout(Duration.ofMillis(100)));
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN))
+			.withMessageContaining("no answer in time");
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A write with an idempotency key is sent again, with the same key, until it is answered")
+	void named() {
+		this.one.thenBreak().thenProblem(504, "not-enough-replicas", UNKNOWN).thenStored("v1");
+
+		assertThat(texts(this.one.url()).put("key", "value", WriteOptions.DEFAULTS.once()))
+			.isEqualTo(new Version("v1"));
+		assertThat(this.one.got()).hasSize(3);
+		assertThat(this.one.got().stream().map(got -> got.header("Idempotency-Key")).distinct()).hasSize(1)
+			.doesNotContain("null");
+	}
+
+	@Test
+	@DisplayName("Two writes with options of once() have two keys")
+	void twoNames() {
+		this.one.thenStored("v1");
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		texts.put("key", "value", WriteOptions.DEFAULTS.once());
+		texts.put("key", "value", WriteOptions.DEFAULTS.once());
+
+		assertThat(this.one.got().stream().map(got -> got.header("Idempotency-Key")).distinct()).hasSize(2);
+	}
+
+	@Test
+	@DisplayName("What a node has not accepted is sent to another one")
+	void notAccepted() {
+		this.one.thenProblem(503, "not-accepted", NOT_APPLIED)
+			.thenProblem(503, "contention", NOT_APPLIED)
+			.thenProblem(504, "not-enough-replicas", NOT_APPLIED)
+			.thenStored("v1");
+
+		assertThat(texts(this.one.url()).put("key", "value")).isEqualTo(new Version("v1"));
+		assertThat(this.one.got()).hasSize(4);
+	}
+
+	@Test
+	@DisplayName("504 with an unknown outcome is not repeated without a name, and is told")
+	void unknown() {
+		this.one.thenProblem(504, "not-enough-replicas", UNKNOWN, ",\"required\":2,\"acknowledged\":1",
+				",\"replicas\":[{\"node\":\"http://b:9090\",\"outcome\":\"timeout\"}]");
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		assertThatExceptionOfType(NotEnoughReplicas.class).isThrownBy(() -> texts.put("key", "value")).satisfies(ex -> {
+			assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN);
+			assertThat(ex.problem()).isEqualTo(new Problem("not-enough-replicas", 504, "as told", Outcome.UNKNOWN, true,
+					null, 2, 1, List.of(new Problem.Replica("http://b:9090", "timeout"))));
+		});
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A refusal after a request that may have happened does not make it certain")
+	void unknownForGood() {
+		this.one.thenBreak().thenProblem(503, "not-accepted", NOT_APPLIED);
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).deadline(Duration.ofSeconds(5)).maxAttempts(3));
+
+		assertThatExceptionOfType(Overloaded.class)
+			.isThrownBy(() -> texts.put("key", "value", WriteOptions.DEFAULTS.once()))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(this.one.got()).hasSize(3);
+	}
+
+	@Test
+	@DisplayName("412 of a repeat tells the outcome of the first request by its name only")
+	void conditionAfterUnknown() {
+		String current = ",\"outcome\":\"not-applied\",\"retryable\":false,\"current\":\"\\\"v7\\\"\"";
+		this.one.thenBreak().thenProblem(412, "precondition-failed", current);
+		WriteOptions ifSame = WriteOptions.DEFAULTS.ifVersion(new Version("v6"));
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		ConditionNotMet named = catchThrowableOfType(ConditionNotMet.class,
+				() -> texts.put("key", "value", ifSame.once()));
+		assertThat(named.current()).isEqualTo(new Version("v7"));
+		assertThat(named.outcome()).isEqualTo(Outcome.NOT_APPLIED);
+
+		this.other.thenBreak().thenProblem(412, "precondition-failed", current);
+		BlockingEntities<String> others = texts(this.other.url());
+		ConditionNotMet unnamed = catchThrowableOfType(ConditionNotMet.class,
+				() -> others.put("key", "value", ifSame.repeatUnknown()));
+		assertThat(unnamed.outcome()).isEqualTo(Outcome.UNKNOWN);
+		assertThat(this.other.got().get(1).header("If-Match")).isEqualTo("\"v6\"");
+	}
+
+	@Test
+	@DisplayName("A read is repeated whatever went wrong")
+	void reads() {
+		this.one.thenBreak()
+			.thenProblem(504, "not-enough-replicas", UNKNOWN)
+			.thenProblem(500, "internal-error")
+			.then(reply -> reply.send(502, java.util.Map.of(), "Bad gateway"))
+			.thenValue("v1", "hello");
+
+		assertThat(texts(this.one.url()).get("key")).map(Entity::value).hasValue("hello");
+		assertThat(this.one.got()).hasSize(5);
+	}
+
+	@Test
+	@DisplayName("404 means that there is no value only if a node of Kvorum says so")
+	void absent() {
+		this.one.thenAbsent();
+		assertThat(texts(this.one.url()).get("key")).isEmpty();
+		assertThat(texts(this.one.url()).info("key")).isEmpty();
+
+		this.other.then(reply -> reply.send(404, java.util.Map.of("Content-Type", "text/html"), "<h1>Not found</h1>"));
+		BlockingEntities<String> behindAProxy = texts(this.other.url());
+		assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> behindAProxy.get("key"))
+			.withMessageContaining("no answer of Kvorum, status 404: <h1>Not found</h1>");
+	}
+
+	@Test
+	@DisplayName("A wrong API key is not tried again")
+	void denied() {
+		this.one.thenProblem(401, "unauthorized");
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).apiKey("secret"));
+
+		assertThatExceptionOfType(AccessDenied.class).isThrownBy(() -> texts.get("key"));
+		assertThat(this.one.got()).hasSize(1);
+		assertThat(this.one.got().get(0).header("Authorization")).isEqualTo("Bearer secret");
+	}
+
+	@Test
+	@DisplayName("When most requests fail, they are not repeated any more")
+	void budget() {
+		this.one.thenProblem(503, "not-accepted", NOT_APPLIED);
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).maxAttempts(3).deadline(Duration.ofSeconds(5)));
+
+		for (int i = 0; i < 60; i++) {
+			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> texts.put("key", "value"));
+		}
+
+		assertThat(this.one.got()).as("60 operations and 100 repeats").hasSize(160);
+	}
+
+	@Test
+	@DisplayName("A hedged read takes the answer that comes first")
+	void hedged() {
+		this.one.thenSilence();
+		this.other.thenValue("v1", "hello");
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		for (int i = 0; i < 10; i++) {
+			Optional<Entity<String>> found = texts.get("key", ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(20)));
+			assertThat(found).map(Entity::value).hasValue("hello");
+		}
+		assertThat(this.other.got()).hasSize(10);
+	}
+
+	@Test
+	@DisplayName("A node that does not answer is not asked again at once")
+	void rest() {
+		this.one.thenBreak();
+		this.other.thenValue("v1", "hello");
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		for (int i = 0; i < 100; i++) {
+			assertThat(texts.get("key")).map(Entity::value).hasValue("hello");
+		}
+		assertThat(this.one.got()).as("of 100").hasSizeLessThan(20);
+	}
+
+}
