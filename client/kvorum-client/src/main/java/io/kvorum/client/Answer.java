@@ -46,7 +46,7 @@ final class Answer {
 	/** The version of the value; null if the answer has none. */
 	@Nullable Version version() {
 		String etag = header(HttpHeaders.ETAG);
-		return (etag != null) ? Version.ofEtag(etag) : null;
+		return (etag != null) ? Version.orNull(etag) : null;
 	}
 
 	String contentType() {

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BlockingEntities<T> {
 
+	/** Entries of a range that wait to be taken. */
+	private static final int READ_AHEAD = 8;
+
 	private final Entities<T> entities;
 
 	BlockingEntities(Entities<T> entities) {
@@ -47,6 +50,16 @@ public final class BlockingEntities<T> {
 	 */
 	public Optional<EntityInfo> info(String key) {
 		return this.entities.info(key).blockOptional();
+	}
+
+	/**
+	 * Reads what is known of a value.
+	 * @param key the key
+	 * @param options how
+	 * @return that, if there is a value
+	 */
+	public Optional<EntityInfo> info(String key, ReadOptions options) {
+		return this.entities.info(key, options).blockOptional();
 	}
 
 	/**
@@ -116,7 +129,7 @@ public final class BlockingEntities<T> {
 	 * @return the values; to be closed, unless it is read to its end
 	 */
 	public Stream<Entity<T>> range(Range range) {
-		return this.entities.range(range).toStream();
+		return this.entities.range(range).toStream(READ_AHEAD);
 	}
 
 	/**
@@ -125,7 +138,7 @@ public final class BlockingEntities<T> {
 	 * @return what is known of them; to be closed, unless it is read to its end
 	 */
 	public Stream<EntityInfo> list(Range range) {
-		return this.entities.list(range).toStream();
+		return this.entities.list(range).toStream(READ_AHEAD);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -26,17 +27,10 @@ final class Calls {
 
 	private final RetryBudget budget = new RetryBudget();
 
-	private final Limits limits;
+	/** Of requests that were not needed, so that hedging leaves all repeats there. */
+	private final RetryBudget hedges = new RetryBudget();
 
-	/**
-	 * Limits of operations.
-	 *
-	 * @param deadline of an operation with all its repeats
-	 * @param attempt the time limit of one request
-	 * @param attempts the most requests of an operation
-	 */
-	record Limits(Duration deadline, Duration attempt, int attempts) {
-	}
+	private final Limits limits;
 
 	Calls(Transport transport, Nodes nodes, Limits limits) {
 		this.transport = transport;
@@ -59,19 +53,39 @@ final class Calls {
 		});
 	}
 
+	/** An answer, or an error that asking another node would not help. */
+	private record Result(@Nullable Answer answer, @Nullable KvorumException error) {
+
+		Mono<Answer> get() {
+			KvorumException failure = this.error;
+			return (failure != null) ? Mono.error(failure) : Mono.justOrEmpty(this.answer);
+		}
+
+	}
+
 	private Mono<Answer> hedged(Request request, Attempts first, Duration after, long deadline) {
 		Mono<Answer> second = Mono.delay(after).flatMap(tick -> {
-			if (!this.budget.take()) {
-				return Mono.never();
+			if (!this.hedges.take()) {
+				return Mono.empty();
 			}
 			Attempts attempts = new Attempts(true, false, this.limits.attempts(), deadline);
 			attempts.tried().addAll(first.asked());
-			return attempt(request, attempts);
+			return attempt(request, attempts)
+				.doOnNext(answer -> first.asked().forEach(node -> node.slow(System.nanoTime())));
 		});
-		return Mono.firstWithValue(attempt(request, first), second)
-			.onErrorMap(NoSuchElementException.class, Calls::firstOf);
+		return Mono.firstWithValue(result(attempt(request, first)), result(second))
+			.flatMap(Result::get)
+			.onErrorMap(NoSuchElementException.class, Calls::firstOf)
+			.doOnNext(answer -> this.hedges.answered());
 	}
 
+	private static Mono<Result> result(Mono<Answer> answer) {
+		return answer.map(found -> new Result(found, null))
+			.onErrorResume(KvorumException.class,
+					error -> error.isRetryable() ? Mono.error(error) : Mono.just(new Result(null, error)));
+	}
+
+	/** The error of the first request, out of what Reactor makes of those of both. */
 	private static Throwable firstOf(NoSuchElementException none) {
 		Throwable cause = none.getCause();
 		return (cause != null) ? Exceptions.unwrapMultiple(cause).get(0) : none;
@@ -105,10 +119,10 @@ final class Calls {
 				? answer.header(LEVEL) != null && (status == 404 || (status == 200 && answer.version() != null))
 				: answer.version() != null && (status == 201 || status == 202);
 		if (!isDone) {
-			throw ProblemReader.read(answer.node().url(), answer, request.isRead());
+			throw ProblemReader.read(answer.node().url(), answer, request);
 		}
-		answer.node().answered();
-		this.budget.succeeded();
+		answer.node().answered(System.nanoTime());
+		this.budget.answered();
 		return answer;
 	}
 
@@ -119,49 +133,53 @@ final class Calls {
 		if (!attempts.mayRepeat(node, failure, now) || !this.budget.take()) {
 			return Mono.error(attempts.end(failure));
 		}
-		long pause = attempts.pauseNanos(failure, this.nodes.size(), ThreadLocalRandom.current().nextDouble());
+		// The least time in which the next node wants to be left alone.
+		long refused = this.nodes.choose(attempts.tried()).refusesNanos(now);
+		long pause = Math.max(refused,
+				attempts.pauseNanos(failure, this.nodes.size(), ThreadLocalRandom.current().nextDouble()));
 		if (pause >= attempts.remainingNanos(now)) {
 			return Mono.error(attempts.end(failure));
 		}
 		return (pause > 0) ? Mono.delay(Duration.ofNanos(pause)).then() : Mono.empty();
 	}
 
-	private static void note(Node node, KvorumException failure, long now) {
-		if (failure instanceof NoAnswer) {
-			node.failed(now);
+	private void note(Node node, KvorumException failure, long now) {
+		if (failure instanceof NoAnswer none) {
+			if (none.isOfNode()) {
+				node.failed(now);
+			}
 			return;
 		}
-		node.answered();
+		node.answered(now);
+		if (!failure.isRetryable()) {
+			this.budget.answered();
+		}
 		if (failure instanceof Overloaded overloaded && overloaded.retryAfter() != null) {
-			node.rest(overloaded.retryAfter().toNanos(), now);
+			node.refuses(overloaded.retryAfter(), now);
 		}
 	}
 
 	/**
 	 * A stream that goes on at another node when it breaks.
-	 * @param part the stream from where it has come to on, at a node, with the longest
-	 * time in which nothing comes
+	 * @param part the stream from where it has come to on, at a node
 	 * @param progress tells how far the stream has come
 	 */
 	<T> Flux<T> stream(Function<Node, ? extends Publisher<T>> part, StreamProgress progress) {
 		return Flux.defer(() -> {
 			Resumption resumption = new Resumption(progress);
 			return Flux.defer(() -> part.apply(resumption.choose()))
-				.onErrorMap(error -> (error instanceof KvorumException) ? error
-						: new NoAnswer("a range cannot be read: " + error.getMessage(), Outcome.NOT_APPLIED,
-								resumption.node.url(), error))
 				.retryWhen(Retry.from(signals -> signals.concatMap(signal -> resumption.after(signal.failure()))));
 		});
 	}
 
-	/** Counts attempts between two steps forward. */
+	/** Counts attempts between two steps forward. Its time begins with a failure. */
 	private final class Resumption {
 
 		private final StreamProgress progress;
 
-		private Attempts attempts = fresh();
+		private @Nullable Attempts attempts;
 
-		private Node node = Calls.this.nodes.choose(this.attempts.tried());
+		private @Nullable Node node;
 
 		private long passed;
 
@@ -169,24 +187,26 @@ final class Calls {
 			this.progress = progress;
 		}
 
-		private Attempts fresh() {
-			return new Attempts(true, false, Calls.this.limits.attempts(), deadlineNanos(null));
-		}
-
 		private Node choose() {
-			this.node = Calls.this.nodes.choose(this.attempts.tried());
-			return this.node;
+			Attempts now = this.attempts;
+			Node chosen = Calls.this.nodes.choose((now != null) ? now.tried() : List.of());
+			this.node = chosen;
+			return chosen;
 		}
 
 		private Mono<Boolean> after(Throwable failure) {
-			if (!(failure instanceof KvorumException known)) {
+			Node failed = this.node;
+			if (failed == null || !(failure instanceof KvorumException known)) {
 				return Mono.error(failure);
 			}
-			if (this.progress.passed() > this.passed) {
-				this.passed = this.progress.passed();
-				this.attempts = fresh();
+			Attempts now = this.attempts;
+			if (now == null || this.progress.passed() > this.passed) {
+				now = new Attempts(true, false, Calls.this.limits.attempts(), deadlineNanos(null));
+				Calls.this.budget.answered();
 			}
-			return repeat(this.node, known, this.attempts).thenReturn(true);
+			this.passed = this.progress.passed();
+			this.attempts = now;
+			return repeat(failed, known, now).thenReturn(true);
 		}
 
 	}

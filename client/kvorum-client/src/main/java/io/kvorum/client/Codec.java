@@ -1,7 +1,5 @@
 package io.kvorum.client;
 
-import java.nio.charset.StandardCharsets;
-
 /**
  * How values of a type are stored.
  *
@@ -46,56 +44,6 @@ public interface Codec<T> {
 	 */
 	static Codec<String> text() {
 		return TextCodec.INSTANCE;
-	}
-
-	/** Bytes as they are. */
-	final class BytesCodec implements Codec<byte[]> {
-
-		private static final BytesCodec INSTANCE = new BytesCodec();
-
-		private BytesCodec() {
-		}
-
-		@Override
-		public String contentType() {
-			return "application/octet-stream";
-		}
-
-		@Override
-		public byte[] encode(byte[] value) {
-			return value;
-		}
-
-		@Override
-		public byte[] decode(byte[] value, String contentType) {
-			return value;
-		}
-
-	}
-
-	/** Text in UTF-8. */
-	final class TextCodec implements Codec<String> {
-
-		private static final TextCodec INSTANCE = new TextCodec();
-
-		private TextCodec() {
-		}
-
-		@Override
-		public String contentType() {
-			return "text/plain;charset=UTF-8";
-		}
-
-		@Override
-		public byte[] encode(String value) {
-			return value.getBytes(StandardCharsets.UTF_8);
-		}
-
-		@Override
-		public String decode(byte[] value, String contentType) {
-			return new String(value, StandardCharsets.UTF_8);
-		}
-
 	}
 
 }

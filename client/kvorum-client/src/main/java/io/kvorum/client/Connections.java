@@ -1,5 +1,7 @@
 package io.kvorum.client;
 
+import java.time.Duration;
+
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
@@ -25,11 +27,15 @@ final class Connections {
 
 	private final int maxValueSize;
 
-	Connections(Calls calls, Transport transport, ObservationRegistry observations, int maxValueSize) {
+	private final Duration rangeSilence;
+
+	Connections(Calls calls, Transport transport, ObservationRegistry observations, int maxValueSize,
+			Duration rangeSilence) {
 		this.calls = calls;
 		this.transport = transport;
 		this.observations = observations;
 		this.maxValueSize = maxValueSize;
+		this.rangeSilence = rangeSilence;
 	}
 
 	Calls calls() {
@@ -38,6 +44,11 @@ final class Connections {
 
 	Transport transport() {
 		return this.transport;
+	}
+
+	/** The longest time in which nothing comes of a range. */
+	Duration rangeSilence() {
+		return this.rangeSilence;
 	}
 
 	int maxValueSize() {

@@ -21,9 +21,9 @@ import reactor.util.retry.Retry;
  * subscription is an operation of its own. To cancel one closes its connection; a write
  * may have happened then.
  * <p>
- * A key has 1 to 1024 bytes in UTF-8; others are an {@link IllegalArgumentException}. All
- * other errors are {@link KvorumException}s, or come from the codec. Results come on the
- * threads of the connections, which must not block.
+ * A key has 1 to 1024 bytes in UTF-8; others end in an {@link IllegalArgumentException}.
+ * All other errors are {@link KvorumException}s, or come from the codec. Results come on
+ * the threads of the connections, which must not block.
  *
  * @param <T> the type of values
  */
@@ -59,7 +59,8 @@ public final class Entities<T> {
 	 * @return the value; empty if there is none
 	 */
 	public Mono<Entity<T>> get(String key, ReadOptions options) {
-		return this.connections.observed("get", this.connections.calls().read(Requests.get(key, options), options))
+		return this.connections
+			.observed("get", Mono.defer(() -> this.connections.calls().read(Requests.get(key, options), options)))
 			.mapNotNull(answer -> (answer.status() != 404) ? entity(key, answer) : null);
 	}
 
@@ -86,7 +87,8 @@ public final class Entities<T> {
 	 * @return that; empty if there is no value
 	 */
 	public Mono<EntityInfo> info(String key, ReadOptions options) {
-		return this.connections.observed("info", this.connections.calls().read(Requests.head(key, options), options))
+		return this.connections
+			.observed("info", Mono.defer(() -> this.connections.calls().read(Requests.head(key, options), options)))
 			.mapNotNull(answer -> (answer.status() != 404) ? info(key, answer) : null);
 	}
 
@@ -114,10 +116,12 @@ public final class Entities<T> {
 	 * @return the version of the value
 	 */
 	public Mono<Version> put(String key, T value, WriteOptions options) {
-		return this.connections
-			.observed("put", Mono.defer(() -> this.connections.calls()
-				.write(Requests.put(key, this.codec.encode(value), this.codec.contentType(), options), options)))
-			.mapNotNull(Answer::version);
+		Objects.requireNonNull(value, "a value is not null: delete the key");
+		return this.connections.observed("put", Mono.defer(() -> {
+			WriteOptions named = options.named();
+			return this.connections.calls()
+				.write(Requests.put(key, this.codec.encode(value), this.codec.contentType(), named), named);
+		})).mapNotNull(Answer::version);
 	}
 
 	/**
@@ -136,9 +140,10 @@ public final class Entities<T> {
 	 * @return completes when it is removed
 	 */
 	public Mono<Void> delete(String key, WriteOptions options) {
-		return this.connections
-			.observed("delete", this.connections.calls().write(Requests.delete(key, options), options))
-			.then();
+		return this.connections.observed("delete", Mono.defer(() -> {
+			WriteOptions named = options.named();
+			return this.connections.calls().write(Requests.delete(key, named), named);
+		})).then();
 	}
 
 	/**
@@ -147,8 +152,10 @@ public final class Entities<T> {
 	 * idempotency key, so that none is lost or happens twice.
 	 * @param key the key
 	 * @param change from the value, null if there is none, to the value to be written,
-	 * null to remove it. May be called several times, on a thread that must not block
-	 * @return what was written; empty if there is no value now
+	 * null to remove it. May be called several times, on a thread that must not block. A
+	 * value that would expire stays from then on
+	 * @return what was written, of which it is not told when it expires; empty if there
+	 * is no value now
 	 */
 	public Mono<Entity<T>> update(String key, UnaryOperator<@Nullable T> change) {
 		return update(key, change, WriteOptions.DEFAULTS);
@@ -162,7 +169,7 @@ public final class Entities<T> {
 	 * @return what was written; empty if there is no value now
 	 */
 	public Mono<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
-		if (options.condition() != null || options.idempotencyKey() != null) {
+		if (options.condition() != null || options.isNamed()) {
 			throw new IllegalArgumentException("an update has its own conditions and names");
 		}
 		return Mono.defer(() -> {
@@ -234,10 +241,15 @@ public final class Entities<T> {
 	private Flux<Map<String, @Nullable Object>> lines(String operation, Range range, boolean withValues) {
 		return this.connections.observedStream(operation, Flux.defer(() -> {
 			RangeRead read = new RangeRead(this.connections.transport(), range, withValues,
-					this.connections.maxValueSize() / 3 * 4 + LINE_BYTES, this.connections.calls().deadline());
+					lineBytes(this.connections.maxValueSize()), this.connections.rangeSilence());
 			Function<Node, Flux<Map<String, @Nullable Object>>> part = read::from;
 			return this.connections.calls().stream(part, read);
 		}));
+	}
+
+	/** The most bytes of a line, with a value in Base64. */
+	private static int lineBytes(int maxValueSize) {
+		return (int) Math.min(maxValueSize / 3L * 4 + LINE_BYTES, Integer.MAX_VALUE - 8);
 	}
 
 	private static String text(Map<String, @Nullable Object> line, String name) {

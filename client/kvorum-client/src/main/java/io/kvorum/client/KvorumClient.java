@@ -37,9 +37,12 @@ public final class KvorumClient implements AutoCloseable {
 
 	private final ConnectionProvider pool;
 
-	private KvorumClient(Connections connections, ConnectionProvider pool) {
+	private final List<URI> urls;
+
+	private KvorumClient(Connections connections, ConnectionProvider pool, List<URI> urls) {
 		this.connections = connections;
 		this.pool = pool;
+		this.urls = urls;
 	}
 
 	/**
@@ -78,9 +81,18 @@ public final class KvorumClient implements AutoCloseable {
 		return new Entities<>(this.connections, codec);
 	}
 
-	/** Closes its connections. Operations under way fail. */
+	/**
+	 * The nodes that it asks.
+	 * @return their URLs
+	 */
+	public List<URI> urls() {
+		return this.urls;
+	}
+
+	/** Closes its connections. Operations under way fail, and those that begin later. */
 	@Override
 	public void close() {
+		this.connections.transport().close();
 		this.pool.dispose();
 	}
 
@@ -94,6 +106,9 @@ public final class KvorumClient implements AutoCloseable {
 
 		private static final int KIB = 1024;
 
+		/** Longer than the nodes' {@code kvorum.range.page-timeout}, which is 5 s. */
+		private static final Duration RANGE_SILENCE = Duration.ofSeconds(6);
+
 		private final List<URI> urls;
 
 		private Supplier<@Nullable String> apiKey = () -> null;
@@ -103,6 +118,8 @@ public final class KvorumClient implements AutoCloseable {
 		private Duration attemptTimeout = Duration.ofSeconds(3);
 
 		private Duration connectTimeout = Duration.ofSeconds(1);
+
+		private Duration rangeSilence = RANGE_SILENCE;
 
 		private int maxAttempts = 10;
 
@@ -126,10 +143,12 @@ public final class KvorumClient implements AutoCloseable {
 
 		private static URI checked(URI url) {
 			String path = url.getPath();
-			if (url.getHost() == null || url.getQuery() != null || !List.of("http", "https").contains(url.getScheme())
+			if (url.getHost() == null || url.getUserInfo() != null || url.getQuery() != null
+					|| !List.of("http", "https").contains(url.getScheme())
 					|| (path != null && !path.isEmpty() && !path.equals("/"))) {
 				throw new IllegalArgumentException(
-						"the URL of a node is http://host:port or https://host:port, not " + url);
+						"the URL of a node is http://host:port or https://host:port, not %s://%s:%d%s"
+							.formatted(url.getScheme(), url.getHost(), url.getPort(), (path != null) ? path : ""));
 			}
 			return URI.create(url.getScheme() + "://" + url.getAuthority());
 		}
@@ -145,7 +164,7 @@ public final class KvorumClient implements AutoCloseable {
 
 		/**
 		 * The API key, asked for before each request: for keys that change.
-		 * @param key must not block; null for none
+		 * @param key must not block; null for none; what it throws ends the operation
 		 * @return this
 		 */
 		public Builder apiKey(Supplier<@Nullable String> key) {
@@ -155,12 +174,12 @@ public final class KvorumClient implements AutoCloseable {
 
 		/**
 		 * The longest time of an operation with all its repeats: 10 s. Of a range it is
-		 * the longest time in which nothing comes.
+		 * the longest time from a failure to the next value.
 		 * @param deadline the time
 		 * @return this
 		 */
 		public Builder deadline(Duration deadline) {
-			this.deadline = positive("deadline", deadline);
+			this.deadline = Limits.positive("deadline", deadline);
 			return this;
 		}
 
@@ -172,7 +191,7 @@ public final class KvorumClient implements AutoCloseable {
 		 * @return this
 		 */
 		public Builder attemptTimeout(Duration timeout) {
-			this.attemptTimeout = positive("attemptTimeout", timeout);
+			this.attemptTimeout = Limits.positive("attemptTimeout", timeout);
 			return this;
 		}
 
@@ -182,7 +201,13 @@ public final class KvorumClient implements AutoCloseable {
 		 * @return this
 		 */
 		public Builder connectTimeout(Duration timeout) {
-			this.connectTimeout = positive("connectTimeout", timeout);
+			this.connectTimeout = Limits.positive("connectTimeout", timeout);
+			return this;
+		}
+
+		/** The longest time in which nothing comes of a range. */
+		Builder rangeSilence(Duration silence) {
+			this.rangeSilence = silence;
 			return this;
 		}
 
@@ -192,7 +217,7 @@ public final class KvorumClient implements AutoCloseable {
 		 * @return this
 		 */
 		public Builder maxAttempts(int attempts) {
-			this.maxAttempts = positive("maxAttempts", attempts);
+			this.maxAttempts = Limits.positive("maxAttempts", attempts);
 			return this;
 		}
 
@@ -202,7 +227,7 @@ public final class KvorumClient implements AutoCloseable {
 		 * @return this
 		 */
 		public Builder maxValueSize(int bytes) {
-			this.maxValueSize = positive("maxValueSize", bytes);
+			this.maxValueSize = Limits.positive("maxValueSize", bytes);
 			return this;
 		}
 
@@ -213,7 +238,7 @@ public final class KvorumClient implements AutoCloseable {
 		 * @return this
 		 */
 		public Builder maxConnections(int connections) {
-			this.maxConnections = positive("maxConnections", connections);
+			this.maxConnections = Limits.positive("maxConnections", connections);
 			return this;
 		}
 
@@ -229,39 +254,27 @@ public final class KvorumClient implements AutoCloseable {
 		}
 
 		/**
-		 * Changes the client of reactor-netty, for TLS or a proxy for instance. Whatever
-		 * it says, requests are not repeated below this client, which would not know.
+		 * Changes the client of reactor-netty, for TLS or a proxy for instance, after
+		 * earlier changes. Whatever it says, requests are not repeated below this client,
+		 * which would not know.
 		 * @param change the change
 		 * @return this
 		 */
 		public Builder httpClient(UnaryOperator<HttpClient> change) {
-			this.httpClient = change;
+			UnaryOperator<HttpClient> before = this.httpClient;
+			this.httpClient = http -> change.apply(before.apply(http));
 			return this;
 		}
 
 		/**
 		 * Changes the builder of the {@link WebClient} by which requests are sent, for
-		 * filters for instance.
+		 * filters for instance, after earlier changes.
 		 * @param change the change; the connector is replaced afterwards
 		 * @return this
 		 */
 		public Builder webClient(Consumer<WebClient.Builder> change) {
-			this.webClient = change;
+			this.webClient = this.webClient.andThen(change);
 			return this;
-		}
-
-		private static Duration positive(String name, Duration duration) {
-			if (duration.isNegative() || duration.isZero()) {
-				throw new IllegalArgumentException(name + " is more than 0, not " + duration);
-			}
-			return duration;
-		}
-
-		private static int positive(String name, int number) {
-			if (number < 1) {
-				throw new IllegalArgumentException(name + " is at least 1, not " + number);
-			}
-			return number;
 		}
 
 		/**
@@ -272,24 +285,25 @@ public final class KvorumClient implements AutoCloseable {
 			ConnectionProvider pool = ConnectionProvider.builder("kvorum-client")
 				.maxConnections(this.maxConnections)
 				.pendingAcquireMaxCount(4 * this.maxConnections)
-				.pendingAcquireTimeout(this.attemptTimeout)
+				// Before the request itself times out, which says less.
+				.pendingAcquireTimeout(this.attemptTimeout.multipliedBy(3).dividedBy(4))
 				.maxIdleTime(MAX_IDLE)
 				.lifo()
 				.build();
 			HttpClient http = this.httpClient
 				.apply(HttpClient.create(pool)
 					.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(this.connectTimeout.toMillis())))
-				.disableRetry(true);
-			WebClient.Builder builder = WebClient.builder()
-				.observationRegistry(this.observations)
-				.codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(this.maxValueSize));
+				.disableRetry(true)
+				.doOnRequest((request, connection) -> Sending.begins(request.currentContextView()));
+			WebClient.Builder builder = WebClient.builder().observationRegistry(this.observations);
 			this.webClient.accept(builder);
 			Transport transport = new Transport(builder.clientConnector(new ReactorClientHttpConnector(http)).build(),
-					this.apiKey);
+					this.apiKey, this.maxValueSize);
 			Nodes nodes = new Nodes(this.urls, System::nanoTime, bound -> ThreadLocalRandom.current().nextInt(bound));
-			Calls calls = new Calls(transport, nodes,
-					new Calls.Limits(this.deadline, this.attemptTimeout, this.maxAttempts));
-			return new KvorumClient(new Connections(calls, transport, this.observations, this.maxValueSize), pool);
+			Calls calls = new Calls(transport, nodes, new Limits(this.deadline, this.attemptTimeout, this.maxAttempts));
+			return new KvorumClient(
+					new Connections(calls, transport, this.observations, this.maxValueSize, this.rangeSilence), pool,
+					this.urls);
 		}
 
 	}

@@ -18,7 +18,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 	private final boolean retryable;
 
-	private final transient @Nullable URI node;
+	private final URI node;
 
 	private KvorumException(Problem problem, URI node) {
 		super("%s: %s (%d %s, %s)".formatted(node, problem.detail(), problem.status(), problem.name(),
@@ -29,7 +29,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 		this.node = node;
 	}
 
-	private KvorumException(String message, Outcome outcome, @Nullable URI node, @Nullable Throwable cause) {
+	private KvorumException(String message, Outcome outcome, URI node, @Nullable Throwable cause) {
 		super(message, cause);
 		this.problem = null;
 		this.outcome = outcome;
@@ -64,9 +64,9 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 	/**
 	 * The node that was asked last.
-	 * @return null if none was
+	 * @return its URL
 	 */
-	public @Nullable URI node() {
+	public URI node() {
 		return this.node;
 	}
 
@@ -85,7 +85,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new InvalidRequest(told().unknown(), asked());
+			return new InvalidRequest(told().unknown(), node());
 		}
 
 	}
@@ -99,7 +99,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new AccessDenied(told().unknown(), asked());
+			return new AccessDenied(told().unknown(), node());
 		}
 
 	}
@@ -121,7 +121,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new ConditionNotMet(told().unknown(), asked());
+			return new ConditionNotMet(told().unknown(), node());
 		}
 
 	}
@@ -135,7 +135,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new ValueTooLarge(told().unknown(), asked());
+			return new ValueTooLarge(told().unknown(), node());
 		}
 
 	}
@@ -149,7 +149,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new IdempotencyKeyReused(told().unknown(), asked());
+			return new IdempotencyKeyReused(told().unknown(), node());
 		}
 
 	}
@@ -163,7 +163,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new RequestUnderWay(told().unknown(), asked());
+			return new RequestUnderWay(told().unknown(), node());
 		}
 
 	}
@@ -188,7 +188,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new Overloaded(told().unknown(), asked(), this.retryAfter);
+			return new Overloaded(told().unknown(), node(), this.retryAfter);
 		}
 
 	}
@@ -202,7 +202,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new Contention(told().unknown(), asked());
+			return new Contention(told().unknown(), node());
 		}
 
 	}
@@ -216,7 +216,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new NotEnoughReplicas(told().unknown(), asked());
+			return new NotEnoughReplicas(told().unknown(), node());
 		}
 
 	}
@@ -230,7 +230,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new NoSpace(told().unknown(), asked());
+			return new NoSpace(told().unknown(), node());
 		}
 
 	}
@@ -246,7 +246,7 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 		@Override
 		KvorumException unknown() {
-			return new UnexpectedAnswer(told().unknown(), asked());
+			return new UnexpectedAnswer(told().unknown(), node());
 		}
 
 	}
@@ -256,29 +256,29 @@ public abstract sealed class KvorumException extends RuntimeException {
 	 */
 	public static final class NoAnswer extends KvorumException {
 
-		NoAnswer(String message, Outcome outcome, @Nullable URI node, @Nullable Throwable cause) {
+		/** Whether the node is to blame, and not this client. */
+		private final boolean isOfNode;
+
+		NoAnswer(String message, Outcome outcome, URI node, @Nullable Throwable cause, boolean isOfNode) {
 			super(message, outcome, node, cause);
+			this.isOfNode = isOfNode;
+		}
+
+		boolean isOfNode() {
+			return this.isOfNode;
 		}
 
 		@Override
 		KvorumException unknown() {
-			return (outcome() == Outcome.UNKNOWN) ? this : new NoAnswer(
-					getMessage() + "; an earlier request may have happened", Outcome.UNKNOWN, node(), getCause());
-		}
-
-		@Override
-		public String getMessage() {
-			return Objects.requireNonNull(super.getMessage());
+			return (outcome() == Outcome.UNKNOWN) ? this
+					: new NoAnswer(getMessage() + "; an earlier request may have happened", Outcome.UNKNOWN, node(),
+							getCause(), this.isOfNode);
 		}
 
 	}
 
 	Problem told() {
 		return Objects.requireNonNull(this.problem);
-	}
-
-	URI asked() {
-		return Objects.requireNonNull(this.node);
 	}
 
 }

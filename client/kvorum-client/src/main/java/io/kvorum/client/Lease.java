@@ -30,6 +30,11 @@ public final class Lease {
 		return this.name;
 	}
 
+	/** The same, with a newer token, and no longer than this one. */
+	Lease with(Version token) {
+		return new Lease(this.name, this.owner, token, this.endNanos);
+	}
+
 	String owner() {
 		return this.owner;
 	}

@@ -54,11 +54,26 @@ public final class Leases {
 	 * @param lease the lease as it was taken or renewed last
 	 * @param ttl how long from now on
 	 * @return the lease to go on with, whose token is greater; empty if it has ended, and
-	 * another one may have it
+	 * another one may have it. After an error of unknown outcome try again, with the same
+	 * lease
 	 */
 	public Mono<Lease> renew(Lease lease, Duration ttl) {
-		return write(lease.name(), lease.owner(), WriteOptions.DEFAULTS.ifVersion(lease.token()), ttl)
-			.onErrorResume(ConditionNotMet.class, ended -> Mono.empty());
+		return Mono.defer(() -> {
+			WriteOptions inTime = WriteOptions.DEFAULTS.ifVersion(lease.token()).deadline(atLeast(lease.remaining()));
+			return write(lease.name(), lease.owner(), inTime, ttl);
+		}).onErrorResume(ConditionNotMet.class, changed -> still(lease));
+	}
+
+	/** Not more than is left, but time for a request. */
+	private static Duration atLeast(Duration remaining) {
+		return (remaining.compareTo(MARGIN) > 0) ? remaining : MARGIN;
+	}
+
+	/** The lease, if an earlier renewal of it that was not answered has happened. */
+	private Mono<Lease> still(Lease lease) {
+		return this.owners.get(this.prefix + lease.name())
+			.filter(found -> found.value().equals(lease.owner()))
+			.map(found -> lease.with(found.version()));
 	}
 
 	private Mono<Lease> write(String name, String owner, WriteOptions condition, Duration ttl) {

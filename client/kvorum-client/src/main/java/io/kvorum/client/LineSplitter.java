@@ -4,6 +4,8 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /** Cuts what comes in pieces into lines. */
 final class LineSplitter {
 
@@ -14,35 +16,35 @@ final class LineSplitter {
 
 	/**
 	 * A splitter.
-	 * @param maxBytes of a line; a longer one is an error
+	 * @param maxBytes of a line
 	 */
 	LineSplitter(int maxBytes) {
 		this.maxBytes = maxBytes;
 	}
 
-	/** The lines that end in a piece, without their ends. */
-	List<byte[]> add(byte[] piece) {
+	/** The lines that end in a piece, without their ends; null if one is too long. */
+	@Nullable List<byte[]> add(byte[] piece) {
 		List<byte[]> lines = new ArrayList<>();
 		int start = 0;
 		for (int i = 0; i < piece.length; i++) {
 			if (piece[i] == '\n') {
-				append(piece, start, i);
+				if (!append(piece, start, i)) {
+					return null;
+				}
 				lines.add(this.begun.toByteArray());
 				this.begun.reset();
 				start = i + 1;
 			}
 		}
-		append(piece, start, piece.length);
-		return lines;
+		return append(piece, start, piece.length) ? lines : null;
 	}
 
-	private void append(byte[] piece, int from, int to) {
+	private boolean append(byte[] piece, int from, int to) {
 		if (this.begun.size() + to - from > this.maxBytes) {
-			throw new IllegalStateException(
-					"an entry of a range is longer than %d bytes: make maxValueSize of this client greater"
-						.formatted(this.maxBytes));
+			return false;
 		}
 		this.begun.write(piece, from, to - from);
+		return true;
 	}
 
 }

@@ -18,14 +18,19 @@ final class Node {
 
 	private final AtomicInteger inFlight = new AtomicInteger();
 
-	/** Failures since the last answer. */
-	private final AtomicInteger failures = new AtomicInteger();
+	/** Times without an answer since the last one. */
+	private int failures;
 
+	/** Until when it is asked last, as it did not answer. */
 	private volatile long restsUntilNanos;
+
+	/** Until when it has asked to be left alone. */
+	private volatile long refusesUntilNanos;
 
 	Node(URI url, long nowNanos) {
 		this.url = url;
 		this.restsUntilNanos = nowNanos;
+		this.refusesUntilNanos = nowNanos;
 	}
 
 	URI url() {
@@ -46,26 +51,58 @@ final class Node {
 	}
 
 	/** It has answered. */
-	void answered() {
-		this.failures.setPlain(0);
+	void answered(long nowNanos) {
+		// Read first: most of the time nothing is written.
+		if (this.restsUntilNanos - nowNanos > 0) {
+			recover(nowNanos);
+		}
+	}
+
+	private synchronized void recover(long nowNanos) {
+		this.failures = 0;
+		this.restsUntilNanos = nowNanos;
 	}
 
 	/**
 	 * It has not: it is asked last for a while, the longer the more often that was so.
+	 * All requests that fail together count once.
 	 */
-	void failed(long nowNanos) {
-		int doublings = Math.min(this.failures.getAndIncrement(), MAX_DOUBLINGS);
-		rest(Math.min(FIRST_REST_NANOS << doublings, LONGEST_REST_NANOS), nowNanos);
+	synchronized void failed(long nowNanos) {
+		if (this.restsUntilNanos - nowNanos > 0) {
+			return;
+		}
+		long sinceNanos = nowNanos - this.restsUntilNanos;
+		// It has been all right for long.
+		if (sinceNanos > LONGEST_REST_NANOS) {
+			this.failures = 0;
+		}
+		this.restsUntilNanos = nowNanos
+				+ Math.min(FIRST_REST_NANOS << Math.min(this.failures++, MAX_DOUBLINGS), LONGEST_REST_NANOS);
+	}
+
+	/** It was slower than another one: it is asked last for a moment. */
+	synchronized void slow(long nowNanos) {
+		if (this.restsUntilNanos - nowNanos < FIRST_REST_NANOS) {
+			this.restsUntilNanos = nowNanos + FIRST_REST_NANOS;
+		}
 	}
 
 	/** It has asked to be left alone for a while. */
-	void rest(long nanos, long nowNanos) {
-		this.restsUntilNanos = nowNanos + Math.min(nanos, LONGEST_REST_NANOS);
+	synchronized void refuses(Duration time, long nowNanos) {
+		long nanos = (time.compareTo(Duration.ofNanos(LONGEST_REST_NANOS)) < 0) ? time.toNanos() : LONGEST_REST_NANOS;
+		if (nowNanos + nanos - this.refusesUntilNanos > 0) {
+			this.refusesUntilNanos = nowNanos + nanos;
+		}
+	}
+
+	/** The time for which it has asked to be left alone; 0 or less if it has not. */
+	long refusesNanos(long nowNanos) {
+		return this.refusesUntilNanos - nowNanos;
 	}
 
 	/** The time until it may be asked as any other; 0 or less if that is now. */
 	long restNanos(long nowNanos) {
-		return this.restsUntilNanos - nowNanos;
+		return Math.max(this.restsUntilNanos - nowNanos, refusesNanos(nowNanos));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.net.URI;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -42,30 +43,31 @@ final class Nodes {
 	Node choose(Collection<Node> tried) {
 		long now = this.nanoTime.getAsLong();
 		Predicate<Node> isAwake = node -> node.restNanos(now) <= 0;
-		List<Node> fresh = only(isAwake.and(node -> !tried.contains(node)));
-		if (!fresh.isEmpty()) {
-			return fewestInFlight(fresh);
-		}
-		List<Node> awake = only(isAwake);
-		return !awake.isEmpty() ? fewestInFlight(awake) : this.nodes.stream()
-			.min(Comparator.<Node, Boolean>comparing(tried::contains).thenComparingLong(node -> node.restNanos(now)))
+		Predicate<Node> isUntried = node -> !tried.contains(node);
+		return fewestInFlight(only(isAwake.and(isUntried))).or(() -> soonestAwake(only(isUntried), now))
+			.or(() -> fewestInFlight(only(isAwake)))
+			.or(() -> soonestAwake(this.nodes, now))
 			.orElseThrow();
+	}
+
+	private static Optional<Node> soonestAwake(List<Node> candidates, long now) {
+		return candidates.stream().min(Comparator.comparingLong(node -> node.restNanos(now)));
 	}
 
 	private List<Node> only(Predicate<Node> condition) {
 		return this.nodes.stream().filter(condition).toList();
 	}
 
-	private Node fewestInFlight(List<Node> candidates) {
+	private Optional<Node> fewestInFlight(List<Node> candidates) {
 		int size = candidates.size();
-		if (size == 1) {
-			return candidates.get(0);
+		if (size < 2) {
+			return candidates.stream().findFirst();
 		}
 		int first = this.random.applyAsInt(size);
 		int other = this.random.applyAsInt(size - 1);
 		Node one = candidates.get(first);
 		Node two = candidates.get((other < first) ? other : other + 1);
-		return (two.inFlight() < one.inFlight()) ? two : one;
+		return Optional.of((two.inFlight() < one.inFlight()) ? two : one);
 	}
 
 }

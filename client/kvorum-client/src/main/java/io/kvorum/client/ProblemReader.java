@@ -33,10 +33,9 @@ final class ProblemReader {
 
 	/**
 	 * The exception for an answer.
-	 * @param isRead whether the request changes nothing in any case
 	 */
-	static KvorumException read(URI node, Answer answer, boolean isRead) {
-		Problem problem = problem(answer.status(), answer.body(), isRead);
+	static KvorumException read(URI node, Answer answer, Request request) {
+		Problem problem = problem(answer.status(), answer.body(), request.isRead());
 		return switch (problem.name()) {
 			case "unauthorized", "forbidden" -> new AccessDenied(problem, node);
 			case "precondition-failed" -> new ConditionNotMet(problem, node);
@@ -63,17 +62,35 @@ final class ProblemReader {
 	}
 
 	private static Problem problem(int status, byte[] body, boolean isRead) {
+		if (isRead && body.length == 0) {
+			return new Problem(nameOf(status), status, "an answer without a body", Outcome.NOT_APPLIED,
+					status == 429 || status >= 500, null, 0, 0, List.of());
+		}
 		Map<String, @Nullable Object> json = json(body);
 		if (!(json.get("type") instanceof String type) || !type.startsWith(TYPE)) {
 			// A proxy may have sent the request to a node, or not.
 			return new Problem("none", status, quoted(status, body), isRead ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
 					status == 429 || status >= 500, null, 0, 0, List.of());
 		}
-		boolean isUnknown = !isRead && ("unknown".equals(json.get("outcome")) || status == 500);
+		// A later release may have outcomes that this client does not know.
+		boolean isUnknown = !isRead && status >= 500 && !"not-applied".equals(json.get("outcome"));
 		return new Problem(type.substring(TYPE.length()), status, text(json.get("detail")),
 				isUnknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
 				Boolean.TRUE.equals(json.get("retryable")) || mayBeRepeated(status), current(json.get("current")),
 				number(json.get("required")), number(json.get("acknowledged")), replicas(json.get("replicas")));
+	}
+
+	/** What an answer without a body, to a HEAD, most likely says. */
+	private static String nameOf(int status) {
+		return switch (status) {
+			case 400 -> "bad-request";
+			case 401 -> "unauthorized";
+			case 403 -> "forbidden";
+			case 429 -> "too-many-requests";
+			case 503 -> "not-accepted";
+			case 504 -> "not-enough-replicas";
+			default -> "none";
+		};
 	}
 
 	/** Those of problems that are found before an operation begins, and do not say. */
@@ -96,7 +113,7 @@ final class ProblemReader {
 	}
 
 	private static @Nullable Version current(@Nullable Object etag) {
-		return (etag instanceof String text) ? Version.ofEtag(text) : null;
+		return (etag instanceof String text) ? Version.orNull(text) : null;
 	}
 
 	private static String text(@Nullable Object value) {

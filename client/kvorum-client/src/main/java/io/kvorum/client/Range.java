@@ -43,7 +43,7 @@ public final class Range {
 	 * @return the range
 	 */
 	public static Range prefix(String prefix) {
-		return new Range(prefix, null, null, null, Long.MAX_VALUE);
+		return new Range(prefix.isEmpty() ? null : prefix, null, null, null, Long.MAX_VALUE);
 	}
 
 	/**
@@ -61,6 +61,7 @@ public final class Range {
 	 * @return the keys of this range that are not less
 	 */
 	public Range startingAt(String start) {
+		checkNotEmpty(start);
 		return new Range(this.prefix, start, this.end, this.separator, this.limit);
 	}
 
@@ -70,6 +71,7 @@ public final class Range {
 	 * @return the keys of this range that are less
 	 */
 	public Range before(String end) {
+		checkNotEmpty(end);
 		return new Range(this.prefix, this.start, end, this.separator, this.limit);
 	}
 
@@ -80,6 +82,7 @@ public final class Range {
 	 * @return this range, with folders
 	 */
 	public Range folders(String separator) {
+		checkNotEmpty(separator);
 		return new Range(this.prefix, this.start, this.end, separator, this.limit);
 	}
 
@@ -93,6 +96,12 @@ public final class Range {
 			throw new IllegalArgumentException("a limit is at least 1, not " + keys);
 		}
 		return new Range(this.prefix, this.start, this.end, this.separator, keys);
+	}
+
+	private static void checkNotEmpty(String key) {
+		if (key.isEmpty()) {
+			throw new IllegalArgumentException("a key is not empty");
+		}
 	}
 
 	@Nullable String prefix() {

@@ -1,13 +1,16 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
 import io.kvorum.client.KvorumException.NoAnswer;
+import io.kvorum.client.KvorumException.UnexpectedAnswer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import tools.jackson.core.JacksonException;
 
 /**
  * One reading of a range: its lines, each once. It goes on at another node when the
@@ -56,12 +59,30 @@ final class RangeRead implements Calls.StreamProgress {
 		LineSplitter splitter = new LineSplitter(this.maxLine);
 		return this.transport
 			.stream(node, Requests.range(this.range, this.last, limit(), this.withValues), this.silence)
-			.concatMapIterable(splitter::add, 1)
-			.map(Json::object)
+			.concatMapIterable(piece -> split(splitter, piece, node), 1)
+			.map(line -> parsed(line, node))
 			.filter(this::isNew)
-			.concatWith(Mono.defer(() -> this.hasEnded ? Mono.empty()
+			.concatWith(Mono.defer(() -> (this.hasEnded || this.passed == this.range.limit()) ? Mono.empty()
 					: Mono.error(new NoAnswer("%s has ended a range too early".formatted(node), Outcome.NOT_APPLIED,
-							node.url(), null))));
+							node.url(), null, true))));
+	}
+
+	private List<byte[]> split(LineSplitter splitter, byte[] piece, Node node) {
+		List<byte[]> lines = splitter.add(piece);
+		if (lines == null) {
+			throw this.transport.tooLarge(node.url(), "an entry of the range");
+		}
+		return lines;
+	}
+
+	private static Map<String, @Nullable Object> parsed(byte[] line, Node node) {
+		try {
+			return Json.object(line);
+		}
+		catch (JacksonException ex) {
+			throw new UnexpectedAnswer(new Problem("none", 200, "a line of a range is no JSON: " + ex.getMessage(),
+					Outcome.NOT_APPLIED, false, null, 0, 0, List.of()), node.url());
+		}
 	}
 
 	/** One more than are left, as the last line comes again unless it was removed. */

@@ -42,7 +42,7 @@ public final class ReadOptions {
 	 * @return these options, with hedging
 	 */
 	public ReadOptions hedgeAfter(Duration after) {
-		return new ReadOptions(this.level, after, this.deadline);
+		return new ReadOptions(this.level, Limits.positive("hedgeAfter", after), this.deadline);
 	}
 
 	/**
@@ -51,7 +51,7 @@ public final class ReadOptions {
 	 * @return these options, with that limit
 	 */
 	public ReadOptions deadline(Duration deadline) {
-		return new ReadOptions(this.level, this.hedgeAfter, deadline);
+		return new ReadOptions(this.level, this.hedgeAfter, Limits.positive("deadline", deadline));
 	}
 
 	@Nullable Level level() {

@@ -80,7 +80,8 @@ final class Requests {
 	}
 
 	private static void append(StringBuilder target, String name, @Nullable String value) {
-		if (value != null && !value.isEmpty()) {
+		if (value != null) {
+			bytes(value);
 			target.append('&').append(name).append('=').append(URLEncoder.encode(value, StandardCharsets.UTF_8));
 		}
 	}
@@ -98,13 +99,17 @@ final class Requests {
 		return URLEncoder.encode(key, StandardCharsets.UTF_8);
 	}
 
+	/**
+	 * The length in UTF-8.
+	 * @throws IllegalArgumentException if the text has half of a surrogate pair
+	 */
 	private static int bytes(String key) {
 		try {
 			ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(key));
 			return bytes.remaining();
 		}
 		catch (CharacterCodingException ex) {
-			throw new IllegalArgumentException("a key is text that can be written in UTF-8", ex);
+			throw new IllegalArgumentException("a key, or a part of one, is text that can be written in UTF-8", ex);
 		}
 	}
 

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Keeps repeats from making an overload worse: each takes a token, and ten operations
- * that succeed bring one back (gRPC proposal A6, "Retry throttling"). A client whose
+ * that are answered bring one back (gRPC proposal A6, "Retry throttling"). A client whose
  * requests mostly fail stops repeating them.
  */
 final class RetryBudget {
@@ -15,8 +15,8 @@ final class RetryBudget {
 
 	private final AtomicInteger tenths = new AtomicInteger(MAX);
 
-	/** An operation has succeeded. */
-	void succeeded() {
+	/** An operation has come to its end by an answer. */
+	void answered() {
 		// Read first: most of the time it is full, and nothing is written.
 		if (this.tenths.get() < MAX) {
 			this.tenths.accumulateAndGet(1, (have, more) -> Math.min(have + more, MAX));

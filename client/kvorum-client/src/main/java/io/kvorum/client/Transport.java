@@ -1,14 +1,11 @@
 package io.kvorum.client;
 
-import java.io.IOException;
-import java.net.ConnectException;
-import java.net.NoRouteToHostException;
 import java.net.URI;
-import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
@@ -18,15 +15,16 @@ import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
+import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
-import org.springframework.web.reactive.function.client.WebClient.RequestHeadersSpec;
 import org.springframework.web.reactive.function.client.WebClient.RequestBodySpec;
+import org.springframework.web.reactive.function.client.WebClient.RequestHeadersSpec;
+import org.springframework.web.reactive.function.client.WebClientRequestException;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 import reactor.netty.channel.AbortedException;
-import reactor.netty.internal.shaded.reactor.pool.PoolAcquirePendingLimitException;
-import reactor.netty.internal.shaded.reactor.pool.PoolAcquireTimeoutException;
 
 /**
  * Sends one request to one node. What goes wrong with the connection becomes a
@@ -36,33 +34,88 @@ final class Transport {
 
 	private static final byte[] NOTHING = {};
 
-	/** Says that a request was not begun, as the connection was closed by then. */
+	/** Of answers that are no values. */
+	private static final int MAX_PROBLEM = 64 * 1024;
+
+	/** A request that is cancelled after this time was not answered in time. */
+	private static final long PATIENCE_NANOS = Duration.ofMillis(500).toNanos();
+
+	/** Says that the connection was closed before anything was written to it. */
 	private static final String BEFORE_SEND = "BEFORE send";
+
+	/**
+	 * Where Reactor looks for what to do with errors that nobody waits for any more: here
+	 * those of an answer that was cancelled, which would be logged.
+	 */
+	private static final String DROPPED = "reactor.onErrorDropped.local";
+
+	/** Of the exceptions that say that no connection could be had. */
+	private static final String POOL = "reactor.netty.internal.shaded.reactor.pool.";
 
 	private final WebClient http;
 
 	private final Supplier<@Nullable String> apiKey;
 
-	Transport(WebClient http, Supplier<@Nullable String> apiKey) {
+	private final int maxValueSize;
+
+	private volatile boolean isClosed;
+
+	Transport(WebClient http, Supplier<@Nullable String> apiKey, int maxValueSize) {
 		this.http = http;
 		this.apiKey = apiKey;
+		this.maxValueSize = maxValueSize;
+	}
+
+	/** Sends nothing any more: reactor-netty would make connections anew. */
+	void close() {
+		this.isClosed = true;
 	}
 
 	/** The answer, whatever its status. */
 	Mono<Answer> exchange(Node node, Request request, Duration timeout) {
 		return Mono.defer(() -> {
+			RequestHeadersSpec<?> spec = spec(node, request);
+			Sending sending = new Sending();
+			long begun = System.nanoTime();
 			node.begin();
-			return spec(node, request).exchangeToMono(response -> answer(node, response))
+			return spec.exchangeToMono(response -> answer(node, request, response))
 				.timeout(timeout)
-				.onErrorMap(error -> failure(error, node.url(), request))
-				.doFinally(signal -> node.end());
+				.onErrorMap(error -> failure(error, node.url(), request, sending))
+				.doFinally(signal -> {
+					node.end();
+					if (signal == SignalType.CANCEL && System.nanoTime() - begun > PATIENCE_NANOS) {
+						node.failed(System.nanoTime());
+					}
+				})
+				.contextWrite(context -> context.put(Sending.class, sending).put(DROPPED, ignoring()));
 		});
 	}
 
-	private static Mono<Answer> answer(Node node, ClientResponse response) {
-		return response.bodyToMono(byte[].class)
+	private static Consumer<Throwable> ignoring() {
+		return Transport::ignore;
+	}
+
+	private static void ignore(Throwable dropped) {
+	}
+
+	/** Reads the body as it is: its type may be any text. */
+	private Mono<Answer> answer(Node node, Request request, ClientResponse response) {
+		int status = response.statusCode().value();
+		boolean isValue = request.isRead() && status == 200;
+		return DataBufferUtils
+			.join(response.body(BodyExtractors.toDataBuffers()), isValue ? this.maxValueSize : MAX_PROBLEM)
+			.map(Transport::take)
+			.onErrorResume(DataBufferLimitException.class,
+					error -> isValue ? Mono.error(tooLarge(node.url(), "the value")) : Mono.just(NOTHING))
 			.defaultIfEmpty(NOTHING)
-			.map(body -> new Answer(node, response.statusCode().value(), response.headers().asHttpHeaders(), body));
+			.map(body -> new Answer(node, status, response.headers().asHttpHeaders(), body));
+	}
+
+	/** What is longer than this client takes. */
+	ValueTooLarge tooLarge(URI node, String what) {
+		return new ValueTooLarge(new Problem("none", 200,
+				"%s is larger than the maxValueSize of this client, %d bytes".formatted(what, this.maxValueSize),
+				Outcome.NOT_APPLIED, false, null, 0, 0, List.of()), node);
 	}
 
 	/**
@@ -72,16 +125,17 @@ final class Transport {
 	 */
 	Flux<byte[]> stream(Node node, Request request, Duration silence) {
 		return Flux.defer(() -> {
-			node.begin();
+			RequestHeadersSpec<?> spec = spec(node, request);
 			SilenceWatch watch = new SilenceWatch(silence, System::nanoTime);
-			return spec(node, request)
+			node.begin();
+			return spec
 				.exchangeToFlux(response -> (response.statusCode().value() == 200)
-						? response.bodyToFlux(DataBuffer.class).map(Transport::take)
-						: answer(node, response)
-							.flatMapMany(answer -> Flux.error(ProblemReader.read(node.url(), answer, true))))
+						? response.body(BodyExtractors.toDataBuffers()).map(Transport::take)
+						: answer(node, request, response)
+							.flatMapMany(answer -> Flux.error(ProblemReader.read(node.url(), answer, request))))
 				.doOnDiscard(DataBuffer.class, DataBufferUtils::release)
 				.transform(watch::over)
-				.onErrorMap(error -> failure(error, node.url(), request))
+				.onErrorMap(error -> failure(error, node.url(), request, new Sending()))
 				.doFinally(signal -> node.end());
 		});
 	}
@@ -94,43 +148,44 @@ final class Transport {
 	}
 
 	private RequestHeadersSpec<?> spec(Node node, Request request) {
+		if (this.isClosed) {
+			throw new IllegalStateException("this client is closed");
+		}
 		RequestBodySpec spec = this.http.method(request.method()).uri(URI.create(node.url() + request.target()));
 		request.headers().forEach(spec::header);
 		String key = this.apiKey.get();
 		if (key != null) {
-			spec.header(HttpHeaders.AUTHORIZATION, "Bearer " + key);
+			spec.header(HttpHeaders.AUTHORIZATION, "Bearer " + key.strip());
 		}
 		Request.Body body = request.body();
 		return (body != null) ? spec.header(HttpHeaders.CONTENT_TYPE, body.contentType()).bodyValue(body.bytes())
 				: spec;
 	}
 
-	private static Throwable failure(Throwable error, URI node, Request request) {
-		if (error instanceof KvorumException) {
+	private static Throwable failure(Throwable failed, URI node, Request request, Sending sending) {
+		if (failed instanceof KvorumException) {
+			return failed;
+		}
+		boolean isNotSent = sending.abandon();
+		// Without the headers of the request, which this has, and with them the API key.
+		Throwable error = (failed instanceof WebClientRequestException && failed.getCause() != null) ? failed.getCause()
+				: failed;
+		if (error instanceof IllegalArgumentException && !(error instanceof UnresolvedAddressException)) {
 			return error;
 		}
-		if (error instanceof DataBufferLimitException) {
-			return new ValueTooLarge(new Problem("none", 200,
-					"the value is larger than the maxValueSize of this client: " + error.getMessage(),
-					Outcome.NOT_APPLIED, false, null, 0, 0, List.of()), node);
-		}
-		boolean isNotSent = causes(error, 0);
+		Outcome outcome = (isNotSent || request.isRead() || isBeforeSend(error)) ? Outcome.NOT_APPLIED
+				: Outcome.UNKNOWN;
+		boolean isOfPool = error.getClass().getName().startsWith(POOL);
+		String why = isOfPool ? "%s was not asked, as all connections of this client are in use: %s"
+				: "%s has not answered: %s";
 		return new NoAnswer(
-				"%s has not answered: %s".formatted(node,
-						(error instanceof TimeoutException) ? "no answer in time" : error.getMessage()),
-				(isNotSent || request.isRead()) ? Outcome.NOT_APPLIED : Outcome.UNKNOWN, node, error);
+				why.formatted(node,
+						(error instanceof TimeoutException && !isOfPool) ? "no answer in time" : error.getMessage()),
+				outcome, node, error, !isOfPool);
 	}
 
-	/** Whether an error is from before the request was sent. */
-	private static boolean causes(@Nullable Throwable error, int depth) {
-		if (error == null || depth > 8) {
-			return false;
-		}
-		return error instanceof ConnectException || error instanceof UnknownHostException
-				|| error instanceof NoRouteToHostException || error instanceof UnresolvedAddressException
-				|| error instanceof PoolAcquirePendingLimitException || error instanceof PoolAcquireTimeoutException
-				|| (error instanceof AbortedException && String.valueOf(error.getMessage()).contains(BEFORE_SEND))
-				|| causes(error.getCause(), depth + 1);
+	private static boolean isBeforeSend(Throwable error) {
+		return error instanceof AbortedException && String.valueOf(error.getMessage()).contains(BEFORE_SEND);
 	}
 
 }

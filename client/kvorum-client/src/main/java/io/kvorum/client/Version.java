@@ -1,5 +1,7 @@
 package io.kvorum.client;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The write that a value is from. Each write has another one.
  * <p>
@@ -12,20 +14,20 @@ public record Version(String text) implements Comparable<Version> {
 
 	/**
 	 * A version that was kept as text.
-	 * @throws IllegalArgumentException if the text is empty or has a quote in it
+	 * @throws IllegalArgumentException if the text is empty, or has other characters than
+	 * visible ones of ASCII, or quotes
 	 */
 	public Version {
-		if (text.isEmpty() || text.indexOf('"') >= 0) {
-			throw new IllegalArgumentException("a version is not empty and has no quotes: " + text);
+		if (text.isEmpty() || !text.chars().allMatch(c -> c > ' ' && c < 0x7F && c != '"')) {
+			throw new IllegalArgumentException("a version is visible ASCII without quotes, not \"%s\"".formatted(text));
 		}
 	}
 
-	/** The version in an ETag with its quotes. */
-	static Version ofEtag(String etag) {
-		if (etag.length() < 3 || etag.charAt(0) != '"' || etag.charAt(etag.length() - 1) != '"') {
-			throw new IllegalArgumentException("no ETag of Kvorum: " + etag);
-		}
-		return new Version(etag.substring(1, etag.length() - 1));
+	/** The version in an ETag with its quotes; null if it is none of Kvorum. */
+	static @Nullable Version orNull(String etag) {
+		int last = etag.length() - 1;
+		return (last > 1 && etag.charAt(0) == '"' && etag.indexOf('"', 1) == last)
+				? new Version(etag.substring(1, last)) : null;
 	}
 
 	/** The ETag of a condition. */

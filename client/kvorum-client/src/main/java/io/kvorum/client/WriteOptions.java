@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 public final class WriteOptions {
 
 	/** Without a condition, a time to live or a name. */
-	public static final WriteOptions DEFAULTS = new WriteOptions(null, null, null, null, false, null);
+	public static final WriteOptions DEFAULTS = new WriteOptions(null, null, null, null, false, false, null);
 
 	private static final int MAX_NAME = 128;
 
@@ -23,16 +23,19 @@ public final class WriteOptions {
 
 	private final @Nullable String idempotencyKey;
 
+	private final boolean isOnce;
+
 	private final boolean repeatsUnknown;
 
 	private final @Nullable Duration deadline;
 
 	private WriteOptions(@Nullable Condition condition, @Nullable Duration ttl, @Nullable Level level,
-			@Nullable String idempotencyKey, boolean repeatsUnknown, @Nullable Duration deadline) {
+			@Nullable String idempotencyKey, boolean isOnce, boolean repeatsUnknown, @Nullable Duration deadline) {
 		this.condition = condition;
 		this.ttl = ttl;
 		this.level = level;
 		this.idempotencyKey = idempotencyKey;
+		this.isOnce = isOnce;
 		this.repeatsUnknown = repeatsUnknown;
 		this.deadline = deadline;
 	}
@@ -63,7 +66,7 @@ public final class WriteOptions {
 	}
 
 	private WriteOptions with(Condition condition) {
-		return new WriteOptions(condition, this.ttl, this.level, this.idempotencyKey, this.repeatsUnknown,
+		return new WriteOptions(condition, this.ttl, this.level, this.idempotencyKey, this.isOnce, this.repeatsUnknown,
 				this.deadline);
 	}
 
@@ -77,7 +80,7 @@ public final class WriteOptions {
 		if (ttl.compareTo(Duration.ofSeconds(1)) < 0 || ttl.compareTo(Duration.ofDays(3650)) > 0) {
 			throw new IllegalArgumentException("a ttl is 1 second to 3650 days, not " + ttl);
 		}
-		return new WriteOptions(this.condition, ttl, this.level, this.idempotencyKey, this.repeatsUnknown,
+		return new WriteOptions(this.condition, ttl, this.level, this.idempotencyKey, this.isOnce, this.repeatsUnknown,
 				this.deadline);
 	}
 
@@ -88,7 +91,7 @@ public final class WriteOptions {
 	 * @return these options, at that level
 	 */
 	public WriteOptions level(int ack, int from) {
-		return new WriteOptions(this.condition, this.ttl, new Level(ack, from), this.idempotencyKey,
+		return new WriteOptions(this.condition, this.ttl, new Level(ack, from), this.idempotencyKey, this.isOnce,
 				this.repeatsUnknown, this.deadline);
 	}
 
@@ -104,15 +107,20 @@ public final class WriteOptions {
 			throw new IllegalArgumentException(
 					"an idempotency key is 1 to 128 visible ASCII characters, not \"%s\"".formatted(key));
 		}
-		return new WriteOptions(this.condition, this.ttl, this.level, key, this.repeatsUnknown, this.deadline);
+		return new WriteOptions(this.condition, this.ttl, this.level, key, false, this.repeatsUnknown, this.deadline);
 	}
 
 	/**
-	 * As {@link #idempotencyKey(String)}, with a random key. To be called for each write.
-	 * @return these options, with a name of the write
+	 * As {@link #idempotencyKey(String)}, with a random key for each write.
+	 * @return these options, with names of the writes
 	 */
 	public WriteOptions once() {
-		return idempotencyKey(UUID.randomUUID().toString());
+		return new WriteOptions(this.condition, this.ttl, this.level, null, true, this.repeatsUnknown, this.deadline);
+	}
+
+	/** These options for one write, with its name. */
+	WriteOptions named() {
+		return this.isOnce ? idempotencyKey(UUID.randomUUID().toString()) : this;
 	}
 
 	/**
@@ -123,7 +131,8 @@ public final class WriteOptions {
 	 * @return these options, to be repeated
 	 */
 	public WriteOptions repeatUnknown() {
-		return new WriteOptions(this.condition, this.ttl, this.level, this.idempotencyKey, true, this.deadline);
+		return new WriteOptions(this.condition, this.ttl, this.level, this.idempotencyKey, this.isOnce, true,
+				this.deadline);
 	}
 
 	/**
@@ -132,12 +141,12 @@ public final class WriteOptions {
 	 * @return these options, with that limit
 	 */
 	public WriteOptions deadline(Duration deadline) {
-		return new WriteOptions(this.condition, this.ttl, this.level, this.idempotencyKey, this.repeatsUnknown,
-				deadline);
+		return new WriteOptions(this.condition, this.ttl, this.level, this.idempotencyKey, this.isOnce,
+				this.repeatsUnknown, Limits.positive("deadline", deadline));
 	}
 
 	WriteOptions withoutTtl() {
-		return new WriteOptions(this.condition, null, this.level, this.idempotencyKey, this.repeatsUnknown,
+		return new WriteOptions(this.condition, null, this.level, this.idempotencyKey, this.isOnce, this.repeatsUnknown,
 				this.deadline);
 	}
 
@@ -155,6 +164,11 @@ public final class WriteOptions {
 
 	@Nullable String idempotencyKey() {
 		return this.idempotencyKey;
+	}
+
+	/** Whether it has a name, or is to have one. */
+	boolean isNamed() {
+		return this.isOnce || this.idempotencyKey != null;
 	}
 
 	boolean repeatsUnknown() {

@@ -11,7 +11,9 @@ import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaders;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -107,6 +109,17 @@ final class FakeNode implements AutoCloseable {
 		});
 	}
 
+	/** Breaks the connection by a reset. */
+	FakeNode thenReset() {
+		return then(reply -> {
+			reply.request().withConnection(connection -> {
+				connection.channel().config().setOption(ChannelOption.SO_LINGER, 0);
+				connection.dispose();
+			});
+			return Mono.never();
+		});
+	}
+
 	FakeNode thenSilence() {
 		return then(reply -> Mono.never());
 	}
@@ -118,6 +131,17 @@ final class FakeNode implements AutoCloseable {
 			.sendString(Flux.fromArray(lines)
 				.map(line -> line + "\n")
 				.concatWith(breaks ? Mono.error(new IllegalStateException("breaks as it was told")) : Mono.empty()))
+			.then());
+	}
+
+	/** Answers with the first lines of a range, and with no more. */
+	FakeNode thenLinesAndSilence(String... lines) {
+		return then(reply -> reply.response()
+			.header("Content-Type", "application/x-ndjson")
+			.send(Flux.fromArray(lines)
+				.map(line -> Unpooled.copiedBuffer(line + "\n", StandardCharsets.UTF_8))
+				.cast(ByteBuf.class)
+				.concatWith(Mono.never()), line -> true)
 			.then());
 	}
 

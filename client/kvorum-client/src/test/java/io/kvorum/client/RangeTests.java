@@ -5,12 +5,15 @@ import java.util.List;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.NotEnoughReplicas;
+import io.kvorum.client.KvorumException.UnexpectedAnswer;
+import io.kvorum.client.KvorumException.ValueTooLarge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import reactor.test.StepVerifier;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @DisplayName("Ranges")
 class RangeTests {
@@ -109,7 +112,7 @@ class RangeTests {
 	@DisplayName("silence ends it, and a subscriber that takes its time does not")
 	void silence() {
 		KvorumClient hasty = KvorumClient.builder(List.of(this.node.url()))
-			.deadline(Duration.ofMillis(200))
+			.rangeSilence(Duration.ofMillis(200))
 			.maxAttempts(1)
 			.build();
 		this.node.thenLines(false, A, B, C, end(3)).thenSilence();
@@ -126,6 +129,48 @@ class RangeTests {
 					error -> assertThat(error).isInstanceOf(NoAnswer.class).hasMessageContaining("no answer in time"))
 			.verify(PATIENCE);
 		hasty.close();
+	}
+
+	@Test
+	@DisplayName("goes on at another node when one is silent, before the first line or behind it")
+	void silentNode() {
+		try (FakeNode silent = new FakeNode();
+				KvorumClient both = KvorumClient.builder(List.of(silent.url(), this.node.url()))
+					.rangeSilence(Duration.ofMillis(100))
+					.build()) {
+			silent.thenLinesAndSilence(A);
+			this.node.thenLines(false, A, B, end(2));
+			for (int i = 0; i < 5; i++) {
+				StepVerifier.create(both.entities(Codec.text()).range(Range.all()).map(Entity::key))
+					.expectNext("a", "b")
+					.expectComplete()
+					.verify(PATIENCE);
+			}
+			assertThat(silent.got()).isNotEmpty();
+		}
+	}
+
+	@Test
+	@DisplayName("what is too long, or no JSON, is an error at once, and no fault of the node")
+	void unreadableLines() {
+		try (KvorumClient small = KvorumClient.builder(List.of(this.node.url())).maxValueSize(3).build()) {
+			Entities<String> entities = small.entities(Codec.text());
+			this.node.thenLines(false, "x".repeat(20_000)).thenLines(false, "no JSON").thenLines(false, A, end(1));
+
+			StepVerifier.create(entities.range(Range.all())).expectError(ValueTooLarge.class).verify(PATIENCE);
+			StepVerifier.create(entities.range(Range.all())).expectError(UnexpectedAnswer.class).verify(PATIENCE);
+			StepVerifier.create(entities.range(Range.all())).expectNextCount(1).expectComplete().verify(PATIENCE);
+			assertThat(uris()).hasSize(3);
+		}
+	}
+
+	@Test
+	@DisplayName("bounds that cannot be sent are refused")
+	void bounds() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Range.all().before(""));
+		StepVerifier.create(this.texts.range(Range.prefix("a\uD83D")))
+			.expectError(IllegalArgumentException.class)
+			.verify(PATIENCE);
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.kvorum.client;
 import java.net.URI;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 import io.kvorum.client.KvorumException.AccessDenied;
@@ -11,12 +12,16 @@ import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.NotEnoughReplicas;
 import io.kvorum.client.KvorumException.Overloaded;
 import io.kvorum.client.KvorumException.UnexpectedAnswer;
+import io.kvorum.client.KvorumException.ValueTooLarge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 @DisplayName("What is repeated, and what is not")
@@ -45,9 +50,13 @@ class RepeatTests {
 	}
 
 	private BlockingEntities<String> texts(KvorumClient.Builder builder) {
+		return client(builder).blocking();
+	}
+
+	private Entities<String> client(KvorumClient.Builder builder) {
 		this.client.close();
 		this.client = builder.build();
-		return this.client.entities(Codec.text()).blocking();
+		return this.client.entities(Codec.text());
 	}
 
 	/** Requests of both nodes. */
@@ -79,7 +88,192 @@ class RepeatTests {
 	}
 
 	@Test
-	@DisplayName("A write without an answer in time may have happened, and its connection is closed")
+	@DisplayName("The same of a connection that is reset, which reactor-netty would repeat by itself")
+	void reset() {
+		this.one.thenStored("v1").thenReset();
+		BlockingEntities<String> texts = texts(this.one.url());
+		texts.put("key", "so that there is a connection");
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(requests()).isEqualTo(2);
+	}
+
+	@Test
+	@DisplayName("An error of a node, or of a proxy, after which a write may have happened")
+	void failed() {
+		this.one.thenProblem(500, "internal-error")
+			.then(reply -> reply.send(503, Map.of("Content-Type", "text/html"), "<h1>Service unavailable</h1>"));
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		for (int i = 1; i <= 2; i++) {
+			assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+				.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+			assertThat(requests()).isEqualTo(i);
+		}
+	}
+
+	@Test
+	@DisplayName("What a HEAD is refused for is known by its status")
+	void head() {
+		this.one.then(reply -> reply.send(401, Map.of(), "")).then(reply -> reply.send(504, Map.of(), ""));
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).maxAttempts(2));
+
+		assertThatExceptionOfType(AccessDenied.class).isThrownBy(() -> texts.info("key"));
+		assertThat(requests()).isEqualTo(1);
+		assertThatExceptionOfType(NotEnoughReplicas.class).isThrownBy(() -> texts.info("key"));
+		assertThat(requests()).isEqualTo(3);
+	}
+
+	@Test
+	@DisplayName("An answer that is longer than this client takes does not tell that nothing was done")
+	void longProblem() {
+		this.one.thenProblem(504, "not-enough-replicas", UNKNOWN, ",\"more\":\"%s\"".formatted("x".repeat(100_000)));
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).maxValueSize(10));
+
+		assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A value that is longer than this client takes says so, once")
+	void longValue() {
+		this.one.thenValue("v1", "hello");
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).maxValueSize(4));
+
+		assertThatExceptionOfType(ValueTooLarge.class).isThrownBy(() -> texts.get("key"))
+			.withMessageContaining("maxValueSize of this client, 4 bytes");
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A content type may be any text")
+	void contentType() {
+		this.one.then(reply -> reply.send(200,
+				Map.of("Kvorum-Consistency", "linearizable", "ETag", "\"v1\"", "Content-Type", "garbage"), "hello"));
+
+		assertThat(texts(this.one.url()).get("key")).map(Entity::contentType).hasValue("garbage");
+	}
+
+	@Test
+	@DisplayName("An ETag that is none of Kvorum is no success that can be told")
+	void weakEtag() {
+		this.one.then(reply -> reply.send(201, Map.of("Kvorum-Consistency", "linearizable", "ETag", "W/\"v1\""), ""));
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+	}
+
+	@Test
+	@DisplayName("A request that waits for a connection in vain was not sent, and the node is not to blame")
+	void noConnectionLeft() {
+		this.one.thenSilence();
+		Entities<String> texts = client(KvorumClient.builder(List.of(this.one.url()))
+			.maxConnections(1)
+			.maxAttempts(1)
+			.attemptTimeout(Duration.ofSeconds(2)));
+
+		List<Outcome> outcomes = Flux.range(0, 3)
+			.flatMap(i -> texts.put("key", "value")
+				.map(version -> Outcome.NOT_APPLIED)
+				.onErrorResume(NoAnswer.class, ex -> Mono.just(ex.outcome())))
+			.collectList()
+			.block(Duration.ofSeconds(30));
+		assertThat(outcomes).containsExactlyInAnyOrder(Outcome.UNKNOWN, Outcome.NOT_APPLIED, Outcome.NOT_APPLIED);
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("TLS with a node that has none: nothing was sent")
+	void noTls() {
+		this.one.thenStored("v1");
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder("https://127.0.0.1:" + this.one.url().getPort()).maxAttempts(2));
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.NOT_APPLIED));
+	}
+
+	@Test
+	@DisplayName("A supplier of the API key that fails ends the operation, and leaves nothing in flight")
+	void keyFails() {
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).apiKey(() -> {
+			throw new UnsupportedOperationException("no key today");
+		}));
+
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> texts.put("key", "value"));
+		assertThat(requests()).isZero();
+	}
+
+	@Test
+	@DisplayName("What asks to be left alone for a second is, if there is no other node")
+	void retryAfter() {
+		this.one.then(reply -> reply.send(429, Map.of("Content-Type", "application/problem+json", "Retry-After", "1"),
+				"{\"type\":\"urn:kvorum:problem:too-many-requests\",\"retryable\":true}"))
+			.thenStored("v1");
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		long begun = System.nanoTime();
+		assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
+		assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(Duration.ofSeconds(1));
+	}
+
+	@Test
+	@DisplayName("The deadline ends the repeats")
+	void deadline() {
+		this.one.thenProblem(503, "not-accepted", NOT_APPLIED);
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).maxAttempts(1_000).deadline(Duration.ofMillis(500)));
+
+		assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> texts.put("key", "value"));
+		assertThat(this.one.got()).hasSizeLessThan(100);
+	}
+
+	@Test
+	@DisplayName("A hedged read that may not hedge any more still ends, and leaves repeats to others")
+	void hedgedTooOften() {
+		this.one.thenSilence();
+		this.other.thenSilence();
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url(), this.other.url()))
+			.maxConnections(1_000)
+			.attemptTimeout(Duration.ofMillis(50))
+			.maxAttempts(1));
+		ReadOptions hedged = ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(1));
+
+		for (int i = 0; i < 110; i++) {
+			assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key", hedged));
+		}
+		assertThat(requests()).as("110 reads and 100 hedges").isEqualTo(210);
+	}
+
+	@Test
+	@DisplayName("A hedged read that is refused for good asks nobody else")
+	void hedgedAndDenied() {
+		this.one.thenProblem(401, "unauthorized");
+		this.other.thenProblem(401, "unauthorized");
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		assertThatExceptionOfType(AccessDenied.class)
+			.isThrownBy(() -> texts.get("key", ReadOptions.DEFAULTS.hedgeAfter(Duration.ofSeconds(20))));
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A client that is closed sends nothing")
+	void closed() {
+		this.one.thenValue("v1", "hello");
+		BlockingEntities<String> texts = texts(this.one.url());
+		assertThat(texts.get("key")).isPresent();
+
+		this.client.close();
+		assertThatIllegalStateException().isThrownBy(() -> texts.get("key")).withMessageContaining("closed");
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A write without an answer in time may have happened")
 	void silent() {
 		this.one.thenSilence();
 		BlockingEntities<String> texts = texts(
@@ -116,7 +310,7 @@ class RepeatTests {
 	}
 
 	@Test
-	@DisplayName("What a node has not accepted is sent to another one")
+	@DisplayName("What a node has not accepted is sent again")
 	void notAccepted() {
 		this.one.thenProblem(503, "not-accepted", NOT_APPLIED)
 			.thenProblem(503, "contention", NOT_APPLIED)
@@ -182,7 +376,7 @@ class RepeatTests {
 		this.one.thenBreak()
 			.thenProblem(504, "not-enough-replicas", UNKNOWN)
 			.thenProblem(500, "internal-error")
-			.then(reply -> reply.send(502, java.util.Map.of(), "Bad gateway"))
+			.then(reply -> reply.send(502, Map.of(), "Bad gateway"))
 			.thenValue("v1", "hello");
 
 		assertThat(texts(this.one.url()).get("key")).map(Entity::value).hasValue("hello");
@@ -196,7 +390,7 @@ class RepeatTests {
 		assertThat(texts(this.one.url()).get("key")).isEmpty();
 		assertThat(texts(this.one.url()).info("key")).isEmpty();
 
-		this.other.then(reply -> reply.send(404, java.util.Map.of("Content-Type", "text/html"), "<h1>Not found</h1>"));
+		this.other.then(reply -> reply.send(404, Map.of("Content-Type", "text/html"), "<h1>Not found</h1>"));
 		BlockingEntities<String> behindAProxy = texts(this.other.url());
 		assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> behindAProxy.get("key"))
 			.withMessageContaining("no answer of Kvorum, status 404: <h1>Not found</h1>");
@@ -235,7 +429,8 @@ class RepeatTests {
 		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
 
 		for (int i = 0; i < 10; i++) {
-			Optional<Entity<String>> found = texts.get("key", ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(20)));
+			Optional<Entity<String>> found = texts.get("key",
+					ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(20)).deadline(Duration.ofSeconds(2)));
 			assertThat(found).map(Entity::value).hasValue("hello");
 		}
 		assertThat(this.other.got()).hasSize(10);

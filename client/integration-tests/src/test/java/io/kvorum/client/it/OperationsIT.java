@@ -159,6 +159,8 @@ class OperationsIT {
 
 		Lease renewed = one(leases.renew(first, Duration.ofSeconds(30)));
 		assertThat(renewed.token()).isGreaterThan(first.token());
+		assertThat(one(leases.renew(first, Duration.ofSeconds(30))).token()).as("again, as if it had no answer")
+			.isEqualTo(renewed.token());
 		assertThat(leases.release(first).block(PATIENCE)).as("an old one").isFalse();
 		assertThat(leases.release(renewed).block(PATIENCE)).isTrue();
 
@@ -188,7 +190,7 @@ class OperationsIT {
 		assertThatExceptionOfType(InvalidRequest.class)
 			.isThrownBy(() -> this.blocking.put(this.prefix + "key", "value", WriteOptions.DEFAULTS.level(1, 7)))
 			.satisfies(ex -> assertThat(ex.isRetryable()).isFalse());
-		WriteOptions named = WriteOptions.DEFAULTS.once();
+		WriteOptions named = WriteOptions.DEFAULTS.idempotencyKey(UUID.randomUUID().toString());
 		this.blocking.put(this.prefix + "named", "value", named);
 		assertThat(this.blocking.put(this.prefix + "named", "value", named)).as("the same again").isNotNull();
 		assertThatExceptionOfType(IdempotencyKeyReused.class)
