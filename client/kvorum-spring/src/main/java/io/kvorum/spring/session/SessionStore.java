@@ -1,0 +1,145 @@
+package io.kvorum.spring.session;
+
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+
+import io.kvorum.client.Entities;
+import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.WriteOptions;
+import io.kvorum.spring.session.KvorumSession.Stored;
+import io.kvorum.spring.session.SessionRecord.Delta;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sessions by id. All writes have a condition, so that none brings back a session, and an
+ * idempotency key, so that the client can repeat them.
+ * <p>
+ * This is {@link Entities#update} with two differences. The time to live depends on what
+ * is written. And the first write is made on top of what the request has read already: a
+ * session that only one request uses needs one round trip for a save.
+ */
+final class SessionStore {
+
+	private static final Log logger = LogFactory.getLog(SessionStore.class);
+
+	private static final Duration LEAST = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST = Duration.ofDays(3650);
+
+	/** Saves of other requests that may come in between one. */
+	private static final int MAX_CONFLICTS = 100;
+
+	private static final int LONGEST_PAUSE_MILLIS = 50;
+
+	private final Entities<SessionRecord> sessions;
+
+	private final String prefix;
+
+	SessionStore(Entities<SessionRecord> sessions, String prefix) {
+		this.sessions = sessions;
+		this.prefix = prefix;
+	}
+
+	Mono<Stored> read(String id) {
+		return this.sessions.get(this.prefix + id).map(entity -> new Stored(id, entity.version(), entity.value()));
+	}
+
+	private Mono<Stored> put(String id, SessionRecord session, WriteOptions condition) {
+		return Mono.defer(() -> {
+			Duration ttl = session.maxInactive();
+			WriteOptions options = ttl.isNegative() ? condition : condition.ttl(limited(ttl));
+			return this.sessions.put(this.prefix + id, session, options.once())
+				.map(version -> new Stored(id, version, session));
+		});
+	}
+
+	private static Duration limited(Duration ttl) {
+		Duration atLeast = (ttl.compareTo(LEAST) < 0) ? LEAST : ttl;
+		return (atLeast.compareTo(LONGEST) > 0) ? LONGEST : atLeast;
+	}
+
+	/**
+	 * Stores a new session.
+	 * @param delta what has changed, if another save of the same session was first
+	 */
+	Mono<Stored> create(String id, SessionRecord session, Delta delta) {
+		return put(id, session, WriteOptions.DEFAULTS.ifAbsent()).onErrorResume(ConditionNotMet.class,
+				exists -> again(id, 1, exists, stored -> change(stored, delta, 1)));
+	}
+
+	/** Writes a change on top of a session. */
+	Mono<Stored> change(Stored before, Delta delta) {
+		return change(before, delta, 0);
+	}
+
+	private Mono<Stored> change(Stored before, Delta delta, int conflicts) {
+		return put(before.id(), before.record().with(delta), WriteOptions.DEFAULTS.ifVersion(before.version()))
+			.onErrorResume(ConditionNotMet.class, changed -> again(before.id(), conflicts + 1, changed,
+					stored -> change(stored, delta, conflicts + 1)));
+	}
+
+	/** Reads a session again that another request has saved. */
+	private Mono<Stored> again(String id, int conflicts, ConditionNotMet conflict,
+			Function<Stored, Mono<Stored>> next) {
+		if (conflict.current() == null) {
+			return Mono.error(invalidated());
+		}
+		if (conflicts > MAX_CONFLICTS) {
+			return Mono.error(new IllegalStateException(
+					"more than %d requests have saved the session at the same time".formatted(MAX_CONFLICTS),
+					conflict));
+		}
+		return Mono.delay(Duration.ofMillis(ThreadLocalRandom.current().nextInt(LONGEST_PAUSE_MILLIS)))
+			.then(read(id))
+			.switchIfEmpty(Mono.error(SessionStore::invalidated))
+			.flatMap(next);
+	}
+
+	private static IllegalStateException invalidated() {
+		return new IllegalStateException("Session was invalidated");
+	}
+
+	/** Writes a session with a change under another id, and deletes it under its own. */
+	Mono<Stored> move(Stored before, Delta delta, String newId) {
+		return move(before, delta, newId, WriteOptions.DEFAULTS.ifAbsent(), 0);
+	}
+
+	private Mono<Stored> move(Stored before, Delta delta, String newId, WriteOptions condition, int conflicts) {
+		return put(newId, before.record().with(delta), condition).flatMap(moved -> deleteSame(before).thenReturn(moved)
+			.onErrorResume(ConditionNotMet.class,
+					changed -> again(before.id(), conflicts + 1, changed,
+							stored -> move(stored, delta, newId, WriteOptions.DEFAULTS.ifVersion(moved.version()),
+									conflicts + 1)))
+			.onErrorResume(failure -> undo(moved).then(Mono.error(failure))));
+	}
+
+	/**
+	 * Deletes a moved session. Its id was not given out: one that is left only takes up
+	 * space.
+	 */
+	private Mono<Void> undo(Stored moved) {
+		return deleteIfSame(moved).onErrorResume(failure -> {
+			logger.debug("A session that was not moved in the end stays until it expires", failure);
+			return Mono.empty();
+		});
+	}
+
+	private Mono<Void> deleteSame(Stored stored) {
+		return Mono.defer(() -> this.sessions.delete(this.prefix + stored.id(),
+				WriteOptions.DEFAULTS.ifVersion(stored.version()).once()));
+	}
+
+	/** Deletes a session unless another request has saved it. */
+	Mono<Void> deleteIfSame(Stored stored) {
+		return deleteSame(stored).onErrorResume(ConditionNotMet.class, changed -> Mono.empty());
+	}
+
+	/** Deletes a session. To do that twice does no harm: its id is not used again. */
+	Mono<Void> delete(String id) {
+		return this.sessions.delete(this.prefix + id, WriteOptions.DEFAULTS.repeatUnknown());
+	}
+
+}
