@@ -1,0 +1,5 @@
+package io.kvorum.samples.service;
+
+/** An order of an article, stored as JSON. */
+record Order(String customer, int amount) {
+}
