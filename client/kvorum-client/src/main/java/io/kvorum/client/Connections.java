@@ -1,6 +1,7 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
@@ -9,7 +10,6 @@ import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.SignalType;
 
 /** What the operations of a client share. */
 final class Connections {
@@ -59,8 +59,10 @@ final class Connections {
 	<R> Mono<R> observed(String operation, Mono<R> work) {
 		return this.observations.isNoop() ? work : Mono.deferContextual(context -> {
 			Observation observation = begin(operation, context.getOrDefault(OBSERVATION, null));
+			AtomicBoolean isStopped = new AtomicBoolean();
 			return work.doOnError(observation::error)
-				.doFinally(signal -> end(observation, signal))
+				.doOnTerminate(() -> end(observation, isStopped, false))
+				.doOnCancel(() -> end(observation, isStopped, true))
 				.contextWrite(inner -> inner.put(OBSERVATION, observation));
 		});
 	}
@@ -69,8 +71,10 @@ final class Connections {
 	<R> Flux<R> observedStream(String operation, Flux<R> work) {
 		return this.observations.isNoop() ? work : Flux.deferContextual(context -> {
 			Observation observation = begin(operation, context.getOrDefault(OBSERVATION, null));
+			AtomicBoolean isStopped = new AtomicBoolean();
 			return work.doOnError(observation::error)
-				.doFinally(signal -> end(observation, signal))
+				.doOnTerminate(() -> end(observation, isStopped, false))
+				.doOnCancel(() -> end(observation, isStopped, true))
 				.contextWrite(inner -> inner.put(OBSERVATION, observation));
 		});
 	}
@@ -82,18 +86,20 @@ final class Connections {
 		return ((parent != null) ? observation.parentObservation(parent) : observation).start();
 	}
 
-	private static void end(Observation observation, SignalType signal) {
-		Throwable error = observation.getContext().getError();
-		observation.lowCardinalityKeyValue("outcome", outcome(error, signal)).stop();
+	/** Before the subscriber is told, so that it finds the observation stopped. */
+	private static void end(Observation observation, AtomicBoolean isStopped, boolean isCancelled) {
+		if (isStopped.compareAndSet(false, true)) {
+			String outcome = isCancelled ? "cancelled" : outcome(observation.getContext().getError());
+			observation.lowCardinalityKeyValue("outcome", outcome).stop();
+		}
 	}
 
-	private static String outcome(@Nullable Throwable error, SignalType signal) {
-		if (signal == SignalType.CANCEL) {
-			return "cancelled";
+	private static String outcome(@Nullable Throwable error) {
+		if (error == null) {
+			return "success";
 		}
-		return (error == null) ? "success"
-				: (error instanceof KvorumException failure && failure.outcome() == Outcome.UNKNOWN) ? "unknown"
-						: "failed";
+		return (error instanceof KvorumException failure && failure.outcome() == Outcome.UNKNOWN) ? "unknown"
+				: "failed";
 	}
 
 }

@@ -295,7 +295,9 @@ public final class KvorumClient implements AutoCloseable {
 					.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(this.connectTimeout.toMillis())))
 				.disableRetry(true)
 				.doOnRequest((request, connection) -> Sending.begins(request.currentContextView()));
-			WebClient.Builder builder = WebClient.builder().observationRegistry(this.observations);
+			WebClient.Builder builder = WebClient.builder()
+				.observationRegistry(this.observations)
+				.observationConvention(new WithoutKeys());
 			this.webClient.accept(builder);
 			Transport transport = new Transport(builder.clientConnector(new ReactorClientHttpConnector(http)).build(),
 					this.apiKey, this.maxValueSize);

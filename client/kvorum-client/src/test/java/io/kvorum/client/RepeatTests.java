@@ -5,6 +5,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import io.kvorum.client.KvorumException.AccessDenied;
 import io.kvorum.client.KvorumException.ConditionNotMet;
@@ -13,6 +16,9 @@ import io.kvorum.client.KvorumException.NotEnoughReplicas;
 import io.kvorum.client.KvorumException.Overloaded;
 import io.kvorum.client.KvorumException.UnexpectedAnswer;
 import io.kvorum.client.KvorumException.ValueTooLarge;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -258,6 +264,46 @@ class RepeatTests {
 		assertThatExceptionOfType(AccessDenied.class)
 			.isThrownBy(() -> texts.get("key", ReadOptions.DEFAULTS.hedgeAfter(Duration.ofSeconds(20))));
 		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("Observations have the operation and how it ended, and no key")
+	void observed() throws InterruptedException {
+		this.one.thenValue("v1", "hello").thenBreak();
+		List<String> observed = new CopyOnWriteArrayList<>();
+		CountDownLatch stopped = new CountDownLatch(4);
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+			@Override
+			public void onStop(Observation.Context context) {
+				observed.add(context.getName() + " " + context.getContextualName() + context.getAllKeyValues());
+				stopped.countDown();
+			}
+
+			@Override
+			public boolean supportsContext(Observation.Context context) {
+				return true;
+			}
+		});
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).observationRegistry(registry).maxAttempts(1));
+
+		texts.get("secret-session");
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("secret-session", "secret-value"));
+
+		assertThat(stopped.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(observed).hasSize(4).noneMatch(text -> text.contains("secret"));
+		assertThat(observed).filteredOn(text -> text.startsWith("kvorum.client kvorum get"))
+			.singleElement()
+			.asString()
+			.contains("db.system.name", "success");
+		assertThat(observed).filteredOn(text -> text.startsWith("kvorum.client kvorum put"))
+			.singleElement()
+			.asString()
+			.contains("unknown");
+		assertThat(observed).filteredOn(text -> text.startsWith("http.client.requests"))
+			.hasSize(2)
+			.allMatch(text -> text.contains(this.one.url() + "/v0/entity"));
 	}
 
 	@Test

@@ -89,6 +89,7 @@ public record KvorumClientProperties(@DefaultValue("http://localhost:8080") List
 		}
 		this.urls.stream()
 			.filter((url) -> !isNode(url))
+			.map((url) -> (url.getUserInfo() != null) ? "one with a user" : url.toString())
 			.forEach((url) -> reject("urls", "must be http://host:port or https://host:port, not " + url, errors));
 		if (this.ssl.hasBundle()) {
 			this.urls.stream()
@@ -98,9 +99,9 @@ public record KvorumClientProperties(@DefaultValue("http://localhost:8080") List
 	}
 
 	private static boolean isNode(URI url) {
-		return url.getHost() != null && ("http".equals(url.getScheme()) || "https".equals(url.getScheme()))
-				&& url.getQuery() == null && url.getFragment() == null
-				&& (url.getPath().isEmpty() || url.getPath().equals("/"));
+		return url.getHost() != null && url.getUserInfo() == null
+				&& ("http".equals(url.getScheme()) || "https".equals(url.getScheme())) && url.getQuery() == null
+				&& url.getFragment() == null && (url.getPath().isEmpty() || url.getPath().equals("/"));
 	}
 
 	private static void validate(String field, Duration duration, Errors errors) {

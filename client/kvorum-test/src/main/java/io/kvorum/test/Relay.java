@@ -130,14 +130,17 @@ final class Relay {
 	 * in {@code accept} until that thread has returned.
 	 */
 	private void awaitEndOfAccept() {
-		try {
-			while (this.server == null && this.isAccepting) {
+		boolean isInterrupted = false;
+		while (this.server == null && this.isAccepting) {
+			try {
 				wait();
 			}
+			catch (InterruptedException ex) {
+				isInterrupted = true;
+			}
 		}
-		catch (InterruptedException ex) {
+		if (isInterrupted) {
 			Thread.currentThread().interrupt();
-			throw new IllegalStateException("Interrupted while closing the relay on port " + this.port, ex);
 		}
 	}
 

@@ -6,7 +6,9 @@ import io.kvorum.client.Entity;
 import io.kvorum.client.EntityInfo;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.Outcome;
 import io.kvorum.client.Range;
+import io.kvorum.client.Version;
 import io.kvorum.client.WriteOptions;
 import org.springframework.cache.support.NullValue;
 import reactor.core.publisher.Mono;
@@ -24,30 +26,46 @@ final class CacheEntries {
 
 	private final WriteOptions writing;
 
+	private final boolean allowsNulls;
+
 	CacheEntries(KvorumClient client, KvorumCacheSettings settings) {
 		this.values = client.entities(new NullableCodec(settings.codec()));
 		this.nulls = client.entities(new NullCodec());
 		this.writing = settings.writing();
+		this.allowsNulls = settings.allowsNullValues();
 	}
 
 	Entities<Object> values() {
 		return this.values;
 	}
 
+	/** The value; empty if there is none, or null where that is not allowed any more. */
 	Mono<Object> find(String key) {
-		return this.values.get(key).map(Entity::value);
+		return this.values.get(key)
+			.map(Entity::value)
+			.filter(value -> this.allowsNulls || !(value instanceof NullValue));
 	}
 
 	/** Not repeated if it may have happened: it could overwrite what others put since. */
 	Mono<Void> put(String key, Object value) {
-		return write(key, value, this.writing);
+		return write(key, value, this.writing).then();
 	}
 
-	/** Puts a value that was loaded, unless there is one by now. */
-	Mono<Boolean> putLoaded(String key, Object value) {
+	/**
+	 * Puts a value that was loaded, unless there is one by now; its version if it was
+	 * put. The version may also be that of another one, if it cannot be told who was
+	 * first.
+	 */
+	Mono<Version> putLoaded(String key, Object value) {
 		// A repeat that finds the value of the first is told the same as one that lost.
-		return write(key, value, this.writing.ifAbsent().repeatUnknown()).thenReturn(true)
-			.onErrorResume(ConditionNotMet.class, exists -> Mono.just(false));
+		return write(key, value, this.writing.ifAbsent().repeatUnknown()).onErrorResume(ConditionNotMet.class,
+				exists -> (exists.outcome() == Outcome.UNKNOWN) ? Mono.justOrEmpty(exists.current()) : Mono.empty());
+	}
+
+	/** Removes a value that was put, unless there is another one by now. */
+	Mono<Void> remove(String key, Version version) {
+		return this.values.delete(key, WriteOptions.DEFAULTS.ifVersion(version).once())
+			.onErrorResume(ConditionNotMet.class, changed -> Mono.empty());
 	}
 
 	/** Puts a value if there is none; else the value that is there. */
@@ -62,9 +80,9 @@ final class CacheEntries {
 					Mono.defer(() -> (turn < MAX_TURNS) ? putIfAbsent(key, value, turn + 1) : Mono.error(exists))));
 	}
 
-	private Mono<Void> write(String key, Object value, WriteOptions options) {
+	private Mono<Version> write(String key, Object value, WriteOptions options) {
 		Entities<Object> entities = (value instanceof NullValue) ? this.nulls : this.values;
-		return entities.put(key, value, options).then();
+		return entities.put(key, value, options);
 	}
 
 	Mono<Void> delete(String key) {

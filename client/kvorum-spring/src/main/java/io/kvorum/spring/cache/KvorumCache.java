@@ -184,7 +184,7 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 	}
 
 	private <T> void load(String key, Flight flight, Supplier<CompletableFuture<T>> loader) {
-		Mono<Object> loading = Mono.defer(() -> Mono.<Object>fromFuture(loader.get()))
+		Mono<Object> loading = Mono.defer(() -> Mono.<Object>fromFuture(begun(loader)))
 			.switchIfEmpty(Mono.fromCallable(() -> toStoreValue(null)))
 			.doOnError(failure -> flight.loaderFailed())
 			.flatMap(value -> storeLoaded(key, flight, value));
@@ -193,14 +193,26 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 			.subscribe(flight.result()::complete, flight.result()::completeExceptionally);
 	}
 
+	/**
+	 * Reactor would throw an error of linking, and those who wait would do so for ever.
+	 */
+	private static <T> CompletableFuture<T> begun(Supplier<CompletableFuture<T>> loader) {
+		try {
+			return loader.get();
+		}
+		catch (LinkageError | StackOverflowError ex) {
+			return CompletableFuture.failedFuture(new IllegalStateException("the value cannot be loaded", ex));
+		}
+	}
+
 	private Mono<Object> storeLoaded(String key, Flight flight, Object value) {
 		if (flight.isOutdated()) {
 			return Mono.just(value);
 		}
-		return this.entries.putLoaded(key, value).doOnNext(isStored -> {
-			if (isStored) {
-				this.counters.put();
-			}
+		return this.entries.putLoaded(key, value).flatMap(version -> {
+			this.counters.put();
+			// Written or removed while this was under way: the value may be an old one.
+			return flight.isOutdated() ? this.entries.remove(key, version) : Mono.empty();
 		}).thenReturn(value);
 	}
 
@@ -239,6 +251,11 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 	@Override
 	public boolean evictIfPresent(Object key) {
 		String id = key(key);
+		if (Schedulers.isInNonBlockingThread()) {
+			// Nobody may wait to know, which this method may say by false.
+			evict(key);
+			return false;
+		}
 		this.flights.outdate(id);
 		boolean wasThere = Boolean.TRUE.equals(this.pending.settled(id).then(this.entries.deleteIfPresent(id)).block());
 		this.flights.outdate(id);
@@ -280,10 +297,15 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 
 	/**
 	 * As {@link #clear()}.
-	 * @return whether there were entries
+	 * @return whether there were entries; false on threads that must not block, where it
+	 * only begins
 	 */
 	@Override
 	public boolean invalidate() {
+		if (Schedulers.isInNonBlockingThread()) {
+			clear();
+			return false;
+		}
 		Long removed = removeAll().block();
 		return removed != null && removed > 0;
 	}

@@ -39,12 +39,14 @@ public final class JavaObjectCodec implements Codec<Object> {
 	 * Reads objects of the packages that are named, and none of others.
 	 * @param packages for instance {@code "com.example.orders"}; those below them are
 	 * allowed, too, and so are the packages {@code java.lang}, {@code java.math},
-	 * {@code java.time} and {@code java.util} without those below them
+	 * {@code java.time}, {@code java.util} and {@code java.util.concurrent} without those
+	 * below them. An object has at most 100,000 others in it, 32 deep, and arrays of at
+	 * most 1,000,000 elements
 	 * @return the codec
 	 */
 	public static JavaObjectCodec allowing(String... packages) {
 		StringBuilder pattern = new StringBuilder(
-				"maxdepth=100;java.lang.*;java.math.*;java.time.*;java.util.*;java.util.concurrent.*;");
+				"maxdepth=32;maxrefs=100000;maxarray=1000000;java.lang.*;java.math.*;java.time.*;java.util.*;java.util.concurrent.*;");
 		for (String allowed : packages) {
 			if (!allowed.matches("\\w+(\\.\\w+)*")) {
 				throw new IllegalArgumentException("this is no name of a package: \"" + allowed + '"');

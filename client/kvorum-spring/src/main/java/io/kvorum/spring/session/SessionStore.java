@@ -5,7 +5,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
 
 import io.kvorum.client.Entities;
+import io.kvorum.client.KvorumException;
 import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.Outcome;
 import io.kvorum.client.WriteOptions;
 import io.kvorum.spring.session.KvorumSession.Stored;
 import io.kvorum.spring.session.SessionRecord.Delta;
@@ -113,7 +115,21 @@ final class SessionStore {
 					changed -> again(before.id(), conflicts + 1, changed,
 							stored -> move(stored, delta, newId, WriteOptions.DEFAULTS.ifVersion(moved.version()),
 									conflicts + 1)))
-			.onErrorResume(failure -> undo(moved).then(Mono.error(failure))));
+			.onErrorResume(failure -> isUnknown(failure) ? afterUnknown(before, moved, failure)
+					: undo(moved).then(Mono.error(failure))));
+	}
+
+	private static boolean isUnknown(Throwable failure) {
+		return failure instanceof KvorumException ex && ex.outcome() == Outcome.UNKNOWN;
+	}
+
+	/**
+	 * The old session may be gone: then it was moved. Both stay, one of them without use,
+	 * if that cannot be told: better than none.
+	 */
+	private Mono<Stored> afterUnknown(Stored before, Stored moved, Throwable failure) {
+		return read(before.id()).hasElement()
+			.flatMap(isThere -> isThere ? undo(moved).then(Mono.<Stored>error(failure)) : Mono.just(moved));
 	}
 
 	/**

@@ -57,7 +57,7 @@ public final class KvorumLock extends AbstractSimpleLock {
 	}
 
 	/** Whether {@code lockAtMostFor}, or at least this time, is over. */
-	boolean hasEnded(Duration atLeast) {
+	private boolean hasEnded(Duration atLeast) {
 		Duration elapsed = elapsed();
 		return elapsed.compareTo(this.lockConfiguration.getLockAtMostFor()) >= 0 && elapsed.compareTo(atLeast) >= 0;
 	}
@@ -66,7 +66,17 @@ public final class KvorumLock extends AbstractSimpleLock {
 		return Duration.ofNanos(System.nanoTime() - this.begunNanos);
 	}
 
-	void giveBackQuietly() {
+	/** This, unless its write was repeated for longer than it lasts. */
+	KvorumLock inTime() {
+		if (hasEnded(KvorumLockProvider.LEAST_HELD)) {
+			giveBackQuietly();
+			throw new LockException(
+					"the lock %s was taken, but had ended before that was known; it was given back".formatted(name()));
+		}
+		return this;
+	}
+
+	private void giveBackQuietly() {
 		try {
 			this.store.delete(name(), this.token);
 		}
@@ -108,9 +118,10 @@ public final class KvorumLock extends AbstractSimpleLock {
 	@Override
 	protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
 		long begun = System.nanoTime();
-		return ifHeld(held -> this.store.put(name(), this.owner, WriteOptions.DEFAULTS.ifVersion(held),
-				extended.getLockAtMostFor().plus(KvorumLockProvider.MARGIN)))
+		Optional<KvorumLock> lock = ifHeld(held -> this.store.put(name(), this.owner,
+				WriteOptions.DEFAULTS.ifVersion(held), extended.getLockAtMostFor().plus(KvorumLockProvider.MARGIN)))
 			.map(version -> new KvorumLock(this.store, extended, this.owner, version, begun));
+		return lock.map(KvorumLock::inTime);
 	}
 
 	/**

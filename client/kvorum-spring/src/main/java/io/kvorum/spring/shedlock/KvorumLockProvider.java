@@ -51,7 +51,7 @@ public final class KvorumLockProvider implements ExtensibleLockProvider {
 	/**
 	 * Of the margin, what is surely left when an answer comes after a short lock is over.
 	 */
-	private static final Duration LEAST_HELD = Duration.ofMillis(500);
+	static final Duration LEAST_HELD = Duration.ofMillis(500);
 
 	private final LockStore store;
 
@@ -97,14 +97,7 @@ public final class KvorumLockProvider implements ExtensibleLockProvider {
 					"the lock %s cannot be taken: %s".formatted(configuration.getName(), ex.getMessage()), ex);
 		}
 		KvorumLock lock = new KvorumLock(this.store, configuration, owner, token, begun);
-		return lock.hasEnded(LEAST_HELD) ? tooLate(lock) : Optional.of(lock);
-	}
-
-	/** Gives back a lock whose write was repeated for longer than it lasts. */
-	private static Optional<SimpleLock> tooLate(KvorumLock lock) {
-		lock.giveBackQuietly();
-		throw new LockException(
-				"the lock %s was taken, but had ended before that was known; it was given back".formatted(lock.name()));
+		return Optional.of(lock.inTime());
 	}
 
 }

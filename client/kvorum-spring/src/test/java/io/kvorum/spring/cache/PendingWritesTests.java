@@ -1,0 +1,62 @@
+package io.kvorum.spring.cache;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class PendingWritesTests {
+
+	private final PendingWrites writes = new PendingWrites();
+
+	private final List<String> begun = new ArrayList<>();
+
+	private Mono<Void> write(String name, Sinks.Empty<Void> end) {
+		return Mono.defer(() -> {
+			this.begun.add(name);
+			return end.asMono();
+		});
+	}
+
+	private Mono<Void> done(String name) {
+		return Mono.fromRunnable(() -> this.begun.add(name));
+	}
+
+	@Test
+	void ofThoseThatWaitForTheOneUnderWayTheLastIsDone() {
+		Sinks.Empty<Void> first = Sinks.empty();
+		Sinks.Empty<Void> last = Sinks.empty();
+		this.writes.begin("key", write("first", first));
+		for (int i = 0; i < 1_000; i++) {
+			this.writes.begin("key", done("between"));
+		}
+		this.writes.begin("key", write("last", last));
+		this.writes.begin("other", done("of another key"));
+		CompletableFuture<?> settled = this.writes.settled("key").toFuture();
+
+		assertThat(this.begun).containsExactly("first", "of another key");
+		first.tryEmitError(new IllegalStateException("as it was told")).orThrow();
+		assertThat(this.begun).containsExactly("first", "of another key", "last");
+		assertThat(settled).isNotDone();
+		last.tryEmitEmpty().orThrow();
+		assertThat(settled).isCompleted();
+		assertThat(this.writes.allSettled().toFuture()).isCompleted();
+
+		this.writes.begin("key", done("afterwards"));
+		assertThat(this.begun).endsWith("afterwards");
+	}
+
+	@Test
+	void aWriteThatBeginsAnotherOneDoesNotRecurse() {
+		for (int i = 0; i < 100_000; i++) {
+			this.writes.begin("key", done("write"));
+		}
+		assertThat(this.begun).hasSize(100_000);
+	}
+
+}
