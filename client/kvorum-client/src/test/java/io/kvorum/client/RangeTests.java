@@ -112,14 +112,14 @@ class RangeTests {
 	@DisplayName("silence ends it, and a subscriber that takes its time does not")
 	void silence() {
 		KvorumClient hasty = KvorumClient.builder(List.of(this.node.url()))
-			.rangeSilence(Duration.ofMillis(200))
+			.rangeSilence(Duration.ofSeconds(1))
 			.maxAttempts(1)
 			.build();
 		this.node.thenLines(false, A, B, C, end(3)).thenSilence();
 
 		StepVerifier.create(hasty.entities(Codec.text()).range(Range.all()).map(Entity::key), 1)
 			.expectNext("a")
-			.thenAwait(Duration.ofMillis(600))
+			.thenAwait(Duration.ofMillis(2_500))
 			.thenRequest(5)
 			.expectNext("b", "c")
 			.expectComplete()
@@ -136,7 +136,7 @@ class RangeTests {
 	void silentNode() {
 		try (FakeNode silent = new FakeNode();
 				KvorumClient both = KvorumClient.builder(List.of(silent.url(), this.node.url()))
-					.rangeSilence(Duration.ofMillis(100))
+					.rangeSilence(Duration.ofMillis(500))
 					.build()) {
 			silent.thenLinesAndSilence(A);
 			this.node.thenLines(false, A, B, end(2));

