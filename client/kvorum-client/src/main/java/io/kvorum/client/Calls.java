@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.Overloaded;
@@ -162,11 +163,11 @@ final class Calls {
 	/**
 	 * A stream that goes on at another node when it breaks.
 	 * @param part the stream from where it has come to on, at a node
-	 * @param progress tells how far the stream has come
+	 * @param passed how many elements have come
 	 */
-	<T> Flux<T> stream(Function<Node, ? extends Publisher<T>> part, StreamProgress progress) {
+	<T> Flux<T> stream(Function<Node, ? extends Publisher<T>> part, LongSupplier passed) {
 		return Flux.defer(() -> {
-			Resumption resumption = new Resumption(progress);
+			Resumption resumption = new Resumption(passed);
 			return Flux.defer(() -> part.apply(resumption.choose()))
 				.retryWhen(Retry.from(signals -> signals.concatMap(signal -> resumption.after(signal.failure()))));
 		});
@@ -175,16 +176,17 @@ final class Calls {
 	/** Counts attempts between two steps forward. Its time begins with a failure. */
 	private final class Resumption {
 
-		private final StreamProgress progress;
+		private final LongSupplier passed;
 
 		private @Nullable Attempts attempts;
 
 		private @Nullable Node node;
 
-		private long passed;
+		/** The number of elements at the last failure. */
+		private long passedBefore;
 
-		private Resumption(StreamProgress progress) {
-			this.progress = progress;
+		private Resumption(LongSupplier passed) {
+			this.passed = passed;
 		}
 
 		private Node choose() {
@@ -200,23 +202,14 @@ final class Calls {
 				return Mono.error(failure);
 			}
 			Attempts now = this.attempts;
-			if (now == null || this.progress.passed() > this.passed) {
+			if (now == null || this.passed.getAsLong() > this.passedBefore) {
 				now = new Attempts(true, false, Calls.this.limits.attempts(), deadlineNanos(null));
 				Calls.this.budget.answered();
 			}
-			this.passed = this.progress.passed();
+			this.passedBefore = this.passed.getAsLong();
 			this.attempts = now;
 			return repeat(failed, known, now).thenReturn(true);
 		}
-
-	}
-
-	/** How far a stream has come. */
-	@FunctionalInterface
-	interface StreamProgress {
-
-		/** The number of elements. */
-		long passed();
 
 	}
 

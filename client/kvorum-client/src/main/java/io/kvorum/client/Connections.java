@@ -57,49 +57,69 @@ final class Connections {
 
 	/** The same, observed as an operation. */
 	<R> Mono<R> observed(String operation, Mono<R> work) {
-		return this.observations.isNoop() ? work : Mono.deferContextual(context -> {
-			Observation observation = begin(operation, context.getOrDefault(OBSERVATION, null));
-			AtomicBoolean isStopped = new AtomicBoolean();
-			return work.doOnError(observation::error)
-				.doOnTerminate(() -> end(observation, isStopped, false))
-				.doOnCancel(() -> end(observation, isStopped, true))
-				.contextWrite(inner -> inner.put(OBSERVATION, observation));
+		return this.observations.isNoop() ? work : Mono.deferContextual(outer -> {
+			Observed observed = begin(operation, outer.getOrDefault(OBSERVATION, null));
+			return work.doOnError(observed::failed)
+				.doOnTerminate(observed::ended)
+				.doOnCancel(observed::cancelled)
+				.contextWrite(inner -> inner.put(OBSERVATION, observed.observation));
 		});
 	}
 
 	/** The same, observed as an operation until it ends. */
 	<R> Flux<R> observedStream(String operation, Flux<R> work) {
-		return this.observations.isNoop() ? work : Flux.deferContextual(context -> {
-			Observation observation = begin(operation, context.getOrDefault(OBSERVATION, null));
-			AtomicBoolean isStopped = new AtomicBoolean();
-			return work.doOnError(observation::error)
-				.doOnTerminate(() -> end(observation, isStopped, false))
-				.doOnCancel(() -> end(observation, isStopped, true))
-				.contextWrite(inner -> inner.put(OBSERVATION, observation));
+		return this.observations.isNoop() ? work : Flux.deferContextual(outer -> {
+			Observed observed = begin(operation, outer.getOrDefault(OBSERVATION, null));
+			return work.doOnError(observed::failed)
+				.doOnTerminate(observed::ended)
+				.doOnCancel(observed::cancelled)
+				.contextWrite(inner -> inner.put(OBSERVATION, observed.observation));
 		});
 	}
 
-	private Observation begin(String operation, @Nullable Observation parent) {
+	private Observed begin(String operation, @Nullable Observation parent) {
 		Observation observation = Observation.createNotStarted("kvorum.client", this.observations)
 			.contextualName("kvorum " + operation)
 			.lowCardinalityKeyValues(KeyValues.of(SYSTEM, KeyValue.of("db.operation.name", operation)));
-		return ((parent != null) ? observation.parentObservation(parent) : observation).start();
+		return new Observed(((parent != null) ? observation.parentObservation(parent) : observation).start());
 	}
 
-	/** Before the subscriber is told, so that it finds the observation stopped. */
-	private static void end(Observation observation, AtomicBoolean isStopped, boolean isCancelled) {
-		if (isStopped.compareAndSet(false, true)) {
-			String outcome = isCancelled ? "cancelled" : outcome(observation.getContext().getError());
-			observation.lowCardinalityKeyValue("outcome", outcome).stop();
-		}
-	}
+	/**
+	 * An operation. It ends before its subscriber is told, who so finds the observation
+	 * stopped. It may be cancelled after its end.
+	 */
+	private static final class Observed {
 
-	private static String outcome(@Nullable Throwable error) {
-		if (error == null) {
-			return "success";
+		private final Observation observation;
+
+		private final AtomicBoolean isStopped = new AtomicBoolean();
+
+		private String outcome = "success";
+
+		private Observed(Observation observation) {
+			this.observation = observation;
 		}
-		return (error instanceof KvorumException failure && failure.outcome() == Outcome.UNKNOWN) ? "unknown"
-				: "failed";
+
+		private void failed(Throwable error) {
+			this.observation.error(error);
+			this.outcome = (error instanceof KvorumException failure && failure.outcome() == Outcome.UNKNOWN)
+					? "unknown" : "failed";
+		}
+
+		private void ended() {
+			stop(this.outcome);
+		}
+
+		private void cancelled() {
+			stop("cancelled");
+		}
+
+		private void stop(String how) {
+			if (this.isStopped.compareAndSet(false, true)) {
+				this.observation.lowCardinalityKeyValue("outcome", how).stop();
+			}
+		}
+
 	}
 
 }

@@ -243,7 +243,7 @@ public final class Entities<T> {
 			RangeRead read = new RangeRead(this.connections.transport(), range, withValues,
 					lineBytes(this.connections.maxValueSize()), this.connections.rangeSilence());
 			Function<Node, Flux<Map<String, @Nullable Object>>> part = read::from;
-			return this.connections.calls().stream(part, read);
+			return this.connections.calls().stream(part, read::passed);
 		}));
 	}
 

@@ -17,7 +17,7 @@ import tools.jackson.core.JacksonException;
  * connection breaks, from the last line on, and never ends before the line that says that
  * all has come.
  */
-final class RangeRead implements Calls.StreamProgress {
+final class RangeRead {
 
 	private final Transport transport;
 
@@ -49,8 +49,8 @@ final class RangeRead implements Calls.StreamProgress {
 		this.silence = silence;
 	}
 
-	@Override
-	public long passed() {
+	/** The number of lines that have come. */
+	long passed() {
 		return this.passed;
 	}
 
@@ -106,7 +106,7 @@ final class RangeRead implements Calls.StreamProgress {
 	}
 
 	/** The key of a line, or the folder. */
-	static String nameOf(Map<String, @Nullable Object> line) {
+	private static String nameOf(Map<String, @Nullable Object> line) {
 		Object id = line.get("id");
 		return Objects.requireNonNull((id != null) ? id : line.get("prefix"), "neither id nor prefix").toString();
 	}

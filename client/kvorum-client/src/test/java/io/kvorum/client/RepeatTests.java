@@ -273,8 +273,8 @@ class RepeatTests {
 		this.one.thenValue("v1", "hello").thenBreak();
 		List<String> observed = new CopyOnWriteArrayList<>();
 		CountDownLatch stopped = new CountDownLatch(4);
-		ObservationRegistry registry = ObservationRegistry.create();
-		registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+		ObservationRegistry observations = ObservationRegistry.create();
+		observations.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
 			@Override
 			public void onStop(Observation.Context context) {
 				observed.add(context.getName() + " " + context.getContextualName() + context.getAllKeyValues());
@@ -287,7 +287,7 @@ class RepeatTests {
 			}
 		});
 		BlockingEntities<String> texts = texts(
-				KvorumClient.builder(List.of(this.one.url())).observationRegistry(registry).maxAttempts(1));
+				KvorumClient.builder(List.of(this.one.url())).observationRegistry(observations).maxAttempts(1));
 
 		texts.get("secret-session");
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("secret-session", "secret-value"));

@@ -1,6 +1,5 @@
 package io.kvorum.boot;
 
-import java.net.URI;
 import java.time.Duration;
 
 import io.kvorum.client.Entities;
@@ -52,10 +51,7 @@ public final class KvorumHealthIndicator extends AbstractReactiveHealthIndicator
 	}
 
 	private static Health health(Health.Builder builder, KvorumException failure) {
-		URI node = failure.node();
-		if (node != null) {
-			builder.withDetail("node", node.toString());
-		}
+		builder.withDetail("node", failure.node().toString());
 		return (isForbidden(failure) ? builder.up().withDetail("answer", "forbidden") : builder.down(failure)).build();
 	}
 

@@ -48,7 +48,7 @@ class KvorumContainerConnectionDetailsFactoryTests {
 	static class ByImage {
 
 		@ServiceConnection
-		static final FakeContainer kvorum = new FakeContainer("registry.test/kvorum:0.1.0");
+		static final FakeContainer kvorum = new FakeContainer("example.test/kvorum:0.1.0");
 
 	}
 

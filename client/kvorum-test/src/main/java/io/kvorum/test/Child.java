@@ -20,9 +20,11 @@ import java.util.concurrent.TimeUnit;
 final class Child {
 
 	/**
-	 * Prefixes of the variables that Spring Boot would read as properties of the node.
+	 * Prefixes of the variables that Spring Boot would read as properties of the node, or
+	 * its JVM as options: one with a port serves a single process.
 	 */
-	private static final List<String> FOREIGN = List.of("KVORUM_", "SPRING_", "SERVER_", "MANAGEMENT_", "LOGGING_");
+	private static final List<String> FOREIGN = List.of("KVORUM_", "SPRING_", "SERVER_", "MANAGEMENT_", "LOGGING_",
+			"DEBUG", "TRACE", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS");
 
 	private static final Duration SIGNAL_DEADLINE = Duration.ofSeconds(10);
 

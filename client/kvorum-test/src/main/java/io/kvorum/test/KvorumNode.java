@@ -334,8 +334,13 @@ public final class KvorumNode {
 	/** Kills the process, and gives the ports of the node up. */
 	synchronized void close() {
 		kill();
+		Ports.release(this.api.getPort());
 		if (this.relay != null) {
 			this.relay.close();
+			Ports.release(this.relay.port());
+		}
+		if (this.replicaAddress != null) {
+			Ports.release(URI.create(this.replicaAddress).getPort());
 		}
 	}
 

@@ -9,6 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -17,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds a {@code java} that is new enough for a node. */
 final class NodeJava {
+
+	/** Of a program that is asked for its version. */
+	private static final Duration TELL_TIMEOUT = Duration.ofSeconds(20);
 
 	static final int NEEDED = 25;
 
@@ -159,6 +165,11 @@ final class NodeJava {
 
 	private static int toldBy(Path java) throws IOException {
 		Process process = new ProcessBuilder(java.toString(), "-version").redirectErrorStream(true).start();
+		// What is no java may wait for input, or do something else for ever.
+		process.getOutputStream().close();
+		CompletableFuture<Process> unused = process.onExit()
+			.orTimeout(TELL_TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+			.whenComplete((ended, late) -> process.destroyForcibly());
 		return versionIn(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
 	}
 

@@ -5,8 +5,8 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Random;
 
 /**
@@ -24,14 +24,14 @@ final class Ports {
 	private static final int MAX_TRIES = 1_000;
 
 	/** Kept reachable, since a socket that is collected is closed. */
-	private static final List<DatagramSocket> CLAIMS = new ArrayList<>();
+	private static final Map<Integer, DatagramSocket> CLAIMS = new HashMap<>();
 
 	private static final Random RANDOM = new Random();
 
 	private Ports() {
 	}
 
-	/** Returns a port that no process listens on, and returns it only once. */
+	/** Returns a port that no process listens on, and again only if it was given up. */
 	static synchronized int free() {
 		for (int tries = 0; tries < MAX_TRIES; tries++) {
 			int port = FIRST + RANDOM.nextInt(END - FIRST);
@@ -43,11 +43,20 @@ final class Ports {
 				"None of %d ports tried from %d to %d is free".formatted(MAX_TRIES, FIRST, END - 1));
 	}
 
+	/** Gives a port up that nobody uses any more. */
+	static synchronized void release(int port) {
+		DatagramSocket claim = CLAIMS.remove(port);
+		if (claim != null) {
+			claim.close();
+		}
+	}
+
 	private static boolean claim(int port) {
 		InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
 		try (ServerSocket socket = new ServerSocket()) {
 			socket.bind(address, 1);
-			return CLAIMS.add(new DatagramSocket(address));
+			CLAIMS.put(port, new DatagramSocket(address));
+			return true;
 		}
 		catch (IOException ex) {
 			return false;

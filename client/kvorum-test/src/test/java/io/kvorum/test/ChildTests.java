@@ -3,6 +3,7 @@ package io.kvorum.test;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ class ChildTests {
 				.children()
 				.filter((child) -> child.info().command().orElse("").endsWith("sleep"))
 				.forEach((child) -> System.out.println(child.pid()));
-			Thread.sleep(600_000);
+			new CountDownLatch(1).await();
 		}
 
 	}

@@ -8,6 +8,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.client.Entities;
 import io.kvorum.client.KvorumClient;
+import io.kvorum.client.KvorumException;
 import io.kvorum.spring.cache.Flights.Flight;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -38,9 +39,9 @@ import reactor.core.scheduler.Schedulers;
  * with a loader for one key at the same time, one of them reads or loads the value, and
  * the others wait for it. Other processes may load it at the same time. A loaded value is
  * stored only if there is none by then, and not if its key was put or evicted in this
- * process meanwhile. As with other caches beside a database, a value that was loaded
- * before a change and stored after the eviction by another process stays until its time
- * to live is over.
+ * process meanwhile. If it cannot be stored, that is logged, and the value is used. As
+ * with other caches beside a database, a value that was loaded before a change and stored
+ * after the eviction by another process stays until its time to live is over.
  */
 public final class KvorumCache extends AbstractValueAdaptingCache {
 
@@ -213,6 +214,10 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 			this.counters.put();
 			// Written or removed while this was under way: the value may be an old one.
 			return flight.isOutdated() ? this.entries.remove(key, version) : Mono.empty();
+		}).onErrorResume(KvorumException.class, failure -> {
+			// All who wait would load it again, when loading is all that still works.
+			logger.warn("A loaded value is used, and not stored in the cache " + this.name, failure);
+			return Mono.empty();
 		}).thenReturn(value);
 	}
 

@@ -1,5 +1,6 @@
 package io.kvorum.spring.session;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -34,6 +35,9 @@ final class SessionStore {
 	/** Saves of other requests that may come in between one. */
 	private static final int MAX_CONFLICTS = 100;
 
+	/** Of a key of Kvorum. */
+	private static final int MAX_KEY_BYTES = 1024;
+
 	private static final int LONGEST_PAUSE_MILLIS = 50;
 
 	private final Entities<SessionRecord> sessions;
@@ -45,8 +49,18 @@ final class SessionStore {
 		this.prefix = prefix;
 	}
 
+	/**
+	 * A session; empty if there is none, also for what cannot be an id, of a cookie for
+	 * instance.
+	 */
 	Mono<Stored> read(String id) {
-		return this.sessions.get(this.prefix + id).map(entity -> new Stored(id, entity.version(), entity.value()));
+		return !isKey(this.prefix + id) ? Mono.empty()
+				: this.sessions.get(this.prefix + id).map(entity -> new Stored(id, entity.version(), entity.value()));
+	}
+
+	private static boolean isKey(String text) {
+		return StandardCharsets.UTF_8.newEncoder().canEncode(text)
+				&& text.getBytes(StandardCharsets.UTF_8).length <= MAX_KEY_BYTES;
 	}
 
 	private Mono<Stored> put(String id, SessionRecord session, WriteOptions condition) {
@@ -124,8 +138,9 @@ final class SessionStore {
 	}
 
 	/**
-	 * The old session may be gone: then it was moved. Both stay, one of them without use,
-	 * if that cannot be told: better than none.
+	 * Decides a move whose second half may have happened. If the old session is gone, it
+	 * was moved, or another request has deleted it in between: the one that gets the new
+	 * id keeps it then. If that cannot be read, both stay, one of them without use.
 	 */
 	private Mono<Stored> afterUnknown(Stored before, Stored moved, Throwable failure) {
 		return read(before.id()).hasElement()
@@ -155,7 +170,8 @@ final class SessionStore {
 
 	/** Deletes a session. To do that twice does no harm: its id is not used again. */
 	Mono<Void> delete(String id) {
-		return this.sessions.delete(this.prefix + id, WriteOptions.DEFAULTS.repeatUnknown());
+		return !isKey(this.prefix + id) ? Mono.empty()
+				: this.sessions.delete(this.prefix + id, WriteOptions.DEFAULTS.repeatUnknown());
 	}
 
 }

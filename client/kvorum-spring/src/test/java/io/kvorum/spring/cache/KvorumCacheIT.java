@@ -321,11 +321,11 @@ class KvorumCacheIT {
 		this.cache.evict("key");
 		assertThat(this.cache.statistics()).isEqualTo(new KvorumCacheStatistics(2, 2, 2, 1));
 		assertThat(this.cache.statistics().hitRatio()).isEqualTo(0.5);
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		new KvorumCacheMetrics(this.cache, List.of()).bindTo(registry);
-		assertThat(registry.get("cache.gets").tag("cache", this.name).tag("result", "hit").functionCounter().count())
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		new KvorumCacheMetrics(this.cache, List.of()).bindTo(meters);
+		assertThat(meters.get("cache.gets").tag("cache", this.name).tag("result", "hit").functionCounter().count())
 			.isEqualTo(2);
-		assertThat(registry.get("cache.puts").functionCounter().count()).isEqualTo(2);
+		assertThat(meters.get("cache.puts").functionCounter().count()).isEqualTo(2);
 	}
 
 	@Test

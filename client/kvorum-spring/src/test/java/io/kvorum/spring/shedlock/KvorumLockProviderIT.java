@@ -94,7 +94,7 @@ class KvorumLockProviderIT {
 						if (lock.isPresent()) {
 							most.accumulateAndGet(holders.incrementAndGet(), Math::max);
 							taken.incrementAndGet();
-							Thread.onSpinWait();
+							pause(2);
 							holders.decrementAndGet();
 							lock.get().unlock();
 						}
@@ -128,6 +128,7 @@ class KvorumLockProviderIT {
 		assertThat(taken).hasPositiveValue();
 	}
 
+	/** The time for which a lock is held, or a connection is cut. */
 	private static void pause(int millis) {
 		try {
 			TimeUnit.MILLISECONDS.sleep(millis);
