@@ -140,36 +140,39 @@ final class NodeJava {
 			this.tried.add("%s (%s: no executable)".formatted(candidate.source, java));
 			return null;
 		}
-		int version = versionOf(java);
-		if (version < NEEDED) {
-			this.tried.add("%s (%s: %s)".formatted(candidate.source, java,
-					(version == 0) ? "its version is not known" : "version " + version));
-			return null;
-		}
-		return java.toAbsolutePath();
-	}
-
-	/** The version, or 0 if it cannot be found out. */
-	private static int versionOf(Path java) {
+		String misfit;
 		try {
-			Path release = java.toRealPath().resolveSibling("../release").normalize();
-			// Reading a file is much faster than starting a JVM, and most JDKs have this
-			// file.
-			int version = Files.isRegularFile(release) ? versionIn(Files.readString(release)) : 0;
-			return (version != 0) ? version : toldBy(java);
+			int version = versionOf(java);
+			if (version >= NEEDED) {
+				return java.toAbsolutePath();
+			}
+			misfit = (version == 0) ? "does not say its version" : "version " + version;
 		}
 		catch (IOException ex) {
-			return 0;
+			misfit = "cannot be asked for its version: " + ex.getMessage();
 		}
+		this.tried.add("%s (%s: %s)".formatted(candidate.source, java, misfit));
+		return null;
+	}
+
+	/** The version, or 0 if it is not said. */
+	private static int versionOf(Path java) throws IOException {
+		Path release = java.toRealPath().resolveSibling("../release").normalize();
+		// Reading a file is much faster than starting a JVM, and most JDKs have this
+		// file.
+		int version = Files.isRegularFile(release) ? versionIn(Files.readString(release)) : 0;
+		return (version != 0) ? version : toldBy(java);
 	}
 
 	private static int toldBy(Path java) throws IOException {
 		Process process = new ProcessBuilder(java.toString(), "-version").redirectErrorStream(true).start();
 		// What is no java may wait for input, or do something else for ever.
 		process.getOutputStream().close();
+		// Not if it has ended: to destroy a process also closes its output, which may not
+		// be read yet.
 		CompletableFuture<Process> unused = process.onExit()
 			.orTimeout(TELL_TIMEOUT.toSeconds(), TimeUnit.SECONDS)
-			.whenComplete((ended, late) -> process.destroyForcibly());
+			.exceptionally((late) -> process.destroyForcibly());
 		return versionIn(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
 	}
 
