@@ -1,10 +1,9 @@
 package io.kvorum.client;
 
-import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.ZonedDateTime;
-import java.time.format.DateTimeFormatter;
+import java.util.Date;
 
+import io.netty.handler.codec.DateFormatter;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
 
@@ -19,11 +18,15 @@ final class Answer {
 
 	private final byte[] body;
 
+	private final @Nullable Version version;
+
 	Answer(Node node, int status, HttpHeaders headers, byte[] body) {
 		this.node = node;
 		this.status = status;
 		this.headers = headers;
 		this.body = body;
+		String etag = headers.getETag();
+		this.version = (etag != null) ? Version.orNull(etag) : null;
 	}
 
 	Node node() {
@@ -45,8 +48,7 @@ final class Answer {
 
 	/** The version of the value; null if the answer has none. */
 	@Nullable Version version() {
-		String etag = header(HttpHeaders.ETAG);
-		return (etag != null) ? Version.orNull(etag) : null;
+		return this.version;
 	}
 
 	String contentType() {
@@ -57,12 +59,8 @@ final class Answer {
 	/** The instant in a header; null if it is not there, or no date. */
 	@Nullable Instant instant(String name) {
 		String text = header(name);
-		try {
-			return (text != null) ? ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant() : null;
-		}
-		catch (DateTimeException ex) {
-			return null;
-		}
+		Date date = (text != null) ? DateFormatter.parseHttpDate(text) : null;
+		return (date != null) ? date.toInstant() : null;
 	}
 
 }

@@ -294,7 +294,7 @@ public final class KvorumClient implements AutoCloseable {
 				.apply(HttpClient.create(pool)
 					.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(this.connectTimeout.toMillis())))
 				.disableRetry(true)
-				.doOnRequest((request, connection) -> Sending.begins(request.currentContextView()));
+				.doOnRequest((request, connection) -> Sending.begins(request.currentContextView(), connection));
 			WebClient.Builder builder = WebClient.builder()
 				.observationRegistry(this.observations)
 				.observationConvention(new WithoutKeys());

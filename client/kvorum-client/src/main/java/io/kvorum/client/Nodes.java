@@ -55,7 +55,12 @@ final class Nodes {
 	}
 
 	private List<Node> only(Predicate<Node> condition) {
-		return this.nodes.stream().filter(condition).toList();
+		for (Node node : this.nodes) {
+			if (!condition.test(node)) {
+				return this.nodes.stream().filter(condition).toList();
+			}
+		}
+		return this.nodes;
 	}
 
 	private Optional<Node> fewestInFlight(List<Node> candidates) {

@@ -1,8 +1,12 @@
 package io.kvorum.client;
 
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 
+import org.jspecify.annotations.Nullable;
+import reactor.netty.Connection;
 import reactor.util.context.ContextView;
 
 /**
@@ -20,14 +24,35 @@ final class Sending {
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
+	/** The event loop of the connection; null before there is one. */
+	private volatile @Nullable Executor eventLoop;
+
 	/**
 	 * A request is about to be sent.
 	 * @throws CancellationException if it was said before that it is not
 	 */
-	static void begins(ContextView context) {
+	static void begins(ContextView context, Connection connection) {
 		Sending sending = context.getOrDefault(Sending.class, null);
-		if (sending != null && !sending.begin()) {
-			throw new CancellationException("the request was given up before it was sent");
+		if (sending != null) {
+			sending.eventLoop = connection.channel().eventLoop();
+			if (!sending.begin()) {
+				throw new CancellationException("the request was given up before it was sent");
+			}
+		}
+	}
+
+	/**
+	 * Cancels a request where its answer arrives. Elsewhere reactor-netty 1.3 asks for
+	 * the end of the connection, which may belong to another request by then.
+	 */
+	void cancel(Runnable cancellation) {
+		Executor connected = this.eventLoop;
+		try {
+			((connected != null) ? connected : (Executor) Runnable::run).execute(cancellation);
+		}
+		catch (RejectedExecutionException ex) {
+			// The event loops have ended, and with them all connections.
+			cancellation.run();
 		}
 	}
 

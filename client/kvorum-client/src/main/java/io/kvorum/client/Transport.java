@@ -24,6 +24,7 @@ import org.springframework.web.reactive.function.client.WebClientRequestExceptio
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.channel.AbortedException;
 
 /**
@@ -79,6 +80,7 @@ final class Transport {
 			long begun = System.nanoTime();
 			node.begin();
 			return spec.exchangeToMono(response -> answer(node, request, response))
+				.cancelOn(Schedulers.fromExecutor(sending::cancel))
 				.timeout(timeout)
 				.onErrorMap(error -> failure(error, node.url(), request, sending))
 				.doFinally(signal -> {
@@ -126,6 +128,7 @@ final class Transport {
 	Flux<byte[]> stream(Node node, Request request, Duration silence) {
 		return Flux.defer(() -> {
 			RequestHeadersSpec<?> spec = spec(node, request);
+			Sending sending = new Sending();
 			SilenceWatch watch = new SilenceWatch(silence, System::nanoTime);
 			node.begin();
 			return spec
@@ -134,9 +137,11 @@ final class Transport {
 						: answer(node, request, response)
 							.flatMapMany(answer -> Flux.error(ProblemReader.read(node.url(), answer, request))))
 				.doOnDiscard(DataBuffer.class, DataBufferUtils::release)
+				.cancelOn(Schedulers.fromExecutor(sending::cancel))
 				.transform(watch::over)
-				.onErrorMap(error -> failure(error, node.url(), request, new Sending()))
-				.doFinally(signal -> node.end());
+				.onErrorMap(error -> failure(error, node.url(), request, sending))
+				.doFinally(signal -> node.end())
+				.contextWrite(context -> context.put(Sending.class, sending));
 		});
 	}
 

@@ -18,9 +18,19 @@ public record Version(String text) implements Comparable<Version> {
 	 * visible ones of ASCII, or quotes
 	 */
 	public Version {
-		if (text.isEmpty() || !text.chars().allMatch(c -> c > ' ' && c < 0x7F && c != '"')) {
+		if (!isVisibleAscii(text)) {
 			throw new IllegalArgumentException("a version is visible ASCII without quotes, not \"%s\"".formatted(text));
 		}
+	}
+
+	private static boolean isVisibleAscii(String text) {
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
+			if (c <= ' ' || c >= 0x7F || c == '"') {
+				return false;
+			}
+		}
+		return !text.isEmpty();
 	}
 
 	/** The version in an ETag with its quotes; null if it is none of Kvorum. */
