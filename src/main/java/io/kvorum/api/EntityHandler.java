@@ -165,7 +165,7 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
 		Condition condition = RequestHeaders.readCondition(exchange);
-		return this.store.get(request.key(), request.replicas(), observer)
+		return this.store.get(request.key(), request.replicas(), request.timeout(), observer)
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), condition, request, exchange, withBody)
 					: notFound(request, exchange));
@@ -258,7 +258,7 @@ final class EntityHandler implements WebHandler {
 
 	private WriteOptions options(EntityRequest request, ApiKey caller, HttpExchange exchange) {
 		return new WriteOptions(request.replicas(), condition(request, caller, exchange),
-				RequestHeaders.idempotencyKey(exchange, caller));
+				RequestHeaders.idempotencyKey(exchange, caller), request.timeout());
 	}
 
 	/**

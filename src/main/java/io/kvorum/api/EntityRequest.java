@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -16,12 +17,15 @@ import org.jspecify.annotations.Nullable;
  * @param key the entity
  * @param replicas the number of replicas to ask and to wait for
  * @param ttl how long a value lives; null if it does not expire
+ * @param timeout the longest time that the client waits; null if it does not say
  */
-record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
+record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Duration timeout) {
 
 	private static final Pattern ACK_FROM = Pattern.compile("([0-9]{1,3})/([0-9]{1,3})");
 
 	private static final Pattern NUMBER = Pattern.compile("[0-9]{1,3}");
+
+	private static final Pattern TIMEOUT = Pattern.compile("([1-9][0-9]{0,8})(ms|s)");
 
 	/**
 	 * Parses a raw query string.
@@ -32,9 +36,9 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 		Key key = key(query);
 		if (key.bytes().length + "id=".length() == query.length()) {
 			// Nothing but the id: most requests.
-			return new EntityRequest(key, policy.defaults(), null);
+			return new EntityRequest(key, policy.defaults(), null, null);
 		}
-		return new EntityRequest(key, replicas(query, policy), ttl(query));
+		return new EntityRequest(key, replicas(query, policy), ttl(query), timeout(query));
 	}
 
 	private static Key key(QueryParameters query) {
@@ -97,6 +101,20 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl) {
 			throw ProblemException.badRequest(ProblemType.BAD_TTL,
 					"The parameter 'ttl' cannot be used: " + ex.getMessage() + ".");
 		}
+	}
+
+	private static @Nullable Duration timeout(QueryParameters query) {
+		String text = query.text("timeout");
+		if (text == null) {
+			return null;
+		}
+		Matcher matcher = TIMEOUT.matcher(text);
+		if (!matcher.matches()) {
+			throw ProblemException.badRequest(ProblemType.BAD_TIMEOUT,
+					"The parameter 'timeout' cannot be used: it is a number of 1 to 9 digits, above 0, with a unit: 250ms or 2s.");
+		}
+		long amount = Long.parseLong(matcher.group(1));
+		return matcher.group(2).equals("s") ? Duration.ofSeconds(amount) : Duration.ofMillis(amount);
 	}
 
 	private static ProblemException badReplicas(String detail) {

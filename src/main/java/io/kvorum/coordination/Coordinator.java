@@ -1,8 +1,10 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
@@ -138,8 +140,15 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	@Override
-	public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
-		return Mono.defer(() -> new KeyRead(this, key, asked, observer).run().mapNotNull(this::visible));
+	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
+		return Mono
+			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run()
+				.mapNotNull(this::visible));
+	}
+
+	/** The end of an operation that begins now and whose caller may wait for less. */
+	private Deadline deadline(Duration limit, @Nullable Duration timeout) {
+		return Deadline.after(this.time, (timeout != null && timeout.compareTo(limit) < 0) ? timeout : limit);
 	}
 
 	private @Nullable Live visible(Held held) {
@@ -153,7 +162,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	@Override
 	public Mono<Held> settle(Key key, Version least) {
 		return Mono
-			.defer(() -> new KeyRead(this, key, policy().defaults(), OperationObserver.NONE).settle(least, least))
+			.defer(() -> new KeyRead(this, key, policy().defaults(), deadline(this.settings.readTimeout(), null))
+				.settle(least, least))
 			.onErrorComplete(OperationFailedException.class);
 	}
 
@@ -193,7 +203,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
 		}
 		return Mono.defer(() -> new KeyWrite(this, operation, key, options.replicas(), options.condition(), maker,
-				journal(options.idempotencyKey(), digest), observer)
+				journal(options.idempotencyKey(), digest), deadline(this.settings.writeTimeout(), options.timeout()),
+				observer)
 			.run());
 	}
 

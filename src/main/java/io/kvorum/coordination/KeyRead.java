@@ -30,13 +30,13 @@ final class KeyRead extends KeyOperation {
 	/** Whether promises have refused a write-back. */
 	private boolean isRefused;
 
-	KeyRead(Coordinator node, Key key, Replicas asked, OperationObserver observer) {
-		super(node, Operation.GET, key, asked, Deadline.after(node.time, node.settings.readTimeout()), observer);
+	KeyRead(Coordinator node, Key key, Replicas asked, Deadline deadline, OperationObserver observer) {
+		super(node, Operation.GET, key, asked, deadline, observer);
 	}
 
-	/** The read of an internal key, as a part of another operation. */
+	/** A read that is not observed, as a part of another operation. */
 	KeyRead(Coordinator node, Key key, Replicas asked, Deadline deadline) {
-		super(node, Operation.GET, key, asked, deadline, OperationObserver.NONE);
+		this(node, key, asked, deadline, OperationObserver.NONE);
 	}
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */

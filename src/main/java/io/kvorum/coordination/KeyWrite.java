@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -47,12 +48,6 @@ final class KeyWrite extends KeyOperation {
 	 * @param journal makes the write happen once; null if it has no idempotency key
 	 */
 	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
-			Function<Version, Entry> maker, @Nullable RequestJournal journal, OperationObserver observer) {
-		this(node, operation, key, asked, condition, maker, journal,
-				Deadline.after(node.time, node.settings.writeTimeout()), observer);
-	}
-
-	private KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
 			Function<Version, Entry> maker, @Nullable RequestJournal journal, Deadline deadline,
 			OperationObserver observer) {
 		super(node, operation, key, asked, deadline, observer);
@@ -85,7 +80,10 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
-		return this.node.turns.inTurn(this.key, write, answering)
+		Mono<OperationFailedException> late = Mono
+			.defer(() -> this.node.alarms.after(Duration.ofNanos(this.deadline.remainingNanos(this.node.time))))
+			.map(_ -> OperationFailures.ofContention(this.asked.ack()));
+		return this.node.turns.inTurn(this.key, write, late, answering)
 			.map(Written::identity)
 			.onErrorMap(Turns.FullException.class, full -> OperationFailures.notBegun(this.asked.ack(),
 					this.view.self(), Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage()))));

@@ -12,6 +12,8 @@ import java.util.concurrent.RejectedExecutionException;
 import io.kvorum.kv.Key;
 import io.kvorum.storage.CallerThreads;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -25,8 +27,8 @@ import reactor.util.context.Context;
  * was found while they waited, so it may be their answer too. Of a hundred clients that
  * try the same lock, one asks the replicas.
  * <p>
- * At most {@value #MAX_WAITING} writes of a key wait. Each ends by its own deadline, so
- * none waits for longer than it may take. Thread-safe.
+ * At most {@value #MAX_WAITING} writes of a key wait, each until its own deadline.
+ * Thread-safe.
  *
  * @param <T> the result of a write
  */
@@ -72,15 +74,19 @@ final class Turns<T> {
 	 * Runs a write when it is its turn, on the caller's executor. The next one of the key
 	 * begins when it ends or is cancelled. Fails with {@link FullException} if too many
 	 * wait.
+	 * @param late ends it by an error while it waits; on the caller's executor
 	 * @param answering answers it without running it; null for a write that neither gets
 	 * an answer from others nor is one for them
 	 */
-	Mono<T> inTurn(Key key, Mono<T> write, @Nullable Answering<T> answering) {
+	Mono<T> inTurn(Key key, Mono<T> write, Mono<? extends Throwable> late, @Nullable Answering<T> answering) {
 		return Mono.create(sink -> {
 			Turn turn = new Turn(key, write, answering, sink, this.callers.current());
 			sink.onDispose(turn::end);
 			if (enter(turn)) {
 				turn.begin();
+			}
+			else {
+				turn.waitUntil(late);
 			}
 		});
 	}
@@ -145,6 +151,12 @@ final class Turns<T> {
 		return next;
 	}
 
+	/** Removes a turn that has not begun; returns whether it had not. */
+	private synchronized boolean withdraw(Turn turn) {
+		Queue<Turn> line = this.lines.get(turn.key);
+		return line != null && line.peek() != turn && line.remove(turn);
+	}
+
 	/** The number of keys with a write under way. */
 	synchronized int size() {
 		return this.lines.size();
@@ -162,6 +174,8 @@ final class Turns<T> {
 		private final MonoSink<T> sink;
 
 		private final Executor caller;
+
+		private final Disposable.Swap alarm = Disposables.swap();
 
 		/** Guarded by the turns, as the next one. */
 		private long enteredAt;
@@ -183,8 +197,17 @@ final class Turns<T> {
 			this.caller = caller;
 		}
 
+		void waitUntil(Mono<? extends Throwable> late) {
+			this.alarm.update(late.subscribe(error -> {
+				if (withdraw(this)) {
+					this.sink.error(error);
+				}
+			}));
+		}
+
 		/** Begins, unless its caller has left while it was on the way to its executor. */
 		void begin() {
+			this.alarm.dispose();
 			if (!isDisposed()) {
 				this.write.subscribe(this);
 			}
@@ -201,6 +224,7 @@ final class Turns<T> {
 
 		/** The write has ended, or its caller has left. */
 		void end() {
+			this.alarm.dispose();
 			dispose();
 			List<Turn> answered = new ArrayList<>(0);
 			Turn next = leave(this, answered);

@@ -1,5 +1,7 @@
 package io.kvorum.operation;
 
+import java.time.Duration;
+
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
@@ -25,8 +27,15 @@ public interface KeyValueStore {
 	/**
 	 * Reads the value of a key; empty if the key has none, was deleted, or has expired.
 	 * @param asked how many replicas must answer, of how many
+	 * @param timeout the longest time that the caller waits; null for that of the store,
+	 * which it does not exceed
 	 */
-	Mono<Live> get(Key key, Replicas asked, OperationObserver observer);
+	Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer);
+
+	/** Reads the value of a key within the time of the store. */
+	default Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
+		return get(key, asked, null, observer);
+	}
 
 	/**
 	 * Stores a value and replaces any other.

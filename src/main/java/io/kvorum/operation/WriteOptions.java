@@ -1,5 +1,7 @@
 package io.kvorum.operation;
 
+import java.time.Duration;
+
 import io.kvorum.kv.Replicas;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +12,11 @@ import org.jspecify.annotations.Nullable;
  * @param condition what must hold of the key; {@link Condition#NONE} for nothing
  * @param idempotencyKey names the write, so that it happens once however often it is
  * repeated; null if it has no name
+ * @param timeout the longest time that the caller waits; null for that of the store,
+ * which it does not exceed
  */
-public record WriteOptions(Replicas replicas, Condition condition, @Nullable IdempotencyKey idempotencyKey) {
+public record WriteOptions(Replicas replicas, Condition condition, @Nullable IdempotencyKey idempotencyKey,
+		@Nullable Duration timeout) {
 
 	/** A write without a condition and without a name. */
 	public static WriteOptions of(Replicas replicas) {
@@ -20,7 +25,7 @@ public record WriteOptions(Replicas replicas, Condition condition, @Nullable Ide
 
 	/** A write without a name. */
 	public static WriteOptions of(Replicas replicas, Condition condition) {
-		return new WriteOptions(replicas, condition, null);
+		return new WriteOptions(replicas, condition, null, null);
 	}
 
 }

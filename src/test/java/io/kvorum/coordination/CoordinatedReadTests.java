@@ -52,7 +52,11 @@ class CoordinatedReadTests {
 	private final Live newer = ofThree(Generator.live(this.cluster.version(-5), "newer"));
 
 	private CompletableFuture<@Nullable Live> get(Replicas asked) {
-		return this.cluster.coordinator.get(KEY, asked, OperationObserver.NONE).toFuture();
+		return get(asked, null);
+	}
+
+	private CompletableFuture<@Nullable Live> get(Replicas asked, @Nullable Duration timeout) {
+		return this.cluster.coordinator.get(KEY, asked, timeout, OperationObserver.NONE).toFuture();
 	}
 
 	private static Reply versionOf(Live entry) {
@@ -332,6 +336,16 @@ class CoordinatedReadTests {
 
 		assertThat(this.second.last().deadline.remainingNanos(this.cluster.time))
 			.isEqualTo(Coordinators.SETTINGS.readTimeout().minusMillis(300).toNanos());
+	}
+
+	@Test
+	void aCallerThatWaitsForLessSetsTheDeadlineAndNoneWaitsForMore() {
+		var _ = get(MAJORITY, Duration.ofMillis(200));
+		assertThat(this.own.last().deadline.remainingNanos(this.cluster.time)).isEqualTo(200_000_000);
+
+		var _ = get(MAJORITY, Duration.ofSeconds(999_999_999));
+		assertThat(this.own.last().deadline.remainingNanos(this.cluster.time))
+			.isEqualTo(Coordinators.SETTINGS.readTimeout().toNanos());
 	}
 
 	@Test

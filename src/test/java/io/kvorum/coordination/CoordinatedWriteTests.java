@@ -21,11 +21,13 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
@@ -505,6 +507,16 @@ class CoordinatedWriteTests {
 		this.cluster.time.pass(Duration.ofMillis(500));
 		assertThat(this.cluster.replica(2).last().deadline.remainingNanos(this.cluster.time))
 			.isEqualTo(Coordinators.SETTINGS.writeTimeout().minusMillis(500).toNanos());
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "150, 150", "2001, 2000" })
+	void aCallerThatWaitsForLessSetsTheDeadlineAndNoneWaitsForMore(long timeout, long deadline) {
+		WriteOptions options = new WriteOptions(MAJORITY, Condition.NONE, null, Duration.ofMillis(timeout));
+		var _ = this.cluster.coordinator.put(KEY, options, "text/plain", VALUE, null, OperationObserver.NONE)
+			.toFuture();
+		assertThat(this.cluster.replica(0).last().deadline.remainingNanos(this.cluster.time))
+			.isEqualTo(Duration.ofMillis(deadline).toNanos());
 	}
 
 	@Test

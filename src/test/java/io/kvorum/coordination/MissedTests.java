@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
@@ -31,7 +32,7 @@ class MissedTests {
 		ScriptedCluster cluster = new ScriptedCluster(3, 3);
 		Entry entry = Generator.live(cluster.version(0), "value");
 		KeyWrite write = new KeyWrite(cluster.coordinator, Operation.PUT, KEY, new Replicas(2, 3), Condition.NONE,
-				_ -> entry, null, OperationObserver.NONE);
+				_ -> entry, null, Deadline.NONE, OperationObserver.NONE);
 		Tally reached = Tally.awaiting(2, 3).add(0, Acknowledged.INSTANCE).add(1, Acknowledged.INSTANCE);
 		try (ExecutorService other = Executors.newSingleThreadExecutor()) {
 			for (int round = 1; round <= ROUNDS; round++) {

@@ -90,7 +90,7 @@ class RequestJournalTests {
 
 	private static CompletableFuture<@Nullable Version> put(Coordinator node) {
 		WriteOptions options = new WriteOptions(new Replicas(2, 3), Condition.NONE,
-				new IdempotencyKey("caller", "name"));
+				new IdempotencyKey("caller", "name"), null);
 		return node.put(KEY, options, "text/plain", VALUE, null, OperationObserver.NONE).toFuture();
 	}
 

@@ -77,7 +77,7 @@ final class ScriptedCluster implements CoordinationEvents {
 	}
 
 	private static void assertThatIsAllowed(Duration time) {
-		if (time.compareTo(Coordinators.SETTINGS.hedgeDelay()) > 0) {
+		if (time.compareTo(Coordinators.SETTINGS.writeTimeout()) > 0) {
 			throw new AssertionError("an alarm after " + time);
 		}
 	}

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.publisher.Sinks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,6 +36,9 @@ class TurnsTests {
 
 	/** How a write is answered by the end of another one. */
 	private Turns.Answering<String> answering = NEVER;
+
+	/** Ends the writes that wait. */
+	private final Sinks.One<RuntimeException> late = Sinks.one();
 
 	private final Turns<String> turns = new Turns<>(CallerThreads.NONE);
 
@@ -120,7 +124,7 @@ class TurnsTests {
 		Write first = write(this.turns, KEY);
 		CompletableFuture<@Nullable String> failing = this.turns.inTurn(KEY, Mono.<String>defer(() -> {
 			throw new IllegalStateException("no write");
-		}), NEVER).toFuture();
+		}), Mono.never(), NEVER).toFuture();
 		Write third = write(this.turns, KEY);
 
 		first.sink().success("a");
@@ -128,6 +132,36 @@ class TurnsTests {
 		assertThat(failing).isCompletedExceptionally();
 		assertThat(this.begun).containsExactly(first, third);
 		third.sink().success("c");
+	}
+
+	@Test
+	void aWriteWhoseTimeIsOverWhileItWaitsIsNotRunAndOneThatRunsGoesOn() {
+		Write first = write(this.turns, KEY);
+		Write second = write(this.turns, KEY);
+
+		this.late.tryEmitValue(new IllegalStateException("late"));
+		assertThat(second.result).failsWithin(Duration.ZERO).withThrowableThat().withMessageContaining("late");
+		assertThat(first.isCancelled).isFalse();
+		first.sink().success("a");
+
+		assertThat(first.result).isCompletedWithValue("a");
+		assertThat(this.begun).containsExactly(first);
+	}
+
+	@Test
+	void aWriteWhoseTimeIsOverJustBeforeItBeginsIsRun() {
+		Queue<Runnable> tasks = new ArrayDeque<>();
+		Turns<String> turns = new Turns<>(() -> tasks::add);
+		Write first = write(turns, KEY);
+		Write second = write(turns, KEY);
+
+		first.sink().success("a");
+		this.late.tryEmitValue(new IllegalStateException("late"));
+		tasks.remove().run();
+
+		second.sink().success("b");
+		assertThat(second.result).isCompletedWithValue("b");
+		assertThat(turns.size()).isZero();
 	}
 
 	@Test
@@ -197,7 +231,7 @@ class TurnsTests {
 			for (int i = 0; i < writes; i++) {
 				boolean isCancelled = i % 7 == 0;
 				threads.execute(() -> {
-					Disposable subscription = turns.inTurn(KEY, write, NEVER)
+					Disposable subscription = turns.inTurn(KEY, write, Mono.never(), NEVER)
 						.doFinally(_ -> ended.countDown())
 						.subscribe();
 					if (isCancelled) {
@@ -284,7 +318,7 @@ class TurnsTests {
 			sink.onCancel(() -> write.isCancelled = true);
 			this.begun.add(write);
 		});
-		write.subscription = turns.inTurn(key, source, this.answering)
+		write.subscription = turns.inTurn(key, source, this.late.asMono(), this.answering)
 			.subscribe(write.result::complete, write.result::completeExceptionally, () -> write.result.complete(null));
 		return write;
 	}

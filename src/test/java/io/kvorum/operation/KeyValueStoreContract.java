@@ -402,7 +402,8 @@ public abstract class KeyValueStoreContract {
 		refused(Kind.KEY_REUSED, store().delete(KEY, options, this.notes));
 		assertThat(putOnce("request", "first")).isEqualTo(first);
 
-		WriteOptions ofAnother = new WriteOptions(defaults(), Condition.NONE, new IdempotencyKey("another", "request"));
+		WriteOptions ofAnother = new WriteOptions(defaults(), Condition.NONE, new IdempotencyKey("another", "request"),
+				null);
 		Version other = await(store().put(KEY, ofAnother, TYPE, value("other"), null, this.notes));
 		assertThat(other).isGreaterThan(first);
 	}
@@ -456,7 +457,7 @@ public abstract class KeyValueStoreContract {
 	}
 
 	private WriteOptions named(String name, Condition condition) {
-		return new WriteOptions(defaults(), condition, new IdempotencyKey("caller", name));
+		return new WriteOptions(defaults(), condition, new IdempotencyKey("caller", name), null);
 	}
 
 	private WriteOptions on(Condition condition) {

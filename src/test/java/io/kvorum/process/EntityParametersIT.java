@@ -68,6 +68,22 @@ class EntityParametersIT {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "5000ms", "30s", "999999999s" })
+	@DisplayName("a timeout with its unit: as without it")
+	void possibleTimeout(String timeout, KvorumClient client) {
+		assertThat(client.put("timeout", "value", "timeout=" + timeout).status()).isEqualTo(201);
+		assertThat(client.get("timeout", "timeout=" + timeout).text()).isEqualTo("value");
+		assertThat(client.delete("timeout", "timeout=" + timeout).status()).isEqualTo(202);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0ms", "0s", "-1s", "5", "", "ms", "1m", "1.5s", "9999999999ms", "PT1S", "1s&timeout=1s" })
+	@DisplayName("any other timeout: 400")
+	void impossibleTimeout(String timeout, KvorumClient client) {
+		assertRefused(client, "timeout=" + timeout);
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "30s", "15m", "12h", "7d", "PT30S", "PT12H", "P7D", "PT5S", "3650d", "P3650D" })
 	@DisplayName("a ttl from 1 s to 10 years: 201, and the value is there")
 	void possibleTtl(String ttl, KvorumClient client) {

@@ -202,7 +202,7 @@ final class SimulatedClient {
 		}
 
 		private WriteOptions options() {
-			return new WriteOptions(this.asked, this.intent.toCondition(), this.idempotencyKey);
+			return new WriteOptions(this.asked, this.intent.toCondition(), this.idempotencyKey, null);
 		}
 
 		/** A request has ended, the first one or a repeat. */

@@ -1,5 +1,6 @@
 package io.kvorum.testing;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -82,7 +83,7 @@ public final class ConditionalStore implements KeyValueStore {
 	}
 
 	@Override
-	public Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
+	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
 		return Mono.fromSupplier(() -> current(key));
 	}
 

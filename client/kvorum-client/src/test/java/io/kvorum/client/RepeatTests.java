@@ -238,6 +238,19 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("A node is told of a time that is shorter than its own, and less than that, so that its answer arrives")
+	void deadlineTravels() {
+		this.one.thenStored("v1");
+		texts(this.one.url()).put("key", "value");
+		texts(KvorumClient.builder(List.of(this.one.url())).deadline(Duration.ofSeconds(2))).put("key", "value");
+
+		assertThat(this.one.got().get(0).uri()).isEqualTo("/v0/entity?id=key");
+		String told = this.one.got().get(1).uri();
+		assertThat(told).matches("/v0/entity\\?id=key&timeout=[0-9]+ms");
+		assertThat(Integer.parseInt(told.replaceAll(".*=|ms", ""))).isBetween(1, 1_800);
+	}
+
+	@Test
 	@DisplayName("A hedged read that may not hedge any more still ends, and leaves repeats to others")
 	void hedgedTooOften() {
 		this.one.thenSilence();
