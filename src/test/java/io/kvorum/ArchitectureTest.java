@@ -138,7 +138,7 @@ class ArchitectureTest {
 		.whereLayer("convergence")
 		.mayOnlyAccessLayers("clock", "cluster", "storage", "antientropy", "hints", "change", "quarantine")
 		.whereLayer("layout")
-		.mayOnlyAccessLayers("kv", "cluster", "operation", "change")
+		.mayOnlyAccessLayers("kv", "clock", "cluster", "operation", "change")
 		.whereLayer("transport")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("wire")

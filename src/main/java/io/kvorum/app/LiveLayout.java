@@ -5,7 +5,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -34,6 +33,7 @@ import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.View;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.layout.LayoutAdoption;
 import io.kvorum.layout.LayoutNode;
 import io.kvorum.layout.LayoutPeers;
 import io.kvorum.layout.LayoutRefusedException;
@@ -54,17 +54,11 @@ import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
- * Has this node follow the layouts of its cluster while it serves. A node takes a new
- * layout in four steps:
- * <ol>
- * <li>It records the layout, dials nodes that are new, and makes the parts that are of
- * one layout. Operations go on as before.
- * <li>When the new nodes answer, operations that begin need replicas of the new layout.
- * So a change that adds a node which does not answer holds up nothing.
- * <li>When those that began before are over, it tells other nodes. They take it for a
- * node with the layout before until then.
- * <li>The {@link io.kvorum.convergence.change.Changeover} of a change begins.
- * </ol>
+ * Has this node follow the layouts of its cluster while it serves. A node that takes a
+ * layout records it, makes the parts that are of one layout, and goes through the steps
+ * of {@link LayoutAdoption}. Then the {@link io.kvorum.convergence.change.Changeover} of
+ * a change begins.
+ * <p>
  * Nodes tell each other which layout they know, and look at the {@link LayoutRegister} at
  * times. A node that knows a newer layout than its own takes that one next, whatever lies
  * between: each was decided when the one before it could be left.
@@ -104,27 +98,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** Limit of the time in which a new node answers. */
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
 
-	/** What operations may take longer than their time limit. */
-	private static final Duration MARGIN = Duration.ofMillis(100);
-
 	/** Exchanges under way at a time. */
 	private static final int CONCURRENCY = 16;
-
-	private enum Phase {
-
-		/** This node belongs to no cluster. */
-		WAITING,
-
-		/** Operations are those of the layout before; new nodes are waited for. */
-		PREPARING,
-
-		/** Operations are those of this layout; earlier ones are waited for. */
-		DRAINING,
-
-		/** Other nodes know. */
-		IN_FORCE
-
-	}
 
 	private final String self;
 
@@ -177,22 +152,14 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private volatile @Nullable LayoutParts parts;
 
-	private volatile Phase phase = Phase.WAITING;
-
-	/** The addresses of new nodes that have not answered yet. */
-	private volatile List<Member> unready = List.of();
+	/** The taking of the present layout; null if it is in force, or there is none. */
+	private volatile @Nullable LayoutAdoption adoption;
 
 	/** The partitions that move in the last change that was looked at. */
 	private volatile @Nullable Moves moves;
 
 	/** The topology of the operations that begin now; null if there are none. */
 	private volatile @Nullable Topology served;
-
-	/** When operations that began with the layout before are over. */
-	private long drainedNanos;
-
-	/** Whether the streams to other nodes say what this node works with. */
-	private boolean isToldOnStreams;
 
 	private long exchangeDueNanos;
 
@@ -307,7 +274,6 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		this.transport.announce();
 		change.announce();
 		this.served = first.topology();
-		this.phase = Phase.IN_FORCE;
 	}
 
 	/**
@@ -344,8 +310,12 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		this.operations.become(begin(before, new ChangeState(before, this.storage, this.storage)));
 		this.transport.announce();
 		this.served = before.topology();
+		this.adoption = adoptionOf(moving);
 		begin(moving, change);
-		this.phase = Phase.PREPARING;
+	}
+
+	private LayoutAdoption adoptionOf(Layout next) {
+		return new LayoutAdoption(this.served, next.topology(), this.operations.longest(), this.time);
 	}
 
 	/** Whether this node works together with a node of this layout. */
@@ -367,7 +337,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	@Override
 	public boolean isSettled() {
-		return this.phase == Phase.IN_FORCE;
+		return this.parts != null && this.adoption == null;
 	}
 
 	@Override
@@ -398,10 +368,14 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (status == null) {
 			return null;
 		}
-		return switch (this.phase) {
-			case PREPARING -> new ChangeStatus(status.step(), this.unready, "to be there and to vote");
-			case DRAINING -> new ChangeStatus(status.step(), List.of(), "operations that began before have to end");
-			case WAITING, IN_FORCE -> status;
+		LayoutAdoption taking = this.adoption;
+		if (taking == null) {
+			return status;
+		}
+		return switch (taking.phase()) {
+			case PREPARING -> new ChangeStatus(status.step(), taking.unready(), "to be there and to vote");
+			case DRAINING, TELLING ->
+				new ChangeStatus(status.step(), List.of(), "operations that began before have to end");
 		};
 	}
 
@@ -437,7 +411,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			LayoutParts now = this.parts;
 			if (now != null) {
 				run(now.run(), this.running);
-				if (this.phase == Phase.IN_FORCE) {
+				if (isSettled()) {
 					run(now.changeover().run(), this.changing);
 				}
 			}
@@ -543,8 +517,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.flatMap(placement -> Mono.fromRunnable(() -> {
 				run(Flux.never(), this.changing);
 				run(Flux.never(), this.running);
+				this.adoption = adoptionOf(next);
 				run(begin(next, change, placement).run(), this.running);
-				this.phase = Phase.PREPARING;
 				logger.info("This node takes layout {}: {}", next.number(), next.topology());
 			}));
 	}
@@ -572,53 +546,43 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private Mono<Void> advance() {
 		LayoutParts now = this.parts;
-		return switch (this.phase) {
-			case WAITING, IN_FORCE -> Mono.empty();
-			case PREPARING -> awaitNewNodes(Objects.requireNonNull(now));
-			case DRAINING -> announceWhenDrained(Objects.requireNonNull(now));
-		};
+		LayoutAdoption taking = this.adoption;
+		if (now == null || taking == null) {
+			return Mono.empty();
+		}
+		return (taking.phase() == LayoutAdoption.Phase.PREPARING) ? awaitNewNodes(now, taking)
+				: Mono.fromRunnable(() -> announceWhenDrained(now, taking));
 	}
 
-	/** The second step, once all new nodes answer. */
-	private Mono<Void> awaitNewNodes(LayoutParts now) {
-		Topology before = this.served;
+	private Mono<Void> awaitNewNodes(LayoutParts now, LayoutAdoption taking) {
+		List<Member> added = taking.added(now.self());
 		return Flux.fromIterable(now.replicas())
-			.filter(replica -> before != null && !before.has(replica.member()) && !replica.member().equals(now.self()))
-			.flatMap(added -> added.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
+			.filter(replica -> added.contains(replica.member()))
+			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
 				.filter(Failed.class::isInstance)
-				.map(_ -> added.member()), CONCURRENCY)
+				.map(_ -> replica.member()), CONCURRENCY)
 			.collectList()
 			.publishOn(this.thread.scheduler())
 			.doOnNext(silent -> {
-				this.unready = silent;
-				if (silent.isEmpty()) {
+				if (taking.prepared(silent)) {
 					this.operations.become(now);
 					this.served = now.topology();
-					// Without a layout before, no operation has begun.
-					this.drainedNanos = this.time.nanos()
-							+ ((before != null) ? this.operations.longest().plus(MARGIN).toNanos() : 0);
-					this.isToldOnStreams = false;
-					this.phase = Phase.DRAINING;
 				}
 			})
 			.then();
 	}
 
-	/** The third step, and the begin of the fourth. */
-	private Mono<Void> announceWhenDrained(LayoutParts now) {
-		long sinceDrained = this.time.nanos() - this.drainedNanos;
-		if (sinceDrained >= 0 && !this.isToldOnStreams) {
+	private void announceWhenDrained(LayoutParts now, LayoutAdoption taking) {
+		if (taking.drained()) {
 			this.transport.announce();
-			this.isToldOnStreams = true;
 		}
 		// Others may end streams of nodes with the layout before as soon as they are told
 		// that there is none. All streams of this node must say so before.
-		if (this.isToldOnStreams && this.transport.isAnnounced()) {
+		if (taking.phase() == LayoutAdoption.Phase.TELLING && this.transport.isAnnounced()) {
 			now.change().announce();
 			run(now.changeover().run(), this.changing);
-			this.phase = Phase.IN_FORCE;
+			this.adoption = null;
 		}
-		return Mono.empty();
 	}
 
 	/** Exchanges layouts with one other node, or with all that are not told yet. */
@@ -636,7 +600,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (newest != null) {
 			this.toldNumber = newest.number();
 		}
-		List<String> asked = (isNews || this.phase == Phase.WAITING) ? others
+		List<String> asked = (isNews || this.parts == null) ? others
 				: List.of(others.get(Math.floorMod(this.turn++, others.size())));
 		String text = this.known.text();
 		return Flux.fromIterable(asked)
@@ -648,7 +612,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private boolean isStable() {
 		LayoutParts now = this.parts;
-		return this.phase == Phase.IN_FORCE && now != null && !now.layout().isMoving() && !isRemoved();
+		return isSettled() && now != null && !now.layout().isMoving() && !isRemoved();
 	}
 
 	private List<String> others(@Nullable Layout newest) {
@@ -664,8 +628,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** Decides that the change is over, if it is so for all nodes. */
 	private Mono<Void> decideEnd() {
 		LayoutParts now = this.parts;
-		if (now == null || this.phase != Phase.IN_FORCE || isRemoved() || !now.layout().isMoving()
-				|| !now.changeover().isOver()) {
+		if (now == null || !isSettled() || isRemoved() || !now.layout().isMoving() || !now.changeover().isOver()) {
 			return Mono.empty();
 		}
 		return unlessTooFewAnswer(this.admin.finish(now.layout()));

@@ -19,6 +19,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.layout.LayoutAdoption;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
@@ -40,9 +41,6 @@ final class SimulatedNode {
 	private static final long LAYOUT_INTERVAL = Duration.ofMillis(200).toNanos();
 
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
-
-	/** What operations may take longer than their limit. */
-	private static final Duration MARGIN = Duration.ofMillis(100);
 
 	private static final long STREAMS_TOLD = Duration.ofSeconds(1).toNanos();
 
@@ -243,44 +241,52 @@ final class SimulatedNode {
 		this.layout = next;
 		Convergence convergence = this.cluster.following(before, next, change);
 		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
-		List<Replica> added = replicas.stream()
-			.filter(replica -> !this.served.has(replica.member()) && !replica.member().equals(member()))
-			.toList();
-		awaitNewNodes(convergence, replicas, added);
+		Duration longest = this.cluster.design().drains() ? this.cluster.longestWrite() : Duration.ZERO;
+		awaitNewNodes(convergence, replicas, new LayoutAdoption(this.served, next.topology(), longest, this.time));
 	}
 
-	private void awaitNewNodes(Convergence convergence, List<Replica> replicas, List<Replica> added) {
+	private void awaitNewNodes(Convergence convergence, List<Replica> replicas, LayoutAdoption adoption) {
 		if (this.convergence != convergence) {
 			return;
 		}
 		BooleanSupplier life = life();
-		Flux.fromIterable(added)
-			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT)))
-			.all(reply -> !(reply instanceof Failed))
-			.subscribe(allAnswer -> {
-				if (!life.getAsBoolean()) {
+		List<Member> added = adoption.added(member());
+		Flux.fromIterable(replicas)
+			.filter(replica -> added.contains(replica.member()))
+			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
+				.filter(Failed.class::isInstance)
+				.map(_ -> replica.member()))
+			.collectList()
+			.subscribe(silent -> {
+				if (!life.getAsBoolean() || this.convergence != convergence) {
 					return;
 				}
-				if (!allAnswer) {
-					after(LAYOUT_INTERVAL, () -> awaitNewNodes(convergence, replicas, added));
+				if (adoption.prepared(silent)) {
+					serveWith(replicas);
+					tellWhenDrained(convergence, adoption);
 				}
-				else if (this.convergence == convergence) {
-					serveWith(convergence, replicas);
+				else {
+					after(LAYOUT_INTERVAL, () -> awaitNewNodes(convergence, replicas, adoption));
 				}
 			}, this::fail);
 	}
 
-	private void serveWith(Convergence convergence, List<Replica> replicas) {
+	private void serveWith(List<Replica> replicas) {
 		log(() -> "needs replicas of " + this.layout);
 		Objects.requireNonNull(this.operations).become(partsOf(replicas, Objects.requireNonNull(this.clock)));
 		this.served = topology();
-		long draining = this.cluster.design().drains() ? this.cluster.longestWrite().plus(MARGIN).toNanos() : 0;
-		after(draining, () -> {
-			if (this.convergence == convergence) {
-				this.told = layout();
-			}
-		});
-		after(draining + STREAMS_TOLD, () -> {
+	}
+
+	private void tellWhenDrained(Convergence convergence, LayoutAdoption adoption) {
+		if (this.convergence != convergence) {
+			return;
+		}
+		if (!adoption.drained()) {
+			after(LAYOUT_INTERVAL, () -> tellWhenDrained(convergence, adoption));
+			return;
+		}
+		this.told = layout();
+		after(STREAMS_TOLD, () -> {
 			if (this.convergence == convergence) {
 				log(() -> "tells of " + this.layout);
 				this.isSettled = true;

@@ -1,0 +1,116 @@
+package io.kvorum.layout;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The steps in which a node takes a layout that it has recorded, while it serves:
+ * <ol>
+ * <li>It dials nodes that are new. Operations go on as before.
+ * <li>When the new nodes answer, operations that begin need replicas of the new layout.
+ * So a change that adds a node which does not answer holds up nothing.
+ * <li>When those that began before are over, it tells other nodes. They take it for a
+ * node with the layout before until then.
+ * <li>When all of them have heard it, the layout is in force: what moves may begin to.
+ * </ol>
+ * Does nothing by itself: it says what is next to those who do it, on one thread. Any
+ * thread may ask how far it is.
+ */
+public final class LayoutAdoption {
+
+	/** What operations may take longer than their time limit. */
+	private static final Duration MARGIN = Duration.ofMillis(100);
+
+	/** How far it is. */
+	public enum Phase {
+
+		/** Operations are those of the layout before; new nodes are waited for. */
+		PREPARING,
+
+		/** Operations are those of this layout; earlier ones are waited for. */
+		DRAINING,
+
+		/** Other nodes are being told. */
+		TELLING
+
+	}
+
+	private final @Nullable Topology before;
+
+	private final Topology next;
+
+	private final Duration longest;
+
+	private final TimeSource time;
+
+	private volatile Phase phase = Phase.PREPARING;
+
+	private volatile List<Member> unready = List.of();
+
+	/** When operations that began with the layout before are over. */
+	private long drainedNanos;
+
+	/**
+	 * Begins.
+	 * @param before the topology of operations; null if none have begun
+	 * @param next the topology that they are to have
+	 * @param longest the longest time limit of an operation
+	 */
+	public LayoutAdoption(@Nullable Topology before, Topology next, Duration longest, TimeSource time) {
+		this.before = before;
+		this.next = next;
+		this.longest = longest;
+		this.time = time;
+	}
+
+	public Phase phase() {
+		return this.phase;
+	}
+
+	/** The new nodes that did not answer the last time. */
+	public List<Member> unready() {
+		return this.unready;
+	}
+
+	/**
+	 * The new nodes, which have to answer first. A node that has served nothing before
+	 * waits for nobody.
+	 * @param self the node that takes the layout
+	 */
+	public List<Member> added(Member self) {
+		Topology served = this.before;
+		return (served == null) ? List.of()
+				: this.next.members().stream().filter(member -> !served.has(member) && !member.equals(self)).toList();
+	}
+
+	/**
+	 * The new nodes were asked.
+	 * @param silent those that have not answered
+	 * @return whether operations that begin from now on are to be those of this layout
+	 */
+	public boolean prepared(List<Member> silent) {
+		this.unready = List.copyOf(silent);
+		if (this.phase != Phase.PREPARING || !silent.isEmpty()) {
+			return false;
+		}
+		Duration draining = (this.before != null) ? this.longest.plus(MARGIN) : Duration.ZERO;
+		this.drainedNanos = this.time.nanos() + draining.toNanos();
+		this.phase = Phase.DRAINING;
+		return true;
+	}
+
+	/** Returns, once, whether other nodes are to be told from now on. */
+	public boolean drained() {
+		if (this.phase != Phase.DRAINING || this.time.nanos() - this.drainedNanos < 0) {
+			return false;
+		}
+		this.phase = Phase.TELLING;
+		return true;
+	}
+
+}

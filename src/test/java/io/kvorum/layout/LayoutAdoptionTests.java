@@ -1,0 +1,78 @@
+package io.kvorum.layout;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Topology;
+import io.kvorum.layout.LayoutAdoption.Phase;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class LayoutAdoptionTests {
+
+	private static final Topology BEFORE = Topology.of(List.of("http://a", "http://b", "http://c"), 3);
+
+	private static final Topology NEXT = Topology.of(List.of("http://b", "http://c", "http://d", "http://e"), 3);
+
+	private static final Duration LONGEST = Duration.ofSeconds(2);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private LayoutAdoption adoption(@Nullable Topology before) {
+		return new LayoutAdoption(before, NEXT, LONGEST, this.time);
+	}
+
+	private static Member next(String address) {
+		return NEXT.member(address);
+	}
+
+	@Test
+	void allNewNodesHaveToAnswerButTheOneThatTakesTheLayout() {
+		assertThat(adoption(BEFORE).added(next("http://b"))).containsExactlyInAnyOrder(next("http://d"),
+				next("http://e"));
+		assertThat(adoption(BEFORE).added(next("http://d"))).containsExactly(next("http://e"));
+		assertThat(adoption(null).added(next("http://d"))).as("it has served nothing").isEmpty();
+	}
+
+	@Test
+	void operationsGoOnAsBeforeWhileANewNodeIsSilent() {
+		LayoutAdoption adoption = adoption(BEFORE);
+
+		assertThat(adoption.prepared(List.of(next("http://e")))).isFalse();
+		assertThat(adoption.phase()).isEqualTo(Phase.PREPARING);
+		assertThat(adoption.unready()).containsExactly(next("http://e"));
+		this.time.pass(Duration.ofHours(1));
+		assertThat(adoption.drained()).as("nothing is drained before operations have changed").isFalse();
+
+		assertThat(adoption.prepared(List.of())).isTrue();
+		assertThat(adoption.unready()).isEmpty();
+		assertThat(adoption.prepared(List.of())).as("once").isFalse();
+	}
+
+	@Test
+	void othersAreToldOnceWhenNoOperationOfTheLayoutBeforeCanBeUnderWay() {
+		LayoutAdoption adoption = adoption(BEFORE);
+		adoption.prepared(List.of());
+		this.time.pass(LONGEST);
+		assertThat(adoption.drained()).as("a timer may be late").isFalse();
+		assertThat(adoption.phase()).isEqualTo(Phase.DRAINING);
+
+		this.time.pass(Duration.ofMillis(100));
+		assertThat(adoption.drained()).isTrue();
+		assertThat(adoption.phase()).isEqualTo(Phase.TELLING);
+		assertThat(adoption.drained()).as("once").isFalse();
+	}
+
+	@Test
+	void aNodeThatHasServedNothingTellsAtOnce() {
+		LayoutAdoption adoption = adoption(null);
+
+		assertThat(adoption.prepared(List.of())).isTrue();
+		assertThat(adoption.drained()).isTrue();
+	}
+
+}
