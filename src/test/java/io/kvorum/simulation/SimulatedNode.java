@@ -241,8 +241,8 @@ final class SimulatedNode {
 		this.layout = next;
 		Convergence convergence = this.cluster.following(before, next, change);
 		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
-		Duration longest = this.cluster.design().drains() ? this.cluster.longestWrite() : Duration.ZERO;
-		awaitNewNodes(convergence, replicas, new LayoutAdoption(this.served, next.topology(), longest, this.time));
+		awaitNewNodes(convergence, replicas,
+				new LayoutAdoption(this.served, next.topology(), this.cluster.longestWrite(), this.time));
 	}
 
 	private void awaitNewNodes(Convergence convergence, List<Replica> replicas, LayoutAdoption adoption) {
@@ -281,7 +281,7 @@ final class SimulatedNode {
 		if (this.convergence != convergence) {
 			return;
 		}
-		if (!adoption.drained()) {
+		if (this.cluster.design().drains() && !adoption.drained()) {
 			after(LAYOUT_INTERVAL, () -> tellWhenDrained(convergence, adoption));
 			return;
 		}
