@@ -26,6 +26,8 @@ final class Flights {
 
 		private volatile boolean hasLoaderFailed;
 
+		private volatile boolean isAbandoned;
+
 		Flight(@Nullable Thread thread) {
 			this.thread = thread;
 		}
@@ -52,6 +54,15 @@ final class Flights {
 
 		void loaderFailed() {
 			this.hasLoaderFailed = true;
+		}
+
+		/** Whether the failure is an interrupt, which concerns only the thread itself. */
+		boolean isAbandoned() {
+			return this.isAbandoned;
+		}
+
+		void abandon() {
+			this.isAbandoned = true;
 		}
 
 	}

@@ -14,6 +14,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 import org.springframework.cache.support.AbstractValueAdaptingCache;
+import org.springframework.core.NestedExceptionUtils;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Schedulers;
@@ -37,11 +38,12 @@ import reactor.core.scheduler.Schedulers;
  * <p>
  * <b>Loading.</b> If several threads of this process call {@code get} or {@code retrieve}
  * with a loader for one key at the same time, one of them reads or loads the value, and
- * the others wait for it. Other processes may load it at the same time. A loaded value is
- * stored only if there is none by then, and not if its key was put or evicted in this
- * process meanwhile. If it cannot be stored, that is logged, and the value is used. As
- * with other caches beside a database, a value that was loaded before a change and stored
- * after the eviction by another process stays until its time to live is over.
+ * the others wait for it. If the thread that loads is interrupted, one of the others
+ * loads instead. Other processes may load it at the same time. A loaded value is stored
+ * only if there is none by then, and not if its key was put or evicted in this process
+ * meanwhile. If it cannot be stored, that is logged, and the value is used. As with other
+ * caches beside a database, a value that was loaded before a change and stored after the
+ * eviction by another process stays until its time to live is over.
  */
 public final class KvorumCache extends AbstractValueAdaptingCache {
 
@@ -109,16 +111,24 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 	@Override
 	@SuppressWarnings("unchecked")
 	public <T> @Nullable T get(Object key, Callable<T> valueLoader) {
+		if (Schedulers.isInNonBlockingThread()) {
+			throw new IllegalStateException("get with a loader blocks, which the thread %s must not: retrieve does not"
+				.formatted(Thread.currentThread().getName()));
+		}
 		String id = key(key);
-		Flight flight = new Flight(Thread.currentThread());
-		Flight other = this.flights.begin(id, flight);
-		if (other == null) {
-			load(id, flight, valueLoader);
+		Object value = null;
+		while (value == null) {
+			Flight flight = new Flight(Thread.currentThread());
+			Flight other = this.flights.begin(id, flight);
+			if (other == null) {
+				load(id, flight, valueLoader);
+			}
+			else if (other.isOfThisThread()) {
+				throw new IllegalStateException("the loader of the key %s asks for the same key".formatted(key));
+			}
+			value = await((other != null) ? other : flight, key, valueLoader);
 		}
-		else if (other.isOfThisThread()) {
-			throw new IllegalStateException("the loader of the key %s asks for the same key".formatted(key));
-		}
-		return (T) fromStoreValue(await((other != null) ? other : flight, key, valueLoader));
+		return (T) fromStoreValue(value);
 	}
 
 	/** Loads on this thread: a loader may block. */
@@ -130,6 +140,13 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 			flight.result().complete(Objects.requireNonNull(value));
 		}
 		catch (Exception | Error ex) {
+			if (ex instanceof InterruptedException) {
+				Thread.currentThread().interrupt();
+			}
+			if (Thread.currentThread().isInterrupted()
+					|| NestedExceptionUtils.getMostSpecificCause(ex) instanceof InterruptedException) {
+				flight.abandon();
+			}
 			this.flights.end(key, flight);
 			flight.result().completeExceptionally(ex);
 		}
@@ -145,8 +162,12 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 		}
 	}
 
-	/** Waits for a value. The thread that loads comes here, too, when it has. */
-	private static Object await(Flight flight, Object key, Callable<?> loader) {
+	/**
+	 * Waits for a value. The thread that loads comes here, too, when it has.
+	 * @return null if another thread was to load the value and was interrupted: then this
+	 * one begins again
+	 */
+	private static @Nullable Object await(Flight flight, Object key, Callable<?> loader) {
 		try {
 			return flight.result().get();
 		}
@@ -155,6 +176,9 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 			throw new IllegalStateException("interrupted while another thread loads the key " + key, ex);
 		}
 		catch (ExecutionException ex) {
+			if (flight.isAbandoned() && !flight.isOfThisThread()) {
+				return null;
+			}
 			Throwable failure = ex.getCause();
 			if (flight.hasLoaderFailed()) {
 				throw new ValueRetrievalException(key, loader, failure);
@@ -171,17 +195,22 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 	@Override
 	@SuppressWarnings("unchecked")
 	public <T> CompletableFuture<T> retrieve(Object key, Supplier<CompletableFuture<T>> valueLoader) {
-		String id = key(key);
-		Flight flight = new Flight(null);
-		Flight other = this.flights.begin(id, flight);
-		if (other == null) {
-			load(id, flight, valueLoader);
-		}
 		// A future of its own: to cancel it must not end the others.
 		CompletableFuture<T> result = new CompletableFuture<>();
-		Mono.fromFuture(((other != null) ? other : flight).result(), true)
-			.subscribe(value -> result.complete((T) fromStoreValue(value)), result::completeExceptionally);
+		joined(key(key), valueLoader).subscribe(value -> result.complete((T) fromStoreValue(value)),
+				result::completeExceptionally);
 		return result;
+	}
+
+	private <T> Mono<Object> joined(String key, Supplier<CompletableFuture<T>> loader) {
+		Flight flight = new Flight(null);
+		Flight other = this.flights.begin(key, flight);
+		if (other == null) {
+			load(key, flight, loader);
+		}
+		Flight joined = (other != null) ? other : flight;
+		return Mono.fromFuture(joined.result(), true)
+			.onErrorResume(failure -> joined.isAbandoned() ? joined(key, loader) : Mono.error(failure));
 	}
 
 	private <T> void load(String key, Flight flight, Supplier<CompletableFuture<T>> loader) {
