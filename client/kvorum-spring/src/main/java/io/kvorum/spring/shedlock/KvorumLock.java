@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 
-import io.kvorum.client.KvorumException;
 import io.kvorum.client.KvorumException.ConditionNotMet;
 import io.kvorum.client.Version;
 import io.kvorum.client.WriteOptions;
@@ -63,7 +62,7 @@ public final class KvorumLock extends AbstractSimpleLock {
 	}
 
 	private Duration elapsed() {
-		return Duration.ofNanos(System.nanoTime() - this.begunNanos);
+		return Duration.ofNanos(this.store.nanoTime() - this.begunNanos);
 	}
 
 	/** This, unless its write was repeated for longer than it lasts. */
@@ -80,7 +79,7 @@ public final class KvorumLock extends AbstractSimpleLock {
 		try {
 			this.store.delete(name(), this.token);
 		}
-		catch (KvorumException ex) {
+		catch (RuntimeException ex) {
 			logger.debug("A lock that came too late ends by itself", ex);
 		}
 	}
@@ -117,7 +116,7 @@ public final class KvorumLock extends AbstractSimpleLock {
 
 	@Override
 	protected Optional<SimpleLock> doExtend(LockConfiguration extended) {
-		long begun = System.nanoTime();
+		long begun = this.store.nanoTime();
 		Optional<KvorumLock> lock = ifHeld(held -> this.store.put(name(), this.owner,
 				WriteOptions.DEFAULTS.ifVersion(held), extended.getLockAtMostFor().plus(KvorumLockProvider.MARGIN)))
 			.map(version -> new KvorumLock(this.store, extended, this.owner, version, begun));
@@ -138,7 +137,7 @@ public final class KvorumLock extends AbstractSimpleLock {
 				.formatted(name(), this.lockConfiguration.getLockAtMostFor()));
 			return Optional.empty();
 		}
-		catch (KvorumException ex) {
+		catch (RuntimeException ex) {
 			throw new LockException("it is not known whether the lock %s is still held, or for how long: %s"
 				.formatted(name(), ex.getMessage()), ex);
 		}

@@ -3,6 +3,7 @@ package io.kvorum.spring.shedlock;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.LongSupplier;
 
 import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
@@ -30,15 +31,17 @@ import net.javacrumbs.shedlock.support.Utils;
  * do not matter.
  * <p>
  * <b>Failures.</b> A lock is returned only if it is held, and an empty result means that
- * another one holds it. All else is a {@link LockException}: then the task must not run.
- * All writes have an idempotency key, so that the client can repeat them. If the outcome
- * is still unknown, the lock may be taken without a holder, until its time is over.
+ * another one holds it. All else is a {@link LockException}, also a name that cannot be a
+ * key and a call on an event loop: then the task must not run. All writes have an
+ * idempotency key, so that the client can repeat them. If the outcome is still unknown,
+ * the lock may be taken without a holder, until its time is over.
  * <p>
  * <b>What a lock cannot promise.</b> A process may stand still for longer than
  * {@code lockAtMostFor} and go on without knowing. Only what the task writes to can
  * refuse it, by the {@link KvorumLock#token() fencing token}.
  * <p>
- * All methods block, so they must not be called on the event loops of Reactor.
+ * All methods block, each request at most for the deadline of the client, even if the
+ * thread is interrupted, so they must not be called on the event loops of Reactor.
  */
 public final class KvorumLockProvider implements ExtensibleLockProvider {
 
@@ -70,19 +73,24 @@ public final class KvorumLockProvider implements ExtensibleLockProvider {
 	 * programs must not write such keys
 	 */
 	public KvorumLockProvider(KvorumClient client, String prefix) {
-		this.store = new LockStore(client.entities(Codec.text()), prefix);
+		this(client, prefix, System::nanoTime);
+	}
+
+	KvorumLockProvider(KvorumClient client, String prefix, LongSupplier nanoTime) {
+		this.store = new LockStore(client.entities(Codec.text()), prefix, nanoTime);
 	}
 
 	/**
 	 * Takes a lock.
 	 * @param configuration its name and its times
 	 * @return a {@link KvorumLock}; empty if another one holds it
-	 * @throws LockException if neither is certain; {@link KvorumException#outcome()} of
-	 * its cause says whether the lock may be taken without a holder
+	 * @throws LockException if neither is certain; if its cause is a
+	 * {@link KvorumException}, {@link KvorumException#outcome()} says whether the lock
+	 * may be taken without a holder
 	 */
 	@Override
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
-		long begun = System.nanoTime();
+		long begun = this.store.nanoTime();
 		String owner = Utils.getHostname() + ' ' + UUID.randomUUID();
 		Version token;
 		try {
@@ -92,7 +100,7 @@ public final class KvorumLockProvider implements ExtensibleLockProvider {
 		catch (ConditionNotMet held) {
 			return Optional.empty();
 		}
-		catch (KvorumException ex) {
+		catch (RuntimeException ex) {
 			throw new LockException(
 					"the lock %s cannot be taken: %s".formatted(configuration.getName(), ex.getMessage()), ex);
 		}
