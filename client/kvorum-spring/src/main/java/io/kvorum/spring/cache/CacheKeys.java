@@ -30,7 +30,9 @@ final class CacheKeys {
 
 	String key(String text) {
 		String key = this.folder + text;
-		return (bytes(key) <= MAX_BYTES) ? key : this.folder + HASHED + hash(text);
+		// A text that looks like a hash would be the key of what has that hash.
+		boolean isPlain = bytes(key) <= MAX_BYTES && !text.startsWith(HASHED);
+		return isPlain ? key : this.folder + HASHED + hash(text);
 	}
 
 	private static int bytes(String text) {

@@ -1,14 +1,27 @@
 package io.kvorum.spring.cache;
 
 import java.lang.reflect.Field;
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.net.URI;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.LocalTime;
+import java.time.MonthDay;
+import java.time.OffsetDateTime;
+import java.time.OffsetTime;
 import java.time.Period;
+import java.time.Year;
+import java.time.YearMonth;
 import java.time.ZoneId;
-import java.time.temporal.TemporalAccessor;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 
@@ -18,15 +31,29 @@ import org.springframework.util.ObjectUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The text of a key. Keys of several parts are {@code (a,b)}. Characters that have a
- * meaning there have a {@code ~} in front, so that no text of a user becomes the key of
- * another: {@code toString()} of Spring's keys does not tell {@code ("a", "b, c")} from
- * {@code ("a, b", "c")}.
+ * The text of a key. Keys that are not equal have different texts, also if their
+ * {@code toString()} is the same.
+ * <ul>
+ * <li>A string is its own text, with a {@code ~} in front of each <code>~ ( ) ,</code>.
+ * So {@code ~} and a letter or a digit begin no string.
+ * <li>Any other plain value has its type in front: {@code ~Long:1} is not the string
+ * {@code 1}.
+ * <li>Several parts are {@code (a,b)}, for Spring's keys of several parameters, or
+ * {@code ~List(a,b)}, or {@code ~int[](~Integer:1,~Integer:2)}. Spring's own text does
+ * not tell {@code ("a", "b, c")} from {@code ("a, b", "c")}.
+ * </ul>
  */
 final class KeyText {
 
-	private static final List<Class<?>> PLAIN = List.of(CharSequence.class, Number.class, Boolean.class,
-			Character.class, UUID.class, URI.class, TemporalAccessor.class, Duration.class, Period.class, ZoneId.class);
+	/**
+	 * Types that are told apart by their text. Their subclasses may not be, so these are
+	 * the classes themselves.
+	 */
+	private static final Set<Class<?>> PLAIN = Set.of(Byte.class, Short.class, Integer.class, Long.class, Float.class,
+			Double.class, BigInteger.class, BigDecimal.class, Boolean.class, Character.class, UUID.class, URI.class,
+			Duration.class, Period.class, Instant.class, LocalDate.class, LocalTime.class, LocalDateTime.class,
+			OffsetTime.class, OffsetDateTime.class, ZonedDateTime.class, Year.class, YearMonth.class, MonthDay.class,
+			ZoneOffset.class);
 
 	private KeyText() {
 	}
@@ -35,24 +62,35 @@ final class KeyText {
 		if (key == null) {
 			return "~0";
 		}
+		if (key instanceof String text) {
+			return escaped(text);
+		}
 		if (key instanceof SimpleKey simple) {
 			return parts(SimpleKeys.parts(simple));
 		}
 		if (key instanceof List<?> list) {
-			return parts(list);
+			return "~List" + parts(list);
 		}
 		if (key.getClass().isArray()) {
-			return parts(Arrays.asList(ObjectUtils.toObjectArray(key)));
+			return '~' + key.getClass().getComponentType().getName() + "[]"
+					+ parts(Arrays.asList(ObjectUtils.toObjectArray(key)));
 		}
 		if (key instanceof Enum<?> constant) {
-			return escaped(constant.name());
+			return typed(constant.getDeclaringClass().getName(), constant.name());
 		}
-		if (PLAIN.stream().anyMatch(type -> type.isInstance(key))) {
-			return escaped(key.toString());
+		if (key instanceof ZoneId zone && !(key instanceof ZoneOffset)) {
+			return typed("ZoneId", zone.getId());
+		}
+		if (PLAIN.contains(key.getClass())) {
+			return typed(key.getClass().getSimpleName(), key.toString());
 		}
 		throw new IllegalArgumentException(("keys of %s have no text that is sure to tell one from another: "
 				+ "choose another key in the annotation, or give the cache a conversion by KvorumCacheSettings.keys")
 			.formatted(key.getClass().getName()));
+	}
+
+	private static String typed(String type, String text) {
+		return '~' + type + ':' + escaped(text);
 	}
 
 	private static String parts(List<?> parts) {

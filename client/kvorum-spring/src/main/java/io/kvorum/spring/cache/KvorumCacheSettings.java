@@ -77,10 +77,13 @@ public final class KvorumCacheSettings {
 	 * key. Text that would make the key of Kvorum longer than its 1024 bytes is replaced
 	 * by its SHA-256.
 	 * <p>
-	 * Without this, keys are text, numbers, booleans, characters, enums, UUIDs, URIs,
+	 * Without this, keys are strings, numbers, booleans, characters, enums, UUIDs, URIs,
 	 * dates and times, and arrays, lists and Spring's keys of several parameters made of
-	 * these. All others are an {@link IllegalArgumentException}: what their
-	 * {@code toString()} says may be equal for keys that are not, or never be equal.
+	 * these. Keys that are not equal never have the same text: the string {@code 1} is
+	 * {@code 1}, the {@link Long} is {@code ~Long:1}, and the {@link Integer} is another
+	 * key. All other classes are an {@link IllegalArgumentException}, when such a key is
+	 * used first: what their {@code toString()} says may be equal for keys that are not,
+	 * or never be equal.
 	 * @param keys from a key to its text
 	 * @return these settings, with that conversion
 	 */

@@ -126,7 +126,7 @@ class KvorumCacheIT {
 		assertThat(this.other.get("x".repeat(2000), String.class)).isEqualTo("3");
 		assertThat(client.entities().blocking().list(Range.prefix("cache/" + this.name + '/')).map(EntityInfo::key))
 			.hasSize(3)
-			.contains("cache/" + this.name + "/a/b", "cache/" + this.name + "/(a,2)");
+			.contains("cache/" + this.name + "/a/b", "cache/" + this.name + "/~List(a,~Integer:2)");
 	}
 
 	@Test
