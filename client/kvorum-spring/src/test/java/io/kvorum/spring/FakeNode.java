@@ -13,6 +13,7 @@ import java.util.function.Function;
 
 import io.kvorum.client.KvorumClient;
 import io.netty.buffer.Unpooled;
+import io.netty.handler.codec.http.HttpMethod;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
@@ -35,6 +36,8 @@ public final class FakeNode implements AutoCloseable {
 	private final Map<String, Stored> values = new TreeMap<>();
 
 	private final Queue<Function<Exchange, Mono<Void>>> faults = new ArrayDeque<>();
+
+	private Function<Exchange, Mono<Void>> usual = Exchange::answer;
 
 	private final List<String> requests = new CopyOnWriteArrayList<>();
 
@@ -92,6 +95,22 @@ public final class FakeNode implements AutoCloseable {
 			return send(problem(503, "not-accepted", "\"outcome\":\"not-applied\""));
 		}
 
+		/**
+		 * Does nothing, and says that another write came first.
+		 * @return completes when it is sent
+		 */
+		public Mono<Void> conflict() {
+			return send(problem(412, "precondition-failed", "\"current\":\"\\\"another\\\"\""));
+		}
+
+		/**
+		 * What is asked.
+		 * @return the method and the key
+		 */
+		public String name() {
+			return this.request.method().name() + ' ' + key();
+		}
+
 		private Mono<Void> send(Answer answer) {
 			answer.headers().forEach(this.response::header);
 			return this.response.status(answer.status())
@@ -109,20 +128,20 @@ public final class FakeNode implements AutoCloseable {
 	private Mono<Void> handle(HttpServerRequest request, HttpServerResponse response) {
 		return request.receive().aggregate().asByteArray().defaultIfEmpty(new byte[0]).flatMap(bytes -> {
 			Exchange exchange = new Exchange(request, response, new String(bytes, StandardCharsets.ISO_8859_1));
-			Function<Exchange, Mono<Void>> fault = fault();
-			this.requests.add(request.method().name() + ' ' + exchange.key());
-			return (fault != null) ? fault.apply(exchange) : exchange.answer();
+			this.requests.add(exchange.name());
+			return fault().apply(exchange);
 		});
 	}
 
-	private synchronized @Nullable Function<Exchange, Mono<Void>> fault() {
-		return this.faults.poll();
+	private synchronized Function<Exchange, Mono<Void>> fault() {
+		Function<Exchange, Mono<Void>> fault = this.faults.poll();
+		return (fault != null) ? fault : this.usual;
 	}
 
 	private synchronized Answer apply(Exchange exchange) {
 		String key = exchange.key();
 		Stored found = this.values.get(key);
-		if (exchange.request.method().name().equals("GET")) {
+		if (exchange.request.method().equals(HttpMethod.GET)) {
 			return (found == null) ? new Answer(404, Map.of("Kvorum-Consistency", "linearizable"), "")
 					: new Answer(200, Map.of("Kvorum-Consistency", "linearizable", "ETag", found.etag(), "Content-Type",
 							found.contentType()), found.value());
@@ -132,7 +151,7 @@ public final class FakeNode implements AutoCloseable {
 					"\"current\":" + ((found != null) ? "\"\\\"%s\\\"\"".formatted(unquoted(found)) : "null"));
 		}
 		String etag = "\"v%05d\"".formatted(++this.writes);
-		if (exchange.request.method().name().equals("PUT")) {
+		if (exchange.request.method().equals(HttpMethod.PUT)) {
 			this.values.put(key,
 					new Stored(etag, exchange.request.requestHeaders().get("Content-Type"), exchange.body));
 			return new Answer(201, Map.of("Kvorum-Consistency", "linearizable", "ETag", etag), "");
@@ -164,6 +183,14 @@ public final class FakeNode implements AutoCloseable {
 	 */
 	public synchronized void next(Function<Exchange, Mono<Void>> fault) {
 		this.faults.add(fault);
+	}
+
+	/**
+	 * All requests that have no fault yet are answered in another way.
+	 * @param fault how
+	 */
+	public synchronized void always(Function<Exchange, Mono<Void>> fault) {
+		this.usual = fault;
 	}
 
 	/**

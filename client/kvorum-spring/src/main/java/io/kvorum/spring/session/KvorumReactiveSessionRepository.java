@@ -1,9 +1,11 @@
 package io.kvorum.spring.session;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 
 import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
+import io.kvorum.client.WriteOptions;
 import io.kvorum.spring.session.KvorumSession.Stored;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -38,13 +40,16 @@ import org.springframework.session.UuidSessionIdGenerator;
  * that change the id at the same time one fails.
  * <p>
  * <b>Failures</b> are {@link io.kvorum.client.KvorumException}s, or come from the codec.
- * There are no events of sessions that end, and sessions are not found by the name of a
- * user.
+ * A save that other requests come in between until its deadline is over fails with a
+ * {@link SessionConflictException}. There are no events of sessions that end, and
+ * sessions are not found by the name of a user.
  */
 public final class KvorumReactiveSessionRepository implements ReactiveSessionRepository<KvorumSession> {
 
 	/** The prefix of keys unless another is given. */
 	public static final String DEFAULT_PREFIX = "sessions/";
+
+	private static final Duration DEFAULT_SAVE_DEADLINE = Duration.ofSeconds(10);
 
 	private static final Log logger = LogFactory.getLog(KvorumReactiveSessionRepository.class);
 
@@ -61,7 +66,8 @@ public final class KvorumReactiveSessionRepository implements ReactiveSessionRep
 	private final boolean dropsUnreadable;
 
 	private KvorumReactiveSessionRepository(Builder builder) {
-		this.store = new SessionStore(builder.client.entities(new SessionRecordCodec()), builder.prefix);
+		this.store = new SessionStore(builder.client.entities(new SessionRecordCodec()), builder.prefix,
+				builder.saveDeadline, builder.nanoTime);
 		this.codec = builder.codec;
 		this.maxInactiveInterval = builder.maxInactiveInterval;
 		this.saveMode = builder.saveMode;
@@ -155,6 +161,10 @@ public final class KvorumReactiveSessionRepository implements ReactiveSessionRep
 
 		private Duration maxInactiveInterval = MapSession.DEFAULT_MAX_INACTIVE_INTERVAL;
 
+		private Duration saveDeadline = DEFAULT_SAVE_DEADLINE;
+
+		private LongSupplier nanoTime = System::nanoTime;
+
 		private SaveMode saveMode = SaveMode.ON_SET_ATTRIBUTE;
 
 		private SessionIdGenerator ids = UuidSessionIdGenerator.getInstance();
@@ -185,6 +195,25 @@ public final class KvorumReactiveSessionRepository implements ReactiveSessionRep
 		 */
 		public Builder maxInactiveInterval(Duration interval) {
 			this.maxInactiveInterval = interval;
+			return this;
+		}
+
+		/**
+		 * The longest time of a save, with all that it repeats because of other requests:
+		 * 10 seconds. Then it ends in a {@link SessionConflictException}, or in what
+		 * Kvorum could not do. To undo a changed id may take up to two seconds more.
+		 * @param deadline more than 0, at most a day
+		 * @return this
+		 * @throws IllegalArgumentException if it is out of bounds
+		 */
+		public Builder saveDeadline(Duration deadline) {
+			WriteOptions.DEFAULTS.deadline(deadline);
+			this.saveDeadline = deadline;
+			return this;
+		}
+
+		Builder nanoTime(LongSupplier nanoTime) {
+			this.nanoTime = nanoTime;
 			return this;
 		}
 
