@@ -83,6 +83,14 @@ public final class FakeNode implements AutoCloseable {
 		 */
 		public Mono<Void> loseAnswer() {
 			apply(this);
+			return breakConnection();
+		}
+
+		/**
+		 * Does nothing, and breaks the connection.
+		 * @return never completes
+		 */
+		public Mono<Void> breakConnection() {
 			this.request.withConnection(connection -> connection.dispose());
 			return Mono.never();
 		}

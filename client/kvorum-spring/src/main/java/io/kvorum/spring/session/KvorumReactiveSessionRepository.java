@@ -6,6 +6,7 @@ import java.util.function.LongSupplier;
 import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.WriteOptions;
+import io.kvorum.spring.session.KvorumSession.Change;
 import io.kvorum.spring.session.KvorumSession.Stored;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -24,6 +25,13 @@ import org.springframework.session.UuidSessionIdGenerator;
  * <b>Requests at the same time.</b> A save writes what its request has changed on top of
  * what the others have saved: attributes that different requests set are all there
  * afterwards. Of two requests that set the same attribute, the later save counts.
+ * <p>
+ * <b>After a save that failed</b> the next save of the same session stores what it should
+ * have stored, but not over what another request has saved since: that is newer. If the
+ * outcome of the failed save is unknown, and another request has saved the session since,
+ * and the attribute is as it was before, then either the save did not happen or the other
+ * request has undone it. Such a save fails with a {@link SessionConflictException}: read
+ * the session again, or set the attribute again.
  * <p>
  * <b>Sessions that are gone.</b> A save never brings back a session that was deleted, has
  * expired or has another id by now. It fails with an {@link IllegalStateException}, as
@@ -123,23 +131,22 @@ public final class KvorumReactiveSessionRepository implements ReactiveSessionRep
 	@Override
 	public Mono<Void> save(KvorumSession session) {
 		return Mono.defer(() -> {
-			KvorumSession.Change change = session.takeChange();
-			return write(session, change).doOnNext(session::saved)
-				.doOnError(failure -> session.failed(change))
-				.doOnCancel(() -> session.failed(change))
+			Change change = session.takeChange();
+			return write(session, change).doOnNext(now -> session.saved(change, now))
+				.doOnError(failure -> session.failed(change, SessionStore.isUnknown(failure)))
+				.doOnCancel(() -> session.failed(change, true))
 				.then();
 		});
 	}
 
-	private Mono<Stored> write(KvorumSession session, KvorumSession.Change change) {
+	private Mono<Stored> write(KvorumSession session, Change change) {
 		return Mono.defer(() -> {
-			Stored before = session.stored();
-			String id = session.getId();
+			Stored before = change.before();
 			if (before == null) {
-				return this.store.create(id, session.snapshot(), session.delta(change));
+				return this.store.create(change.id(), session.snapshot(), session.delta(change));
 			}
-			if (!before.id().equals(id)) {
-				return this.store.move(before, session.delta(change), id);
+			if (!before.id().equals(change.id())) {
+				return this.store.move(before, session.delta(change), change.id());
 			}
 			return change.isEmpty() ? Mono.empty() : this.store.change(before, session.delta(change));
 		});

@@ -7,10 +7,13 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 import io.kvorum.client.Codec;
 import io.kvorum.client.Version;
 import io.kvorum.spring.session.SessionRecord.Delta;
+import io.kvorum.spring.session.SessionRecord.Edit;
+import io.kvorum.spring.session.SessionRecord.FailedSave;
 import io.kvorum.spring.session.SessionRecord.StoredAttribute;
 import org.jspecify.annotations.Nullable;
 import org.springframework.session.MapSession;
@@ -21,6 +24,11 @@ import org.springframework.session.SessionIdGenerator;
 /**
  * A session that knows what was changed since it was read or saved. Made by a
  * {@link KvorumReactiveSessionRepository}. Several threads may use it.
+ * <p>
+ * A change that is being saved is taken out, and comes back if the save fails, with a
+ * note of what it was based on: the next save needs that to tell what another request has
+ * changed since. It does not come back if the same was set again meanwhile, which another
+ * save may have stored already.
  */
 public final class KvorumSession implements Session {
 
@@ -32,12 +40,18 @@ public final class KvorumSession implements Session {
 
 	private final SaveMode saveMode;
 
-	/** Attributes that were set, or removed if their value is null. */
-	private final Map<String, @Nullable Object> changed = new HashMap<>();
+	/** Attributes that are to be saved. */
+	private final Map<String, Setting<Object>> changed = new HashMap<>();
+
+	/** The last setting of each attribute, also if it is saved or being saved. */
+	private final Map<String, Setting<Object>> latest = new HashMap<>();
 
 	private boolean isAccessed;
 
-	private boolean isIntervalSet;
+	/** The interval that is to be saved; null if there is none. */
+	private @Nullable Setting<Duration> changedInterval;
+
+	private @Nullable Setting<Duration> latestInterval;
 
 	private @Nullable Stored stored;
 
@@ -49,6 +63,58 @@ public final class KvorumSession implements Session {
 	 * @param record the value
 	 */
 	record Stored(String id, Version version, SessionRecord record) {
+
+		/** The record with a change on top of it. */
+		SessionRecord with(Delta delta) {
+			return this.record.with(delta, this.version);
+		}
+
+	}
+
+	/**
+	 * A value that was set once. Another setting is not equal, also of the same value.
+	 */
+	private static final class Setting<T> {
+
+		/** Null if it was removed. */
+		private final @Nullable T value;
+
+		/** The first save of it that has failed. */
+		private final @Nullable Change failed;
+
+		private final boolean mayHaveHappened;
+
+		Setting(@Nullable T value) {
+			this(value, null, false);
+		}
+
+		private Setting(@Nullable T value, @Nullable Change failed, boolean mayHaveHappened) {
+			this.value = value;
+			this.failed = failed;
+			this.mayHaveHappened = mayHaveHappened;
+		}
+
+		Setting<T> failed(Change change, boolean mayHaveHappened) {
+			return new Setting<>(this.value, (this.failed != null) ? this.failed : change,
+					this.mayHaveHappened || mayHaveHappened);
+		}
+
+		/**
+		 * What is to be stored.
+		 * @param encoded from the value to what is stored
+		 * @param before from a session to what it has stored
+		 */
+		<S> Edit<S> edit(Function<T, S> encoded, Function<SessionRecord, Optional<S>> before) {
+			Optional<S> stored = Optional.ofNullable(this.value).map(encoded);
+			if (this.failed == null) {
+				return new Edit<>(stored, null);
+			}
+			Stored base = this.failed.before();
+			return new Edit<>(stored,
+					(base != null) ? new FailedSave<>(before.apply(base.record()), base.version(), this.mayHaveHappened)
+							: new FailedSave<>(Optional.empty(), null, this.mayHaveHappened));
+		}
+
 	}
 
 	/** A session that is not stored yet. */
@@ -71,13 +137,8 @@ public final class KvorumSession implements Session {
 			.forEach((name, attribute) -> this.current.setAttribute(name,
 					codec.decode(attribute.value(), attribute.contentType())));
 		if (saveMode == SaveMode.ALWAYS) {
-			this.current.getAttributeNames().forEach(name -> this.changed.put(name, this.current.getAttribute(name)));
+			this.current.getAttributeNames().forEach(name -> set(name, this.current.getAttribute(name)));
 		}
-	}
-
-	/** What was read or written last; null for a new session. */
-	synchronized @Nullable Stored stored() {
-		return this.stored;
 	}
 
 	/** The session as a whole, for its first save. */
@@ -93,36 +154,67 @@ public final class KvorumSession implements Session {
 				this.current.getMaxInactiveInterval(), attributes);
 	}
 
-	/** Takes what has changed: to be given back by {@link #failed} if it is not saved. */
+	/**
+	 * Takes what has changed: to be ended by {@link #saved}, or by {@link #failed} if it
+	 * is not saved.
+	 */
 	synchronized Change takeChange() {
-		Change change = new Change(new HashMap<>(this.changed), this.isAccessed, this.isIntervalSet);
+		Change change = new Change(this.stored, getId(), Map.copyOf(this.changed), this.isAccessed,
+				this.changedInterval);
 		this.changed.clear();
 		this.isAccessed = false;
-		this.isIntervalSet = false;
+		this.changedInterval = null;
 		return change;
 	}
 
-	/**
-	 * Changes that are being saved.
-	 *
-	 * @param attributes those that were set, or removed if their value is null
-	 * @param isAccessed whether the time of the last access was set
-	 * @param isIntervalSet whether the interval was set
-	 */
-	record Change(Map<String, @Nullable Object> attributes, boolean isAccessed, boolean isIntervalSet) {
+	/** Changes that are being saved. */
+	static final class Change {
+
+		private final @Nullable Stored before;
+
+		private final String id;
+
+		private final Map<String, Setting<Object>> attributes;
+
+		private final boolean isAccessed;
+
+		private final @Nullable Setting<Duration> interval;
+
+		/** A save may be cancelled after its end. */
+		private boolean hasEnded;
+
+		private Change(@Nullable Stored before, String id, Map<String, Setting<Object>> attributes, boolean isAccessed,
+				@Nullable Setting<Duration> interval) {
+			this.before = before;
+			this.id = id;
+			this.attributes = attributes;
+			this.isAccessed = isAccessed;
+			this.interval = interval;
+		}
+
+		/** What was read or written last; null for a new session. */
+		@Nullable Stored before() {
+			return this.before;
+		}
+
+		/** The id of the session afterwards. */
+		String id() {
+			return this.id;
+		}
 
 		boolean isEmpty() {
-			return this.attributes.isEmpty() && !this.isAccessed && !this.isIntervalSet;
+			return this.attributes.isEmpty() && !this.isAccessed && this.interval == null;
 		}
 
 	}
 
 	synchronized Delta delta(Change change) {
-		Map<String, Optional<StoredAttribute>> attributes = new HashMap<>();
-		change.attributes()
-			.forEach((name, value) -> attributes.put(name, Optional.ofNullable(value).map(this::encoded)));
-		return new Delta(change.isAccessed() ? Optional.of(this.current.getLastAccessedTime()) : Optional.empty(),
-				change.isIntervalSet() ? Optional.of(this.current.getMaxInactiveInterval()) : Optional.empty(),
+		Map<String, Edit<StoredAttribute>> attributes = new HashMap<>();
+		change.attributes.forEach((name, setting) -> attributes.put(name,
+				setting.edit(this::encoded, stored -> Optional.ofNullable(stored.attributes().get(name)))));
+		return new Delta(change.isAccessed ? Optional.of(this.current.getLastAccessedTime()) : Optional.empty(),
+				Optional.ofNullable(change.interval)
+					.map(setting -> setting.edit(Function.identity(), stored -> Optional.of(stored.maxInactive()))),
 				attributes);
 	}
 
@@ -130,19 +222,43 @@ public final class KvorumSession implements Session {
 		return new StoredAttribute(this.codec.contentType(), this.codec.encode(value));
 	}
 
-	synchronized void saved(Stored now) {
+	synchronized void saved(Change change, Stored now) {
+		change.hasEnded = true;
 		this.stored = now;
 	}
 
-	/** Changes that were not saved; those that were made since then stay. */
-	synchronized void failed(Change change) {
-		change.attributes().forEach((name, value) -> {
-			if (!this.changed.containsKey(name)) {
-				this.changed.put(name, value);
+	/**
+	 * Changes that were not saved, or are not known to be.
+	 * @param mayHaveHappened whether the outcome is unknown
+	 */
+	synchronized void failed(Change change, boolean mayHaveHappened) {
+		if (change.hasEnded) {
+			return;
+		}
+		change.hasEnded = true;
+		change.attributes.forEach((name, setting) -> {
+			if (this.latest.get(name) == setting) {
+				changed(name, setting.failed(change, mayHaveHappened));
 			}
 		});
-		this.isAccessed |= change.isAccessed();
-		this.isIntervalSet |= change.isIntervalSet();
+		if (change.interval != null && change.interval == this.latestInterval) {
+			changedInterval(change.interval.failed(change, mayHaveHappened));
+		}
+		this.isAccessed |= change.isAccessed;
+	}
+
+	private void set(String name, @Nullable Object value) {
+		changed(name, new Setting<>(value));
+	}
+
+	private void changed(String name, Setting<Object> setting) {
+		this.changed.put(name, setting);
+		this.latest.put(name, setting);
+	}
+
+	private void changedInterval(Setting<Duration> setting) {
+		this.changedInterval = setting;
+		this.latestInterval = setting;
 	}
 
 	@Override
@@ -162,7 +278,7 @@ public final class KvorumSession implements Session {
 	public synchronized <T> @Nullable T getAttribute(String attributeName) {
 		T value = this.current.getAttribute(attributeName);
 		if (value != null && this.saveMode == SaveMode.ON_GET_ATTRIBUTE) {
-			this.changed.put(attributeName, value);
+			set(attributeName, value);
 		}
 		return value;
 	}
@@ -175,13 +291,13 @@ public final class KvorumSession implements Session {
 	@Override
 	public synchronized void setAttribute(String attributeName, @Nullable Object attributeValue) {
 		this.current.setAttribute(attributeName, attributeValue);
-		this.changed.put(attributeName, attributeValue);
+		set(attributeName, attributeValue);
 	}
 
 	@Override
 	public synchronized void removeAttribute(String attributeName) {
 		this.current.removeAttribute(attributeName);
-		this.changed.put(attributeName, null);
+		set(attributeName, null);
 	}
 
 	@Override
@@ -203,7 +319,7 @@ public final class KvorumSession implements Session {
 	@Override
 	public synchronized void setMaxInactiveInterval(Duration interval) {
 		this.current.setMaxInactiveInterval(interval);
-		this.isIntervalSet = true;
+		changedInterval(new Setting<>(interval));
 	}
 
 	@Override

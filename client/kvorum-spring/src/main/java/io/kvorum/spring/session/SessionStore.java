@@ -118,7 +118,7 @@ final class SessionStore {
 	}
 
 	private Mono<Stored> change(Stored before, Delta delta, long end) {
-		return put(before.id(), before.record().with(delta), WriteOptions.DEFAULTS.ifVersion(before.version()), end)
+		return put(before.id(), before.with(delta), WriteOptions.DEFAULTS.ifVersion(before.version()), end)
 			.onErrorResume(ConditionNotMet.class,
 					changed -> again(before.id(), end, changed, stored -> change(stored, delta, end)));
 	}
@@ -151,7 +151,7 @@ final class SessionStore {
 	}
 
 	private Mono<Stored> move(Stored before, Delta delta, String newId, WriteOptions condition, long end) {
-		return put(newId, before.record().with(delta), condition, end)
+		return put(newId, before.with(delta), condition, end)
 			.flatMap(moved -> deleteSame(before, until(end)).thenReturn(moved)
 				.onErrorResume(ConditionNotMet.class, changed -> again(before.id(), end, changed,
 						stored -> move(stored, delta, newId, WriteOptions.DEFAULTS.ifVersion(moved.version()), end)))
@@ -159,7 +159,8 @@ final class SessionStore {
 						: undo(moved, end).then(Mono.error(failure))));
 	}
 
-	private static boolean isUnknown(Throwable failure) {
+	/** Whether a write may have happened. */
+	static boolean isUnknown(Throwable failure) {
 		return failure instanceof KvorumException ex && ex.outcome() == Outcome.UNKNOWN;
 	}
 

@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
 
+import io.kvorum.client.Version;
 import io.kvorum.spring.session.SessionRecord.Delta;
+import io.kvorum.spring.session.SessionRecord.Edit;
 import io.kvorum.spring.session.SessionRecord.StoredAttribute;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,8 @@ class SessionRecordTests {
 	private static final StoredAttribute ONE = new StoredAttribute("text/plain", new byte[] { '1' });
 
 	private static final StoredAttribute TWO = new StoredAttribute("text/plain", new byte[] { '2' });
+
+	private static final Version VERSION = new Version("v1");
 
 	private final SessionRecordCodec codec = new SessionRecordCodec();
 
@@ -54,13 +58,14 @@ class SessionRecordTests {
 	@DisplayName("has the changes of both requests, in any order, with the later access")
 	void merged() {
 		Delta first = new Delta(Optional.of(NOW.plusSeconds(1)), Optional.empty(),
-				Map.of("b", Optional.of(ONE), "a", Optional.empty()));
-		Delta second = new Delta(Optional.of(NOW.plusSeconds(2)), Optional.of(Duration.ofHours(1)),
-				Map.of("c", Optional.of(TWO)));
+				Map.of("b", new Edit<>(Optional.of(ONE), null), "a", new Edit<>(Optional.empty(), null)));
+		Delta second = new Delta(Optional.of(NOW.plusSeconds(2)),
+				Optional.of(new Edit<>(Optional.of(Duration.ofHours(1)), null)),
+				Map.of("c", new Edit<>(Optional.of(TWO), null)));
 		SessionRecord expected = new SessionRecord(NOW, NOW.plusSeconds(2), Duration.ofHours(1),
 				Map.of("ä", TWO, "b", ONE, "c", TWO));
-		assertThat(this.session.with(first).with(second)).isEqualTo(expected);
-		assertThat(this.session.with(second).with(first)).isEqualTo(expected);
+		assertThat(this.session.with(first, VERSION).with(second, VERSION)).isEqualTo(expected);
+		assertThat(this.session.with(second, VERSION).with(first, VERSION)).isEqualTo(expected);
 	}
 
 }
