@@ -103,7 +103,10 @@ final class CacheEntries {
 			.count();
 	}
 
-	/** Reads nulls beside other values. */
+	/**
+	 * Reads nulls beside other values. A class that cannot be loaded is an exception: an
+	 * error would end the connection without a word to those who wait.
+	 */
 	private record NullableCodec(Codec<Object> codec) implements Codec<Object> {
 
 		@Override
@@ -113,13 +116,26 @@ final class CacheEntries {
 
 		@Override
 		public byte[] encode(Object value) {
-			return this.codec.encode(value);
+			try {
+				return this.codec.encode(value);
+			}
+			catch (LinkageError | StackOverflowError ex) {
+				throw new IllegalStateException(
+						"an object of %s cannot be written".formatted(value.getClass().getName()), ex);
+			}
 		}
 
 		@Override
 		public Object decode(byte[] value, String contentType) {
-			return contentType.startsWith(NullCodec.CONTENT_TYPE) ? NullValue.INSTANCE
-					: this.codec.decode(value, contentType);
+			if (contentType.startsWith(NullCodec.CONTENT_TYPE)) {
+				return NullValue.INSTANCE;
+			}
+			try {
+				return this.codec.decode(value, contentType);
+			}
+			catch (LinkageError | StackOverflowError ex) {
+				throw new IllegalStateException("a value in the cache cannot be read", ex);
+			}
 		}
 
 	}

@@ -133,9 +133,7 @@ public final class KvorumSession implements Session {
 		this.current.setCreationTime(read.created());
 		this.current.setLastAccessedTime(read.lastAccessed());
 		this.current.setMaxInactiveInterval(read.maxInactive());
-		read.attributes()
-			.forEach((name, attribute) -> this.current.setAttribute(name,
-					codec.decode(attribute.value(), attribute.contentType())));
+		read.attributes().forEach((name, attribute) -> this.current.setAttribute(name, decoded(codec, attribute)));
 		if (saveMode == SaveMode.ALWAYS) {
 			this.current.getAttributeNames().forEach(name -> set(name, this.current.getAttribute(name)));
 		}
@@ -219,7 +217,25 @@ public final class KvorumSession implements Session {
 	}
 
 	private StoredAttribute encoded(Object value) {
-		return new StoredAttribute(this.codec.contentType(), this.codec.encode(value));
+		try {
+			return new StoredAttribute(this.codec.contentType(), this.codec.encode(value));
+		}
+		catch (LinkageError | StackOverflowError ex) {
+			throw new IllegalStateException(
+					"an attribute of %s cannot be written".formatted(value.getClass().getName()), ex);
+		}
+	}
+
+	/**
+	 * Reactor would not pass on an error of linking: those who wait would do so for ever.
+	 */
+	private static Object decoded(Codec<Object> codec, StoredAttribute attribute) {
+		try {
+			return codec.decode(attribute.value(), attribute.contentType());
+		}
+		catch (LinkageError | StackOverflowError ex) {
+			throw new IllegalStateException("an attribute cannot be read", ex);
+		}
 	}
 
 	synchronized void saved(Change change, Stored now) {

@@ -8,6 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.spring.FakeNode;
 import io.kvorum.spring.codec.JsonObjectCodec;
@@ -150,6 +151,42 @@ class KvorumCacheTests {
 		assertThatIllegalStateException().isThrownBy(onEventLoop::block).withMessageContaining("retrieve");
 		mayLoad.tryEmitEmpty().orThrow();
 		assertThat(loading.get()).isEqualTo("load 1");
+	}
+
+	/** Values of a class that cannot be loaded. */
+	private static final class Unlinked implements Codec<Object> {
+
+		@Override
+		public String contentType() {
+			return "text/plain";
+		}
+
+		@Override
+		public byte[] encode(Object value) {
+			throw new NoClassDefFoundError("encode");
+		}
+
+		@Override
+		public Object decode(byte[] value, String contentType) {
+			throw new NoClassDefFoundError("decode");
+		}
+
+	}
+
+	@Test
+	@DisplayName("a class that cannot be loaded is an error of the operation, which nobody waits for without an end")
+	void unlinked() {
+		KvorumCache unlinked = Objects
+			.requireNonNull(KvorumCacheManager.builder(this.client, KvorumCacheSettings.of(new Unlinked()))
+				.build()
+				.getCache("texts"));
+		this.cache.put("key", "stored");
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> unlinked.get("key"));
+		assertThat(unlinked.retrieve("key")).failsWithin(Duration.ofSeconds(20));
+		CompletableFuture<String> loaded = unlinked.retrieve("other", () -> CompletableFuture.completedFuture(load()));
+		assertThat(loaded).failsWithin(Duration.ofSeconds(20));
+		Mono.fromRunnable(() -> unlinked.put("other", "value")).subscribeOn(Schedulers.parallel()).block();
+		assertThat(unlinked.retrieve("other")).succeedsWithin(Duration.ofSeconds(20));
 	}
 
 }

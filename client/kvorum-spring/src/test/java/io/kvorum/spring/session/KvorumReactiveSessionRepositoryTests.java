@@ -2,14 +2,20 @@ package io.kvorum.spring.session;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException;
 import io.kvorum.spring.FakeNode;
 import io.kvorum.spring.codec.JsonObjectCodec;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -23,6 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 @DisplayName("Sessions, at the worst moment")
 @Timeout(60)
@@ -313,6 +320,78 @@ class KvorumReactiveSessionRepositoryTests {
 		session.saved(change, Objects.requireNonNull(change.before()));
 		session.failed(change, true);
 		assertThat(session.takeChange().isEmpty()).isTrue();
+	}
+
+	/** Attributes of a class that cannot be loaded. */
+	private static final class Unlinked implements Codec<Object> {
+
+		@Override
+		public String contentType() {
+			return "text/plain";
+		}
+
+		@Override
+		public byte[] encode(Object value) {
+			throw new NoClassDefFoundError("encode");
+		}
+
+		@Override
+		public Object decode(byte[] value, String contentType) {
+			throw new NoClassDefFoundError("decode");
+		}
+
+	}
+
+	@Test
+	@DisplayName("a class that cannot be loaded is an error of the request, which does not wait without an end")
+	void unlinked() {
+		KvorumSession session = saved();
+		KvorumReactiveSessionRepository.Builder unlinked = KvorumReactiveSessionRepository.builder(this.client,
+				new Unlinked());
+		assertThatIllegalStateException().isThrownBy(() -> unlinked.build().findById(session.getId()).block());
+		KvorumSession created = Objects.requireNonNull(unlinked.build().createSession().block());
+		created.setAttribute("attribute", "value");
+		assertThatIllegalStateException().isThrownBy(() -> unlinked.build().save(created).block());
+		assertThat(unlinked.dropUnreadable().build().findById(session.getId()).block()).isNull();
+	}
+
+	@Test
+	@DisplayName("no observation has the id of a session, nor does the URL of a request in a trace")
+	void observations() {
+		List<String> observed = new CopyOnWriteArrayList<>();
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+			@Override
+			public void onStop(Observation.Context context) {
+				observed.add(context.getName() + ' ' + context.getContextualName() + ' ' + context.getAllKeyValues()
+						+ ' ' + context.getError());
+			}
+
+			@Override
+			public boolean supportsContext(Observation.Context context) {
+				return true;
+			}
+		});
+		KvorumSession session = saved();
+		String before = session.getId();
+		try (KvorumClient client = this.node.client().observationRegistry(registry).build()) {
+			KvorumReactiveSessionRepository repository = KvorumReactiveSessionRepository
+				.builder(client, JsonObjectCodec.of(JsonMapper.shared(), String.class))
+				.build();
+			KvorumSession found = Objects.requireNonNull(repository.findById(before).block());
+			found.setAttribute("attribute", "value");
+			this.node.next(FakeNode.Exchange::refuse);
+			assertThatExceptionOfType(KvorumException.class).isThrownBy(() -> repository.save(found).block());
+			this.node.next(FakeNode.Exchange::breakConnection);
+			assertThatExceptionOfType(KvorumException.class).isThrownBy(() -> repository.save(found).block());
+			found.changeSessionId();
+			repository.save(found).block();
+			repository.deleteById(found.getId()).block();
+			assertThat(observed).anyMatch(text -> text.startsWith("http.client.requests"))
+				.anyMatch(text -> text.startsWith("kvorum.client"))
+				.anyMatch(text -> text.contains("http.url"))
+				.noneMatch(text -> text.contains(before) || text.contains(found.getId()));
+		}
 	}
 
 }
