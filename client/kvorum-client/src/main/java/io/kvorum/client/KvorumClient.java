@@ -78,7 +78,7 @@ public final class KvorumClient implements AutoCloseable {
 	 * @return the operations
 	 */
 	public <T> Entities<T> entities(Codec<T> codec) {
-		return new Entities<>(this.connections, codec);
+		return new Entities<>(this.connections, new SafeCodec<>(codec));
 	}
 
 	/**

@@ -251,6 +251,38 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("A class that a codec needs and that is not there is an exception, and not silence")
+	void unlinkedCodec() {
+		this.one.thenValue("v1", "value");
+		client(KvorumClient.builder(List.of(this.one.url())));
+		BlockingEntities<String> values = this.client.entities(new Unlinked()).blocking();
+
+		assertThatIllegalStateException().isThrownBy(() -> values.get("key"))
+			.withRootCauseInstanceOf(LinkageError.class);
+		assertThatIllegalStateException().isThrownBy(() -> values.put("key", "value"))
+			.withRootCauseInstanceOf(LinkageError.class);
+	}
+
+	private static final class Unlinked implements Codec<String> {
+
+		@Override
+		public String contentType() {
+			return "text/plain";
+		}
+
+		@Override
+		public byte[] encode(String value) {
+			throw new NoClassDefFoundError("Needed");
+		}
+
+		@Override
+		public String decode(byte[] value, String contentType) {
+			throw new NoClassDefFoundError("Needed");
+		}
+
+	}
+
+	@Test
 	@DisplayName("A hedged read that may not hedge any more still ends, and leaves repeats to others")
 	void hedgedTooOften() {
 		this.one.thenSilence();

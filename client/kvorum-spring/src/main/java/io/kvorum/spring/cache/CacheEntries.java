@@ -103,10 +103,7 @@ final class CacheEntries {
 			.count();
 	}
 
-	/**
-	 * Reads nulls beside other values. A class that cannot be loaded is an exception: an
-	 * error would end the connection without a word to those who wait.
-	 */
+	/** Reads nulls beside other values. */
 	private record NullableCodec(Codec<Object> codec) implements Codec<Object> {
 
 		@Override
@@ -116,26 +113,13 @@ final class CacheEntries {
 
 		@Override
 		public byte[] encode(Object value) {
-			try {
-				return this.codec.encode(value);
-			}
-			catch (LinkageError | StackOverflowError ex) {
-				throw new IllegalStateException(
-						"an object of %s cannot be written".formatted(value.getClass().getName()), ex);
-			}
+			return this.codec.encode(value);
 		}
 
 		@Override
 		public Object decode(byte[] value, String contentType) {
-			if (contentType.startsWith(NullCodec.CONTENT_TYPE)) {
-				return NullValue.INSTANCE;
-			}
-			try {
-				return this.codec.decode(value, contentType);
-			}
-			catch (LinkageError | StackOverflowError ex) {
-				throw new IllegalStateException("a value in the cache cannot be read", ex);
-			}
+			return contentType.startsWith(NullCodec.CONTENT_TYPE) ? NullValue.INSTANCE
+					: this.codec.decode(value, contentType);
 		}
 
 	}
