@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionDetailsFactory;
 import org.springframework.boot.testcontainers.service.connection.ContainerConnectionSource;
+import org.springframework.util.ClassUtils;
 import org.testcontainers.containers.Container;
 
 /**
@@ -21,8 +22,23 @@ class KvorumContainerConnectionDetailsFactory
 
 	private static final int PORT = 8080;
 
+	/** The class of {@code kvorum-testcontainers}, which has a factory of its own. */
+	private static final String OTHER_FACTORY = "io.kvorum.testcontainers.KvorumContainer";
+
 	KvorumContainerConnectionDetailsFactory() {
 		super(NAME, "io.kvorum.client.KvorumClient");
+	}
+
+	@Override
+	protected boolean sourceAccepts(ContainerConnectionSource<Container<?>> source, Class<?> requiredContainerType,
+			Class<?> requiredConnectionDetailsType) {
+		return super.sourceAccepts(source, requiredContainerType, requiredConnectionDetailsType)
+				&& !hasOtherFactory(source);
+	}
+
+	private static boolean hasOtherFactory(ContainerConnectionSource<Container<?>> source) {
+		return ClassUtils.isPresent(OTHER_FACTORY, null) && source.accepts(null,
+				ClassUtils.resolveClassName(OTHER_FACTORY, null), KvorumConnectionDetails.class);
 	}
 
 	@Override
