@@ -15,6 +15,7 @@ import one.nio.http.HttpSession;
 import one.nio.http.Request;
 import one.nio.http.Response;
 import one.nio.server.AcceptorConfig;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -68,7 +69,19 @@ public final class ReferenceStore extends HttpServer {
 		switch (request.getPath()) {
 			case "/v0/entity" -> handleEntity(request, session);
 			case "/v0/status" -> session.sendResponse(Response.ok(STATUS));
+			case "/v0/flush" -> session.sendResponse(flush());
 			default -> session.sendResponse(empty(Response.BAD_REQUEST));
+		}
+	}
+
+	/** Writes the memtable to a file, for measurements. */
+	private Response flush() {
+		try (FlushOptions options = new FlushOptions()) {
+			this.database.flush(options);
+			return Response.ok(STATUS);
+		}
+		catch (RocksDBException broken) {
+			return empty(Response.INTERNAL_ERROR);
 		}
 	}
 

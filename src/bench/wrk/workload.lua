@@ -133,6 +133,11 @@ function workload.latest()
 	return existing(keys + 1 - math.floor(keys ^ math.random()))
 end
 
+-- A few keys most often, by the same law, scattered over all: a prime that does not divide their number moves each rank elsewhere.
+function workload.zipfian()
+	return existing(math.floor(keys ^ math.random()) * 1000003 % keys + 1)
+end
+
 -- Whether an event of this probability happens.
 function workload.happens(probability)
 	return math.random() < probability

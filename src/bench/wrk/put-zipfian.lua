@@ -1,0 +1,6 @@
+-- PUTs of the KEYS keys, by Zipf's law.
+local workload = dofile(debug.getinfo(1, "S").source:match("^@(.-)[^/]*$") .. "workload.lua")
+
+function request()
+	return workload.put(workload.zipfian())
+end
