@@ -117,8 +117,11 @@ class ManifestsIT {
 				.launch(spec.with("logging.structured.format.console=ecs", "kvorum.api.slow-request-time=1ms")))
 			.toList();
 		assertThat(running).hasSize(3);
+		// What was decided about the nodes needs a majority of them.
 		for (NodeProcess node : running) {
 			node.awaitReady();
+		}
+		for (NodeProcess node : running) {
 			assertThat(node.log()).contains("of 3 nodes, 3 replicas of each key");
 			assertThat(node.client().isOk("/actuator/layout")).isTrue();
 		}
