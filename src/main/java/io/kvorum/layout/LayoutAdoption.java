@@ -78,8 +78,8 @@ public final class LayoutAdoption {
 	}
 
 	/**
-	 * The new nodes, which have to answer first. A node that has served nothing before
-	 * waits for nobody.
+	 * The new nodes, which have to answer first; none if this node has served nothing
+	 * before.
 	 * @param self the node that takes the layout
 	 */
 	public List<Member> added(Member self) {

@@ -164,8 +164,7 @@ final class Transport {
 	 */
 	private static String target(Request request, Duration timeout) {
 		return (timeout.compareTo(UNTOLD) < 0)
-				? "%s&timeout=%dms".formatted(request.target(), Math.max(timeout.toMillis() * 9 / 10, 1))
-				: request.target();
+				? request.target() + "&timeout=" + Math.max(timeout.toMillis() * 9 / 10, 1) + "ms" : request.target();
 	}
 
 	private RequestHeadersSpec<?> spec(Node node, Request request, String target) {

@@ -36,8 +36,11 @@ public record Version(String text) implements Comparable<Version> {
 	/** The version in an ETag with its quotes; null if it is none of Kvorum. */
 	static @Nullable Version orNull(String etag) {
 		int last = etag.length() - 1;
-		return (last > 1 && etag.charAt(0) == '"' && etag.indexOf('"', 1) == last)
-				? new Version(etag.substring(1, last)) : null;
+		if (last < 2 || etag.charAt(0) != '"' || etag.charAt(last) != '"') {
+			return null;
+		}
+		String text = etag.substring(1, last);
+		return isVisibleAscii(text) ? new Version(text) : null;
 	}
 
 	/** The ETag of a condition. */

@@ -251,6 +251,15 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("An ETag that is none of Kvorum's, on the answer of a proxy, is an unexpected answer")
+	void etagOfAProxy() {
+		this.one.then(reply -> reply.send(404, Map.of("ETag", "\"not one\""), ""));
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> texts.get("key"));
+	}
+
+	@Test
 	@DisplayName("A class that a codec needs and that is not there is an exception, and not silence")
 	void unlinkedCodec() {
 		this.one.thenValue("v1", "value");

@@ -8,9 +8,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.spring.FakeNode;
+import io.kvorum.spring.UnlinkedCodec;
 import io.kvorum.spring.codec.JsonObjectCodec;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -153,31 +153,11 @@ class KvorumCacheTests {
 		assertThat(loading.get()).isEqualTo("load 1");
 	}
 
-	/** Values of a class that cannot be loaded. */
-	private static final class Unlinked implements Codec<Object> {
-
-		@Override
-		public String contentType() {
-			return "text/plain";
-		}
-
-		@Override
-		public byte[] encode(Object value) {
-			throw new NoClassDefFoundError("encode");
-		}
-
-		@Override
-		public Object decode(byte[] value, String contentType) {
-			throw new NoClassDefFoundError("decode");
-		}
-
-	}
-
 	@Test
 	@DisplayName("a class that cannot be loaded is an error of the operation, which nobody waits for without an end")
 	void unlinked() {
 		KvorumCache unlinked = Objects
-			.requireNonNull(KvorumCacheManager.builder(this.client, KvorumCacheSettings.of(new Unlinked()))
+			.requireNonNull(KvorumCacheManager.builder(this.client, KvorumCacheSettings.of(new UnlinkedCodec()))
 				.build()
 				.getCache("texts"));
 		this.cache.put("key", "stored");

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException;
 import io.kvorum.spring.FakeNode;
+import io.kvorum.spring.UnlinkedCodec;
 import io.kvorum.spring.codec.JsonObjectCodec;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -322,32 +322,12 @@ class KvorumReactiveSessionRepositoryTests {
 		assertThat(session.takeChange().isEmpty()).isTrue();
 	}
 
-	/** Attributes of a class that cannot be loaded. */
-	private static final class Unlinked implements Codec<Object> {
-
-		@Override
-		public String contentType() {
-			return "text/plain";
-		}
-
-		@Override
-		public byte[] encode(Object value) {
-			throw new NoClassDefFoundError("encode");
-		}
-
-		@Override
-		public Object decode(byte[] value, String contentType) {
-			throw new NoClassDefFoundError("decode");
-		}
-
-	}
-
 	@Test
 	@DisplayName("a class that cannot be loaded is an error of the request, which does not wait without an end")
 	void unlinked() {
 		KvorumSession session = saved();
 		KvorumReactiveSessionRepository.Builder unlinked = KvorumReactiveSessionRepository.builder(this.client,
-				new Unlinked());
+				new UnlinkedCodec());
 		assertThatIllegalStateException().isThrownBy(() -> unlinked.build().findById(session.getId()).block());
 		KvorumSession created = Objects.requireNonNull(unlinked.build().createSession().block());
 		created.setAttribute("attribute", "value");
@@ -359,8 +339,8 @@ class KvorumReactiveSessionRepositoryTests {
 	@DisplayName("no observation has the id of a session, nor does the URL of a request in a trace")
 	void observations() {
 		List<String> observed = new CopyOnWriteArrayList<>();
-		ObservationRegistry registry = ObservationRegistry.create();
-		registry.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
+		ObservationRegistry observations = ObservationRegistry.create();
+		observations.observationConfig().observationHandler(new ObservationHandler<Observation.Context>() {
 			@Override
 			public void onStop(Observation.Context context) {
 				observed.add(context.getName() + ' ' + context.getContextualName() + ' ' + context.getAllKeyValues()
@@ -374,7 +354,7 @@ class KvorumReactiveSessionRepositoryTests {
 		});
 		KvorumSession session = saved();
 		String before = session.getId();
-		try (KvorumClient client = this.node.client().observationRegistry(registry).build()) {
+		try (KvorumClient client = this.node.client().observationRegistry(observations).build()) {
 			KvorumReactiveSessionRepository repository = KvorumReactiveSessionRepository
 				.builder(client, JsonObjectCodec.of(JsonMapper.shared(), String.class))
 				.build();
