@@ -16,7 +16,8 @@ import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Three nodes, of which the clock of one is wrong by far, and what that leaves when it is
  * right again.
  */
-@ExtendWith(WithoutWarnings.class)
+@Execution(ExecutionMode.CONCURRENT)
 class WrongClockTests {
 
 	private static final Scenario CALM = new Scenario(3, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0);
