@@ -34,6 +34,9 @@ import io.kvorum.kv.Version;
  * <b>Format 1</b> differs only in its copies, which are always a number, since there was
  * no default. Stores keep such entries until they are written again. Nodes that speak
  * version 4 of the replica protocol send and take only format 1.
+ * <p>
+ * <b>Format 3</b> is the beginning of an entry that a store keeps whole elsewhere, see
+ * {@link #beginning}. It never leaves a store.
  */
 public final class EntryFormat {
 
@@ -49,10 +52,15 @@ public final class EntryFormat {
 	/** The most bytes of an entry before its value. */
 	static final int MAX_HEAD_BYTES = EXPIRY_END + LineageFormat.MAX_BYTES + 1 + Entry.MAX_CONTENT_TYPE_BYTES;
 
+	/** The most bytes of a {@link #beginning}. */
+	static final int MAX_BEGINNING_BYTES = MAX_HEAD_BYTES + Integer.BYTES;
+
 	/** The first byte of an entry in this format. */
 	static final byte FORMAT = 2;
 
 	private static final byte FORMAT_1 = 1;
+
+	private static final byte BEGINNING = 3;
 
 	private static final int TIMESTAMP = 1;
 
@@ -296,6 +304,34 @@ public final class EntryFormat {
 		return at + 1 + ((at < to) ? bytes[at] & 0xff : 0) - from;
 	}
 
+	/**
+	 * The beginning of an entry that a store keeps whole elsewhere: its bytes up to the
+	 * value, and at least {@value #EXPIRY_END}, with another format, then the length of
+	 * the entry (4). It tells all that a reader without interest in the value needs.
+	 * @param entry encoded, and longer than {@value #EXPIRY_END} bytes
+	 */
+	public static byte[] beginning(byte[] entry) {
+		int length = Math.max(EXPIRY_END, headLength(entry, 0, entry.length));
+		byte[] beginning = Arrays.copyOf(entry, length + Integer.BYTES);
+		beginning[0] = BEGINNING;
+		INT.set(beginning, length, entry.length);
+		return beginning;
+	}
+
+	/** Whether the row of a store that begins there is only a {@link #beginning}. */
+	public static boolean isBeginning(byte[] bytes, int from) {
+		return bytes[from] == BEGINNING;
+	}
+
+	/**
+	 * Makes a {@link #beginning} the bytes with which the entry begins, in place.
+	 * @return the length of the whole entry
+	 */
+	public static int toEntry(byte[] bytes, int from, int to) {
+		bytes[from] = FORMAT;
+		return (int) INT.get(bytes, to - Integer.BYTES);
+	}
+
 	private static boolean isFlagged(byte[] bytes, int from, int flag) {
 		return (bytes[from + FLAGS] & flag) != 0;
 	}
@@ -363,7 +399,7 @@ public final class EntryFormat {
 	}
 
 	/** The version of the entry that begins there, without any check. */
-	static Version version(byte[] bytes, int from) {
+	public static Version version(byte[] bytes, int from) {
 		return new Version((long) LONG.get(bytes, from + TIMESTAMP), (long) LONG.get(bytes, from + NODE));
 	}
 
@@ -436,11 +472,11 @@ public final class EntryFormat {
 		}
 	}
 
-	/** Checks the head of an entry in either format; heads differ only in the copies. */
+	/** Checks the head of an entry in any format; heads differ only in the copies. */
 	private static void requireHead(byte[] bytes, int length, int needed, String what) {
-		if (length < needed || (bytes[0] != FORMAT && bytes[0] != FORMAT_1)) {
+		if (length < needed || bytes[0] < FORMAT_1 || bytes[0] > BEGINNING) {
 			throw new DamagedEntryException(
-					"it does not begin with format %d or %d and %s".formatted(FORMAT_1, FORMAT, what));
+					"it does not begin with a format from %d to %d and %s".formatted(FORMAT_1, BEGINNING, what));
 		}
 	}
 

@@ -257,8 +257,8 @@ public final class Page {
 	/**
 	 * The limits of a page: the bytes after which no further item begins, and the most
 	 * items. Entries longer than {@code entryBytes} are large; with {@value #HEADS_ONLY}
-	 * it is a page of heads. A page also ends when its entries that are not whole make up
-	 * {@value #PASSED_OVER} times its bytes, at whole length.
+	 * it is a page of heads. A page also ends when what was read of its entries that are
+	 * not whole makes up {@value #PASSED_OVER} times its bytes.
 	 */
 	public record Limit(int bytes, int items, int entryBytes) {
 
@@ -472,10 +472,11 @@ public final class Page {
 		}
 
 		/**
-		 * The room for an entry that is not longer than usual, as far as it is needed.
+		 * The room for an entry that is not longer than usual, as far as it is needed, or
+		 * for an {@link EntryFormat#beginning}.
 		 */
 		public int usualRoom() {
-			return this.limit.isHeadsOnly() ? EntryFormat.MAX_HEAD_BYTES : Limit.USUAL_ENTRY_BYTES;
+			return this.limit.isHeadsOnly() ? EntryFormat.MAX_BEGINNING_BYTES : Limit.USUAL_ENTRY_BYTES;
 		}
 
 		/** The offset of the next key in {@link #room(int)}. */
@@ -489,12 +490,20 @@ public final class Page {
 		}
 
 		/**
-		 * Adds the item that was written.
+		 * Adds the item that was written, and read in full for that.
 		 * @param entryLength the length of the whole entry, even if it is large
 		 * @throws DamagedEntryException if the bytes are no entry of the key, which is
 		 * then left out
 		 */
 		public void add(int keyLength, int entryLength) {
+			addBeginning(keyLength, entryLength);
+			this.passed += isLarge(entryLength) ? entryLength : 0;
+		}
+
+		/**
+		 * Adds an item as {@link #add(int, int)}, of which only the beginning was read.
+		 */
+		public void addBeginning(int keyLength, int entryLength) {
 			boolean large = isLarge(entryLength);
 			int keyFrom = offset();
 			int keyTo = keyFrom + keyLength;
@@ -511,7 +520,6 @@ public final class Page {
 			this.length = entryTo;
 			this.lastKeyFrom = keyFrom;
 			this.lastKeyTo = keyTo;
-			this.passed += large ? entryLength : 0;
 			this.items++;
 		}
 

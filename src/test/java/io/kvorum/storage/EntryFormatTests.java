@@ -291,10 +291,39 @@ class EntryFormatTests {
 
 		assertThatExceptionOfType(DamagedEntryException.class)
 			.isThrownBy(() -> EntryFormat.versionOf(bytes, EntryFormat.VERSION_END - 1));
-		bytes[0] = 3;
-		assertThatExceptionOfType(DamagedEntryException.class)
-			.isThrownBy(() -> EntryFormat.versionOf(bytes, bytes.length))
-			.withMessage("a stored entry is damaged: it does not begin with format 1 or 2 and a version");
+		for (byte unknown : new byte[] { 0, 4 }) {
+			bytes[0] = unknown;
+			assertThatExceptionOfType(DamagedEntryException.class)
+				.isThrownBy(() -> EntryFormat.versionOf(bytes, bytes.length))
+				.withMessage("a stored entry is damaged: it does not begin with a format from 1 to 3 and a version");
+		}
+	}
+
+	@SeededTest
+	void theBeginningOfAnEntryTellsAllButItsValueAndIsNoEntry(long seed) {
+		Generator random = new Generator(seed);
+		for (int i = 0; i < 500; i++) {
+			Key key = random.key();
+			Entry entry = random.entry(random.version());
+			byte[] encoded = EntryFormat.encode(key, entry);
+			if (encoded.length <= EntryFormat.EXPIRY_END) {
+				continue;
+			}
+			byte[] beginning = EntryFormat.beginning(encoded);
+
+			assertThat(EntryFormat.isBeginning(beginning, 0)).isTrue();
+			assertThat(EntryFormat.isBeginning(encoded, 0)).isFalse();
+			assertThat(EntryFormat.versionOf(beginning, beginning.length)).isEqualTo(entry.version());
+			assertThat(EntryFormat.copiesOf(beginning, beginning.length, 3)).isEqualTo(entry.copies());
+			assertThat(EntryFormat.isTombstone(beginning, beginning.length)).isEqualTo(entry instanceof Tombstone);
+			assertThat(EntryFormat.hasLineage(beginning)).isEqualTo(entry.lineage() != null);
+			assertThat(beginning.length).isLessThanOrEqualTo(EntryFormat.MAX_BEGINNING_BYTES);
+			assertThatExceptionOfType(DamagedEntryException.class).isThrownBy(() -> EntryFormat.decode(key, beginning));
+
+			assertThat(EntryFormat.toEntry(beginning, 0, beginning.length)).isEqualTo(encoded.length);
+			assertThat(Arrays.copyOf(beginning, beginning.length - Integer.BYTES))
+				.isEqualTo(Arrays.copyOf(encoded, beginning.length - Integer.BYTES));
+		}
 	}
 
 	@SeededTest

@@ -24,9 +24,10 @@ import org.rocksdb.WriteBatch;
  * The writes that go to disk together, and what the database will hold after them. Used
  * by the committer's thread only.
  * <p>
- * An entry and its index row are written together or not at all, so they never differ.
- * The rows of a tombstone and of an expiry are added with the entry, and may outlive it.
- * {@link #applyTo} updates what is derived in memory, after the batch is written.
+ * An entry and its index row are written together or not at all, so they never differ. A
+ * large entry goes with its version. The rows of a tombstone and of an expiry are added
+ * with the entry, and may outlive it. {@link #applyTo} updates what is derived in memory,
+ * after the batch is written.
  */
 final class Batch implements AutoCloseable {
 
@@ -89,18 +90,21 @@ final class Batch implements AutoCloseable {
 		Version promised = this.mayHavePromises ? promisedTo(key) : Version.ABSENT;
 		byte[] row = this.rows.get(key.key());
 		if (row != null) {
-			return stateOf(key, row, row.length, promised);
+			// One that an older release has written is not apart; to remove it is
+			// harmless.
+			return stateOf(key, row, row.length, row.length >= LargeRow.MIN_BYTES, promised);
 		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
-		return (length == RocksDB.NOT_FOUND) ? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, promised)
-				: stateOf(key, this.head, length, promised);
+		return (length == RocksDB.NOT_FOUND)
+				? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, false, promised)
+				: stateOf(key, this.head, length, EntryFormat.isBeginning(this.head, 0), promised);
 	}
 
-	private KeyState stateOf(IndexedKey key, byte[] head, int length, Version promised) {
+	private KeyState stateOf(IndexedKey key, byte[] head, int length, boolean isLarge, Version promised) {
 		return new KeyState(key.hash(), EntryFormat.versionOf(head, length), copiesOf(head, length),
-				EntryFormat.hasLineage(head), promised);
+				EntryFormat.hasLineage(head), isLarge, promised);
 	}
 
 	/** The ballot in the row of a key's promise; {@link Version#ABSENT} without one. */
@@ -117,7 +121,12 @@ final class Batch implements AutoCloseable {
 
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
 		KeyState change = stateOf(key);
-		this.writes.put(this.database.entries, key.bytes(), entry.bytes());
+		deleteLarge(key, change);
+		byte[] beginning = entry.beginning();
+		if (beginning != null) {
+			this.writes.put(this.database.large, LargeRow.key(key.bytes(), entry.version()), entry.bytes());
+		}
+		this.writes.put(this.database.entries, key.bytes(), (beginning != null) ? beginning : entry.bytes());
 		this.writes.put(this.database.index, key.row(), entry.indexValue());
 		if (entry.isTombstone()) {
 			this.writes.put(this.database.tombstones, TombstoneRow.key(entry.version(), key.bytes()),
@@ -129,7 +138,7 @@ final class Batch implements AutoCloseable {
 			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 		}
 		Version promise = change.promise();
-		change.to(entry.version(), entry.copies(), entry.hasLineage(), entry.bytes());
+		change.to(entry.version(), entry.copies(), entry.hasLineage(), beginning != null, entry.bytes());
 		keepPromise(key, promise);
 	}
 
@@ -206,18 +215,25 @@ final class Batch implements AutoCloseable {
 	private @Nullable Lineage lineageOf(IndexedKey key) throws RocksDBException {
 		byte[] row = stateOf(key).row;
 		if (row == null) {
-			row = this.database.db.get(this.database.entries, this.database.fromAnywhere, key.bytes());
+			row = this.database.entry(key.bytes(), this.database.fromAnywhere);
 		}
 		return (row != null) ? EntryFormat.decode(key.key(), row).lineage() : null;
 	}
 
 	private void delete(IndexedKey key) throws RocksDBException {
 		KeyState change = stateOf(key);
+		deleteLarge(key, change);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
 		Version promise = change.promise();
-		change.to(Version.ABSENT, Copies.DEFAULT, false, null);
+		change.to(Version.ABSENT, Copies.DEFAULT, false, false, null);
 		keepPromise(key, promise);
+	}
+
+	private void deleteLarge(IndexedKey key, KeyState there) throws RocksDBException {
+		if (there.isLarge) {
+			this.writes.delete(this.database.large, LargeRow.key(key.bytes(), there.version));
+		}
 	}
 
 	/** The changes to hints. */
@@ -288,6 +304,9 @@ final class Batch implements AutoCloseable {
 		/** Whether the entry was stored under a ballot, and so is a promise of it. */
 		private boolean hasLineage;
 
+		/** Whether the entry has a {@link LargeRow}. */
+		private boolean isLarge;
+
 		/** The ballot in the row of the promise; {@link Version#ABSENT} without one. */
 		private Version promised;
 
@@ -295,13 +314,14 @@ final class Batch implements AutoCloseable {
 
 		private byte @Nullable [] row;
 
-		KeyState(long keyHash, Version version, Copies copies, boolean hasLineage, Version promised) {
+		KeyState(long keyHash, Version version, Copies copies, boolean hasLineage, boolean isLarge, Version promised) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
 			this.copiesBefore = copies;
 			this.version = version;
 			this.copies = copies;
 			this.hasLineage = hasLineage;
+			this.isLarge = isLarge;
 			this.promised = promised;
 		}
 
@@ -318,10 +338,11 @@ final class Batch implements AutoCloseable {
 		 * Records what the batch does to the key.
 		 * @param row in {@link EntryFormat}; null if the entry is removed
 		 */
-		void to(Version version, Copies copies, boolean hasLineage, byte @Nullable [] row) {
+		void to(Version version, Copies copies, boolean hasLineage, boolean isLarge, byte @Nullable [] row) {
 			this.version = version;
 			this.copies = copies;
 			this.hasLineage = hasLineage;
+			this.isLarge = isLarge;
 			this.isWritten = true;
 			this.row = row;
 		}

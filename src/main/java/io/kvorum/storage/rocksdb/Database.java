@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Properties;
 import java.util.Set;
 
+import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.BlockBasedTableConfig;
@@ -33,6 +35,7 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 import org.rocksdb.Statistics;
 import org.rocksdb.StatsLevel;
+import org.rocksdb.Status;
 import org.rocksdb.WALRecoveryMode;
 import org.rocksdb.WriteBufferManager;
 import org.rocksdb.WriteOptions;
@@ -73,15 +76,18 @@ final class Database implements AutoCloseable {
 	 * column.
 	 */
 	static final List<String> COLUMNS = List.of("default", "entries", "expiries", "meta", "index", "tombstones",
-			"hints", "store-format", "promises");
+			"hints", "store-format", "promises", "large");
 
 	/** The columns that are only iterated, never read by key. */
 	private static final Set<String> WALKED = Set.of("index", "tombstones");
 
 	private final Deque<AutoCloseable> handles = new ArrayDeque<>();
 
-	/** Key → entry. */
+	/** Key → entry; of large ones their beginning. */
 	final ColumnFamilyHandle entries;
+
+	/** Large entries; see {@link LargeRow}. */
+	final ColumnFamilyHandle large;
 
 	/** An {@link Expiry} for each entry that expires, or did; without values. */
 	final ColumnFamilyHandle expiries;
@@ -176,6 +182,7 @@ final class Database implements AutoCloseable {
 			this.tombstones = opened.get(5);
 			this.hints = opened.get(6);
 			this.promises = opened.get(8);
+			this.large = opened.get(9);
 			this.fromMemory = own(new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER));
 			this.fromAnywhere = own(new ReadOptions());
 			this.scan = own(new ReadOptions().setFillCache(false));
@@ -283,6 +290,29 @@ final class Database implements AutoCloseable {
 		return (upper != null) ? options.setIterateUpperBound(upper) : options;
 	}
 
+	/**
+	 * The whole entry of a key as it is now; null without one.
+	 * @throws RocksDBException also if there is only its beginning: it is damaged
+	 */
+	byte @Nullable [] entry(byte[] key, ReadOptions from) throws RocksDBException {
+		byte[] row = this.db.get(this.entries, from, key);
+		while (row != null && EntryFormat.isBeginning(row, 0)) {
+			Version version = EntryFormat.versionOf(row, row.length);
+			byte[] whole = this.db.get(this.large, from, LargeRow.key(key, version));
+			if (whole != null) {
+				return whole;
+			}
+			// It has been replaced between the two looks, unless it is the same again.
+			row = this.db.get(this.entries, from, key);
+			if (row != null && version.equals(EntryFormat.versionOf(row, row.length))
+					&& EntryFormat.isBeginning(row, 0)) {
+				throw new RocksDBException(
+						new Status(Status.Code.Corruption, Status.SubCode.None, "only its beginning is there"));
+			}
+		}
+		return row;
+	}
+
 	/** Whether there is any promise. */
 	boolean hasPromises() {
 		try (RocksIterator iterator = this.db.newIterator(this.promises, this.scan)) {
@@ -303,7 +333,7 @@ final class Database implements AutoCloseable {
 	void flush() throws RocksDBException {
 		try (FlushOptions waiting = new FlushOptions()) {
 			this.db.flush(waiting, List.of(this.entries, this.expiries, this.meta, this.index, this.tombstones,
-					this.hints, this.promises));
+					this.hints, this.promises, this.large));
 		}
 	}
 

@@ -7,6 +7,7 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryFormat;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An entry encoded for the disk, by the caller of a write, to spare the committer's
@@ -18,11 +19,14 @@ final class EncodedEntry {
 
 	private final byte[] bytes;
 
+	private final byte @Nullable [] beginning;
+
 	private final byte[] indexValue;
 
 	private EncodedEntry(Key key, Entry entry) {
 		this.entry = entry;
 		this.bytes = EntryFormat.encode(key, entry);
+		this.beginning = (this.bytes.length >= LargeRow.MIN_BYTES) ? EntryFormat.beginning(this.bytes) : null;
 		this.indexValue = IndexRow.value(entry.version(), entry.copies(), entry instanceof Tombstone);
 	}
 
@@ -33,6 +37,11 @@ final class EncodedEntry {
 	/** The entry in {@link EntryFormat}. */
 	byte[] bytes() {
 		return this.bytes;
+	}
+
+	/** What the entries have of it if it is large; null if it is not. */
+	byte @Nullable [] beginning() {
+		return this.beginning;
 	}
 
 	/** The value of its {@link IndexRow}. */

@@ -104,7 +104,7 @@ final class EntryReads {
 		Database database = opened.database();
 		RowCache rows = opened.derived().rows();
 		long asOf = rows.now();
-		byte[] found = database.db.get(database.entries, from, key.bytes());
+		byte[] found = database.entry(key.bytes(), from);
 		byte[] row = rows.get(key);
 		if (row != null) {
 			return EntryFormat.decode(key, row);

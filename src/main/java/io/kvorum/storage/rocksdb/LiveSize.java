@@ -1,5 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
+import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.TableProperties;
 
@@ -18,21 +19,27 @@ final class LiveSize {
 	}
 
 	long bytes() throws RocksDBException {
+		return bytes(this.database.entries) + bytes(this.database.large);
+	}
+
+	private long bytes(ColumnFamilyHandle column) throws RocksDBException {
 		long raw = 0;
 		long rows = 0;
-		for (TableProperties table : this.database.db.getPropertiesOfAllTables(this.database.entries).values()) {
+		for (TableProperties table : this.database.db.getPropertiesOfAllTables(column).values()) {
 			raw += table.getRawKeySize() + table.getRawValueSize();
 			rows += table.getNumEntries();
 		}
-		long files = property("total-sst-files-size");
-		double live = (files > 0) ? Math.min(1, (double) property("estimate-live-data-size") / files) : 0;
-		long unflushed = property("num-entries-active-mem-table") + property("num-entries-imm-mem-tables");
-		double unflushedBytes = (rows > 0) ? (double) unflushed * raw / rows : property("cur-size-active-mem-table");
+		long files = property(column, "total-sst-files-size");
+		double live = (files > 0) ? Math.min(1, (double) property(column, "estimate-live-data-size") / files) : 0;
+		long unflushed = property(column, "num-entries-active-mem-table")
+				+ property(column, "num-entries-imm-mem-tables");
+		double unflushedBytes = (rows > 0) ? (double) unflushed * raw / rows
+				: property(column, "cur-size-active-mem-table");
 		return Math.round(raw * live + ((unflushed > 0) ? unflushedBytes : 0));
 	}
 
-	private long property(String name) throws RocksDBException {
-		return this.database.db.getLongProperty(this.database.entries, "rocksdb." + name);
+	private long property(ColumnFamilyHandle column, String name) throws RocksDBException {
+		return this.database.db.getLongProperty(column, "rocksdb." + name);
 	}
 
 }

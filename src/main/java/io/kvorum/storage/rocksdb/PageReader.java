@@ -1,11 +1,14 @@
 package io.kvorum.storage.rocksdb;
 
+import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
+import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -80,31 +83,60 @@ final class PageReader {
 			byte[] bytes = key.bytes();
 			byte[] room = page.room(Page.Limit.USUAL_ENTRY_BYTES);
 			int entryAt = page.offset() + bytes.length;
-			int entryLength = get(bytes, room, entryAt);
+			int entryLength = get(this.database.entries, bytes, room, entryAt);
 			while (entryLength > room.length - entryAt && !page.isLarge(entryLength)) {
 				// The entry may have grown when it is read again.
 				room = page.room(entryLength);
-				entryLength = get(bytes, room, entryAt);
+				entryLength = get(this.database.entries, bytes, room, entryAt);
 			}
 			if (entryLength != RocksDB.NOT_FOUND) {
 				System.arraycopy(bytes, 0, room, page.offset(), bytes.length);
-				page.add(bytes.length, entryLength);
+				add(page, room, bytes.length, entryLength);
 			}
 		}
 		return true;
 	}
 
 	/**
+	 * Adds an item with the row of its entry in the room. Of a large entry that is the
+	 * beginning, which may do.
+	 */
+	private void add(Page.Builder page, byte[] room, int keyLength, int rowLength) throws RocksDBException {
+		int entryAt = page.offset() + keyLength;
+		if (!EntryFormat.isBeginning(room, entryAt)) {
+			page.add(keyLength, rowLength);
+			return;
+		}
+		int entryLength = EntryFormat.toEntry(room, entryAt, entryAt + rowLength);
+		if (page.isLarge(entryLength)) {
+			page.addBeginning(keyLength, entryLength);
+			return;
+		}
+		byte[] key = Arrays.copyOfRange(room, page.offset(), entryAt);
+		byte[] largeKey = LargeRow.key(key, EntryFormat.version(room, entryAt));
+		if (get(this.database.large, largeKey, page.room(entryLength), entryAt) == entryLength) {
+			page.add(keyLength, entryLength);
+			return;
+		}
+		// It has been replaced since its beginning was read.
+		byte[] entry = this.database.entry(key, this.database.scan);
+		if (entry != null) {
+			System.arraycopy(entry, 0, page.room(entry.length), entryAt, entry.length);
+			page.add(keyLength, entry.length);
+		}
+	}
+
+	/**
 	 * Reads an entry into the room and returns its whole length, which may exceed the
 	 * room.
 	 */
-	private int get(byte[] key, byte[] room, int entryAt) throws RocksDBException {
-		return this.database.db.get(this.database.entries, this.database.scan, key, 0, key.length, room, entryAt,
+	private int get(ColumnFamilyHandle column, byte[] key, byte[] room, int entryAt) throws RocksDBException {
+		return this.database.db.get(column, this.database.scan, key, 0, key.length, room, entryAt,
 				room.length - entryAt);
 	}
 
 	/** Fills the page; false if entries of the range remain. */
-	private static boolean fill(Page.Builder page, RocksIterator iterator) throws RocksDBException {
+	private boolean fill(Page.Builder page, RocksIterator iterator) throws RocksDBException {
 		for (; iterator.isValid(); iterator.next()) {
 			if (page.isFull()) {
 				return false;
@@ -114,10 +146,10 @@ final class PageReader {
 			int keyLength = iterator.key(room, keyAt, Key.MAX_LENGTH_BYTES);
 			int entryLength = iterator.value(room, keyAt + keyLength, room.length - keyAt - keyLength);
 			if (entryLength > Page.Limit.USUAL_ENTRY_BYTES && !page.isLarge(entryLength)) {
-				byte[] more = page.room(entryLength);
-				entryLength = iterator.value(more, keyAt + keyLength, more.length - keyAt - keyLength);
+				room = page.room(entryLength);
+				entryLength = iterator.value(room, keyAt + keyLength, room.length - keyAt - keyLength);
 			}
-			page.add(keyLength, entryLength);
+			add(page, room, keyLength, entryLength);
 		}
 		// An iterator that meets damage just ends.
 		iterator.status();

@@ -51,7 +51,8 @@ final class RocksMeasures {
 	}
 
 	private void properties(List<Measure> all) {
-		all.add(ofEntries("keys", "estimate-num-keys", "Entries, tombstones included; an estimate", "entries"));
+		all.add(property("keys", "estimate-num-keys", "Entries, tombstones included; an estimate", "entries",
+				database -> List.of(database.entries)));
 		all.add(ofEntries("tables.size", "total-sst-files-size", "Table files", "bytes"));
 		all.add(ofEntries("memtables.size", "cur-size-all-mem-tables", "Memtables not yet flushed", "bytes"));
 		all.add(ofEntries("compaction.pending", "estimate-pending-compaction-bytes", "Waits for compaction", "bytes"));
@@ -84,18 +85,22 @@ final class RocksMeasures {
 	}
 
 	private Measure ofEntries(String name, String property, String description, String unit) {
-		return property(name, property, description, unit, database -> database.entries);
+		return property(name, property, description, unit, database -> List.of(database.entries, database.large));
 	}
 
 	private Measure property(String name, String property, String description, String unit) {
-		return property(name, property, description, unit, database -> database.db.getDefaultColumnFamily());
+		return property(name, property, description, unit, database -> List.of(database.db.getDefaultColumnFamily()));
 	}
 
 	private Measure property(String name, String property, String description, String unit,
-			Function<Database, ColumnFamilyHandle> column) {
+			Function<Database, List<ColumnFamilyHandle>> columns) {
 		return gauge("kvorum.rocksdb." + name, description, unit, open -> {
 			try {
-				return open.database().db.getLongProperty(column.apply(open.database()), "rocksdb." + property);
+				long sum = 0;
+				for (ColumnFamilyHandle column : columns.apply(open.database())) {
+					sum += open.database().db.getLongProperty(column, "rocksdb." + property);
+				}
+				return sum;
 			}
 			catch (RocksDBException _) {
 				return Double.NaN;

@@ -16,6 +16,7 @@ import org.rocksdb.RocksDBException;
  *  1  no number in meta; copies are always a number
  *  2  copies are a number or the default, in entries, hints, the index and tombstones
  *  3  entries may have a lineage, and there is a column of promises
+ *  4  large entries are in a column of their own, of which entries have the beginning
  * </pre>
  *
  * A store of an older format gets this format by one write, whatever its size. Its rows
@@ -28,7 +29,7 @@ import org.rocksdb.RocksDBException;
 record StoreFormat(int factor) {
 
 	/** The format that this release writes. */
-	static final int CURRENT = 3;
+	static final int CURRENT = 4;
 
 	/** The oldest format with a number in {@code meta}. */
 	private static final int OLDEST_NUMBERED = 2;

@@ -29,6 +29,8 @@ import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.DBOptions;
@@ -100,7 +102,7 @@ class StoreFormatTests {
 	void rowsOfMetaStayTheSame() {
 		assertThat(hex(NodeFacts.rowOf("alive"))).isEqualTo(hex("record:alive".getBytes(StandardCharsets.UTF_8)));
 		assertThat(hex(NodeFacts.bytes(0x0102_0304L))).isEqualTo("0000000001020304");
-		assertThat(hex(new StoreFormat(3).toBytes())).isEqualTo("00000003" + "00000003");
+		assertThat(hex(new StoreFormat(3).toBytes())).isEqualTo("00000004" + "00000003");
 	}
 
 	/** What is compared between nodes, too. */
@@ -119,10 +121,10 @@ class StoreFormatTests {
 
 	@Test
 	void aNewerFormatIsRefusedWithWhatWasFoundWhatIsReadAndWhatToDo() throws RocksDBException {
-		putFormat(ByteBuffer.allocate(6).putInt(4).array());
+		putFormat(ByteBuffer.allocate(6).putInt(5).array());
 
 		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(this.directory))
-			.withMessage("The data directory %s has store format 4. This version of Kvorum reads the formats 1 to 3."
+			.withMessage("The data directory %s has store format 5. This version of Kvorum reads the formats 1 to 4."
 				.formatted(this.directory))
 			.extracting(StoreOpenException::action)
 			.asString()
@@ -142,25 +144,28 @@ class StoreFormatTests {
 		}
 	}
 
-	/** One that knows of no promises. */
-	@Test
-	void aReleaseWithFormat2DoesNotOpenAStoreOfThisOne() {
+	/** One that knows of no promises, and one that knows of no large entries. */
+	@ParameterizedTest
+	@CsvSource({ "2, 'large, promises'", "1, large" })
+	void aReleaseWithAnOlderFormatDoesNotOpenAStoreOfThisOne(int unknown, String names) {
 		TestStore.on(this.directory).close();
-		List<ColumnFamilyDescriptor> known = descriptors(Database.COLUMNS.subList(0, Database.COLUMNS.size() - 1));
+		List<ColumnFamilyDescriptor> known = descriptors(
+				Database.COLUMNS.subList(0, Database.COLUMNS.size() - unknown));
 		try (DBOptions options = new DBOptions()) {
 			assertThatExceptionOfType(RocksDBException.class).isThrownBy(
 					() -> RocksDB.open(options, this.directory.toString(), known, new ArrayList<ColumnFamilyHandle>()))
-				.withMessageContaining("Column families not opened: promises");
+				.withMessageContaining("Column families not opened: " + names);
 		}
 	}
 
-	@Test
-	void aStoreOfFormat2BecomesOneOfThisFormatAndKeepsItsFactor() throws RocksDBException {
+	@ParameterizedTest
+	@CsvSource({ "2, 2", "3, 1" })
+	void aStoreOfAnOlderFormatBecomesOneOfThisFormatAndKeepsItsFactor(int format, int missing) throws RocksDBException {
 		try (TestStore store = TestStore.on(this.directory)) {
 			store.store(KEY, Generator.live(VERSION, "value"));
 		}
-		putFormat(ByteBuffer.allocate(2 * Integer.BYTES).putInt(2).putInt(5).array());
-		withoutColumns(1);
+		putFormat(ByteBuffer.allocate(2 * Integer.BYTES).putInt(format).putInt(5).array());
+		withoutColumns(missing);
 		try (TestStore store = TestStore.on(this.directory)) {
 			assertThat(store.read(KEY)).isEqualTo(Generator.live(VERSION, "value"));
 		}
@@ -247,7 +252,7 @@ class StoreFormatTests {
 	@Test
 	void aCopyOfAnOlderStoreIsVerifiedAndAdopted() {
 		makeStoreOfFormat1(Generator.live(VERSION, "value"), 3);
-		withoutColumns(2);
+		withoutColumns(3);
 		try (TestStore store = TestStore.on(this.directory.resolve("beside"))) {
 			assertThat(store.engine.checkpoints().verify(this.directory, _ -> {
 			})).isPositive();

@@ -56,7 +56,11 @@ final class TestSettings {
 	}
 
 	static RocksSettings withoutRowCache(Path path) {
-		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, 0, 64, 0, 2, READ_QUEUE,
+		return withRowCache(path, 0);
+	}
+
+	static RocksSettings withRowCache(Path path, int bytes) {
+		return new RocksSettings(path, Durability.FSYNC, CACHE_BYTES, MEMTABLE_BYTES, bytes, 64, 0, 2, READ_QUEUE,
 				RANGE_QUEUE, WRITE_QUEUE, WRITE_QUEUE_BYTES, NEVER, Duration.ofSeconds(30), Duration.ofSeconds(30),
 				NEVER, Duration.ZERO, false, FACTOR);
 	}
