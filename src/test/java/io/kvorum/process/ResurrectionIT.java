@@ -15,6 +15,7 @@ import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Short intervals: what was deleted or overwritten goes and never comes back, nothing else is lost")
 @LongTest
+@Tag("rebuilds")
 class ResurrectionIT {
 
 	private static final int COUNT = 30;
