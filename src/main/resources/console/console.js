@@ -358,9 +358,9 @@ const history = new Map();
 let poll = 0;
 
 const CHARTS = [
-	{ title: "Requests a second", unit: "", value: (now, before) => now.requests?.perSecond },
-	{ title: "99 % of them took at most", unit: " ms", value: now => now.requests?.p99Millis },
-	{ title: "Operations that failed, a second", unit: "", value: failedPerSecond },
+	{ title: "Requests/s", unit: "", value: (now, before) => now.requests?.perSecond },
+	{ title: "p99 of requests", unit: " ms", value: now => now.requests?.p99Millis },
+	{ title: "Failed operations/s", unit: "", value: failedPerSecond },
 	{ title: "Hints waiting", unit: "", value: now => now.hints },
 ];
 

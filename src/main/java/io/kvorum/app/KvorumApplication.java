@@ -37,7 +37,9 @@ public class KvorumApplication {
 		setEventLoops();
 		refuseRenegotiation();
 		Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);
-		SpringApplication.run(KvorumApplication.class, args);
+		SpringApplication node = new SpringApplication(KvorumApplication.class);
+		node.setDefaultProperties(CacheSizes.ofThisProcess().toProperties());
+		node.run(args);
 	}
 
 	/**
