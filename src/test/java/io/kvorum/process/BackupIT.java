@@ -26,7 +26,6 @@ import io.kvorum.testing.SortedEntries;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.springframework.util.FileSystemUtils;
@@ -36,7 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /** As the guide for operators says it. */
 @DisplayName("Backups made under load are restored: one node among others that have gone on, and all nodes together")
 @LongTest
-@Tag("rebuilds")
 class BackupIT {
 
 	private static final String BACKUP = "/actuator/backup";

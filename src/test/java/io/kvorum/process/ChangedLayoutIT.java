@@ -22,7 +22,6 @@ import io.kvorum.testing.Nodes;
 import io.kvorum.testing.Poll;
 import io.kvorum.testing.Ports;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
@@ -34,7 +33,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Another number of nodes, or another factor: once the nodes have converged each key is read at each node")
 @LongTest
-@Tag("changes")
 @Execution(ExecutionMode.CONCURRENT)
 class ChangedLayoutIT {
 

@@ -26,7 +26,6 @@ import io.kvorum.testing.SortedEntries;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -145,7 +144,6 @@ class ConvergenceIT {
 
 	@Test
 	@LongTest
-	@Tag("rebuilds")
 	@DisplayName("an old copy of a disk is put back: the node is rebuilt, what was deleted since stays deleted, and all are equal")
 	void oldDisk(@TempDir Path directory) throws InterruptedException, IOException {
 		SortedEntries stored = putOnAll("old disk", 100, 100);
@@ -205,7 +203,6 @@ class ConvergenceIT {
 
 	@Test
 	@LongTest
-	@Tag("rebuilds")
 	@DisplayName("more is missed than kvorum.hints.max-size: the rest is not kept, counted, and repaired")
 	void tooManyHints() throws InterruptedException {
 		cluster.kill9(3);
@@ -248,7 +245,6 @@ class ConvergenceIT {
 
 	@Test
 	@LongTest
-	@Tag("rebuilds")
 	@DisplayName("two of three have lost their disks: they say that they wait for each other; kvorum.cluster.accept-loss on one ends it, and what the third has is served")
 	void twoLost() throws InterruptedException {
 		SortedEntries stored = putOnAll("two lost", 100, 100);

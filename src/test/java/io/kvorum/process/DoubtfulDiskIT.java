@@ -13,7 +13,6 @@ import io.kvorum.testing.Poll;
 import io.kvorum.testing.RecordedBoot;
 import io.kvorum.testing.Together;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("A disk that lacks something, or is another node's, is noticed before its node votes")
 @LongTest
-@Tag("rebuilds")
 class DoubtfulDiskIT {
 
 	private static final Duration DEADLINE = Duration.ofSeconds(30);

@@ -18,7 +18,6 @@ import io.kvorum.testing.SortedEntries;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.rocksdb.RocksDBException;
@@ -27,7 +26,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("A lost disk is rebuilt from nodes that cannot read all that they have")
 @LongTest
-@Tag("rebuilds")
 class RebuildDamageIT {
 
 	private static final Duration REBUILD_DEADLINE = Duration.ofSeconds(60);

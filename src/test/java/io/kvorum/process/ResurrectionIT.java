@@ -15,7 +15,6 @@ import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -23,7 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("Short intervals: what was deleted or overwritten goes and never comes back, nothing else is lost")
 @LongTest
-@Tag("rebuilds")
 class ResurrectionIT {
 
 	private static final int COUNT = 30;

@@ -11,7 +11,6 @@ import io.kvorum.testing.load.LoadReport;
 import io.kvorum.testing.load.LoadSettings;
 import io.kvorum.testing.load.OpenLoad;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -24,7 +23,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @DisplayName("Restarted and replaced under load")
 @LongTest
-@Tag("rebuilds")
 class RollingRestartIT {
 
 	private static final int RATE = Integer.getInteger("kvorum.test.rolling.rate", 300);

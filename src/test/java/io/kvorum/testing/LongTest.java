@@ -10,8 +10,6 @@ import org.junit.jupiter.api.Tag;
 /**
  * Tests that show with processes, in minutes of CPU, what faster tests show with the
  * parts. {@code mvn verify} leaves them out, {@code mvn -Pthorough verify} runs them.
- * {@code .ci/run} takes those with the tag {@code changes}, {@code rebuilds} or neither,
- * by commit.
  */
 @Target({ ElementType.TYPE, ElementType.METHOD })
 @Retention(RetentionPolicy.RUNTIME)
