@@ -5,8 +5,7 @@ import java.util.stream.LongStream;
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -16,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * As {@link SimulationTests}, of histories in which the nodes of the cluster change.
  * {@code -Dkvorum.simulation.changes=<number>} runs that many.
  */
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(WithoutWarnings.class)
 class ChangeSimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 20_000);

@@ -9,8 +9,7 @@ import java.util.stream.Stream;
 import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -20,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * As {@link SimulationTests}, of histories that last for minutes.
  * {@code -Dkvorum.simulation.long=<number>} runs that many.
  */
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(WithoutWarnings.class)
 class ConvergenceSimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.long", 100);

@@ -5,8 +5,7 @@ import java.util.stream.LongStream;
 
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -14,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * As {@link SimulationTests}, of ballots that meet repairs and lost disks.
  * {@code -Dkvorum.simulation.promises=<number>} runs that many.
  */
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(WithoutWarnings.class)
 class PromiseSimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.promises", 100);

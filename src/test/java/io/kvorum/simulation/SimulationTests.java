@@ -8,8 +8,6 @@ import java.util.stream.LongStream;
 import io.kvorum.kv.Version;
 import io.kvorum.testing.history.Violation;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -20,7 +18,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * {@code -Dkvorum.simulation.first=<seed>} on; {@code -Dkvorum.simulation.seed=<seed>}
  * runs one and prints all that happened in it.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class SimulationTests {
 
 	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.histories", 20_000);

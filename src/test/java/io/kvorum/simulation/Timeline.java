@@ -27,10 +27,6 @@ final class Timeline {
 
 	/** Until nothing is left to happen. */
 	void run() {
-		WarningsFilter.silence(this::happen);
-	}
-
-	private void happen() {
 		for (Event next = this.events.poll(); next != null; next = this.events.poll()) {
 			this.now = next.at;
 			next.task.run();

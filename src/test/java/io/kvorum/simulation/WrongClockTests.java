@@ -16,8 +16,7 @@ import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.extension.ExtendWith;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -26,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Three nodes, of which the clock of one is wrong by far, and what that leaves when it is
  * right again.
  */
-@Execution(ExecutionMode.CONCURRENT)
+@ExtendWith(WithoutWarnings.class)
 class WrongClockTests {
 
 	private static final Scenario CALM = new Scenario(3, 3, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0);
