@@ -318,9 +318,12 @@ public final class EntryFormat {
 		return beginning;
 	}
 
-	/** Whether the row of a store that begins there is only a {@link #beginning}. */
-	public static boolean isBeginning(byte[] bytes, int from) {
-		return bytes[from] == BEGINNING;
+	/**
+	 * Whether the row of a store, of which these are the bytes or the first ones, is only
+	 * a {@link #beginning}. One that is too short for that is damaged, as others are.
+	 */
+	public static boolean isBeginning(byte[] bytes, int from, int to) {
+		return to - from >= EXPIRY_END + Integer.BYTES && bytes[from] == BEGINNING;
 	}
 
 	/**

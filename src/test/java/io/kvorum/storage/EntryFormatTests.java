@@ -311,8 +311,9 @@ class EntryFormatTests {
 			}
 			byte[] beginning = EntryFormat.beginning(encoded);
 
-			assertThat(EntryFormat.isBeginning(beginning, 0)).isTrue();
-			assertThat(EntryFormat.isBeginning(encoded, 0)).isFalse();
+			assertThat(EntryFormat.isBeginning(beginning, 0, beginning.length)).isTrue();
+			assertThat(EntryFormat.isBeginning(encoded, 0, encoded.length)).isFalse();
+			assertThat(EntryFormat.isBeginning(beginning, 0, EntryFormat.EXPIRY_END)).as("too short").isFalse();
 			assertThat(EntryFormat.versionOf(beginning, beginning.length)).isEqualTo(entry.version());
 			assertThat(EntryFormat.copiesOf(beginning, beginning.length, 3)).isEqualTo(entry.copies());
 			assertThat(EntryFormat.isTombstone(beginning, beginning.length)).isEqualTo(entry instanceof Tombstone);

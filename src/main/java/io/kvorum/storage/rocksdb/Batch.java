@@ -99,7 +99,7 @@ final class Batch implements AutoCloseable {
 				this.head, 0, this.head.length);
 		return (length == RocksDB.NOT_FOUND)
 				? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, false, promised)
-				: stateOf(key, this.head, length, EntryFormat.isBeginning(this.head, 0), promised);
+				: stateOf(key, this.head, length, EntryFormat.isBeginning(this.head, 0, length), promised);
 	}
 
 	private KeyState stateOf(IndexedKey key, byte[] head, int length, boolean isLarge, Version promised) {

@@ -296,21 +296,26 @@ final class Database implements AutoCloseable {
 	 */
 	byte @Nullable [] entry(byte[] key, ReadOptions from) throws RocksDBException {
 		byte[] row = this.db.get(this.entries, from, key);
-		while (row != null && EntryFormat.isBeginning(row, 0)) {
-			Version version = EntryFormat.versionOf(row, row.length);
-			byte[] whole = this.db.get(this.large, from, LargeRow.key(key, version));
+		while (row != null && EntryFormat.isBeginning(row, 0, row.length)) {
+			Version version = EntryFormat.version(row, 0);
+			byte[] whole = large(key, version, from);
 			if (whole != null) {
 				return whole;
 			}
 			// It has been replaced between the two looks, unless it is the same again.
 			row = this.db.get(this.entries, from, key);
 			if (row != null && version.equals(EntryFormat.versionOf(row, row.length))
-					&& EntryFormat.isBeginning(row, 0)) {
+					&& EntryFormat.isBeginning(row, 0, row.length)) {
 				throw new RocksDBException(
 						new Status(Status.Code.Corruption, Status.SubCode.None, "only its beginning is there"));
 			}
 		}
 		return row;
+	}
+
+	/** A large entry of this version; null if there is none. */
+	byte @Nullable [] large(byte[] key, Version version, ReadOptions from) throws RocksDBException {
+		return this.db.get(this.large, from, LargeRow.key(key, version));
 	}
 
 	/** Whether there is any promise. */

@@ -8,7 +8,6 @@ import io.kvorum.kv.KeyRange;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.Page;
-import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -83,11 +82,11 @@ final class PageReader {
 			byte[] bytes = key.bytes();
 			byte[] room = page.room(Page.Limit.USUAL_ENTRY_BYTES);
 			int entryAt = page.offset() + bytes.length;
-			int entryLength = get(this.database.entries, bytes, room, entryAt);
+			int entryLength = get(bytes, room, entryAt);
 			while (entryLength > room.length - entryAt && !page.isLarge(entryLength)) {
 				// The entry may have grown when it is read again.
 				room = page.room(entryLength);
-				entryLength = get(this.database.entries, bytes, room, entryAt);
+				entryLength = get(bytes, room, entryAt);
 			}
 			if (entryLength != RocksDB.NOT_FOUND) {
 				System.arraycopy(bytes, 0, room, page.offset(), bytes.length);
@@ -103,7 +102,7 @@ final class PageReader {
 	 */
 	private void add(Page.Builder page, byte[] room, int keyLength, int rowLength) throws RocksDBException {
 		int entryAt = page.offset() + keyLength;
-		if (!EntryFormat.isBeginning(room, entryAt)) {
+		if (!EntryFormat.isBeginning(room, entryAt, entryAt + rowLength)) {
 			page.add(keyLength, rowLength);
 			return;
 		}
@@ -113,13 +112,11 @@ final class PageReader {
 			return;
 		}
 		byte[] key = Arrays.copyOfRange(room, page.offset(), entryAt);
-		byte[] largeKey = LargeRow.key(key, EntryFormat.version(room, entryAt));
-		if (get(this.database.large, largeKey, page.room(entryLength), entryAt) == entryLength) {
-			page.add(keyLength, entryLength);
-			return;
+		byte[] entry = this.database.large(key, EntryFormat.version(room, entryAt), this.database.scan);
+		if (entry == null) {
+			// It has been replaced since its beginning was read.
+			entry = this.database.entry(key, this.database.scan);
 		}
-		// It has been replaced since its beginning was read.
-		byte[] entry = this.database.entry(key, this.database.scan);
 		if (entry != null) {
 			System.arraycopy(entry, 0, page.room(entry.length), entryAt, entry.length);
 			page.add(keyLength, entry.length);
@@ -130,8 +127,8 @@ final class PageReader {
 	 * Reads an entry into the room and returns its whole length, which may exceed the
 	 * room.
 	 */
-	private int get(ColumnFamilyHandle column, byte[] key, byte[] room, int entryAt) throws RocksDBException {
-		return this.database.db.get(column, this.database.scan, key, 0, key.length, room, entryAt,
+	private int get(byte[] key, byte[] room, int entryAt) throws RocksDBException {
+		return this.database.db.get(this.database.entries, this.database.scan, key, 0, key.length, room, entryAt,
 				room.length - entryAt);
 	}
 

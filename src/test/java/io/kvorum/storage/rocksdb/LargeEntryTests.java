@@ -1,5 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -206,10 +207,7 @@ class LargeEntryTests {
 
 	@Test
 	void oneWithoutItsRowIsDamaged() throws RocksDBException {
-		Entry entry = entry(LARGE, false, false);
-		try (TestStore store = TestStore.on(this.directory)) {
-			store.store(KEY, entry);
-		}
+		Entry entry = storeLarge();
 		try (Database database = Database.open(TestSettings.of(this.directory))) {
 			database.db.delete(database.large, LargeRow.key(KEY.bytes(), entry.version()));
 		}
@@ -225,13 +223,54 @@ class LargeEntryTests {
 		}
 	}
 
-	/** As an older release left it. */
-	@Test
-	void oneAmongTheEntriesIsReadAndReplaced() throws RocksDBException {
+	/** Whatever a row has become, it is damage, and takes no more memory than it has. */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "03", "03ff", "030000000000000001" })
+	void aBeginningThatIsCutShortIsDamaged(String row) throws RocksDBException {
+		putRow(HexFormat.of().parseHex(row));
+		assertIsDamaged();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { Integer.MAX_VALUE, -1, 0, LARGE - 1 })
+	void aBeginningWithAnotherLengthChangesNoValue(int length) throws RocksDBException {
+		Entry entry = storeLarge();
+		byte[] beginning = EntryFormat.beginning(EntryFormat.encode(KEY, entry));
+		ByteBuffer.wrap(beginning).putInt(beginning.length - Integer.BYTES, length);
+		putRow(beginning);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(store.read(KEY)).isEqualTo(entry);
+			assertThat(alone(store, KEY)).isEqualTo(entry);
+		}
+	}
+
+	private Entry storeLarge() {
 		Entry entry = entry(LARGE, false, false);
 		try (TestStore store = TestStore.on(this.directory)) {
 			store.store(KEY, entry);
 		}
+		return entry;
+	}
+
+	private void putRow(byte[] row) throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.entries, KEY.bytes(), row);
+		}
+	}
+
+	private void assertIsDamaged() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.read(KEY));
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> alone(store, KEY));
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> pages(store, Page.Limit.of(1000, 3)));
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> pages(store, Page.Limit.ofHeads(1000, 3)));
+		}
+	}
+
+	/** As an older release left it. */
+	@Test
+	void oneAmongTheEntriesIsReadAndReplaced() throws RocksDBException {
+		Entry entry = storeLarge();
 		try (Database database = Database.open(TestSettings.of(this.directory))) {
 			database.db.put(database.entries, KEY.bytes(), EntryFormat.encode(KEY, entry));
 			database.db.delete(database.large, LargeRow.key(KEY.bytes(), entry.version()));
