@@ -57,14 +57,16 @@ class Node:
     """One node on a free port of the loopback interface."""
 
     host = "127.0.0.1"
+    heap = "192m"  # as -Xmx takes it
     tls = None  # an SSLContext where the port speaks TLS
 
-    def __init__(self, jar, data, log, wait=True, **properties):
+    def __init__(self, jar, data, log, wait=True, heap=heap, **properties):
         if not pathlib.Path(jar).is_file():
             fail(f"{jar} is not there; build it with mvn package")
         self.jar = pathlib.Path(jar)
         self.data = pathlib.Path(data)
         self.log = pathlib.Path(log)
+        self.heap = heap
         self.settings = {"server.port": 0, "server.address": "127.0.0.1", "kvorum.storage.path": data, **properties}
         self.start()
         if wait:
@@ -73,7 +75,7 @@ class Node:
     def start(self):
         """Starts it, also again after its end, then on another port. await_ready() waits until it is ready."""
         cache = self.jar.with_suffix(".aot")  # src/main/scripts/aot-cache leaves it beside the jar
-        command = [java(), "-Xms192m", "-Xmx192m", *([f"-XX:AOTCache={cache}"] if cache.is_file() else []),
+        command = [java(), f"-Xms{self.heap}", f"-Xmx{self.heap}", *([f"-XX:AOTCache={cache}"] if cache.is_file() else []),
                    "-jar", str(self.jar),
                    *(f"--{name}={value}" for name, value in self.settings.items())]
         with self.log.open("wb") as out:
