@@ -22,8 +22,11 @@ record CacheSizes(DataSize blocks, DataSize rows) {
 
 	private static final DataSize MOST_BLOCKS = DataSize.ofGigabytes(2);
 
-	/** A twelfth of the heap: 16 MB of 192. */
-	private static final int PART_OF_HEAP = 12;
+	/** The heap that a node takes for all else. */
+	private static final DataSize OTHER_HEAP = DataSize.ofMegabytes(96);
+
+	/** A fifth of the rest: 19 MB of a heap of 192, 185 MB of one of 1 GB. */
+	private static final int PART_OF_HEAP = 5;
 
 	private static final DataSize LEAST_ROWS = DataSize.ofMegabytes(16);
 
@@ -37,7 +40,7 @@ record CacheSizes(DataSize blocks, DataSize rows) {
 	 */
 	static CacheSizes of(long memory, long heap) {
 		return new CacheSizes(share(memory, PART_OF_MEMORY, LEAST_BLOCKS, MOST_BLOCKS),
-				share(heap, PART_OF_HEAP, LEAST_ROWS, MOST_ROWS));
+				share(heap - OTHER_HEAP.toBytes(), PART_OF_HEAP, LEAST_ROWS, MOST_ROWS));
 	}
 
 	private static DataSize share(long of, int part, DataSize least, DataSize most) {

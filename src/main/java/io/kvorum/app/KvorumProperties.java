@@ -109,7 +109,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param cacheSize memory of the block cache, outside the heap. Memtables, indexes
 	 * and filters count towards it
 	 * @param memtableSize memory for writes that are not in tables yet. Part of
-	 * cache-size, at most half of it
+	 * cache-size, at most half of it. By default a quarter of it, 32 MB to 256 MB, and
+	 * half of a cache below 64 MB
 	 * @param rowCacheSize heap memory for recently written or read entries; 0 disables
 	 * this cache
 	 * @param maxOpenFiles maximum number of table files that are open at the same time
@@ -129,7 +130,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 */
 	record Storage(@NotNull @DefaultValue("./data") Path path, @NotNull @DefaultValue("fsync") Durability durability,
 			@NotNull @SizeBounds(min = "8MB") @DefaultValue("64MB") DataSize cacheSize,
-			@NotNull @SizeBounds(min = "4MB") @DefaultValue("32MB") DataSize memtableSize,
+			@Nullable @SizeBounds(min = "4MB") DataSize memtableSize,
 			@NotNull @SizeBounds(min = "0B", max = "1GB") @DefaultValue("16MB") DataSize rowCacheSize,
 			@Min(64) @DefaultValue("512") int maxOpenFiles,
 			@NotNull @SizeBounds(min = "0B") @DefaultValue("64MB") DataSize minFreeSpace,
@@ -139,6 +140,21 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize writeQueueSize,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("1s") Duration writeQueueTime,
 			@NotNull @DurationMin(millis = 10) @DefaultValue("1m") Duration collectInterval) {
+
+		private static final DataSize LEAST_MEMTABLES = DataSize.ofMegabytes(32);
+
+		private static final DataSize MOST_MEMTABLES = DataSize.ofMegabytes(256);
+
+		/** The memory for memtables, also where none is set. */
+		DataSize memtables() {
+			if (this.memtableSize != null) {
+				return this.memtableSize;
+			}
+			long quarter = Math.clamp(this.cacheSize.toBytes() / 4, LEAST_MEMTABLES.toBytes(),
+					MOST_MEMTABLES.toBytes());
+			return DataSize.ofBytes(Math.min(quarter, this.cacheSize.toBytes() / 2));
+		}
+
 	}
 
 	/**

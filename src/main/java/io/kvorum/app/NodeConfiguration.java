@@ -127,7 +127,7 @@ class NodeConfiguration {
 		Storage storage = properties.storage();
 		Replication replication = properties.replication();
 		return new RocksSettings(storage.path(), storage.durability(), storage.cacheSize().toBytes(),
-				storage.memtableSize().toBytes(), storage.rowCacheSize().toBytes(), storage.maxOpenFiles(),
+				storage.memtables().toBytes(), storage.rowCacheSize().toBytes(), storage.maxOpenFiles(),
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),

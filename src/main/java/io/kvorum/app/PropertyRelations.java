@@ -47,8 +47,8 @@ final class PropertyRelations {
 	}
 
 	private void checkMemory(Storage storage, Api api) {
-		check(2 * storage.memtableSize().toBytes() <= storage.cacheSize().toBytes(), "storage.memtable-size",
-				storage.memtableSize(), "at most half of kvorum.storage.cache-size", storage.cacheSize());
+		check(2 * storage.memtables().toBytes() <= storage.cacheSize().toBytes(), "storage.memtable-size",
+				storage.memtables(), "at most half of kvorum.storage.cache-size", storage.cacheSize());
 		DataSize heap = DataSize.ofBytes(Runtime.getRuntime().maxMemory());
 		check(2 * storage.rowCacheSize().toBytes() <= heap.toBytes(), "storage.row-cache-size", storage.rowCacheSize(),
 				"at most half of the heap", heap);

@@ -53,11 +53,12 @@ final class StartReport {
 		String port = this.environment.getProperty("local.server.port", "none");
 		logger.info(
 				"Ready: {} on port {}, management on port {}, sockets by {}, data in {}, durability {}, caches of {} MB for "
-						+ "blocks and {} MB for rows, {}",
+						+ "blocks, {} MB of it for memtables, and {} MB for rows, {}",
 				this.isSecure ? "HTTPS" : "HTTP", port, this.environment.getProperty("local.management.port", port),
 				transport(), this.properties.storage().path().toAbsolutePath().normalize(),
 				this.properties.storage().durability().name().toLowerCase(Locale.ROOT),
 				this.properties.storage().cacheSize().toMegabytes(),
+				this.properties.storage().memtables().toMegabytes(),
 				this.properties.storage().rowCacheSize().toMegabytes(), cluster());
 		warnOfAnOpenPort();
 	}

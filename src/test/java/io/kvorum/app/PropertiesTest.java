@@ -75,7 +75,7 @@ class PropertiesTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
-					kvorum.storage.cache-size=32MB                | kvorum.storage.memtable-size = 32MB: must be at most half of kvorum.storage.cache-size, which is 32MB
+					kvorum.storage.cache-size=32MB;kvorum.storage.memtable-size=17MB | kvorum.storage.memtable-size = 17MB: must be at most half of kvorum.storage.cache-size, which is 32MB
 					kvorum.storage.row-cache-size=1GB             | kvorum.storage.row-cache-size = 1024MB: must be at most half of the heap, which is
 					kvorum.storage.write-queue-time=2s            | kvorum.storage.write-queue-time = 2000ms: must be less than kvorum.replication.write-timeout, which is 2000ms
 					kvorum.idempotency.retention=2s               | kvorum.idempotency.retention = 2000ms: must be more than kvorum.replication.write-timeout, which is 2000ms
