@@ -9,9 +9,10 @@ import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Mixin;
 
 /** The command {@code kvorum}. */
-@Command(name = "kvorum", mixinStandardHelpOptions = true, version = Kvorum.VERSION,
+@Command(name = "kvorum", mixinStandardHelpOptions = true, sortOptions = false, version = Kvorum.VERSION,
 		synopsisSubcommandLabel = "COMMAND", description = "Uses a Kvorum cluster from the command line.",
 		subcommands = { GetCommand.class, PutCommand.class, DeleteCommand.class, StatCommand.class, ListCommand.class,
 				StatusCommand.class, WhereCommand.class, LayoutCommand.class, BackupCommand.class, RepairCommand.class,
@@ -42,7 +43,14 @@ public final class Kvorum {
 	/** The version of the API that this uses. */
 	static final String VERSION = "Kvorum, API v0";
 
-	private Kvorum() {
+	@Mixin
+	private final ServerOptions options = new ServerOptions();
+
+	Kvorum() {
+	}
+
+	ServerOptions options() {
+		return this.options;
 	}
 
 	public static void main(String[] arguments) {

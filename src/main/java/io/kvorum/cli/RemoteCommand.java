@@ -4,26 +4,26 @@ import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** A command that asks nodes. */
 @Command(mixinStandardHelpOptions = true, version = Kvorum.VERSION, sortOptions = false)
 abstract class RemoteCommand implements Callable<Integer> {
 
-	@Mixin
-	private ServerOptions options = new ServerOptions();
+	@ParentCommand
+	private Kvorum kvorum = new Kvorum();
 
 	@Spec
 	private CommandSpec spec = CommandSpec.create();
 
 	ServerOptions options() {
-		return this.options;
+		return this.kvorum.options();
 	}
 
 	Server server() {
-		return this.options.server();
+		return options().server();
 	}
 
 	PrintWriter out() {

@@ -12,8 +12,12 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 
-/** The options of all commands: which nodes to ask, and how. */
+/**
+ * The options of all commands, before a command or behind it: which nodes to ask, and
+ * how.
+ */
 final class ServerOptions {
 
 	private static final String DEFAULT_URL = "http://localhost:8080";
@@ -22,20 +26,20 @@ final class ServerOptions {
 
 	private static final Pattern API_KEY = Pattern.compile("[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+");
 
-	@Option(names = "--url", paramLabel = "<url>", split = ",",
+	@Option(names = "--url", scope = ScopeType.INHERIT, paramLabel = "<url>", split = ",",
 			description = "nodes to ask, with commas between them: the next one if one does not answer. "
 					+ "Default: KVORUM_URL, or else " + DEFAULT_URL)
 	private List<URI> urls = List.of();
 
-	@Option(names = "--api-key-file", paramLabel = "<file>",
+	@Option(names = "--api-key-file", scope = ScopeType.INHERIT, paramLabel = "<file>",
 			description = "file with the API key, <id>.<secret>. Default: KVORUM_API_KEY_FILE; KVORUM_API_KEY has the key itself")
 	private @Nullable Path keyFile;
 
-	@Option(names = "--ca", paramLabel = "<file>",
+	@Option(names = "--ca", scope = ScopeType.INHERIT, paramLabel = "<file>",
 			description = "certificates of the authorities to trust, in PEM. Default: those of the JDK")
 	private @Nullable Path authorities;
 
-	@Option(names = "--timeout", paramLabel = "<seconds>", defaultValue = "10",
+	@Option(names = "--timeout", scope = ScopeType.INHERIT, paramLabel = "<seconds>", defaultValue = "10",
 			description = "time for an answer to begin, in seconds. Default: ${DEFAULT-VALUE}")
 	private int timeoutSeconds;
 

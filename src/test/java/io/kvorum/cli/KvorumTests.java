@@ -50,9 +50,22 @@ class KvorumTests {
 	}
 
 	private int runAt(String url, String... arguments) {
+		return execute(Stream.concat(Stream.of(arguments), Stream.of("--url", url)).toArray(String[]::new));
+	}
+
+	private int execute(String... arguments) {
 		CommandLine line = Kvorum.commandLine();
 		line.setOut(new PrintWriter(this.out)).setErr(new PrintWriter(this.err, true));
-		return line.execute(Stream.concat(Stream.of(arguments), Stream.of("--url", url)).toArray(String[]::new));
+		return line.execute(arguments);
+	}
+
+	@Test
+	void whomToAskMayBeSaidBeforeTheCommand(@TempDir Path directory) throws IOException {
+		Path file = Files.writeString(directory.resolve("key"), "id.secret\n");
+		this.node.answers(202, "");
+
+		assertThat(execute("--url", this.node.url(), "--api-key-file", file.toString(), "del", "key")).isZero();
+		assertThat(this.node.requests()).containsExactly("DELETE /v0/entity?id=key|Authorization: Bearer id.secret");
 	}
 
 	@Test
