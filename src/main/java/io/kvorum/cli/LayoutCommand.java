@@ -1,6 +1,7 @@
 package io.kvorum.cli;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -135,9 +136,29 @@ final class LayoutCommand extends EndpointCommand {
 					staged.path("members").size(), staged.path("factor").asString(),
 					Units.size(staged.path("bytes").asLong(0)), layout.path("version").asString());
 		}
-		JsonNode moving = layout.path("moving");
-		if (moving.isObject()) {
-			out().println("Moving: " + moving);
+		explainMoving(layout.path("moving"));
+	}
+
+	/** How far the change is, and what it waits for. */
+	private void explainMoving(JsonNode moving) {
+		if (moving.has("bytes")) {
+			JsonNode remaining = moving.path("remainingSeconds");
+			out().printf("Moving: %s of %s copied, %s/s%s.%n", Units.size(moving.path("movedBytes").asLong(0)),
+					Units.size(moving.path("bytes").asLong()), Units.size(moving.path("bytesPerSecond").asLong(0)),
+					remaining.isNumber() ? ", about %s left".formatted(Units.age(remaining.asLong())) : "");
+		}
+		List<String> reasons = moving.path("waitsFor")
+			.valueStream()
+			.map(JsonNode::asString)
+			.collect(Collectors.toList());
+		if (moving.path("paused").asBoolean(false)) {
+			reasons.add("it is paused");
+		}
+		if (moving.has("why")) {
+			reasons.add(moving.path("why").asString());
+		}
+		if (!reasons.isEmpty()) {
+			out().println("It waits: " + Table.printable(String.join(", ", reasons)));
 		}
 	}
 

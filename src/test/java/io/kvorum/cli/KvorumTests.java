@@ -6,10 +6,12 @@ import java.io.StringWriter;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
 import io.kvorum.testing.Ports;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -273,6 +275,24 @@ class KvorumTests {
 
 		assertThat(run("status")).isEqualTo(1);
 		assertThat(this.out).asString().contains("http://b:1 is away: no answer");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', nullValues = "none",
+			textBlock = """
+					{} | none
+					{"why":"it is new"} | It waits: it is new
+					{"paused":true} | It waits: it is paused
+					{"bytes":2048,"movedBytes":1024,"bytesPerSecond":0,"waitsFor":[]} | Moving: 1.0 KB of 2.0 KB copied, 0 B/s.
+					{"bytes":2048,"bytesPerSecond":9,"remainingSeconds":7} | Moving: 0 B of 2.0 KB copied, 9 B/s, about 7 s left.
+					{"waitsFor":["http://a:1"],"why":"it copies"} | It waits: http://a:1, it copies
+					""")
+	void aChangeUnderWayIsToldInWords(String moving, @Nullable String told) {
+		this.node.answers(200, "{\"layout\":5,\"state\":\"moving\",\"factor\":3,\"moving\":%s}".formatted(moving));
+
+		assertThat(run("layout")).isZero();
+		assertThat(this.out.toString().lines().skip(3))
+			.containsExactlyElementsOf((told != null) ? List.of(told) : List.of());
 	}
 
 	@Test
