@@ -2,15 +2,22 @@ package io.kvorum.storage.rocksdb;
 
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 import org.rocksdb.TableProperties;
 
 /**
  * Estimates the size of the entries of a store before compression, from what RocksDB
  * counts anyway. Tables say how large their rows are, those that are overwritten in
  * another table included; RocksDB estimates which part of the tables is live. Memtables
- * only say how many rows they have.
+ * only say how many rows they have. Their memory tells little: most of that of a small
+ * one is its filter.
  */
 final class LiveSize {
+
+	/** The first rows tell how large rows are where there are no tables yet. */
+	private static final int SAMPLE_ROWS = 1000;
+
+	private static final long SAMPLE_BYTES = 1 << 20;
 
 	private final Database database;
 
@@ -33,9 +40,25 @@ final class LiveSize {
 		double live = (files > 0) ? Math.min(1, (double) property(column, "estimate-live-data-size") / files) : 0;
 		long unflushed = property(column, "num-entries-active-mem-table")
 				+ property(column, "num-entries-imm-mem-tables");
-		double unflushedBytes = (rows > 0) ? (double) unflushed * raw / rows
-				: property(column, "cur-size-active-mem-table");
-		return Math.round(raw * live + ((unflushed > 0) ? unflushedBytes : 0));
+		double mean = (unflushed == 0) ? 0 : (rows > 0) ? (double) raw / rows : meanOfFirstRows(column);
+		return Math.round(raw * live + unflushed * mean);
+	}
+
+	private double meanOfFirstRows(ColumnFamilyHandle column) throws RocksDBException {
+		byte[] beginning = new byte[1];
+		long bytes = 0;
+		int rows = 0;
+		try (RocksIterator iterator = this.database.db.newIterator(column, this.database.scan)) {
+			iterator.seekToFirst();
+			while (iterator.isValid() && rows < SAMPLE_ROWS && bytes < SAMPLE_BYTES) {
+				bytes += iterator.key(beginning) + iterator.value(beginning);
+				rows++;
+				iterator.next();
+			}
+			// An iterator that meets damage just ends.
+			iterator.status();
+		}
+		return (rows > 0) ? (double) bytes / rows : 0;
 	}
 
 	private long property(ColumnFamilyHandle column, String name) throws RocksDBException {
