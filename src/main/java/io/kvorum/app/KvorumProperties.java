@@ -109,7 +109,7 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 	 * @param cacheSize memory of the block cache, outside the heap. Memtables, indexes
 	 * and filters count towards it
 	 * @param memtableSize memory for writes that are not in tables yet. Part of
-	 * cache-size, at most half of it. By default a quarter of it, 32 MB to 256 MB, and
+	 * cache-size, at most half of it. By default a quarter of it, 32 MB to 64 MB, and
 	 * half of a cache below 64 MB
 	 * @param rowCacheSize heap memory for recently written or read entries; 0 disables
 	 * this cache
@@ -143,7 +143,8 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 
 		private static final DataSize LEAST_MEMTABLES = DataSize.ofMegabytes(32);
 
-		private static final DataSize MOST_MEMTABLES = DataSize.ofMegabytes(256);
+		/** Larger ones make writes of small values dearer: their order is deeper. */
+		private static final DataSize MOST_MEMTABLES = DataSize.ofMegabytes(64);
 
 		/** The memory for memtables, also where none is set. */
 		DataSize memtables() {
