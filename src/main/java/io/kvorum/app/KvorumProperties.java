@@ -143,7 +143,9 @@ record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultVal
 
 		private static final DataSize LEAST_MEMTABLES = DataSize.ofMegabytes(32);
 
-		/** Larger ones make writes of small values dearer: their order is deeper. */
+		/**
+		 * With larger ones a write of a small value costs more: the skip list is deeper.
+		 */
 		private static final DataSize MOST_MEMTABLES = DataSize.ofMegabytes(64);
 
 		/** The memory for memtables, also where none is set. */

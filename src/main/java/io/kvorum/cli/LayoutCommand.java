@@ -143,8 +143,9 @@ final class LayoutCommand extends EndpointCommand {
 	private void explainMoving(JsonNode moving) {
 		if (moving.has("bytes")) {
 			JsonNode remaining = moving.path("remainingSeconds");
-			out().printf("Moving: %s of %s copied, %s/s%s.%n", Units.size(moving.path("movedBytes").asLong(0)),
-					Units.size(moving.path("bytes").asLong()), Units.size(moving.path("bytesPerSecond").asLong(0)),
+			out().printf("Moving, step %s: %s of %s copied, %s/s%s.%n", moving.path("step").asString(""),
+					Units.size(moving.path("movedBytes").asLong(0)), Units.size(moving.path("bytes").asLong()),
+					Units.size(moving.path("bytesPerSecond").asLong(0)),
 					remaining.isNumber() ? ", about %s left".formatted(Units.age(remaining.asLong())) : "");
 		}
 		List<String> reasons = moving.path("waitsFor")

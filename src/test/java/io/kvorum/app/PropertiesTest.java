@@ -48,6 +48,19 @@ class PropertiesTest {
 		});
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "8MB, 4MB", "48MB, 24MB", "64MB, 32MB", "128MB, 32MB", "200MB, 50MB", "256MB, 64MB", "2GB, 64MB" })
+	void memtablesFollowTheCacheUnlessTheyAreSet(DataSize cache, DataSize memtables) {
+		this.contexts.withPropertyValues("kvorum.storage.cache-size=" + cache.toMegabytes() + "MB")
+			.run(context -> assertThat(context.getBean(KvorumProperties.class).storage().memtables())
+				.isEqualTo(memtables));
+		this.contexts
+			.withPropertyValues("kvorum.storage.cache-size=" + cache.toMegabytes() + "MB",
+					"kvorum.storage.memtable-size=4MB")
+			.run(context -> assertThat(context.getBean(KvorumProperties.class).storage().memtables())
+				.isEqualTo(DataSize.ofMegabytes(4)));
+	}
+
 	@Test
 	void allThatIsWrongIsToldInOneMessage(CapturedOutput output) {
 		assertThatException().isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0",

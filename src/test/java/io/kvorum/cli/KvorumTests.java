@@ -283,8 +283,8 @@ class KvorumTests {
 					{} | none
 					{"why":"it is new"} | It waits: it is new
 					{"paused":true} | It waits: it is paused
-					{"bytes":2048,"movedBytes":1024,"bytesPerSecond":0,"waitsFor":[]} | Moving: 1.0 KB of 2.0 KB copied, 0 B/s.
-					{"bytes":2048,"bytesPerSecond":9,"remainingSeconds":7} | Moving: 0 B of 2.0 KB copied, 9 B/s, about 7 s left.
+					{"step":"open","bytes":2048,"movedBytes":1024,"bytesPerSecond":0,"waitsFor":[]} | Moving, step open: 1.0 KB of 2.0 KB copied, 0 B/s.
+					{"step":"closed","bytes":2048,"bytesPerSecond":9,"remainingSeconds":7} | Moving, step closed: 0 B of 2.0 KB copied, 9 B/s, about 7 s left.
 					{"waitsFor":["http://a:1"],"why":"it copies"} | It waits: http://a:1, it copies
 					""")
 	void aChangeUnderWayIsToldInWords(String moving, @Nullable String told) {
