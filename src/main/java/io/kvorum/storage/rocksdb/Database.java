@@ -57,6 +57,13 @@ final class Database implements AutoCloseable {
 	private static final int MAX_SHARD_BITS = 6;
 
 	/**
+	 * The least number of open tables in a shard of their cache. A shard that has no room
+	 * for one of its tables opens it again at each lookup, and loads its whole filter.
+	 * RocksDB's default, always 2^6 shards, leaves 8 of 512 tables to each.
+	 */
+	private static final int MIN_SHARD_FILES = 128;
+
+	/**
 	 * The part of the cache that indexes and filters may fill before data evicts them.
 	 */
 	private static final double FOR_INDEXES_AND_FILTERS = 0.5;
@@ -165,8 +172,8 @@ final class Database implements AutoCloseable {
 			if (this.damaged) {
 				marker.warn();
 			}
-			this.cache = own(new LRUCache(settings.cacheBytes(), shardBits(settings.cacheBytes()), false,
-					FOR_INDEXES_AND_FILTERS));
+			this.cache = own(new LRUCache(settings.cacheBytes(), shardBits(settings.cacheBytes(), MIN_SHARD_BYTES),
+					false, FOR_INDEXES_AND_FILTERS));
 			this.statistics = own(new Statistics());
 			this.statistics.setStatsLevel(StatsLevel.EXCEPT_DETAILED_TIMERS);
 			DBOptions options = options(settings);
@@ -201,8 +208,9 @@ final class Database implements AutoCloseable {
 		}
 	}
 
-	private static int shardBits(long cacheBytes) {
-		long shards = Math.max(1, cacheBytes / MIN_SHARD_BYTES);
+	/** The binary logarithm of the number of shards; each has the least size or more. */
+	private static int shardBits(long size, long least) {
+		long shards = Math.max(1, size / least);
 		return Math.min(MAX_SHARD_BITS, Long.SIZE - 1 - Long.numberOfLeadingZeros(shards));
 	}
 
@@ -215,6 +223,7 @@ final class Database implements AutoCloseable {
 			.setWalRecoveryMode(WALRecoveryMode.TolerateCorruptedTailRecords)
 			.setParanoidChecks(true)
 			.setMaxOpenFiles(settings.maxOpenFiles())
+			.setTableCacheNumshardbits(shardBits(settings.maxOpenFiles(), MIN_SHARD_FILES))
 			.setWriteBufferManager(own(new WriteBufferManager(settings.memtableBytes(), this.cache)))
 			.setMaxTotalWalSize(4 * settings.memtableBytes())
 			.setMaxBackgroundJobs(Math.max(2, Runtime.getRuntime().availableProcessors() / 2))

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.MutableColumnFamilyOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.TickerType;
 import org.rocksdb.WriteBatch;
@@ -22,6 +23,9 @@ class DatabaseTests {
 	private static final int ENTRIES = 600_000;
 
 	private static final int LOOKS = 2000;
+
+	/** Fewer than the store may hold open. */
+	private static final int TABLES = 40;
 
 	@TempDir
 	private Path directory;
@@ -70,6 +74,32 @@ class DatabaseTests {
 
 			assertThat(database.statistics.getTickerCount(TickerType.BLOCK_CACHE_FILTER_BYTES_INSERT) - before)
 				.isBetween(LOOKS * 1000L, LOOKS * 10_000L);
+		}
+	}
+
+	/**
+	 * A shard of the cache of open tables that has no room for one of them opens it at
+	 * each look, and loads its whole filter.
+	 */
+	@Test
+	void tablesStayOpenAsLongAsThereAreNoMoreThanAllowed() throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			MutableColumnFamilyOptions asWritten = MutableColumnFamilyOptions.builder()
+				.setDisableAutoCompactions(true)
+				.build();
+			database.db.setOptions(database.entries, asWritten);
+			// Each from the first key to the last one.
+			for (int table = 0; table < TABLES; table++) {
+				database.db.put(database.entries, new byte[] { 0, (byte) table }, new byte[0]);
+				database.db.put(database.entries, new byte[] { -1, (byte) table }, new byte[0]);
+				database.flush();
+			}
+			look(database, 0);
+			long before = database.statistics.getTickerCount(TickerType.NO_FILE_OPENS);
+
+			look(database, 1);
+
+			assertThat(database.statistics.getTickerCount(TickerType.NO_FILE_OPENS)).isEqualTo(before);
 		}
 	}
 
