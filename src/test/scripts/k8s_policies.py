@@ -83,7 +83,9 @@ class Deployment:
         return sorted(used - {None})
 
     def size(self, name):
-        return bytes_of(self.properties.get(name, self.metadata.get(name, {}).get("defaultValue")))
+        """Returns a size in bytes; None if it is not given and the node finds it by itself."""
+        text = self.properties.get(name, self.metadata.get(name, {}).get("defaultValue"))
+        return None if text is None else bytes_of(text)
 
     def jvm(self, option):
         """Returns a size among the options of the JVM; the last one counts."""
@@ -401,7 +403,7 @@ def memory_fits(deployment):
         if needed > bytes_of(limit):
             yield (f"a node takes {needed // MIB} MiB (heap {heap // MIB}, direct {direct // MIB}, cache {cache // MIB}, "
                    f"JVM {JVM_BYTES // MIB}) and the limit is {limit}")
-        if 2 * deployment.size("kvorum.storage.memtable-size") > cache:
+        if 2 * (deployment.size("kvorum.storage.memtable-size") or 0) > cache:
             yield "kvorum.storage.memtable-size is more than half of cache-size"
         if 2 * deployment.size("kvorum.storage.row-cache-size") > heap:
             yield "kvorum.storage.row-cache-size is more than half of the heap"
