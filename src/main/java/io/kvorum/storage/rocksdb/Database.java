@@ -64,6 +64,12 @@ final class Database implements AutoCloseable {
 	private static final int MIN_SHARD_FILES = 128;
 
 	/**
+	 * The number of flushed tables at which they are compacted into the first level.
+	 * Eight full ones are as large as that level, 256 MB.
+	 */
+	private static final int FIRST_LEVEL_TABLES = 8;
+
+	/**
 	 * The part of the cache that indexes and filters may fill before data evicts them.
 	 */
 	private static final double FOR_INDEXES_AND_FILTERS = 0.5;
@@ -269,6 +275,7 @@ final class Database implements AutoCloseable {
 			.setDisableAutoCompactions(this.damaged)
 			.setWriteBufferSize(settings.memtableBytes() / 2)
 			.setMaxWriteBufferNumber(4)
+			.setLevel0FileNumCompactionTrigger(FIRST_LEVEL_TABLES)
 			.setLevelCompactionDynamicLevelBytes(true)
 			.setCompressionType(CompressionType.LZ4_COMPRESSION)
 			.setBottommostCompressionType(CompressionType.ZSTD_COMPRESSION);
