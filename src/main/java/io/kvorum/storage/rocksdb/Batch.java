@@ -1,6 +1,7 @@
 package io.kvorum.storage.rocksdb;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,16 +27,22 @@ import org.rocksdb.WriteBatch;
  * <p>
  * An entry and its index row are written together or not at all, so they never differ. A
  * large entry goes with its version. The rows of a tombstone and of an expiry are added
- * with the entry, and may outlive it. {@link #applyTo} updates what is derived in memory,
+ * with the entry, and may outlive it. {@link #apply} updates what is derived in memory,
  * after the batch is written.
  */
 final class Batch implements AutoCloseable {
 
 	private static final byte[] NOTHING = {};
 
+	/**
+	 * The row from which the head of an entry is kept apart. An eighth of the memory
+	 * holds fewer heads than the rest does rows of less than 300 bytes.
+	 */
+	private static final int MIN_HEADED_BYTES = 512;
+
 	private final Database database;
 
-	private final RowCache rows;
+	private final Derived derived;
 
 	private final TimeSource time;
 
@@ -60,9 +67,9 @@ final class Batch implements AutoCloseable {
 
 	private boolean synced;
 
-	Batch(Database database, RowCache rows, TimeSource time) {
+	Batch(Database database, Derived derived, TimeSource time) {
 		this.database = database;
-		this.rows = rows;
+		this.derived = derived;
 		this.time = time;
 		this.mayHavePromises = database.hasPromises();
 		this.hints = new HintBatch(database, this.writes);
@@ -88,18 +95,27 @@ final class Batch implements AutoCloseable {
 
 	private KeyState stored(IndexedKey key) throws RocksDBException {
 		Version promised = this.mayHavePromises ? promisedTo(key) : Version.ABSENT;
-		byte[] row = this.rows.get(key.key());
+		byte[] row = this.derived.rows().get(key.key());
 		if (row != null) {
 			// One that an older release has written is not apart; to remove it is
 			// harmless.
 			return stateOf(key, row, row.length, row.length >= LargeRow.MIN_BYTES, promised);
+		}
+		byte[] cached = this.derived.heads().get(key.key());
+		if (cached != null) {
+			return stateOf(key, cached, cached.length, isLarge(cached, cached.length), promised);
 		}
 		byte[] bytes = key.bytes();
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
 		return (length == RocksDB.NOT_FOUND)
 				? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, false, promised)
-				: stateOf(key, this.head, length, EntryFormat.isBeginning(this.head, 0, length), promised);
+				: stateOf(key, this.head, length, isLarge(this.head, length), promised);
+	}
+
+	/** Whether the entry of a row has a {@link LargeRow}. */
+	private static boolean isLarge(byte[] head, int length) {
+		return EntryFormat.isBeginning(head, 0, length);
 	}
 
 	private KeyState stateOf(IndexedKey key, byte[] head, int length, boolean isLarge, Version promised) {
@@ -138,7 +154,7 @@ final class Batch implements AutoCloseable {
 			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 		}
 		Version promise = change.promise();
-		change.to(entry.version(), entry.copies(), entry.hasLineage(), beginning != null, entry.bytes());
+		change.to(entry.version(), entry.copies(), entry.hasLineage(), entry.bytes(), beginning);
 		keepPromise(key, promise);
 	}
 
@@ -226,7 +242,7 @@ final class Batch implements AutoCloseable {
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
 		Version promise = change.promise();
-		change.to(Version.ABSENT, Copies.DEFAULT, false, false, null);
+		change.to(Version.ABSENT, Copies.DEFAULT, false, null, null);
 		keepPromise(key, promise);
 	}
 
@@ -264,15 +280,18 @@ final class Batch implements AutoCloseable {
 	}
 
 	/** Updates what is kept in memory, after the batch is written. */
-	void applyTo(Derived derived) {
-		this.states.forEach((key, change) -> change.applyTo(derived.digests(), key, this.rows));
-		this.hints.applyTo(derived.hints());
+	void apply() {
+		this.states.forEach((key, change) -> change.applyTo(this.derived, key));
+		this.hints.applyTo(this.derived.hints());
 		this.whenWritten.forEach(Runnable::run);
 	}
 
 	/** Drops the cached rows of the batch: it is unknown whether they were written. */
 	void failed() {
-		this.states.keySet().forEach(this.rows::remove);
+		this.states.keySet().forEach(key -> {
+			this.derived.rows().remove(key);
+			this.derived.heads().remove(key);
+		});
 	}
 
 	void clear() {
@@ -314,6 +333,8 @@ final class Batch implements AutoCloseable {
 
 		private byte @Nullable [] row;
 
+		private byte @Nullable [] beginning;
+
 		KeyState(long keyHash, Version version, Copies copies, boolean hasLineage, boolean isLarge, Version promised) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
@@ -337,30 +358,44 @@ final class Batch implements AutoCloseable {
 		/**
 		 * Records what the batch does to the key.
 		 * @param row in {@link EntryFormat}; null if the entry is removed
+		 * @param beginning what of a large entry is with the others; null for any other
 		 */
-		void to(Version version, Copies copies, boolean hasLineage, boolean isLarge, byte @Nullable [] row) {
+		void to(Version version, Copies copies, boolean hasLineage, byte @Nullable [] row,
+				byte @Nullable [] beginning) {
 			this.version = version;
 			this.copies = copies;
 			this.hasLineage = hasLineage;
-			this.isLarge = isLarge;
+			this.isLarge = beginning != null;
 			this.isWritten = true;
 			this.row = row;
+			this.beginning = beginning;
 		}
 
-		void applyTo(Digests digests, Key key, RowCache rows) {
+		void applyTo(Derived derived, Key key) {
 			if (this.isWritten) {
-				applyTo(rows, key);
-				applyTo(digests);
+				byte[] row = this.row;
+				cache(derived.rows(), key, row);
+				byte[] head = (row != null) ? head(row) : null;
+				if (head != null || derived.heads().get(key) != null) {
+					cache(derived.heads(), key, head);
+				}
+				applyTo(derived.digests());
 			}
 		}
 
-		private void applyTo(RowCache rows, Key key) {
-			if (this.row != null) {
-				rows.put(key, this.row);
+		private static void cache(RowCache rows, Key key, byte @Nullable [] row) {
+			if (row != null) {
+				rows.put(key, row);
 			}
 			else {
 				rows.remove(key);
 			}
+		}
+
+		/** What the head of a row is kept as; null if it is none to be kept. */
+		private byte @Nullable [] head(byte[] row) {
+			return (this.beginning != null || row.length < MIN_HEADED_BYTES) ? this.beginning
+					: Arrays.copyOf(row, EntryFormat.COPIES_END);
 		}
 
 		private void applyTo(Digests digests) {

@@ -229,7 +229,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	private void run() {
-		try (Batch batch = new Batch(this.database, this.derived.rows(), this.time)) {
+		try (Batch batch = new Batch(this.database, this.derived, this.time)) {
 			while (this.refusal == null && awaitWork()) {
 				this.fills.drainTo(this.derived.rows());
 				this.taken = take();
@@ -308,7 +308,7 @@ final class Committer implements AutoCloseable {
 			batch.failed();
 			return;
 		}
-		batch.applyTo(this.derived);
+		batch.apply();
 		this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
 	}
 

@@ -7,6 +7,27 @@ import io.kvorum.storage.Digests;
  * after a batch is written and before its callers get their results. Between batches it
  * also adds rows that reads have found. Only the {@link DigestBuild} changes the digests
  * besides.
+ *
+ * @param rows the newest rows of entries
+ * @param heads the first bytes of the newest rows of larger entries, as the database has
+ * them: a write needs no more of the entry that it replaces. So they outlive the rows
  */
-record Derived(Digests digests, HintCounts hints, RowCache rows) {
+record Derived(Digests digests, HintCounts hints, RowCache rows, RowCache heads) {
+
+	/** The part of the memory for rows that heads get. */
+	private static final int HEADS_PART = 8;
+
+	/** The size of a small head with its key, in bytes, so that few keys share places. */
+	private static final int USUAL_HEAD_BYTES = 32;
+
+	/**
+	 * State without any entry.
+	 * @param rowBytes the memory for rows and heads; 0 keeps none
+	 */
+	static Derived of(Digests digests, HintCounts hints, int rowBytes) {
+		int headBytes = rowBytes / HEADS_PART;
+		return new Derived(digests, hints, new RowCache(rowBytes - headBytes, RowCache.USUAL_ROW_BYTES),
+				new RowCache(headBytes, USUAL_HEAD_BYTES));
+	}
+
 }

@@ -167,8 +167,8 @@ public final class RocksStorage
 		NodeFacts facts = NodeFacts.read(database, this.identities);
 		IndexDamage damage = new IndexDamage(this.events, this::recordIndexDamage);
 		new IndexBuilder(database, this.hashes, this.time, damage).buildIfMissing();
-		Derived derived = new Derived(new Digests(this.settings.factor()), HintCounts.read(database),
-				new RowCache(Math.toIntExact(this.settings.rowCacheBytes())));
+		Derived derived = Derived.of(new Digests(this.settings.factor()), HintCounts.read(database),
+				Math.toIntExact(this.settings.rowCacheBytes()));
 		return new OpenStore(database, facts, damage, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
 				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),

@@ -33,8 +33,8 @@ final class RowCache {
 	/** The part of the memory that one row may take. */
 	private static final int MAX_ROW_PART = 64;
 
-	/** The expected size of a row in bytes, which sizes the index. */
-	private static final int USUAL_ROW_BYTES = 128;
+	/** The size of a usual row with its key, in bytes. */
+	static final int USUAL_ROW_BYTES = 128;
 
 	/** The places of the index for each key, next to each other. */
 	private static final int WAYS = 2;
@@ -79,11 +79,12 @@ final class RowCache {
 	/**
 	 * An empty cache.
 	 * @param bytes the memory for rows; 0 keeps none
+	 * @param usualRowBytes the expected size of a row with its key, which sizes the index
 	 */
-	RowCache(int bytes) {
+	RowCache(int bytes, int usualRowBytes) {
 		this.log = new byte[bytes];
 		this.maxRowBytes = Math.min(MAX_ROW_BYTES, bytes / MAX_ROW_PART);
-		int keys = Integer.highestOneBit(Math.max(2, bytes / USUAL_ROW_BYTES / WAYS));
+		int keys = Integer.highestOneBit(Math.max(2, bytes / usualRowBytes / WAYS));
 		this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(keys);
 		long[] nowhere = new long[WAYS * keys];
 		Arrays.fill(nowhere, NOWHERE);

@@ -70,8 +70,8 @@ class CommitterTests {
 	void open() {
 		RocksSettings settings = TestSettings.of(this.directory);
 		this.opened = Database.open(settings);
-		this.started = new Committer(this.opened, new Derived(this.digests, hints(this.opened), new RowCache(0)),
-				settings, this.time, this.events, this::failed);
+		this.started = new Committer(this.opened, Derived.of(this.digests, hints(this.opened), 0), settings, this.time,
+				this.events, this::failed);
 	}
 
 	private static HintCounts hints(Database database) {

@@ -12,7 +12,7 @@ class RowFillsTests {
 
 	private final RowFills fills = new RowFills();
 
-	private final RowCache rows = new RowCache(1 << 20);
+	private final RowCache rows = new RowCache(1 << 20, RowCache.USUAL_ROW_BYTES);
 
 	private static Key key(int number) {
 		return Generator.key("key " + number);
