@@ -17,17 +17,19 @@ record Derived(Digests digests, HintCounts hints, RowCache rows, RowCache heads)
 	/** The part of the memory for rows that heads get. */
 	private static final int HEADS_PART = 8;
 
-	/** The size of a small head with its key, in bytes, so that few keys share places. */
-	private static final int USUAL_HEAD_BYTES = 32;
+	/** The sizes of a small row and of a small head with their keys, in bytes. */
+	private static final int LEAST_ROW_BYTES = 64;
+
+	private static final int LEAST_HEAD_BYTES = 32;
 
 	/**
 	 * State without any entry.
-	 * @param rowBytes the memory for rows and heads; 0 keeps none
+	 * @param rowBytes the memory for rows and heads, with their indexes; 0 keeps none
 	 */
 	static Derived of(Digests digests, HintCounts hints, int rowBytes) {
 		int headBytes = rowBytes / HEADS_PART;
-		return new Derived(digests, hints, new RowCache(rowBytes - headBytes, RowCache.USUAL_ROW_BYTES),
-				new RowCache(headBytes, USUAL_HEAD_BYTES));
+		return new Derived(digests, hints, RowCache.of(rowBytes - headBytes, LEAST_ROW_BYTES),
+				RowCache.of(headBytes, LEAST_HEAD_BYTES));
 	}
 
 }

@@ -33,9 +33,6 @@ final class RowCache {
 	/** The part of the memory that one row may take. */
 	private static final int MAX_ROW_PART = 64;
 
-	/** The size of a usual row with its key, in bytes. */
-	static final int USUAL_ROW_BYTES = 128;
-
 	/** The places of the index for each key, next to each other. */
 	private static final int WAYS = 2;
 
@@ -79,17 +76,26 @@ final class RowCache {
 	/**
 	 * An empty cache.
 	 * @param bytes the memory for rows; 0 keeps none
-	 * @param usualRowBytes the expected size of a row with its key, which sizes the index
+	 * @param pairs how many pairs of places the index has, a power of two from 2 on
 	 */
-	RowCache(int bytes, int usualRowBytes) {
+	RowCache(int bytes, int pairs) {
 		this.log = new byte[bytes];
 		this.maxRowBytes = Math.min(MAX_ROW_BYTES, bytes / MAX_ROW_PART);
-		int keys = Integer.highestOneBit(Math.max(2, bytes / usualRowBytes / WAYS));
-		this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(keys);
-		long[] nowhere = new long[WAYS * keys];
+		this.shift = Integer.SIZE - Integer.numberOfTrailingZeros(pairs);
+		long[] nowhere = new long[WAYS * pairs];
 		Arrays.fill(nowhere, NOWHERE);
-		this.changed = new long[keys];
+		this.changed = new long[pairs];
 		this.index = new AtomicLongArray(nowhere);
+	}
+
+	/**
+	 * An empty cache with an index for as many rows as it can hold.
+	 * @param bytes the memory for rows and index
+	 * @param leastRowBytes the size of a small row with its key
+	 */
+	static RowCache of(int bytes, int leastRowBytes) {
+		int pairs = Integer.highestOneBit(Math.max(2, bytes / leastRowBytes / WAYS));
+		return new RowCache(Math.max(0, bytes - (WAYS + 1) * Long.BYTES * pairs), pairs);
 	}
 
 	/** The newest row of the key; null if it is not cached. By any thread. */

@@ -28,6 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RowCacheTests {
 
+	private static final int PAIRS = 16;
+
 	private static final int ROW_BYTES = 8 << 10;
 
 	private static final int KEY_BYTES = 8;
@@ -42,7 +44,7 @@ class RowCacheTests {
 
 	@Test
 	void itHasWhatWasPutLast() {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		cache.put(KEY, bytes("one"));
 		cache.put(KEY, bytes("another"));
 
@@ -52,7 +54,7 @@ class RowCacheTests {
 
 	@Test
 	void whatIsRemovedIsGone() {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		cache.put(KEY, bytes("one"));
 		cache.remove(KEY);
 
@@ -61,7 +63,7 @@ class RowCacheTests {
 
 	@Test
 	void aRowThatIsTooLongTakesTheOneBeforeWithIt() {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		cache.put(KEY, bytes("one"));
 		cache.put(KEY, new byte[4096 / 64]);
 
@@ -70,7 +72,7 @@ class RowCacheTests {
 
 	@Test
 	void withoutMemoryItKeepsNothing() {
-		RowCache cache = new RowCache(0, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(0, PAIRS);
 		cache.put(KEY, bytes("one"));
 		cache.remove(KEY);
 		cache.fill(KEY, bytes("one"), cache.now());
@@ -81,7 +83,7 @@ class RowCacheTests {
 
 	@Test
 	void whatAReadHasFoundIsKept() {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		cache.fill(KEY, bytes("one"), cache.now());
 
 		assertThat(cache.get(KEY)).isEqualTo(bytes("one"));
@@ -91,7 +93,7 @@ class RowCacheTests {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1000 })
 	void whatAReadHasFoundIsNotKeptWhereTheKeyWasPutSince(int putAfterIt) {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		long asOf = cache.now();
 		cache.put(KEY, bytes("newer"));
 		keys(putAfterIt).forEach(other -> cache.put(other, bytes("other")));
@@ -105,7 +107,7 @@ class RowCacheTests {
 	/** Also where the cache did not have it, and where what was put was too long. */
 	@Test
 	void whatAReadHasFoundIsNotKeptWhereTheKeyWasRemovedSince() {
-		RowCache cache = new RowCache(4096, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(4096, PAIRS);
 		long asOf = cache.now();
 		cache.remove(KEY);
 		cache.fill(KEY, bytes("older"), asOf);
@@ -122,7 +124,7 @@ class RowCacheTests {
 
 	@Test
 	void theOldestIsOverwrittenWhenTheMemoryIsFull() {
-		RowCache cache = new RowCache(64 * 64, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(64 * 64, PAIRS);
 		Key other = Generator.key("other key");
 		byte[] row = new byte[64 - 8 - other.bytes().length];
 		cache.put(KEY, new byte[64 - 8 - KEY.bytes().length]);
@@ -142,7 +144,7 @@ class RowCacheTests {
 		int crowded = 0;
 		for (Key second : keys.subList(1, 40)) {
 			for (Key third : keys.subList(1, 40)) {
-				RowCache cache = new RowCache(2048, RowCache.USUAL_ROW_BYTES);
+				RowCache cache = new RowCache(2048, PAIRS);
 				List<Key> three = List.of(keys.getFirst(), second, third);
 				three.forEach(key -> cache.put(key, new byte[1]));
 				List<Key> left = three.stream().filter(key -> cache.get(key) != null).toList();
@@ -156,7 +158,7 @@ class RowCacheTests {
 	@SeededTest
 	void itNeverHasAnythingButTheNewest(long seed) {
 		Generator random = new Generator(seed);
-		RowCache cache = new RowCache(8192, RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(8192, PAIRS);
 		List<Key> keys = keys(150);
 		Map<Key, byte[]> newest = new HashMap<>();
 		Deque<Runnable> fills = new ArrayDeque<>();
@@ -196,7 +198,7 @@ class RowCacheTests {
 	 */
 	@Test
 	void whoReadsWhileRowsAreOverwrittenGetsWholeRowsAndNeverAnOlderOne() throws Exception {
-		RowCache cache = new RowCache(ROWS * (ROW_BYTES + 8 + KEY_BYTES), RowCache.USUAL_ROW_BYTES);
+		RowCache cache = new RowCache(ROWS * (ROW_BYTES + 8 + KEY_BYTES), PAIRS);
 		List<Key> keys = keys(ROWS);
 		AtomicBoolean done = new AtomicBoolean();
 		CountDownLatch reading = new CountDownLatch(READERS);

@@ -8,11 +8,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class RowFillsTests {
 
+	private static final int PAIRS = 4096;
+
 	private static final byte[] ROW = { 1 };
 
 	private final RowFills fills = new RowFills();
 
-	private final RowCache rows = new RowCache(1 << 20, RowCache.USUAL_ROW_BYTES);
+	private final RowCache rows = new RowCache(1 << 20, PAIRS);
 
 	private static Key key(int number) {
 		return Generator.key("key " + number);
