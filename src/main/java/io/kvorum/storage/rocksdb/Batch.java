@@ -376,6 +376,8 @@ final class Batch implements AutoCloseable {
 				byte[] row = this.row;
 				cache(derived.rows(), key, row);
 				byte[] head = (row != null) ? head(row) : null;
+				// Most entries are small and never had one; to remove it would push out
+				// others.
 				if (head != null || derived.heads().get(key) != null) {
 					cache(derived.heads(), key, head);
 				}

@@ -64,8 +64,8 @@ final class Database implements AutoCloseable {
 	private static final int MIN_SHARD_FILES = 128;
 
 	/**
-	 * The number of flushed tables at which they are compacted into the first level.
-	 * Eight full ones are as large as that level, 256 MB.
+	 * The number of flushed tables at which they are compacted into the first level. With
+	 * memtables of 64 MB, of which a table is half, eight are as large as that level.
 	 */
 	private static final int FIRST_LEVEL_TABLES = 8;
 

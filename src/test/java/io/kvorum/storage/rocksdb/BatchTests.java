@@ -27,7 +27,7 @@ class BatchTests {
 
 	private static final int ROW_BYTES = 1000;
 
-	/** Of rows and heads: 229 rows of that size, and more heads than there are keys. */
+	/** Of about 200 rows of that size, and of more heads than there are keys. */
 	private static final int CACHE_BYTES = 256 << 10;
 
 	private static final int KEYS = 400;
