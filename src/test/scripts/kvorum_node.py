@@ -379,6 +379,11 @@ def cpu_seconds_of(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def resident_bytes(pid, name="VmRSS"):
+    """Returns the resident memory of a process; the most it ever had with the name VmHWM."""
+    return int(re.search(rf"^{name}:\s+(\d+) kB", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1]) << 10
+
+
 def lost(port, keys, size):
     """Returns the keys whose value is not there byte for byte."""
     client = Client(port)
