@@ -27,16 +27,16 @@ public final class RoundTrip {
 		byte[] value = { 0, 1, (byte) 0xff };
 
 		ResponseEntity<Void> written = entities.putEntityWithHttpInfo(id, value, "1h", null, ANY, null, null, null,
-				null, "10s", null);
+				null, "10s", null, null);
 		require(written.getStatusCode().isSameCodeAs(HttpStatus.CREATED), "201 for a PUT");
 		String etag = Objects.requireNonNull(written.getHeaders().getETag());
 
-		ResponseEntity<byte[]> read = entities.getEntityWithHttpInfo(id, null, null, null, null, null, "10s", null);
+		ResponseEntity<byte[]> read = entities.getEntityWithHttpInfo(id, null, null, null, null, null, "10s", null, null);
 		require(Arrays.equals(read.getBody(), value), "the bytes that were written");
 		require(etag.equals(read.getHeaders().getETag()), "the ETag of the write");
 
 		try {
-			entities.putEntity(id, value, null, null, ANY, null, null, null, null, null, null);
+			entities.putEntity(id, value, null, null, ANY, null, null, null, null, null, null, null);
 			require(false, "412 for a condition that does not hold");
 		}
 		catch (HttpClientErrorException ex) {
@@ -49,9 +49,9 @@ public final class RoundTrip {
 
 		require(new NodeApi(client).getCluster().getNodes().size() == 1, "a node alone");
 		require(Objects.equals(new NodeApi(client).getStatus().getTopology().getReplicationFactor(), 1), "factor 1");
-		entities.deleteEntity(id, etag, null, null, null, null, null, null, null);
+		entities.deleteEntity(id, etag, null, null, null, null, null, null, null, null);
 		try {
-			entities.getEntity(id, null, null, null, null, null, null, null);
+			entities.getEntity(id, null, null, null, null, null, null, null, null);
 			require(false, "404 for what was deleted");
 		}
 		catch (HttpClientErrorException.NotFound expected) {

@@ -158,7 +158,9 @@ final class EntityHandler implements WebHandler {
 
 	/** Parses a request, and checks the right of the caller to the decoded key. */
 	private EntityRequest parse(HttpExchange exchange, ApiKey caller, Right right) {
-		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.store.policy());
+		ReplicationPolicy policy = this.store.policy();
+		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), policy)
+			.at(exchange.header(CONSISTENCY), policy);
 		caller.require(right, request.key());
 		return request;
 	}

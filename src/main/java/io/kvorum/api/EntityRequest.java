@@ -1,14 +1,17 @@
 package io.kvorum.api;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +42,27 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Du
 			return new EntityRequest(key, policy.defaults(), null, null);
 		}
 		return new EntityRequest(key, replicas(query, policy), ttl(query), timeout(query));
+	}
+
+	/**
+	 * The request at the level that its header {@code Kvorum-Consistency} asks for.
+	 * @param wanted null if it does not say
+	 */
+	EntityRequest at(@Nullable String wanted, ReplicationPolicy policy) {
+		if (wanted == null) {
+			return this;
+		}
+		return switch (wanted) {
+			case "eventual" -> new EntityRequest(this.key, this.replicas.relax(), this.ttl, this.timeout);
+			case "linearizable" -> {
+				if (policy.consistencyOf(this.replicas) != Consistency.LINEARIZABLE) {
+					throw badReplicas("%s is not linearizable: leave 'replicas', 'ack' and 'from' out, or ask for %s."
+						.formatted(this.replicas, policy.defaults()));
+				}
+				yield this;
+			}
+			default -> throw badReplicas("'Kvorum-Consistency' is 'linearizable' or 'eventual'.");
+		};
 	}
 
 	private static Key key(QueryParameters query) {
@@ -81,12 +105,18 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Du
 	private static Replicas replicas(String ackText, String fromText, ReplicationPolicy policy) {
 		int ack = Integer.parseInt(ackText);
 		int from = Integer.parseInt(fromText);
-		int most = Math.min(policy.nodes(), Entry.MAX_COPIES);
-		if (ack < 1 || ack > from || from > most) {
-			throw badReplicas("%d/%d is not possible: 1 <= ack <= from <= %d, the nodes of this cluster.".formatted(ack,
-					from, most));
+		if (!policy.allows(ack, from)) {
+			throw badReplicas(policy.acks().isEmpty()
+					? "%d/%d is not possible: 1 <= ack <= from <= %d, the nodes of this cluster.".formatted(ack, from,
+							Math.min(policy.nodes(), Entry.MAX_COPIES))
+					: "%d/%d is not possible: each key has %d replicas, and an operation can wait for %s of them."
+						.formatted(ack, from, policy.factor(), among(policy.acks())));
 		}
 		return new Replicas(ack, from);
+	}
+
+	private static String among(List<Integer> numbers) {
+		return numbers.stream().map(String::valueOf).collect(Collectors.joining(" or "));
 	}
 
 	private static @Nullable Ttl ttl(QueryParameters query) {

@@ -167,6 +167,9 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 					ex);
 			case NO_SPACE -> ofOperation(ProblemType.NO_SPACE,
 					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
+			case NOT_SUPPORTED -> new Problem(ProblemType.RANGES_NOT_SUPPORTED,
+					"This store has no ranges: %s. Keep a list of keys in an entity of its own."
+						.formatted(ex.getMessage()));
 			case NOT_ENOUGH_REPLICAS -> (ex.mayHaveHappened() && ex.replicas().isEmpty()) ? ofOperation(
 					ProblemType.NOT_ENOUGH_REPLICAS,
 					"Other writes of this id came in between, and it can no longer be told whether this one happened. Writing it again is safe.",

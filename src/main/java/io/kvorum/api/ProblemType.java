@@ -32,6 +32,8 @@ enum ProblemType {
 
 	INTERNAL_ERROR(500, "Internal error"), HEADER_NOT_SUPPORTED(501, "Not implemented"),
 
+	RANGES_NOT_SUPPORTED(501, "Not implemented"),
+
 	NOT_ACCEPTED(503, "Not accepted"), CONTENTION(503, "Contention"), NOT_ENOUGH_REPLICAS(504, "Not enough replicas"),
 
 	HTTP_VERSION_NOT_SUPPORTED(505, "HTTP version not supported"), NO_SPACE(507, "No space");

@@ -1,19 +1,13 @@
 package io.kvorum.coordination;
 
-import io.kvorum.operation.Operation;
-import io.kvorum.operation.Outcome;
-import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.OperationEvents;
 
 /** Receives the events of operations on keys, for meters. Called by any thread. */
-public interface CoordinationEvents {
+public interface CoordinationEvents extends OperationEvents {
 
 	/** Ignores all events. */
 	CoordinationEvents NONE = new CoordinationEvents() {
 	};
-
-	/** An operation has its answer. */
-	default void decided(Operation operation, Consistency consistency, Outcome outcome) {
-	}
 
 	/**
 	 * A round of reads asked one more replica, because those that it asked first take

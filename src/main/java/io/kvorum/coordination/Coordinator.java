@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import io.kvorum.operation.RequestDigest;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.IntPredicate;

@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import io.kvorum.operation.RequestDigest;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;

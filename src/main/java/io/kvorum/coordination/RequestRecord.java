@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import io.kvorum.operation.RequestDigest;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

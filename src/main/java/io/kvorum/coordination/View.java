@@ -107,7 +107,8 @@ public final class View {
 			return this.defaults;
 		}
 		int from = Math.min(asked.from(), this.policy.nodes());
-		return (from == asked.from()) ? asked : new Replicas(Math.min(asked.ack(), from), from, asked.copies());
+		return (from == asked.from()) ? asked
+				: new Replicas(Math.min(asked.ack(), from), from, asked.copies(), asked.relaxed());
 	}
 
 	/** The replicas of a key that an operation asks, and those that it needs. */

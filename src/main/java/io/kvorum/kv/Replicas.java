@@ -8,11 +8,17 @@ package io.kvorum.kv;
  * it needs
  * @param copies the replicas that are to hold the written entry: {@code from} if the
  * request has it, else the default
+ * @param relaxed whether an eventual operation suffices, whatever the numbers are
  */
-public record Replicas(int ack, int from, Copies copies) {
+public record Replicas(int ack, int from, Copies copies, boolean relaxed) {
 
 	public Replicas {
 		require(ack, from);
+	}
+
+	/** The numbers of an operation that is linearizable if they suffice for that. */
+	public Replicas(int ack, int from, Copies copies) {
+		this(ack, from, copies, false);
 	}
 
 	/** The numbers of a request. */
@@ -37,13 +43,18 @@ public record Replicas(int ack, int from, Copies copies) {
 		return new Replicas(from / 2 + 1, from, Copies.DEFAULT);
 	}
 
+	/** The same numbers for an eventual operation. */
+	public Replicas relax() {
+		return new Replicas(this.ack, this.from, this.copies, true);
+	}
+
 	public boolean isMajority() {
 		return this.ack > this.from / 2;
 	}
 
 	@Override
 	public String toString() {
-		return this.ack + "/" + this.from;
+		return this.ack + "/" + this.from + (this.relaxed ? " eventual" : "");
 	}
 
 }

@@ -97,7 +97,10 @@ public final class OperationFailedException extends RuntimeException {
 		NO_SPACE,
 
 		/** Too few replicas succeeded in time. */
-		NOT_ENOUGH_REPLICAS
+		NOT_ENOUGH_REPLICAS,
+
+		/** This store has no such operation. */
+		NOT_SUPPORTED
 
 	}
 

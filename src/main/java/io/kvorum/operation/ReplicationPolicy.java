@@ -1,5 +1,6 @@
 package io.kvorum.operation;
 
+import java.util.Collection;
 import java.util.List;
 
 import io.kvorum.kv.Entry;
@@ -12,12 +13,33 @@ import io.kvorum.kv.Replicas;
  * @param factor the default number of replicas of a key
  * @param parts the policies before and after a change of the cluster; empty if it does
  * not change
+ * @param acks the numbers of replicas that an operation may wait for, in their order, if
+ * it has no choice of how many there are; empty if it has
  */
-public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> parts) {
+public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> parts, List<Integer> acks) {
 
 	/** The policy of a cluster that does not change. */
 	public ReplicationPolicy(int nodes, int factor) {
 		this(nodes, factor, List.of());
+	}
+
+	/** The policy of a cluster whose operations may ask for any numbers. */
+	public ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> parts) {
+		this(nodes, factor, parts, List.of());
+	}
+
+	/**
+	 * The policy of a store in which each key has the same number of replicas.
+	 * @param acks the numbers of replicas that an operation may wait for
+	 */
+	public static ReplicationPolicy fixed(int factor, Collection<Integer> acks) {
+		return new ReplicationPolicy(factor, factor, List.of(), acks.stream().sorted().toList());
+	}
+
+	/** Whether operations may ask for these numbers. */
+	public boolean allows(int ack, int from) {
+		return this.acks.isEmpty() ? ack >= 1 && ack <= from && from <= Math.min(this.nodes, Entry.MAX_COPIES)
+				: from == this.factor && this.acks.contains(ack);
 	}
 
 	/**
@@ -30,11 +52,11 @@ public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> p
 		Replicas defaults = defaults();
 		if (asked.from() != defaults.from()) {
 			int from = Math.min(asked.from(), policy.nodes);
-			return new Replicas(Math.min(asked.ack(), from), from, asked.copies());
+			return new Replicas(Math.min(asked.ack(), from), from, asked.copies(), asked.relaxed());
 		}
 		int from = policy.defaults().from();
 		int ack = (asked.ack() == defaults.ack()) ? policy.defaults().ack() : Math.min(asked.ack(), from);
-		return new Replicas(ack, from, asked.copies());
+		return new Replicas(ack, from, asked.copies(), asked.relaxed());
 	}
 
 	/** The replicas of a request that names none: a majority of the replica set. */
@@ -49,11 +71,11 @@ public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> p
 
 	/**
 	 * The consistency of an operation: linearizable if a majority of the default number
-	 * of replicas is asked for, else eventual.
+	 * of replicas is asked for, unless the request says that eventual suffices.
 	 */
 	public Consistency consistencyOf(Replicas replicas) {
-		return (replicas.from() == defaults().from() && replicas.isMajority()) ? Consistency.LINEARIZABLE
-				: Consistency.EVENTUAL;
+		return (!replicas.relaxed() && replicas.from() == defaults().from() && replicas.isMajority())
+				? Consistency.LINEARIZABLE : Consistency.EVENTUAL;
 	}
 
 	/** The consistency of an operation on a key. */

@@ -14,7 +14,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.KeyValueStore;
-import io.kvorum.operation.KeyValueStoreContract;
+import io.kvorum.operation.RangeStoreContract;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.VotingRight;
@@ -34,7 +34,7 @@ import reactor.core.scheduler.Schedulers;
 /** The contract of the store that the API sees, on nodes without a disk. */
 class CoordinatorContractTests {
 
-	abstract static class InMemory extends KeyValueStoreContract {
+	abstract static class InMemory extends RangeStoreContract {
 
 		final SteeredTime time = new SteeredTime();
 

@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import io.kvorum.operation.RequestDigest;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;

@@ -205,6 +205,29 @@ class ClusterInvariantsIT {
 		}
 	}
 
+	@Test
+	@DisplayName("Kvorum-Consistency in a request: eventual with the same numbers, 400 where the numbers are too low, or for another word")
+	void askedConsistency() {
+		String header = "Kvorum-Consistency";
+		for (String replicas : List.of("", "&replicas=3/3", "&replicas=1/3")) {
+			String target = "/v0/entity?id=asked" + replicas;
+			Answer put = cluster.client(1).exchange("PUT", target, header, "eventual");
+			assertThat(put.status()).isEqualTo(201);
+			assertThat(put.header(header)).isEqualTo("eventual");
+			Answer get = cluster.client(2).exchange("GET", target, header, "eventual");
+			assertThat(get.status()).isEqualTo(200);
+			assertThat(get.header(header)).isEqualTo("eventual");
+		}
+		EntityApiIT.assertProblem(
+				cluster.client(1).exchange("GET", "/v0/entity?id=asked&replicas=1/3", header, LINEARIZABLE), 400);
+		EntityApiIT.assertProblem(cluster.client(1).exchange("GET", "/v0/entity?id=asked", header, "strong"), 400);
+		EntityApiIT.assertProblem(
+				cluster.client(1).exchange("PUT", "/v0/entity?id=asked", header, "eventual", "If-None-Match", "*"),
+				400);
+		assertThat(cluster.client(3).exchange("GET", "/v0/entity?id=asked", header, LINEARIZABLE).header(header))
+			.isEqualTo(LINEARIZABLE);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "replicas=1/4", "replicas=4/4", "replicas=0/1", "replicas=3/2", "ack=2&from=4", "ack=2",
 			"from=2", "replicas=2/3&ack=2&from=3" })

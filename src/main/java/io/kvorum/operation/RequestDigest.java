@@ -1,4 +1,4 @@
-package io.kvorum.coordination;
+package io.kvorum.operation;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -8,19 +8,17 @@ import java.security.NoSuchAlgorithmException;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
-import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
-import io.kvorum.operation.Operation;
-import io.kvorum.operation.WriteOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tells a repeat of a write from another write: the first 128 bits of the SHA-256 of all
  * that a client can say of it.
  */
-record RequestDigest(long high, long low) {
+public record RequestDigest(long high, long low) {
 
-	static RequestDigest ofPut(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl) {
+	public static RequestDigest ofPut(Key key, WriteOptions options, String contentType, Value value,
+			@Nullable Ttl ttl) {
 		MessageDigest digest = begin(Operation.PUT, key, options);
 		add(digest, contentType);
 		add(digest, String.valueOf(ttl));
@@ -28,7 +26,7 @@ record RequestDigest(long high, long low) {
 		return end(digest);
 	}
 
-	static RequestDigest ofDelete(Key key, WriteOptions options) {
+	public static RequestDigest ofDelete(Key key, WriteOptions options) {
 		return end(begin(Operation.DELETE, key, options));
 	}
 
