@@ -75,6 +75,8 @@ class ArchitectureTest {
 		.definedBy("io.kvorum.range..")
 		.layer("coordination")
 		.definedBy("io.kvorum.coordination..")
+		.layer("cassandra")
+		.definedBy("io.kvorum.cassandra..")
 		.layer("antientropy")
 		.definedBy("io.kvorum.convergence.antientropy..")
 		.layer("tombstones")
@@ -125,6 +127,8 @@ class ArchitectureTest {
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "operation", "replication")
 		.whereLayer("coordination")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "operation", "replication", "range")
+		.whereLayer("cassandra")
+		.mayOnlyAccessLayers("kv", "clock", "operation")
 		.whereLayer("change")
 		.mayOnlyAccessLayers("kv", "clock", "quorum", "cluster", "storage", "replication")
 		.whereLayer("antientropy")
@@ -189,6 +193,14 @@ class ArchitectureTest {
 		.dependOnClassesThat()
 		.resideInAPackage("org.rocksdb..")
 		.because("its calls are safe only behind the gate that keeps the database open");
+
+	@ArchTest
+	static final ArchRule oneStoreKnowsTheDriverOfCassandra = noClasses().that()
+		.resideOutsideOfPackages("io.kvorum.cassandra..", "io.kvorum.app..")
+		.should()
+		.dependOnClassesThat()
+		.resideInAPackage("com.datastax..")
+		.because("a node with a store of its own loads nothing of it");
 
 	@ArchTest
 	static final ArchRule springAndHttpStayAtTheEdges = noClasses().that()

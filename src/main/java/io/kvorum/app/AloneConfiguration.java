@@ -14,6 +14,7 @@ import io.kvorum.transport.PeerReports;
 import io.kvorum.transport.PeerStatus;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.ConditionContext;
@@ -26,6 +27,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
  * {@link PeersConfiguration}.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 @Conditional(AloneConfiguration.IsAlone.class)
 class AloneConfiguration {
 

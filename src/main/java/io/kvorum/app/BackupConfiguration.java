@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
@@ -30,6 +31,7 @@ import org.springframework.context.annotation.Configuration;
 
 /** Configures backups of a node and its restore. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class BackupConfiguration {
 
 	private static final int IDLE_THREAD_SECONDS = 60;
@@ -41,7 +43,7 @@ class BackupConfiguration {
 
 	private static Origin originOf(Topology topology, Member self, @Nullable BuildProperties build) {
 		return new Origin(self.address(), topology.members().stream().map(Member::address).toList(), topology.factor(),
-				NodeConfiguration.version(build));
+				HttpConfiguration.version(build));
 	}
 
 	/** Threads of their own, since backups read the whole store. */

@@ -23,11 +23,13 @@ import io.kvorum.range.RangeSettings;
 import io.kvorum.range.Ranges;
 import io.kvorum.replication.MissedStores;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** Configures the operations of a node on its cluster, whether it has peers or not. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class ClusterConfiguration {
 
 	@Bean

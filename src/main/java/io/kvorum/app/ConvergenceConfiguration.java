@@ -12,11 +12,13 @@ import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** Configures the removal of tombstones, and what it shares with repairs. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class ConvergenceConfiguration {
 
 	@Bean

@@ -26,6 +26,8 @@ import org.springframework.validation.annotation.Validated;
  * Configuration of a node. {@link PropertyRelations} checks properties against each
  * other, {@link ViolationCollector} refuses unknown ones.
  *
+ * @param engine what keeps the data: this node and its peers (rocksdb), or an Apache
+ * Cassandra that spring.cassandra connects to (cassandra)
  * @param storage location of the data and limits of the store
  * @param api limits of the HTTP API
  * @param replication number of replicas and time limits of operations
@@ -44,13 +46,25 @@ import org.springframework.validation.annotation.Validated;
  */
 @Validated
 @ConfigurationProperties("kvorum")
-record KvorumProperties(@Valid @DefaultValue Storage storage, @Valid @DefaultValue Api api,
-		@Valid @DefaultValue Replication replication, @Valid @DefaultValue Idempotency idempotency,
-		@Valid @DefaultValue Cluster cluster, @Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
+record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid @DefaultValue Storage storage,
+		@Valid @DefaultValue Api api, @Valid @DefaultValue Replication replication,
+		@Valid @DefaultValue Idempotency idempotency, @Valid @DefaultValue Cluster cluster,
+		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
 		@Valid @DefaultValue Console console, @Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup) {
+
+	/** What keeps the data. */
+	enum Engine {
+
+		/** This node, and its peers. */
+		ROCKSDB,
+
+		/** A keyspace of Apache Cassandra. */
+		CASSANDRA
+
+	}
 
 	/** Largest margin by which absences and hints stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);

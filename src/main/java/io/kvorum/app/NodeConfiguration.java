@@ -4,7 +4,6 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.function.Supplier;
 
-import io.kvorum.api.ApiSettings;
 import io.kvorum.api.NodeStatus;
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
@@ -25,25 +24,16 @@ import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
-import io.kvorum.wire.Drain;
-import io.kvorum.wire.HttpPort;
-import io.kvorum.wire.WireEvents;
-import io.kvorum.wire.WireLimits;
-import io.kvorum.wire.WireRoute;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.netty.buffer.PooledByteBufAllocator;
-import io.netty.channel.ChannelOption;
 import org.jspecify.annotations.Nullable;
 import reactor.core.observability.micrometer.Micrometer;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.info.BuildProperties;
-import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
-import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import org.springframework.boot.web.server.Ssl;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -51,34 +41,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.http.client.ReactorResourceFactory;
 
-/** Configures the parts that every node has. */
+/** Configures the store of a node, and what a node has beside it. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class NodeConfiguration {
 
 	private static final int IDLE_READ_THREAD_SECONDS = 60;
 
 	@Bean
-	TimeSource timeSource() {
-		return TimeSource.SYSTEM;
-	}
-
-	@Bean
 	HybridLogicalClock clock(TimeSource time) {
 		return new HybridLogicalClock(time);
-	}
-
-	@Bean
-	EventLoopCallers eventLoopCallers() {
-		return new EventLoopCallers();
-	}
-
-	/**
-	 * Uses Netty's pooled allocator for connections. Netty's default, the adaptive one,
-	 * makes a GET about a tenth more expensive: see src/docs/performance.md.
-	 */
-	@Bean
-	NettyServerCustomizer pooledBuffers() {
-		return server -> server.childOption(ChannelOption.ALLOCATOR, PooledByteBufAllocator.DEFAULT);
 	}
 
 	@Bean
@@ -141,51 +113,13 @@ class NodeConfiguration {
 				properties.cluster().acceptAddress());
 	}
 
-	/**
-	 * The port without route and drain. Each server gets it, that of a management port
-	 * too.
-	 */
-	@Bean
-	HttpPort httpPort(KvorumProperties properties, WireEvents events) {
-		KvorumProperties.Api api = properties.api();
-		WireLimits defaults = WireLimits.defaults();
-		return new HttpPort(new WireLimits(api.maxConnections(), defaults.maxInitialLineLength(),
-				defaults.maxHeaderSize(), defaults.maxPipelinedSize(), defaults.maxLingerSize(), api.idleTimeout(),
-				api.headerTimeout(), api.bodyStallTimeout(), api.bodyTimeout(), api.writeStallTimeout(),
-				properties.range().stallTimeout(), defaults.lingerTimeout()), events);
-	}
-
-	@Bean
-	Drain drain(KvorumProperties properties) {
-		return new Drain(properties.api().drainTime());
-	}
-
-	/**
-	 * Adds the route of entities and the drain to the API port. A management port has no
-	 * drain: it still reports that the node is not ready.
-	 */
-	@Bean
-	WebServerFactoryCustomizer<NettyReactiveWebServerFactory> apiPort(HttpPort plain, WireRoute entities, Drain drain) {
-		return factory -> {
-			factory.getServerCustomizers().remove(plain);
-			factory.addServerCustomizers(plain.with(entities, drain));
-		};
-	}
-
-	@Bean
-	ApiSettings apiSettings(KvorumProperties properties) {
-		KvorumProperties.Api api = properties.api();
-		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes(),
-				properties.range().stallTimeout(), api.slowRequestTime());
-	}
-
 	@Bean
 	Supplier<NodeStatus> nodeStatus(RocksStorage storage, Supplier<Layout> layout, @Nullable LiveLayout live,
 			@Nullable BuildProperties build) {
 		return () -> {
 			Layout now = layout.get();
 			CopyProgress copying = (live != null) ? live.copying() : null;
-			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), version(build),
+			return new NodeStatus(HexFormat.of().toHexDigits(storage.identity()), HttpConfiguration.version(build),
 					new NodeStatus.Topology(now.number(), LayoutNode.stateOf(now, live),
 							now.topology().members().stream().map(Member::address).toList(), now.topology().factor(),
 							(copying != null) ? copying.describe() : null));
@@ -202,11 +136,6 @@ class NodeConfiguration {
 			Layout now = (live != null) ? live.layout() : null;
 			return (now != null) ? now : founding;
 		};
-	}
-
-	/** The version of the jar; "unknown" in a build by an IDE. */
-	static String version(@Nullable BuildProperties build) {
-		return (build != null) ? String.valueOf(build.getVersion()) : "unknown";
 	}
 
 	@Bean

@@ -60,6 +60,7 @@ import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
 import reactor.core.publisher.Mono;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
@@ -78,6 +79,7 @@ import org.springframework.web.reactive.function.client.WebClient;
  * without peers.
  */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 @Conditional(PeersConfiguration.HasPeers.class)
 class PeersConfiguration {
 

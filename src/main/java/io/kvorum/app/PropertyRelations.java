@@ -8,6 +8,7 @@ import java.util.List;
 import io.kvorum.app.KvorumProperties.Api;
 import io.kvorum.app.KvorumProperties.Backup;
 import io.kvorum.app.KvorumProperties.Cluster;
+import io.kvorum.app.KvorumProperties.Engine;
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.app.KvorumProperties.Replication;
 import io.kvorum.app.KvorumProperties.Storage;
@@ -24,6 +25,12 @@ final class PropertyRelations {
 	 */
 	private static final DataSize BESIDE_THE_VALUE = DataSize.ofKilobytes(4);
 
+	/**
+	 * Cassandra keeps a row in memory as a whole, and in a transaction several times. It
+	 * advises against larger ones.
+	 */
+	private static final DataSize MAX_VALUE_IN_CASSANDRA = DataSize.ofMegabytes(1);
+
 	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
 
 	private final List<Violation> violations = new ArrayList<>();
@@ -39,6 +46,9 @@ final class PropertyRelations {
 		relations.checkRange(properties);
 		relations.checkBackup(properties.backup(), properties.storage());
 		relations.checkRestore(properties.backup(), properties.cluster());
+		if (properties.engine() == Engine.CASSANDRA) {
+			relations.checkGateway(properties);
+		}
 		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
 		if (!properties.cluster().isAlone()) {
 			relations.checkPeers(properties.cluster(), properties.replication());
@@ -92,6 +102,21 @@ final class PropertyRelations {
 		if (from != null && cluster.acceptLoss()) {
 			check(false, "backup.restore-from", from, "away while kvorum.cluster.accept-loss is set", true);
 		}
+	}
+
+	/** Checks that nothing is asked of a gateway that only a node with a store has. */
+	private void checkGateway(KvorumProperties properties) {
+		String rule = "must not be set with kvorum.engine=cassandra: a gateway has no %s";
+		String self = properties.cluster().self();
+		if (self != null) {
+			this.violations.add(new Violation("kvorum.cluster.self", self, rule.formatted("peers")));
+		}
+		Path backups = properties.backup().directory();
+		if (backups != null) {
+			this.violations.add(new Violation("kvorum.backup.directory", text(backups), rule.formatted("data")));
+		}
+		check(properties.api().maxValueSize().compareTo(MAX_VALUE_IN_CASSANDRA) <= 0, "api.max-value-size",
+				properties.api().maxValueSize(), "at most the largest value for Cassandra", MAX_VALUE_IN_CASSANDRA);
 	}
 
 	private void checkTime(KvorumProperties properties) {

@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 		synopsisSubcommandLabel = "COMMAND", description = "Uses a Kvorum cluster from the command line.",
 		subcommands = { GetCommand.class, PutCommand.class, DeleteCommand.class, StatCommand.class, ListCommand.class,
 				StatusCommand.class, WhereCommand.class, LayoutCommand.class, BackupCommand.class, RepairCommand.class,
-				BenchCommand.class, HelpCommand.class, GenerateCompletion.class },
+				BenchCommand.class, SchemaCommand.class, HelpCommand.class, GenerateCompletion.class },
 		exitCodeListHeading = "%nExit codes:%n",
 		exitCodeList = { "0:done", "1:the answer is no: no such key, a condition does not hold, a node is away",
 				"2:the command or the request is wrong, or the API key has no right to it",

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.function.Supplier;
 
 import io.kvorum.api.ClusterView;
-import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.convergence.Convergence;
@@ -15,18 +14,15 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** Configures what a node tells of itself, and the view of the cluster. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class ClusterObservability {
-
-	@Bean
-	RequestRate requestRate(RequestMeters meters, TimeSource time) {
-		return new RequestRate(meters, time);
-	}
 
 	@Bean
 	NodeReport nodeReport(Member self, @Nullable BuildProperties build, Supplier<Layout> layout,

@@ -5,12 +5,14 @@ import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.Joining;
 import io.micrometer.core.instrument.MeterRegistry;
 
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** Configures meters, health and endpoint of convergence. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "rocksdb", matchIfMissing = true)
 class ConvergenceObservability {
 
 	@Bean

@@ -318,6 +318,20 @@ class KvorumTests {
 	}
 
 	@Test
+	void theSchemaForCassandraIsPrintedForOneKeyspace() {
+		String replication = "{'class': 'NetworkTopologyStrategy', 'dc1': 3}";
+
+		assertThat(run("schema", "--keyspace", "shop", "--replication", replication)).isZero();
+		assertThat(this.out).asString()
+			.contains("KEYSPACE IF NOT EXISTS shop WITH replication = " + replication + ";", "shop.entities")
+			.doesNotContain("${");
+		assertThat(run("schema")).isEqualTo(2);
+		assertThat(run("schema", "--replication", "{}; DROP KEYSPACE shop")).isEqualTo(2);
+		assertThat(run("schema", "--keyspace", "a b", "--replication", replication)).isEqualTo(2);
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
 	void anEndpointThatIsNotExposedIsNamed() {
 		this.node.answers(404, "{\"detail\":\"No such endpoint.\"}");
 

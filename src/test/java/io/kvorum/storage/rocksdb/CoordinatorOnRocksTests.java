@@ -10,7 +10,7 @@ import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Coordinators;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.KeyValueStore;
-import io.kvorum.operation.KeyValueStoreContract;
+import io.kvorum.operation.RangeStoreContract;
 import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,7 +18,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** The contract of the store that the API sees, on a node that is alone with a disk. */
-class CoordinatorOnRocksTests extends KeyValueStoreContract {
+class CoordinatorOnRocksTests extends RangeStoreContract {
 
 	private static final int QUEUE_LENGTH = 10;
 

@@ -1,0 +1,119 @@
+package io.kvorum.app;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.function.Supplier;
+
+import com.datastax.oss.driver.api.core.CqlIdentifier;
+import com.datastax.oss.driver.api.core.CqlSessionBuilder;
+import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
+import io.kvorum.api.NodeStatus;
+import io.kvorum.cassandra.CassandraConnection;
+import io.kvorum.cassandra.CassandraNode;
+import io.kvorum.cassandra.CassandraSettings;
+import io.kvorum.cassandra.CassandraStore;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.operation.OperationEvents;
+import io.micrometer.core.instrument.MeterRegistry;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.cassandra.autoconfigure.CassandraProperties;
+import org.springframework.boot.cassandra.autoconfigure.DriverConfigLoaderBuilderCustomizer;
+import org.springframework.boot.info.BuildProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.util.StringUtils;
+
+/**
+ * Configures a gateway to Cassandra: a node without a store and without peers. The
+ * connection is that of {@code spring.cassandra}.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnProperty(name = "kvorum.engine", havingValue = "cassandra")
+class GatewayConfiguration {
+
+	private static final String DEFAULT_KEYSPACE = "kvorum";
+
+	private static final String DATACENTER = "spring.cassandra.local-datacenter";
+
+	private static final String TAGGED = "TaggingMetricIdGenerator";
+
+	/** The longest time that a stop waits for the driver. */
+	private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
+
+	@Bean
+	CassandraSettings cassandraSettings(CassandraProperties cassandra, KvorumProperties properties) {
+		if (!StringUtils.hasText(cassandra.getLocalDatacenter())) {
+			throw new WrongPropertiesException(List.of(new Violation(DATACENTER, "",
+					"must be set with kvorum.engine=cassandra: the data centre whose nodes this gateway asks")));
+		}
+		String keyspace = cassandra.getKeyspaceName();
+		return new CassandraSettings((keyspace != null) ? keyspace : DEFAULT_KEYSPACE,
+				properties.replication().readTimeout(), properties.replication().writeTimeout(),
+				properties.idempotency().retention());
+	}
+
+	/**
+	 * Waits for Cassandra instead of failing, and has the driver measure what a gateway
+	 * is judged by.
+	 */
+	@Bean
+	DriverConfigLoaderBuilderCustomizer driverDefaults() {
+		return driver -> driver.withBoolean(DefaultDriverOption.RECONNECT_ON_INIT, true)
+			// A gateway that has just started serves at once.
+			.withDuration(DefaultDriverOption.RECONNECTION_BASE_DELAY, Duration.ofMillis(500))
+			.withDuration(DefaultDriverOption.RECONNECTION_MAX_DELAY, Duration.ofSeconds(5))
+			.withBoolean(DefaultDriverOption.TIMESTAMP_GENERATOR_FORCE_JAVA_CLOCK, true)
+			.withString(DefaultDriverOption.METRICS_FACTORY_CLASS, "MicrometerMetricsFactory")
+			.withString(DefaultDriverOption.METRICS_ID_GENERATOR_CLASS, TAGGED)
+			.withString(DefaultDriverOption.METRICS_ID_GENERATOR_PREFIX, "cassandra")
+			.withStringList(DefaultDriverOption.METRICS_SESSION_ENABLED,
+					List.of("connected-nodes", "cql-requests", "cql-client-timeouts"))
+			.withStringList(DefaultDriverOption.METRICS_NODE_ENABLED,
+					List.of("pool.open-connections", "pool.in-flight", "errors.request.unsent",
+							"errors.request.aborted", "errors.request.write-timeouts", "errors.request.read-timeouts",
+							"errors.request.unavailables", "errors.connection.init"));
+	}
+
+	@Bean
+	CassandraConnection cassandraConnection(ObjectProvider<CqlSessionBuilder> builders, CassandraSettings settings,
+			MeterRegistry meters) {
+		return new CassandraConnection(
+				// The keyspace may not be there yet.
+				() -> builders.getObject().withKeyspace((CqlIdentifier) null).withMetricRegistry(meters).buildAsync(),
+				settings.keyspace());
+	}
+
+	@Bean
+	BackgroundWork cassandraConnecting(CassandraConnection connection) {
+		return BackgroundWork.of(BackgroundWork.STORE_OPEN, connection.connect());
+	}
+
+	/** Closes the session after the last response. */
+	@Bean
+	BackgroundWork cassandraClosing(CassandraConnection connection) {
+		return BackgroundWork.of(0, Mono.never()
+			.doOnCancel(() -> connection.close().timeout(CLOSE_TIMEOUT).onErrorComplete().toFuture().join()));
+	}
+
+	@Bean
+	CassandraStore cassandraStore(CassandraConnection connection, CassandraSettings settings, TimeSource time,
+			EventLoopCallers callers, OperationEvents events) {
+		return new CassandraStore(connection, settings, time, new SecureRandom().nextLong(), callers::current, events);
+	}
+
+	@Bean
+	Supplier<NodeStatus> nodeStatus(CassandraConnection connection, CassandraStore store,
+			@Nullable BuildProperties build) {
+		return () -> new NodeStatus(HexFormat.of().toHexDigits(store.gateway()), HttpConfiguration.version(build),
+				new NodeStatus.Topology(0, "stable",
+						connection.nodes().stream().map(CassandraNode::address).sorted().toList(),
+						connection.replicas(), null));
+	}
+
+}

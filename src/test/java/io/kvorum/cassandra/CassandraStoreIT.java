@@ -1,0 +1,132 @@
+package io.kvorum.cassandra;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import com.datastax.oss.driver.api.core.CqlIdentifier;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.KeyValueStoreContract;
+import io.kvorum.operation.OperationEvents;
+import io.kvorum.testing.Awaited;
+import io.kvorum.testing.CassandraNodes;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** The contract of the store that the API sees, on a node of Cassandra. */
+@Tag("cassandra")
+@DisplayName("The store in Cassandra keeps the contract of keys")
+class CassandraStoreIT extends KeyValueStoreContract {
+
+	private static final String KEYSPACE = "contract";
+
+	private static @Nullable CassandraNodes nodes;
+
+	private static @Nullable CassandraConnection connection;
+
+	private static final ExecutorService thread = Executors.newSingleThreadExecutor();
+
+	private static final Scheduler caller = Schedulers.fromExecutorService(thread);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private @Nullable CassandraStore store;
+
+	private boolean isPaused;
+
+	@BeforeAll
+	static void start() throws IOException, InterruptedException {
+		CassandraNodes started = CassandraNodes.start(1, Path.of("target", "it", "CassandraStoreIT").toAbsolutePath());
+		nodes = started;
+		started.createSchema(KEYSPACE, 1);
+		CassandraConnection connecting = new CassandraConnection(
+				() -> started.sessions().withKeyspace((CqlIdentifier) null).buildAsync(), KEYSPACE);
+		Awaited.of(connecting.connect());
+		connection = connecting;
+	}
+
+	@AfterAll
+	static void stop() {
+		if (connection != null) {
+			Awaited.of(connection.close());
+		}
+		if (nodes != null) {
+			nodes.close();
+		}
+		thread.shutdown();
+	}
+
+	private static CassandraNodes nodes() {
+		if (nodes == null) {
+			throw new IllegalStateException("Cassandra has not started");
+		}
+		return nodes;
+	}
+
+	@BeforeEach
+	void empty() {
+		CassandraConnection there = connection;
+		if (there == null) {
+			throw new IllegalStateException("there is no connection");
+		}
+		there.session().execute("TRUNCATE %s.entities".formatted(KEYSPACE));
+		there.session().execute("TRUNCATE %s.requests".formatted(KEYSPACE));
+		this.store = new CassandraStore(there,
+				new CassandraSettings(KEYSPACE, Duration.ofSeconds(10), Duration.ofSeconds(10), RETENTION), this.time,
+				7, () -> thread, OperationEvents.NONE);
+	}
+
+	@AfterEach
+	void resume() throws InterruptedException {
+		if (this.isPaused) {
+			nodes().resume(1);
+		}
+	}
+
+	@Override
+	protected KeyValueStore store() {
+		if (this.store == null) {
+			throw new IllegalStateException("there is no store");
+		}
+		return this.store;
+	}
+
+	@Override
+	protected Scheduler caller() {
+		return caller;
+	}
+
+	@Override
+	protected void pass(Duration time) {
+		this.time.pass(time);
+	}
+
+	@Override
+	protected void fill() {
+		Assumptions.abort("a gateway keeps nothing and has no limit of its own to reach: Cassandra refuses writes");
+	}
+
+	@Override
+	protected void breakDown() {
+		try {
+			nodes().pause(1);
+			this.isPaused = true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
