@@ -16,11 +16,11 @@ import com.datastax.oss.driver.api.core.connection.ConnectionInitException;
 import com.datastax.oss.driver.api.core.connection.HeartbeatException;
 import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.servererrors.BootstrappingException;
-import com.datastax.oss.driver.api.core.servererrors.CASWriteUnknownException;
 import com.datastax.oss.driver.api.core.servererrors.CoordinatorException;
 import com.datastax.oss.driver.api.core.servererrors.OverloadedException;
 import com.datastax.oss.driver.api.core.servererrors.QueryConsistencyException;
 import com.datastax.oss.driver.api.core.servererrors.QueryValidationException;
+import com.datastax.oss.driver.api.core.servererrors.ReadTimeoutException;
 import com.datastax.oss.driver.api.core.servererrors.UnavailableException;
 import com.datastax.oss.driver.api.core.servererrors.WriteTimeoutException;
 import io.kvorum.operation.OperationFailedException;
@@ -104,7 +104,7 @@ final class Failures {
 	}
 
 	private static ReplicaFailure replica(Throwable cause, boolean writes) {
-		return new ReplicaFailure(node(cause), reason(cause), writes && !isNotDone(cause), true);
+		return new ReplicaFailure(node(cause), reason(cause, writes), writes && !isNotDone(cause), true);
 	}
 
 	private static String node(Throwable cause) {
@@ -133,19 +133,17 @@ final class Failures {
 	}
 
 	/** A reason in the words of the API. */
-	private static String reason(Throwable cause) {
+	private static String reason(Throwable cause, boolean writes) {
 		return switch (cause) {
-			case DriverTimeoutException _ -> "timeout";
+			case DriverTimeoutException _, ReadTimeoutException _, WriteTimeoutException _ -> "timeout";
 			case UnavailableException _ -> "unavailable";
-			case CASWriteUnknownException _ -> "write-failed";
-			case WriteTimeoutException _ -> "timeout";
 			case OverloadedException _, BusyConnectionException _, RequestThrottlingException _ -> "overloaded";
 			case BootstrappingException _ -> "unavailable";
 			case QueryValidationException _ -> "refused";
 			case ClosedConnectionException _, HeartbeatException _ -> "disconnected";
 			case NodeUnavailableException _, ConnectionInitException _, AllNodesFailedException _ -> "away";
-			case QueryConsistencyException _ ->
-				cause.getClass().getSimpleName().contains("Timeout") ? "timeout" : "read-failed";
+			// A transaction reads too: what fails in it may be called a read.
+			case QueryConsistencyException _ -> writes ? "write-failed" : "unreadable";
 			case DriverException _ -> "internal-error";
 			default -> "disconnected";
 		};

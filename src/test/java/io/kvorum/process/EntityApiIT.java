@@ -255,7 +255,7 @@ class EntityApiIT {
 	}
 
 	static void assertProblem(Answer answer, int status) {
-		assertThat(answer.status()).isEqualTo(status);
+		assertThat(answer.status()).as(answer.text()).isEqualTo(status);
 		assertThat(answer.header("Content-Type")).startsWith("application/problem+json");
 		Map<String, Object> problem = answer.json();
 		assertThat(problem).containsEntry("status", status);

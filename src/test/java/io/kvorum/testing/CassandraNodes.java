@@ -15,10 +15,13 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.CqlSession;
 import com.datastax.oss.driver.api.core.CqlSessionBuilder;
+import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
+import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import com.datastax.oss.driver.internal.core.metrics.NoopMetricsFactory;
 import org.springframework.util.FileSystemUtils;
 
@@ -37,6 +40,10 @@ public final class CassandraNodes implements AutoCloseable {
 	private static final Path JARS = Path.of("target", "cassandra").toAbsolutePath();
 
 	private static final Path JVMS = Path.of("/usr/lib/jvm");
+
+	/** A read of a table that Cassandra keeps on three nodes. */
+	private static final String OF_THREE = "SELECT * FROM system_distributed.view_build_status "
+			+ "WHERE keyspace_name = 'none' AND view_name = 'none'";
 
 	/** On a machine with other work a node takes half a minute. */
 	private static final Duration START_DEADLINE = Duration.ofMinutes(4);
@@ -234,7 +241,7 @@ public final class CassandraNodes implements AutoCloseable {
 		signal("CONT", node);
 	}
 
-	/** Ends all faults: each node runs again and takes requests. */
+	/** Ends all faults: each node runs again, and all see all. */
 	public void heal() throws IOException, InterruptedException {
 		for (int node : List.copyOf(this.processes.keySet())) {
 			if (process(node).isAlive()) {
@@ -246,6 +253,21 @@ public final class CassandraNodes implements AutoCloseable {
 		}
 		for (int node : this.processes.keySet()) {
 			awaitRequests(node);
+		}
+		Poll.until(() -> "all nodes of Cassandra see all", START_DEADLINE, this::seeAll);
+	}
+
+	/** Whether a read at ALL succeeds with each node as its coordinator. */
+	private boolean seeAll() {
+		try (CqlSession session = sessions().build()) {
+			SimpleStatement read = SimpleStatement.newInstance(OF_THREE)
+				.setConsistencyLevel(ConsistencyLevel.ALL)
+				.setTimeout(Duration.ofSeconds(3));
+			session.getMetadata().getNodes().values().forEach(node -> session.execute(read.setNode(node)));
+			return session.getMetadata().getNodes().size() == size();
+		}
+		catch (DriverException _) {
+			return false;
 		}
 	}
 

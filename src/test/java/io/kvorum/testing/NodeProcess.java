@@ -58,10 +58,15 @@ public final class NodeProcess implements AutoCloseable {
 
 	/** Waits until it answers, ready or not. */
 	NodeProcess awaitAnswers() throws InterruptedException {
-		if (!becomes(KvorumClient::isAnswering)) {
+		if (!answers()) {
 			throw new AssertionError("The node does not answer. " + this.log.tail());
 		}
 		return this;
+	}
+
+	/** Waits until it answers, ready or not, or the process ends before that. */
+	public boolean answers() throws InterruptedException {
+		return becomes(KvorumClient::isAnswering);
 	}
 
 	/** Waits until readiness is UP, or the process ends before that. */

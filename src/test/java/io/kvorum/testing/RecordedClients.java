@@ -443,7 +443,7 @@ public final class RecordedClients implements AutoCloseable {
 		 * Those of clients that do not pause. A node answers by its deadline, unless it
 		 * is stopped.
 		 */
-		static final Habits HASTY = new Habits(6, 5, 0, Duration.ZERO, Duration.ofSeconds(3));
+		public static final Habits HASTY = new Habits(6, 5, 0, Duration.ZERO, Duration.ofSeconds(3));
 
 	}
 
