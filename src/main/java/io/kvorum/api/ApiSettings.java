@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * receives a range
  * @param slowRequestTime the time from which on a request is logged as slow; null logs
  * none
+ * @param isRetired whether only gateways that take the keys over may read
  */
 public record ApiSettings(int maxValueBytes, long maxInFlightBytes, Duration rangeStallTimeout,
-		@Nullable Duration slowRequestTime) {
+		@Nullable Duration slowRequestTime, boolean isRetired) {
 }

@@ -98,6 +98,8 @@ final class EntityHandler implements WebHandler {
 
 	private final RequestObservations observations;
 
+	private final boolean isRetired;
+
 	EntityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
 			RequestEvents events, RequestObservations observations) {
 		this.store = store;
@@ -108,6 +110,7 @@ final class EntityHandler implements WebHandler {
 		this.time = time;
 		this.events = events;
 		this.observations = observations;
+		this.isRetired = settings.isRetired();
 	}
 
 	/** Answers a request that came through WebFlux. */
@@ -143,6 +146,9 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private Mono<Void> route(HttpExchange exchange, ApiKey caller, OperationObserver observer) {
+		if (this.isRetired && !Takeover.admits(exchange)) {
+			return this.problems.write(exchange, Problem.RETIRED);
+		}
 		return switch (exchange.method()) {
 			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, observer, true);
 			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, observer, false);
@@ -203,6 +209,9 @@ final class EntityHandler implements WebHandler {
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
 		if (live.expires()) {
 			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
+		}
+		if (this.isRetired) {
+			Takeover.describe(live, exchange);
 		}
 		noCache(exchange);
 		if (isForABrowser(exchange)) {

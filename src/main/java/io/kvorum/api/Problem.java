@@ -69,9 +69,13 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 	static final Problem NO_CHUNKS = new Problem(ProblemType.HTTP_VERSION_NOT_SUPPORTED,
 			"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1.");
 
+	static final Problem RETIRED = new Problem(ProblemType.RETIRED,
+			"The keys of this node have moved to other nodes. Nothing was done. Ask those.", RETRY_AFTER_SECONDS,
+			NOT_APPLIED);
+
 	/** The problems that need no data of the request. */
 	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
-			NO_RIGHT_TO_ENDPOINT, CODED_VALUE, CONDITION_BY_DATE, NO_ENDPOINT, NO_FORMAT, NO_CHUNKS);
+			NO_RIGHT_TO_ENDPOINT, CODED_VALUE, CONDITION_BY_DATE, NO_ENDPOINT, NO_FORMAT, NO_CHUNKS, RETIRED);
 
 	Problem(ProblemType type, String detail) {
 		this(type, detail, null, Map.of());

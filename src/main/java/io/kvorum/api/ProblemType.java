@@ -34,7 +34,9 @@ enum ProblemType {
 
 	RANGES_NOT_SUPPORTED(501, "Not implemented"),
 
-	NOT_ACCEPTED(503, "Not accepted"), CONTENTION(503, "Contention"), NOT_ENOUGH_REPLICAS(504, "Not enough replicas"),
+	NOT_ACCEPTED(503, "Not accepted"), RETIRED(503, "Retired"), CONTENTION(503, "Contention"),
+
+	NOT_ENOUGH_REPLICAS(504, "Not enough replicas"),
 
 	HTTP_VERSION_NOT_SUPPORTED(505, "HTTP version not supported"), NO_SPACE(507, "No space");
 

@@ -90,6 +90,9 @@ final class RangeHandler implements WebHandler {
 			answer.set(HttpHeaders.ALLOW, HttpMethod.GET.name());
 			return this.problems.write(answer, Problem.methodNotAllowed("A range takes the method GET."));
 		}
+		if (this.settings.isRetired() && !Takeover.admits(answer)) {
+			return this.problems.write(answer, Problem.RETIRED);
+		}
 		if (isOld(request)) {
 			return this.problems.write(answer, Problem.NO_CHUNKS);
 		}

@@ -14,6 +14,7 @@ import io.kvorum.cassandra.CassandraConnection;
 import io.kvorum.cassandra.CassandraNode;
 import io.kvorum.cassandra.CassandraSettings;
 import io.kvorum.cassandra.CassandraStore;
+import io.kvorum.cassandra.Takeover;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.operation.OperationEvents;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -28,6 +29,7 @@ import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.util.StringUtils;
+import org.springframework.web.reactive.function.client.WebClient;
 
 /**
  * Configures a gateway to Cassandra: a node without a store and without peers. The
@@ -40,6 +42,9 @@ class GatewayConfiguration {
 	private static final String DEFAULT_KEYSPACE = "kvorum";
 
 	private static final String DATACENTER = "spring.cassandra.local-datacenter";
+
+	/** Above the largest value that a node may store. */
+	private static final int MAX_ANSWER_BYTES = 65 << 20;
 
 	private static final String TAGGED = "TaggingMetricIdGenerator";
 
@@ -103,8 +108,21 @@ class GatewayConfiguration {
 
 	@Bean
 	CassandraStore cassandraStore(CassandraConnection connection, CassandraSettings settings, TimeSource time,
-			EventLoopCallers callers, OperationEvents events) {
-		return new CassandraStore(connection, settings, time, new SecureRandom().nextLong(), callers::current, events);
+			EventLoopCallers callers, OperationEvents events, @Nullable Takeover takeover) {
+		return new CassandraStore(connection, settings, time, new SecureRandom().nextLong(), callers::current, events,
+				takeover);
+	}
+
+	@Bean
+	@Nullable Takeover takeover(KvorumProperties properties, WebClient.Builder clients, TimeSource time) {
+		KvorumProperties.Takeover takeover = properties.takeover();
+		return takeover.from().isEmpty() ? null
+				: new Takeover(new RetiredCluster(takeover.from(), takeover.apiKey(), clients, MAX_ANSWER_BYTES), time);
+	}
+
+	@Bean
+	BackgroundWork takeoverBegin(@Nullable Takeover takeover) {
+		return BackgroundWork.of(BackgroundWork.STORE_OPEN, (takeover != null) ? takeover.begin() : Mono.empty());
 	}
 
 	@Bean

@@ -76,7 +76,7 @@ class HttpConfiguration {
 	ApiSettings apiSettings(KvorumProperties properties) {
 		KvorumProperties.Api api = properties.api();
 		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes(),
-				properties.range().stallTimeout(), api.slowRequestTime());
+				properties.range().stallTimeout(), api.slowRequestTime(), api.retired());
 	}
 
 	/** The version of the jar; "unknown" in a build by an IDE. */

@@ -43,6 +43,7 @@ import org.springframework.validation.annotation.Validated;
  * for nearly as long, or that returns with a disk of that age, is rebuilt from the other
  * nodes
  * @param backup backups of this node and its restore
+ * @param takeover nodes of Kvorum whose keys a gateway to Cassandra takes over
  */
 @Validated
 @ConfigurationProperties("kvorum")
@@ -53,7 +54,7 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
 		@Valid @DefaultValue Console console, @Valid @DefaultValue Tracing tracing,
 		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
-		@Valid @DefaultValue Backup backup) {
+		@Valid @DefaultValue Backup backup, @Valid @DefaultValue Takeover takeover) {
 
 	/** What keeps the data. */
 	enum Engine {
@@ -194,6 +195,8 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	 * takes
 	 * @param slowRequestTime time from which on a request is logged as slow, with the
 	 * steps and calls that it took, without its id; none is by default
+	 * @param retired whether this node leaves its keys to gateways: it refuses all
+	 * requests for entities but their reads
 	 */
 	record Api(@NotNull @SizeBounds(min = "1B", max = "64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
@@ -204,7 +207,18 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
 			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout,
 			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime,
-			@Nullable @DurationMin(millis = 1) Duration slowRequestTime) {
+			@Nullable @DurationMin(millis = 1) Duration slowRequestTime, @DefaultValue("false") boolean retired) {
+	}
+
+	/**
+	 * The nodes whose keys this gateway takes over.
+	 *
+	 * @param from URLs of their API; any of them may answer for all
+	 * @param apiKey API key with the rights to read all entities and the metrics; none is
+	 * by default
+	 */
+	record Takeover(@NotNull @DefaultValue( {
+		}) List<String> from, @Nullable String apiKey){
 	}
 
 	/**

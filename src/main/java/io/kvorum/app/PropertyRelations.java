@@ -49,6 +49,10 @@ final class PropertyRelations {
 		if (properties.engine() == Engine.CASSANDRA) {
 			relations.checkGateway(properties);
 		}
+		else if (!properties.takeover().from().isEmpty()) {
+			relations.violations.add(new Violation("kvorum.takeover.from", properties.takeover().from().toString(),
+					"must be set with kvorum.engine=cassandra only: other nodes have a store of their own"));
+		}
 		relations.violations.addAll(ClusterRules.violatedBy(properties.cluster()));
 		if (!properties.cluster().isAlone()) {
 			relations.checkPeers(properties.cluster(), properties.replication());

@@ -67,13 +67,16 @@ public final class CassandraStore implements KeyValueStore {
 
 	private final OperationEvents events;
 
+	private final @Nullable Takeover takeover;
+
 	/**
 	 * Creates the store.
 	 * @param gateway a number of this process; two processes never have the same
+	 * @param takeover takes keys over from other nodes; null for none
 	 * @param callers the executor of the calling thread, on which results arrive
 	 */
 	public CassandraStore(CassandraConnection connection, CassandraSettings settings, TimeSource time, long gateway,
-			Supplier<Executor> callers, OperationEvents events) {
+			Supplier<Executor> callers, OperationEvents events, @Nullable Takeover takeover) {
 		this.connection = connection;
 		this.settings = settings;
 		this.gateway = gateway;
@@ -81,6 +84,13 @@ public final class CassandraStore implements KeyValueStore {
 		this.time = time;
 		this.callers = callers;
 		this.events = events;
+		this.takeover = takeover;
+	}
+
+	/** Why nothing can be served; null if it can. */
+	public @Nullable String absence() {
+		String absence = this.connection.absence();
+		return (absence != null || this.takeover == null) ? absence : this.takeover.obstacle();
 	}
 
 	/** The number of this process. */
@@ -95,7 +105,7 @@ public final class CassandraStore implements KeyValueStore {
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return run(Operation.GET, asked, this.settings.readTimeout(), timeout, observer, attempt -> {
+		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer, attempt -> {
 			ConsistencyLevel level = (attempt.isLinearizable() && !attempt.isOfAll()) ? ConsistencyLevel.SERIAL
 					: attempt.level();
 			return attempt.execute(attempt.statements().read(bytes(key), level), Step.READ, false)
@@ -137,7 +147,7 @@ public final class CassandraStore implements KeyValueStore {
 		if (!isLinearizable && !options.condition().isNone()) {
 			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
 		}
-		return run(operation, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,
+		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,
 				attempt -> new KeyWrite(this, attempt, key, options.condition(), content, options.idempotencyKey(),
 						digest)
 					.run());
@@ -158,7 +168,7 @@ public final class CassandraStore implements KeyValueStore {
 	@Override
 	public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
 			int valueBytes) {
-		String absence = this.connection.absence();
+		String absence = absence();
 		return (absence != null) ? Failures.notBegun(asked.ack(), absence) : null;
 	}
 
@@ -171,15 +181,18 @@ public final class CassandraStore implements KeyValueStore {
 				0, false, false, List.of());
 	}
 
-	private <T> Mono<T> run(Operation operation, Replicas asked, Duration limit, @Nullable Duration timeout,
+	private <T> Mono<T> run(Operation operation, Key key, Replicas asked, Duration limit, @Nullable Duration timeout,
 			OperationObserver observer, Function<Attempt, Mono<T>> steps) {
 		return Mono.defer(() -> {
 			Executor caller = this.callers.get();
 			Consistency consistency = policy().consistencyOf(asked);
 			Duration longest = (timeout != null && timeout.compareTo(limit) < 0) ? timeout : limit;
 			observer.began(asked, consistency);
-			return steps.apply(new Attempt(asked, consistency, Deadline.after(this.time, longest), observer))
-				.publishOn(Schedulers.fromExecutor(caller))
+			Attempt attempt = new Attempt(asked, consistency, Deadline.after(this.time, longest), observer);
+			Takeover before = this.takeover;
+			Mono<T> result = (before == null) ? steps.apply(attempt)
+					: before.of(key, attempt).then(Mono.defer(() -> steps.apply(attempt)));
+			return result.publishOn(Schedulers.fromExecutor(caller))
 				.doOnSuccess(_ -> decided(operation, consistency, Outcome.REACHED, observer))
 				.doOnError(error -> decided(operation, consistency, outcome(error), observer));
 		});
@@ -258,6 +271,11 @@ public final class CassandraStore implements KeyValueStore {
 			return CassandraStore.this.connection.statements();
 		}
 
+		/** The time that is left, never zero. */
+		Duration left() {
+			return Duration.ofNanos(Math.max(1, this.deadline.remainingNanos(CassandraStore.this.time)));
+		}
+
 		boolean isLate() {
 			return this.deadline.isPast(CassandraStore.this.time);
 		}
@@ -269,8 +287,7 @@ public final class CassandraStore implements KeyValueStore {
 		Mono<AsyncResultSet> execute(Statement<?> statement, Step step, boolean writes) {
 			return Mono.defer(() -> {
 				long begun = CassandraStore.this.time.nanos();
-				long left = Math.max(1, this.deadline.remainingNanos(CassandraStore.this.time));
-				Statement<?> limited = statement.setTimeout(Duration.ofNanos(left));
+				Statement<?> limited = statement.setTimeout(left());
 				return Mono.fromCompletionStage(() -> CassandraStore.this.connection.session().executeAsync(limited))
 					.onErrorMap(ex -> !(ex instanceof OperationFailedException),
 							ex -> Failures.of(ex, writes, required()))

@@ -10,6 +10,7 @@ import io.kvorum.cassandra.CassandraStore.Attempt;
 import io.kvorum.cassandra.CassandraStore.Content;
 import io.kvorum.cassandra.Statements.Change;
 import io.kvorum.cassandra.Statements.Guard;
+import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -132,16 +133,16 @@ final class KeyWrite {
 		}
 		long expiresAtMillis = content.ttl().expiresAtMillis(this.identity.millis());
 		return new Change(StoredEntry.encode(this.identity, expiresAtMillis, content.contentType(), content.value()),
-				VersionCell.ofExpiring(this.identity), ttlSeconds(content.ttl().duration()));
+				VersionCell.ofExpiring(this.identity), ttlSeconds(content.ttl().duration(), this.store.time()));
 	}
 
 	/**
 	 * The time after which Cassandra may remove what is of no use after this time; 0 for
 	 * never, if that instant is beyond what it can express.
 	 */
-	private int ttlSeconds(Duration use) {
+	static int ttlSeconds(Duration use, TimeSource time) {
 		long seconds = use.plus(MARGIN).toSeconds();
-		return (this.store.time().millis() / SECOND_MILLIS + seconds < LAST_EXPIRY_SECONDS) ? (int) seconds : 0;
+		return (time.millis() / SECOND_MILLIS + seconds < LAST_EXPIRY_SECONDS) ? (int) seconds : 0;
 	}
 
 	private Mono<Version> readAndWrite() {
@@ -233,8 +234,8 @@ final class KeyWrite {
 	 * @param unmet null if it is done
 	 */
 	private BoundStatement record(@Nullable ConditionNotMetException unmet) {
-		return this.statements.record(this.key, VersionCell.of(this.identity), RequestNames.outcome(unmet),
-				ttlSeconds(this.store.settings().retention().plus(this.store.settings().writeTimeout())));
+		return this.statements.record(this.key, VersionCell.of(this.identity), RequestNames.outcome(unmet), ttlSeconds(
+				this.store.settings().retention().plus(this.store.settings().writeTimeout()), this.store.time()));
 	}
 
 	private Mono<Version> told(ByteBuffer outcome) {

@@ -25,6 +25,9 @@ final class Statements {
 
 	private static final String DELETE = "DELETE FROM %s.entities" + WHERE;
 
+	/** The row of a key that was taken over. The identity of a request is longer. */
+	private static final String TAKEN = "0x00";
+
 	private static final String ALWAYS = " IF never = null";
 
 	private static final String IF_VERSION = " IF version = ?";
@@ -45,8 +48,10 @@ final class Statements {
 
 	private final PreparedStatement rebind;
 
+	private final PreparedStatement taken;
+
 	private Statements(PreparedStatement read, PreparedStatement readAll, Writes puts, Writes deletes,
-			PreparedStatement record, PreparedStatement bind, PreparedStatement rebind) {
+			PreparedStatement record, PreparedStatement bind, PreparedStatement rebind, PreparedStatement taken) {
 		this.read = read;
 		this.readAll = readAll;
 		this.puts = puts;
@@ -54,6 +59,7 @@ final class Statements {
 		this.record = record;
 		this.bind = bind;
 		this.rebind = rebind;
+		this.taken = taken;
 	}
 
 	/** Prepares the statements. Fails with an exception of the driver. */
@@ -69,11 +75,13 @@ final class Statements {
 		Mono<PreparedStatement> rebind = prepare(session,
 				"UPDATE %s.requests USING TTL ? SET digest = ?, id = ?, expires = ? WHERE name = ? IF id = ?",
 				keyspace);
+		Mono<PreparedStatement> taken = prepare(session,
+				"SELECT key FROM %s.entities WHERE key = ? AND request = " + TAKEN, keyspace);
 		return Mono
 			.zip(read, readAll, writes(session, UPDATE, keyspace), writes(session, DELETE, keyspace), record, bind,
-					rebind)
+					rebind, taken)
 			.map(all -> new Statements(all.getT1(), all.getT2(), all.getT3(), all.getT4(), all.getT5(), all.getT6(),
-					all.getT7()));
+					all.getT7(), all.getT8()));
 	}
 
 	private static Mono<Writes> writes(CqlSession session, String write, String keyspace) {
@@ -146,6 +154,20 @@ final class Statements {
 			.setConsistencyLevel(ConsistencyLevel.QUORUM)
 			.setSerialConsistencyLevel(ConsistencyLevel.SERIAL)
 			.setIdempotent(false);
+	}
+
+	/** Looks whether a key was taken over: one row, or none. */
+	BoundStatement taken(ByteBuffer key) {
+		return this.taken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(true);
+	}
+
+	/**
+	 * Takes a key over, unless that was done.
+	 * @param change the entry that it has; null for none
+	 */
+	Statement<?> take(ByteBuffer key, @Nullable Change change) {
+		BoundStatement row = record(key, ByteBuffer.wrap(new byte[] { 0 }), ByteBuffer.allocate(0), 0);
+		return (change != null) ? both(write(key, change, new Guard.Always(), ConsistencyLevel.QUORUM), row) : row;
 	}
 
 	/** Gives a name to a request, unless another one has it. */

@@ -14,6 +14,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
@@ -27,9 +28,9 @@ class ClusterObservability {
 	@Bean
 	NodeReport nodeReport(Member self, @Nullable BuildProperties build, Supplier<Layout> layout,
 			@Nullable LayoutNode node, Supplier<List<PeerStatus>> peers, Convergence convergence, RequestRate requests,
-			MeterRegistry registry, JsonMapper json) {
+			MeterRegistry registry, JsonMapper json, @Value("${kvorum.api.retired:false}") boolean isRetired) {
 		return new NodeReport(self, (build != null) ? String.valueOf(build.getVersion()) : "unknown", layout, node,
-				peers, convergence, requests, registry, json);
+				peers, convergence, requests, registry, json, isRetired);
 	}
 
 	@Bean

@@ -2,6 +2,7 @@ package io.kvorum.observability;
 
 import io.kvorum.api.ClusterView;
 import io.kvorum.cassandra.CassandraConnection;
+import io.kvorum.cassandra.CassandraStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -18,8 +19,8 @@ import reactor.core.publisher.Mono;
 class GatewayObservability {
 
 	@Bean
-	ReactiveHealthIndicator storageHealthIndicator(CassandraConnection connection) {
-		return new GatewayHealth(connection::absence, connection.probe());
+	ReactiveHealthIndicator storageHealthIndicator(CassandraConnection connection, CassandraStore store) {
+		return new GatewayHealth(store::absence, connection.probe());
 	}
 
 	@Bean

@@ -45,9 +45,11 @@ final class NodeReport implements OwnReport {
 
 	private final JsonMapper json;
 
+	private final boolean isRetired;
+
 	NodeReport(Member self, String version, Supplier<Layout> layout, @Nullable LayoutNode node,
 			Supplier<List<PeerStatus>> peers, Convergence convergence, RequestRate requests, MeterRegistry meters,
-			JsonMapper json) {
+			JsonMapper json, boolean isRetired) {
 		this.self = self;
 		this.version = version;
 		this.layout = layout;
@@ -57,6 +59,7 @@ final class NodeReport implements OwnReport {
 		this.requests = requests;
 		this.meters = meters;
 		this.json = json;
+		this.isRetired = isRetired;
 	}
 
 	/** Describes a member: who it is and where, as all nodes know it. */
@@ -100,6 +103,9 @@ final class NodeReport implements OwnReport {
 		Map<String, Object> described = describe(member(layout.topology()));
 		described.put("state", state(layout, status));
 		described.put("version", this.version);
+		if (this.isRetired) {
+			described.put("retired", true);
+		}
 		described.put("layout", layout.number());
 		described.put("converged", status.converged());
 		described.put("reaches",

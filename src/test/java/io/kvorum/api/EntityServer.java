@@ -93,8 +93,8 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 			RequestEvents events, RequestTraces traces) {
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(store, new AccessGate(access, problems, time, AccessEvents.NONE),
-				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, Duration.ofSeconds(1), null), problems, time, events,
-				new RequestObservations(traces, new SlowRequests(null, time.nanos()), time));
+				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, Duration.ofSeconds(1), null, false), problems, time,
+				events, new RequestObservations(traces, new SlowRequests(null, time.nanos()), time));
 		return new HttpPort(WireLimits.defaults(), WireEvents.NONE)
 			.with(new EntityRoute(handler), new Drain(Duration.ZERO))
 			.apply(HttpServer.create().host("127.0.0.1").port(0))

@@ -31,7 +31,7 @@ class ConfigurationMetadataTest {
 	private static final Set<String> WITHOUT_DEFAULT = Set.of("kvorum.cluster.self", "kvorum.cluster.nodes",
 			"kvorum.cluster.secret", "kvorum.cluster.ssl.bundle", "kvorum.access.keys-file", "kvorum.console.enabled",
 			"kvorum.api.slow-request-time", "kvorum.storage.memtable-size", "kvorum.backup.directory",
-			"kvorum.backup.restore-from");
+			"kvorum.backup.restore-from", "kvorum.takeover.from", "kvorum.takeover.api-key");
 
 	/** A row of the table of properties: the name and the default. */
 	private static final Pattern ROW = Pattern.compile("(?m)^\\| `(kvorum\\.[^`]+)` \\| (`[^`]*`|none) \\|");

@@ -35,7 +35,8 @@ class CassandraStoreIT extends KeyValueStoreContract {
 
 	private static @Nullable CassandraConnection connection;
 
-	private static final ExecutorService thread = Executors.newSingleThreadExecutor();
+	private static final ExecutorService thread = Executors
+		.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
 
 	private static final Scheduler caller = Schedulers.fromExecutorService(thread);
 
@@ -47,7 +48,8 @@ class CassandraStoreIT extends KeyValueStoreContract {
 
 	@BeforeAll
 	static void start() throws IOException, InterruptedException {
-		CassandraNodes started = CassandraNodes.start(1, Path.of("target", "it", "CassandraStoreIT").toAbsolutePath());
+		CassandraNodes started = CassandraNodes.start(1,
+				Path.of("target", "it", "CassandraStoreIT-" + System.nanoTime()).toAbsolutePath());
 		nodes = started;
 		started.createSchema(KEYSPACE, 1);
 		CassandraConnection connecting = new CassandraConnection(
@@ -64,7 +66,6 @@ class CassandraStoreIT extends KeyValueStoreContract {
 		if (nodes != null) {
 			nodes.close();
 		}
-		thread.shutdown();
 	}
 
 	private static CassandraNodes nodes() {
@@ -82,9 +83,22 @@ class CassandraStoreIT extends KeyValueStoreContract {
 		}
 		there.session().execute("TRUNCATE %s.entities".formatted(KEYSPACE));
 		there.session().execute("TRUNCATE %s.requests".formatted(KEYSPACE));
-		this.store = new CassandraStore(there,
+		this.store = storeWith(null);
+	}
+
+	/** A store that takes keys over, or null for none. */
+	CassandraStore storeWith(@Nullable Takeover takeover) {
+		CassandraConnection there = connection;
+		if (there == null) {
+			throw new IllegalStateException("there is no connection");
+		}
+		return new CassandraStore(there,
 				new CassandraSettings(KEYSPACE, Duration.ofSeconds(10), Duration.ofSeconds(10), RETENTION), this.time,
-				7, () -> thread, OperationEvents.NONE);
+				7, () -> thread, OperationEvents.NONE, takeover);
+	}
+
+	SteeredTime time() {
+		return this.time;
 	}
 
 	@AfterEach

@@ -38,12 +38,15 @@ class ClusterReportsTests {
 
 	private final Map<String, Mono<String>> answers = new HashMap<>();
 
+	private boolean isRetired;
+
 	private Layout layout = new Layout(7, Topology.of(List.of(OWN, SECOND, THIRD), 3));
 
 	private ClusterReports reports() {
 		NodeReport own = new NodeReport(Topology.of(List.of(OWN), 1).members().getFirst(), "1.2.3", () -> this.layout,
 				this.node, List::of, Convergence.alone(),
-				new RequestRate(new RequestMeters(this.registered), new SteeredTime()), this.registered, this.json);
+				new RequestRate(new RequestMeters(this.registered), new SteeredTime()), this.registered, this.json,
+				this.isRetired);
 		return new ClusterReports(own, () -> this.layout, this.node,
 				address -> this.answers.getOrDefault(address, Mono.error(new IllegalStateException("refused"))),
 				this.json);

@@ -1,0 +1,148 @@
+package io.kvorum.app;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+import io.kvorum.cassandra.RetiredNodes;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.web.reactive.function.client.ClientResponse;
+import org.springframework.web.reactive.function.client.WebClient;
+
+/**
+ * The nodes of a retired cluster, by its HTTP API. Any of them answers; the next one is
+ * asked if one does not.
+ */
+final class RetiredCluster implements RetiredNodes {
+
+	private static final String TAKEOVER = "Kvorum-Takeover";
+
+	private static final String EXPIRES_AT = "Kvorum-Expires-At";
+
+	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+	private static final int VERSION_DIGITS = 32;
+
+	private final List<String> urls;
+
+	private final WebClient client;
+
+	/** The node to begin with. It stays as long as it answers. */
+	private final AtomicInteger first = new AtomicInteger();
+
+	/**
+	 * Creates it.
+	 * @param apiKey with the rights to read all, and the metrics; null if none is needed
+	 * @param maxAnswerBytes the largest answer, above the largest value
+	 */
+	RetiredCluster(List<String> urls, @Nullable String apiKey, WebClient.Builder clients, int maxAnswerBytes) {
+		this.urls = List.copyOf(urls);
+		WebClient.Builder builder = clients.clone()
+			.defaultHeader(TAKEOVER, "true")
+			.codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(maxAnswerBytes));
+		this.client = ((apiKey != null) ? builder.defaultHeader(HttpHeaders.AUTHORIZATION, "Bearer " + apiKey)
+				: builder)
+			.build();
+	}
+
+	@Override
+	public Mono<Void> check() {
+		return ask(url -> this.client.get().uri(url + "/v0/cluster").retrieve().bodyToMono(JsonNode.class))
+			.flatMap(cluster -> {
+				String obstacle = obstacle(cluster);
+				return (obstacle != null) ? Mono.error(new IllegalStateException(obstacle)) : Mono.empty();
+			});
+	}
+
+	/**
+	 * What is in the way of a takeover, by the view of the cluster; null if nothing is.
+	 */
+	static @Nullable String obstacle(JsonNode cluster) {
+		if (!cluster.path("layout").path("state").asString("").equals("stable")) {
+			return "their layout is changing";
+		}
+		List<String> serving = new ArrayList<>();
+		for (JsonNode node : cluster.path("nodes")) {
+			if (!node.path("retired").asBoolean(false)) {
+				serving.add("%s is %s".formatted(node.path("address").asString("?"),
+						node.path("state").asString("?").equals("away") ? "away" : "not retired"));
+			}
+		}
+		if (cluster.path("nodes").isEmpty()) {
+			return "they do not say which nodes there are";
+		}
+		return serving.isEmpty() ? null : String.join(", ", serving);
+	}
+
+	@Override
+	public Mono<Live> read(Key key) {
+		return ask(url -> this.client.get()
+			.uri(url + "/v0/entity?id={id}", new String(key.bytes(), StandardCharsets.UTF_8))
+			.exchangeToMono(RetiredCluster::live));
+	}
+
+	private static Mono<Live> live(ClientResponse response) {
+		HttpHeaders headers = response.headers().asHttpHeaders();
+		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
+		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
+		if (!isAnswer || headers.getFirst(TAKEOVER) == null) {
+			return response.releaseBody()
+				.then(Mono.error(new IllegalStateException(isAnswer ? "a node that was retired serves clients"
+						: "status " + response.statusCode().value())));
+		}
+		if (status == HttpStatus.NOT_FOUND) {
+			return response.releaseBody().then(Mono.empty());
+		}
+		String expiresAt = headers.getFirst(EXPIRES_AT);
+		return response.bodyToMono(byte[].class)
+			.defaultIfEmpty(new byte[0])
+			.map(bytes -> new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
+					(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
+					String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), Value.of(bytes)));
+	}
+
+	private static Version version(String etag) {
+		String digits = etag.replace("\"", "");
+		int middle = VERSION_DIGITS / 2;
+		return new Version(HexFormat.fromHexDigitsToLong(digits, 0, middle),
+				HexFormat.fromHexDigitsToLong(digits, middle, VERSION_DIGITS));
+	}
+
+	/** Asks one node after the other until one answers. */
+	private <T> Mono<T> ask(Function<String, Mono<T>> call) {
+		return Mono.defer(() -> {
+			int begin = this.first.get();
+			Mono<T> answer = call(call, begin);
+			for (int i = 1; i < this.urls.size(); i++) {
+				int next = begin + i;
+				answer = answer.onErrorResume(_ -> Mono.defer(() -> {
+					this.first.compareAndSet(begin, next % this.urls.size());
+					return call(call, next);
+				}));
+			}
+			return answer;
+		});
+	}
+
+	private <T> Mono<T> call(Function<String, Mono<T>> call, int index) {
+		String url = this.urls.get(index % this.urls.size());
+		return Mono.defer(() -> call.apply(url))
+			.timeout(CALL_TIMEOUT)
+			.onErrorMap(ex -> new IllegalStateException("%s: %s".formatted(url, ex.getMessage()), ex));
+	}
+
+}

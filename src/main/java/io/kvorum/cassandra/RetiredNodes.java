@@ -1,0 +1,24 @@
+package io.kvorum.cassandra;
+
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import reactor.core.publisher.Mono;
+
+/**
+ * Nodes of Kvorum whose keys gateways take over. Once all are retired, nothing changes
+ * there.
+ */
+public interface RetiredNodes {
+
+	/**
+	 * Completes if all of them are retired; fails with a message that says what is not.
+	 */
+	Mono<Void> check();
+
+	/**
+	 * Reads the value of a key; empty if it has none.
+	 * @return fails if no node answers, or the one that does is not retired
+	 */
+	Mono<Live> read(Key key);
+
+}

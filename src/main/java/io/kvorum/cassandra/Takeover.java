@@ -1,0 +1,109 @@
+package io.kvorum.cassandra;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+import com.datastax.oss.driver.api.core.cql.Statement;
+import io.kvorum.cassandra.CassandraStore.Attempt;
+import io.kvorum.cassandra.Statements.Change;
+import io.kvorum.clock.TimeSource;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver.Step;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Takes keys over from other nodes: each key once, before the first operation on it. One
+ * transaction stores its value with its version, and a row beside the entry that says so.
+ * From then on the entry is Cassandra's, whatever becomes of it.
+ * <p>
+ * Nothing is done before all of the other nodes are retired: no client can write there
+ * what is not seen here.
+ */
+public final class Takeover {
+
+	private static final Logger logger = LoggerFactory.getLogger(Takeover.class);
+
+	private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
+
+	private final RetiredNodes nodes;
+
+	private final TimeSource time;
+
+	private volatile @Nullable String obstacle = "they have not been asked yet";
+
+	/** A takeover that has not begun. */
+	public Takeover(RetiredNodes nodes, TimeSource time) {
+		this.nodes = nodes;
+		this.time = time;
+	}
+
+	/** Begins as soon as all nodes are retired. */
+	public Mono<Void> begin() {
+		return Mono.defer(this.nodes::check)
+			.doOnError(ex -> note(String.valueOf(ex.getMessage())))
+			.retryWhen(Retry.fixedDelay(Long.MAX_VALUE, POLL_INTERVAL))
+			.doOnSuccess(_ -> {
+				this.obstacle = null;
+				logger.info("All nodes whose keys this gateway takes over are retired: it serves");
+			});
+	}
+
+	private void note(String why) {
+		if (!why.equals(this.obstacle)) {
+			this.obstacle = why;
+			logger.info("The gateway waits for the nodes whose keys it takes over: {}", why);
+		}
+	}
+
+	/** Why nothing can be served yet; null if it can. */
+	public @Nullable String obstacle() {
+		String why = this.obstacle;
+		return (why != null) ? "the nodes whose keys this gateway takes over are not all retired: " + why : null;
+	}
+
+	/**
+	 * Takes a key over unless that was done. If it fails, the operation was not begun,
+	 * whatever has become of the takeover.
+	 */
+	Mono<Void> of(Key key, Attempt attempt) {
+		String why = obstacle();
+		return (why != null) ? Mono.error(Failures.notBegun(attempt.required(), why))
+				: take(key, attempt).timeout(attempt.left()).onErrorMap(ex -> notBegun(ex, attempt));
+	}
+
+	private Mono<Void> take(Key key, Attempt attempt) {
+		ByteBuffer bytes = CassandraStore.bytes(key);
+		Statements statements = attempt.statements();
+		// Once there the row stays, so a plain read by a quorum tells.
+		return attempt.execute(statements.taken(bytes), Step.READ, false)
+			.flatMap(result -> (result.one() != null) ? Mono.empty()
+					: this.nodes.read(key)
+						.singleOptional()
+						.<Statement<?>>map(found -> statements.take(bytes, found.map(this::change).orElse(null)))
+						.flatMap(take -> attempt.execute(take, Step.STORE, true))
+						.then());
+	}
+
+	private Change change(Live live) {
+		Version version = live.identity();
+		ByteBuffer entry = StoredEntry.encode(version, live.expiresAtMillis(), live.contentType(), live.value());
+		if (!live.expires()) {
+			return new Change(entry, VersionCell.of(version), 0);
+		}
+		Duration rest = Duration.ofMillis(Math.max(0, live.expiresAtMillis() - this.time.millis()));
+		return new Change(entry, VersionCell.ofExpiring(version), KeyWrite.ttlSeconds(rest, this.time));
+	}
+
+	private static OperationFailedException notBegun(Throwable ex, Attempt attempt) {
+		String why = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
+		return Failures.notBegun(attempt.required(), "the key could not be taken over: " + why);
+	}
+
+}

@@ -1,0 +1,196 @@
+package io.kvorum.cassandra;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.Condition.Tags;
+import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
+import io.kvorum.testing.Awaited;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** The same contract while keys are taken over, and what is taken over. */
+@Tag("cassandra")
+@DisplayName("The store in Cassandra keeps the contract while it takes keys over, each of them once")
+class TakeoverStoreIT extends CassandraStoreIT {
+
+	private static final Replicas DEFAULT = new Replicas(1, 1);
+
+	private static final Version OLD = new Version(77L << Version.COUNTER_BITS, 3);
+
+	private final Source source = new Source();
+
+	private @Nullable CassandraStore taking;
+
+	@BeforeEach
+	void begin() {
+		this.taking = gateway();
+	}
+
+	@Override
+	protected KeyValueStore store() {
+		if (this.taking == null) {
+			throw new IllegalStateException("there is no store");
+		}
+		return this.taking;
+	}
+
+	private CassandraStore gateway() {
+		Takeover takeover = new Takeover(this.source, time());
+		Awaited.of(takeover.begin());
+		return storeWith(takeover);
+	}
+
+	private static Key key(String text) {
+		return Key.of(text.getBytes(StandardCharsets.UTF_8));
+	}
+
+	private @Nullable Live read(String key) {
+		return Awaited.of(store().get(key(key), DEFAULT, OperationObserver.NONE));
+	}
+
+	private @Nullable Version put(String key, Condition condition, @Nullable Ttl ttl) {
+		return Awaited.of(store().put(key(key), WriteOptions.of(DEFAULT, condition), "text/new",
+				Value.of("new".getBytes(StandardCharsets.UTF_8)), ttl, OperationObserver.NONE));
+	}
+
+	@Test
+	@DisplayName("an entry is taken over as it is: value, version, content type, expiry")
+	void whole() {
+		this.source.has("key", Live.NEVER);
+		this.source.has("brief", time().millis() + 5_000);
+
+		assertThat(read("key")).isEqualTo(this.source.entries.get("key"));
+		assertThat(read("brief")).isEqualTo(this.source.entries.get("brief"));
+		pass(Duration.ofSeconds(5));
+		assertThat(read("brief")).isNull();
+		assertThat(read("key")).isNotNull();
+	}
+
+	@Test
+	@DisplayName("a key is read there once, whether it has a value or not")
+	void once() {
+		this.source.has("key", Live.NEVER);
+		for (int i = 0; i < 3; i++) {
+			assertThat(read("key")).isNotNull();
+			assertThat(read("none")).isNull();
+		}
+		assertThat(this.source.reads.get()).isEqualTo(2);
+	}
+
+	@Test
+	@DisplayName("what was deleted, has expired or was overwritten does not come back")
+	void stays() {
+		for (String key : Set.of("deleted", "expired", "overwritten")) {
+			this.source.has(key, Live.NEVER);
+		}
+		Awaited.of(store().delete(key("deleted"), DEFAULT, OperationObserver.NONE));
+		Version second = put("overwritten", Condition.NONE, null);
+		put("expired", Condition.NONE, Ttl.parse("2s"));
+		pass(Duration.ofSeconds(3));
+
+		assertThat(read("deleted")).isNull();
+		assertThat(read("expired")).isNull();
+		assertThat(read("overwritten")).extracting(Live::identity).isEqualTo(second);
+	}
+
+	@Test
+	@DisplayName("a condition is judged by the entry that was taken over")
+	void conditions() {
+		this.source.has("key", Live.NEVER);
+		this.source.has("other", Live.NEVER);
+		assertThatThrownBy(() -> put("key", new Condition(null, Tags.ANY), null))
+			.isInstanceOfSatisfying(ConditionNotMetException.class, ex -> assertThat(ex.current()).isEqualTo(OLD));
+		put("other", new Condition(new Tags(false, Set.of(OLD)), null), null);
+		assertThat(read("key")).extracting(Live::identity).isEqualTo(OLD);
+		assertThat(read("other")).extracting(Live::contentType).isEqualTo("text/new");
+	}
+
+	@Test
+	@DisplayName("of two gateways at once one takes a key over, and the other does not undo what came after")
+	void twoGateways() {
+		CassandraStore other = gateway();
+		for (int i = 0; i < 20; i++) {
+			String key = "key" + i;
+			this.source.has(key, Live.NEVER);
+			Mono<Version> write = store().put(key(key), WriteOptions.of(DEFAULT), "text/new", Value.of(new byte[0]),
+					null, OperationObserver.NONE);
+			Awaited.of(Flux.merge(other.get(key(key), DEFAULT, OperationObserver.NONE), write).collectList());
+			assertThat(read(key)).extracting(Live::contentType).isEqualTo("text/new");
+		}
+	}
+
+	@Test
+	@DisplayName("if the other nodes do not answer, or are not retired, nothing was done")
+	void failures() {
+		this.source.has("key", Live.NEVER);
+		this.source.failure = "http://node cannot be reached";
+		assertThatThrownBy(() -> put("key", Condition.NONE, null))
+			.isInstanceOfSatisfying(OperationFailedException.class, ex -> {
+				assertThat(ex.mayHaveHappened()).isFalse();
+				assertThat(ex).hasMessageContaining("http://node cannot be reached");
+			});
+		this.source.failure = null;
+		assertThat(read("key")).isEqualTo(this.source.entries.get("key"));
+
+		CassandraStore early = storeWith(new Takeover(this.source, time()));
+		assertThat(early.absence()).contains("not all retired");
+		assertThatThrownBy(() -> Awaited.of(early.get(key("key"), DEFAULT, OperationObserver.NONE)))
+			.isInstanceOfSatisfying(OperationFailedException.class, ex -> assertThat(ex.mayHaveHappened()).isFalse());
+	}
+
+	/** Retired nodes that have these entries. */
+	private static final class Source implements RetiredNodes {
+
+		final Map<String, Live> entries = new ConcurrentHashMap<>();
+
+		final AtomicInteger reads = new AtomicInteger();
+
+		volatile @Nullable String failure;
+
+		void has(String key, long expiresAtMillis) {
+			this.entries.put(key, new Live(OLD, Copies.DEFAULT, expiresAtMillis, "text/old",
+					Value.of(key.getBytes(StandardCharsets.UTF_8))));
+		}
+
+		@Override
+		public Mono<Void> check() {
+			return Mono.empty();
+		}
+
+		@Override
+		public Mono<Live> read(Key key) {
+			return Mono.defer(() -> {
+				this.reads.incrementAndGet();
+				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure))
+						: Mono.justOrEmpty(this.entries.get(new String(key.bytes(), StandardCharsets.UTF_8)));
+			});
+		}
+
+	}
+
+}
