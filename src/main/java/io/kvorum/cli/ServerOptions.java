@@ -48,6 +48,11 @@ final class ServerOptions {
 		return server(this.urls, "KVORUM_URL");
 	}
 
+	/** Connects to nodes that another option has named. */
+	Server server(List<URI> named) {
+		return server(named, "KVORUM_URL");
+	}
+
 	/**
 	 * Connects to management ports.
 	 * @param given those of an option; those of the API if there are none

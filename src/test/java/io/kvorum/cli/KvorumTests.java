@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -329,6 +332,55 @@ class KvorumTests {
 		assertThat(run("schema", "--replication", "{}; DROP KEYSPACE shop")).isEqualTo(2);
 		assertThat(run("schema", "--keyspace", "a b", "--replication", replication)).isEqualTo(2);
 		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void aMigrationAsksOnlyRetiredNodes(@TempDir Path directory) {
+		Path state = directory.resolve("state");
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n");
+		assertThat(migrate(state)).isEqualTo(2);
+		assertThat(this.err).asString().contains("is not retired", "kvorum.api.retired=true");
+		assertThat(this.node.requests())
+			.containsExactly("GET /v0/entities?prefix=&limit=500|Accept: application/x-ndjson");
+
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", Map.of("Kvorum-Takeover", "true"));
+		assertThat(migrate(state)).isZero();
+		assertThat(this.out).asString().contains("0 keys");
+		assertThat(state).doesNotExist();
+		assertThat(migrate(state, "--rate", "0")).isEqualTo(2);
+		assertThat(migrate(state, "--parallel", "257")).isEqualTo(2);
+	}
+
+	@Test
+	void aMigrationSaysWhichKeyDiffersAndGoesOnWhereItWasEnded(@TempDir Path directory) throws IOException {
+		Path state = directory.resolve("state");
+		String value = Base64.getEncoder().encodeToString("value".getBytes(StandardCharsets.UTF_8));
+		Map<String, String> headers = Map.of("Kvorum-Takeover", "true", "ETag", "\"7\"", "Content-Type", "text/plain");
+		// The page breaks off: nothing is noted as done. The gateway answers with the
+		// page, another value.
+		this.node.answers(200,
+				"{\"id\":\"a\",\"version\":\"7\",\"contentType\":\"text/plain\",\"value\":\"%s\"}\n".formatted(value),
+				headers);
+		assertThat(migrate(state)).isEqualTo(3);
+		assertThat(state).doesNotExist();
+		assertThat(this.out).asString().contains("different: a");
+
+		Files.writeString(state, "{\"from\":\"[%1$s]\",\"to\":\"[%1$s]\",\"next\":\"b\",\"same\":41,\"different\":1}"
+			.formatted(this.node.url()));
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", headers);
+		assertThat(migrate(state)).isEqualTo(1);
+		assertThat(this.node.requests().getLast()).startsWith("GET /v0/entities?prefix=&start=b&");
+		assertThat(this.out).asString().contains("42 keys: 41 the same", "1 different");
+
+		Files.writeString(state, "{\"from\":\"[http://other]\"}");
+		assertThat(migrate(state)).isEqualTo(2);
+	}
+
+	private int migrate(Path state, String... more) {
+		List<String> command = new ArrayList<>(
+				List.of("migrate", "--from", this.node.url(), "--to", this.node.url(), "--state", state.toString()));
+		command.addAll(List.of(more));
+		return run(command.toArray(String[]::new));
 	}
 
 	@Test

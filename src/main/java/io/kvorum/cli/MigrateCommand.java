@@ -1,0 +1,300 @@
+package io.kvorum.cli;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
+
+/**
+ * Reads each key of the retired nodes through the gateways, which thereby take it over,
+ * and compares what both answer.
+ */
+@Command(name = "migrate",
+		description = "Has gateways take over all keys of retired nodes, and compares each with what it was.",
+		footerHeading = "%nExamples:%n",
+		footer = {
+				"  kvorum migrate --from http://kvorum-0:8080,http://kvorum-1:8080 --to http://gateway:8080 --state moved.json",
+				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
+				"", "Run it again to compare again. With --state it goes on where it was ended.",
+				"Exit code 1: a key has the same version on both sides, and another value." })
+final class MigrateCommand extends RemoteCommand {
+
+	private static final int MAX_PARALLEL = 256;
+
+	private static final int PAGE = 500;
+
+	/** Seconds that a page may take, so that the node does not give the reader up. */
+	private static final int PAGE_SECONDS = 5;
+
+	private static final int ATTEMPTS = 10;
+
+	private static final long PAUSE_MILLIS = 1000;
+
+	private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(5);
+
+	/** Differing keys that are named. */
+	private static final int MAX_NAMED = 10;
+
+	private static final JsonMapper JSON = new JsonMapper();
+
+	@Option(names = "--from", required = true, paramLabel = "<url>", split = ",",
+			description = "the retired nodes: the next one is asked if one does not answer")
+	private List<URI> from = List.of();
+
+	@Option(names = "--to", required = true, paramLabel = "<url>", split = ",", description = "the gateways")
+	private List<URI> to = List.of();
+
+	@Option(names = "--rate", paramLabel = "<n>", description = "keys a second. Default: as fast as it goes")
+	private @Nullable Integer rate;
+
+	@Option(names = "--parallel", paramLabel = "<n>", defaultValue = "16",
+			description = "keys at a time, up to " + MAX_PARALLEL + ". Default: ${DEFAULT-VALUE}")
+	private int parallel;
+
+	@Option(names = "--state", paramLabel = "<file>",
+			description = "file with what is done, to go on after a break. It is removed at the end")
+	private @Nullable Path state;
+
+	private final LongAdder same = new LongAdder();
+
+	private final LongAdder changed = new LongAdder();
+
+	private final LongAdder gone = new LongAdder();
+
+	private final LongAdder different = new LongAdder();
+
+	private long begun;
+
+	private long started;
+
+	private long reported;
+
+	@Override
+	ExitCode run() throws IOException, InterruptedException, ExecutionException {
+		if (this.parallel < 1 || this.parallel > MAX_PARALLEL || (this.rate != null && this.rate < 1)) {
+			throw new CommandFailedException(ExitCode.WRONG,
+					"--parallel is 1 to %d, --rate is 1 or more".formatted(MAX_PARALLEL));
+		}
+		Server source = options().server(this.from);
+		Server target = options().server(this.to);
+		String next = resume();
+		this.begun = System.nanoTime();
+		this.reported = this.begun;
+		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+			while (next != null) {
+				next = page(next, source, target, threads);
+				save(next);
+				if (System.nanoTime() - this.reported > REPORT_NANOS && next != null) {
+					this.reported = System.nanoTime();
+					out().println(summary() + " so far");
+					requireOutput();
+				}
+			}
+		}
+		out().println(summary());
+		return (this.different.sum() == 0) ? ExitCode.DONE : ExitCode.NO;
+	}
+
+	/**
+	 * Compares the keys of one page; returns where the next one begins, null if this was
+	 * the last.
+	 */
+	private @Nullable String page(String start, Server source, Server target, ExecutorService threads)
+			throws IOException, InterruptedException, ExecutionException {
+		int limit = (this.rate != null) ? Math.min(PAGE, this.rate * PAGE_SECONDS) : PAGE;
+		Target listing = Target.of("/v0/entities")
+			.with("prefix", "")
+			.with("start", start.isEmpty() ? null : start)
+			.with("limit", limit);
+		Semaphore room = new Semaphore(this.parallel);
+		List<Future<?>> running = new ArrayList<>();
+		HttpResponse<InputStream> answer = patiently(
+				() -> source.get(listing.toString(), "Accept", "application/x-ndjson", "Kvorum-Takeover", "true"));
+		requireRetired(answer);
+		JsonNode end = null;
+		try (BufferedReader lines = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
+			for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+				JsonNode entry = JSON.readTree(line);
+				if (entry.has("end")) {
+					end = entry;
+					break;
+				}
+				pace();
+				room.acquire();
+				running.add(threads.submit(() -> {
+					try {
+						compare(entry, target);
+					}
+					finally {
+						room.release();
+					}
+					return null;
+				}));
+			}
+		}
+		for (Future<?> each : running) {
+			await(each);
+		}
+		if (end == null) {
+			throw new CommandFailedException(ExitCode.NOT_DONE,
+					"the list of keys broke off: run it again, with the same --state if it has one");
+		}
+		return end.has("next") ? end.path("next").asString() : null;
+	}
+
+	private static void await(Future<?> comparison) throws InterruptedException, ExecutionException {
+		try {
+			comparison.get();
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof CommandFailedException failed) {
+				throw failed;
+			}
+			throw ex;
+		}
+	}
+
+	private static void requireRetired(HttpResponse<InputStream> answer) throws IOException {
+		if (answer.headers().firstValue("Kvorum-Takeover").isEmpty()) {
+			answer.body().close();
+			throw new CommandFailedException(ExitCode.WRONG,
+					answer.uri().getAuthority() + " is not retired: set kvorum.api.retired=true on each of the nodes");
+		}
+	}
+
+	/** Waits until the next key may begin. */
+	private void pace() throws InterruptedException {
+		if (this.rate != null) {
+			long due = this.begun + this.started * TimeUnit.SECONDS.toNanos(1) / this.rate;
+			// A rate has no event to wait for.
+			TimeUnit.NANOSECONDS.sleep(Math.max(0, due - System.nanoTime()));
+		}
+		this.started++;
+	}
+
+	private void compare(JsonNode entry, Server target) throws IOException, InterruptedException {
+		String key = entry.path("id").asString();
+		HttpResponse<InputStream> answer;
+		try {
+			answer = patiently(() -> target.get(Target.entity(key).toString()));
+		}
+		catch (CommandFailedException ex) {
+			if (ex.status() != 404) {
+				throw ex;
+			}
+			this.gone.increment();
+			return;
+		}
+		try (InputStream body = answer.body()) {
+			byte[] value = body.readAllBytes();
+			if (!header(answer, "ETag").equals("\"" + entry.path("version").asString() + "\"")) {
+				this.changed.increment();
+			}
+			else if (Arrays.equals(value, entry.path("value").binaryValue())
+					&& header(answer, "Content-Type").equals(entry.path("contentType").asString())) {
+				this.same.increment();
+			}
+			else {
+				name(key);
+			}
+		}
+	}
+
+	private synchronized void name(String key) {
+		this.different.increment();
+		if (this.different.sum() <= MAX_NAMED) {
+			out().println("different: " + Table.printable(key));
+		}
+	}
+
+	private static String header(HttpResponse<?> answer, String name) {
+		return answer.headers().firstValue(name).orElse("");
+	}
+
+	/** Tries again what was certainly not done. */
+	private static HttpResponse<InputStream> patiently(Request request) throws InterruptedException {
+		for (int attempt = 1;; attempt++) {
+			try {
+				return request.send();
+			}
+			catch (CommandFailedException ex) {
+				if (ex.exitCode() != ExitCode.NOT_DONE || attempt == ATTEMPTS) {
+					throw ex;
+				}
+				// A node that restarts has no event to wait for.
+				Thread.sleep(PAUSE_MILLIS);
+			}
+		}
+	}
+
+	private String summary() {
+		return "%d keys: %d the same, %d written since, %d removed or expired since, %d different".formatted(
+				this.same.sum() + this.changed.sum() + this.gone.sum() + this.different.sum(), this.same.sum(),
+				this.changed.sum(), this.gone.sum(), this.different.sum());
+	}
+
+	/** Where to begin: an empty text for the first key. */
+	private String resume() throws IOException {
+		if (this.state == null || !Files.exists(this.state)) {
+			return "";
+		}
+		JsonNode done = JSON.readTree(Files.readString(this.state));
+		if (!done.path("from").asString("").equals(this.from.toString())
+				|| !done.path("to").asString("").equals(this.to.toString())) {
+			throw new CommandFailedException(ExitCode.WRONG,
+					"%s is of a migration between other nodes: remove it, or name another file".formatted(this.state));
+		}
+		this.same.add(done.path("same").asLong());
+		this.changed.add(done.path("changed").asLong());
+		this.gone.add(done.path("gone").asLong());
+		this.different.add(done.path("different").asLong());
+		return done.path("next").asString();
+	}
+
+	private void save(@Nullable String next) throws IOException {
+		if (this.state == null) {
+			return;
+		}
+		if (next == null) {
+			Files.deleteIfExists(this.state);
+			return;
+		}
+		ObjectNode done = JSON.createObjectNode();
+		done.put("from", this.from.toString()).put("to", this.to.toString()).put("next", next);
+		done.put("same", this.same.sum()).put("changed", this.changed.sum());
+		done.put("gone", this.gone.sum()).put("different", this.different.sum());
+		Path written = this.state.resolveSibling(this.state.getFileName() + ".part");
+		Files.writeString(written, done.toString());
+		Files.move(written, this.state, StandardCopyOption.REPLACE_EXISTING);
+	}
+
+	private interface Request {
+
+		HttpResponse<InputStream> send();
+
+	}
+
+}
