@@ -3,6 +3,7 @@ package io.kvorum.cli;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
@@ -48,10 +49,10 @@ final class SchemaCommand implements Callable<Integer> {
 			if (schema == null) {
 				throw new FileNotFoundException(SCHEMA);
 			}
-			this.spec.commandLine()
-				.getOut()
-				.print(new String(schema.readAllBytes(), StandardCharsets.UTF_8).replace("${keyspace}", this.keyspace)
-					.replace("${replication}", this.replication));
+			PrintWriter out = this.spec.commandLine().getOut();
+			out.print(new String(schema.readAllBytes(), StandardCharsets.UTF_8).replace("${keyspace}", this.keyspace)
+				.replace("${replication}", this.replication));
+			out.flush();
 		}
 		return ExitCode.DONE.code();
 	}

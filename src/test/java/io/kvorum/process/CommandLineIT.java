@@ -35,6 +35,15 @@ class CommandLineIT {
 	}
 
 	@Test
+	@DisplayName("the schema for Cassandra goes through a pipe")
+	void schema() throws InterruptedException {
+		CommandLine schema = CommandLine.run(new byte[0], "schema", "--replication", "{'class': 'X', 'dc1': 3}");
+
+		assertThat(schema.exitCode()).as(schema.errors()).isZero();
+		assertThat(schema.printed()).contains("kvorum.entities").endsWith("IF NOT EXISTS;\n");
+	}
+
+	@Test
 	@DisplayName("no such key: exit code 1, nothing on the standard output, and a sentence on the standard error")
 	void nothing(NodeProcess node) throws InterruptedException {
 		CommandLine get = run(node, new byte[0], "get", "pipes/nothing");

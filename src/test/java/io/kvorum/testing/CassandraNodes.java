@@ -7,7 +7,6 @@ import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -37,9 +36,7 @@ public final class CassandraNodes implements AutoCloseable {
 
 	private static final int PORT = 9042;
 
-	private static final Path JARS = Path.of("target", "cassandra").toAbsolutePath();
-
-	private static final Path JVMS = Path.of("/usr/lib/jvm");
+	private static final Path SCRIPT = Path.of("src/test/scripts/cassandra-node").toAbsolutePath();
 
 	/** A read of a table that Cassandra keeps on three nodes. */
 	private static final String OF_THREE = "SELECT * FROM system_distributed.view_build_status "
@@ -49,15 +46,6 @@ public final class CassandraNodes implements AutoCloseable {
 	private static final Duration START_DEADLINE = Duration.ofMinutes(4);
 
 	private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(60);
-
-	private static final List<String> OPENED = List.of("java.lang", "java.lang.module", "java.lang.reflect", "java.io",
-			"java.util", "java.util.concurrent", "java.util.concurrent.atomic", "java.nio", "java.math", "java.net",
-			"jdk.internal.loader", "jdk.internal.ref", "jdk.internal.reflect", "jdk.internal.math",
-			"jdk.internal.module", "jdk.internal.util.jar", "jdk.internal.misc", "sun.nio.ch");
-
-	private static final List<String> EXPORTED = List.of("java.base/jdk.internal.misc",
-			"java.management.rmi/com.sun.jmx.remote.internal.rmi", "java.rmi/sun.rmi.registry",
-			"java.rmi/sun.rmi.server", "java.sql/java.sql", "java.base/java.lang.ref");
 
 	private final Path home;
 
@@ -91,69 +79,12 @@ public final class CassandraNodes implements AutoCloseable {
 
 	private void launch(int node) throws IOException {
 		Path directory = Files.createDirectories(this.home.resolve("node-" + node));
-		Path yaml = Files.writeString(directory.resolve("cassandra.yaml"), configuration(node, directory));
-		Path log = Files.writeString(directory.resolve("logback.xml"),
-				"""
-						<configuration>
-						<appender name="OUT" class="ch.qos.logback.core.ConsoleAppender"><encoder><pattern>%d %-5level %logger{0} %msg%n</pattern></encoder></appender>
-						<root level="WARN"><appender-ref ref="OUT"/></root>
-						</configuration>
-						""");
-		List<String> command = new ArrayList<>(List.of(java(), "-Xmx512m", "-XX:+UseSerialGC",
-				"-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir")));
-		OPENED.forEach(name -> command.addAll(List.of("--add-opens", "java.base/" + name + "=ALL-UNNAMED")));
-		EXPORTED.forEach(name -> command.addAll(List.of("--add-exports", name + "=ALL-UNNAMED")));
-		command.addAll(List.of("--add-opens", "jdk.management/com.sun.management.internal=ALL-UNNAMED",
-				"-Dcassandra.config=" + yaml.toUri(), "-Dcassandra.storagedir=" + directory,
-				"-Dlogback.configurationFile=" + log, "-Dcassandra-foreground=yes", "-Dcassandra.ring_delay_ms=500",
-				"-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.consistent.rangemovement=false", "-cp",
-				JARS + "/*", "org.apache.cassandra.service.CassandraDaemon"));
-		this.processes.put(node,
-				new ProcessBuilder(command).redirectErrorStream(true)
-					.redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("log").toFile()))
-					.start());
-	}
-
-	private String configuration(int node, Path directory) {
-		// The commit log is synced before a write is acknowledged, as a node of Kvorum
-		// does.
-		return """
-				cluster_name: kvorum
-				num_tokens: 16
-				partitioner: org.apache.cassandra.dht.Murmur3Partitioner
-				commitlog_sync: group
-				commitlog_sync_group_window: 1ms
-				commitlog_directory: %1$s/commitlog
-				data_file_directories: [%1$s/data]
-				hints_directory: %1$s/hints
-				saved_caches_directory: %1$s/saved
-				cdc_raw_directory: %1$s/cdc
-				listen_address: %2$s
-				rpc_address: %2$s
-				native_transport_port: %3$d
-				storage_port: 7000
-				endpoint_snitch: SimpleSnitch
-				auto_snapshot: false
-				auto_bootstrap: false
-				paxos_variant: v2
-				seed_provider:
-				  - class_name: org.apache.cassandra.locator.SimpleSeedProvider
-				    parameters: [{seeds: %4$s}]
-				""".formatted(directory, host(node), PORT, host(1));
-	}
-
-	private static String java() {
-		try (Stream<Path> all = Files.list(JVMS)) {
-			return all.filter(home -> home.getFileName().toString().contains("17"))
-				.map(home -> home.resolve("bin/java"))
-				.filter(Files::isExecutable)
-				.findFirst()
-				.orElseThrow(() -> new IllegalStateException("Cassandra needs a Java 17 in " + JVMS))
-				.toString();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
+		ProcessBuilder command = new ProcessBuilder(SCRIPT.toString(), directory.toString(), host(node), host(1))
+			.redirectErrorStream(true)
+			.redirectOutput(ProcessBuilder.Redirect.appendTo(directory.resolve("log").toFile()));
+		// In target: see the pom.
+		command.environment().put("TMPDIR", System.getProperty("java.io.tmpdir"));
+		this.processes.put(node, command.start());
 	}
 
 	private void awaitRequests(int node) throws InterruptedException {
