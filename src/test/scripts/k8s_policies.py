@@ -43,7 +43,8 @@ class Deployment:
         self.overlay = overlay
         self.manifests = manifests
         self.metadata = metadata
-        [self.set] = self.of("StatefulSet")
+        [self.set] = self.of("StatefulSet") or self.of("Deployment")
+        self.is_gateway = self.set["kind"] == "Deployment"
         self.template = self.set["spec"]["template"]
         self.pod = self.template["spec"]
         self.containers = self.pod["containers"] + self.pod.get("initContainers", [])
@@ -123,9 +124,22 @@ def at(tree, path, default=None):
     return default if tree is None else tree
 
 
-def policy(function):
-    policies[function.__name__] = function
-    return function
+def policy(function, of=(False, True)):
+    @functools.wraps(function)
+    def checked(deployment):
+        return function(deployment) if deployment.is_gateway in of else ()
+
+    checked.of = of
+    policies[function.__name__] = checked
+    return checked
+
+
+def policy_of_nodes(function):
+    return policy(function, (False,))
+
+
+def policy_of_gateways(function):
+    return policy(function, (True,))
 
 
 def plant(of, only=None):
@@ -237,7 +251,7 @@ def a_node_gets_the_time_to_stop(deployment):
         yield f"a node may need {needed} s to end, and is killed before"
 
 
-@policy
+@policy_of_nodes
 def volumes_are_what_they_are_for(deployment):
     volumes = {volume["name"]: volume for volume in deployment.pod.get("volumes", [])}
     claims = {claim["metadata"]["name"] for claim in deployment.set["spec"].get("volumeClaimTemplates", [])}
@@ -262,7 +276,7 @@ def volumes_are_what_they_are_for(deployment):
         yield "/tmp is not writable"
 
 
-@policy
+@policy_of_nodes
 def a_node_may_have_a_file_of_its_own(deployment):
     """A node reads its file from an optional ConfigMap, which overrides all other files."""
     *_, last = deployment.properties.get("spring.config.import") or [""]
@@ -295,7 +309,7 @@ def secrets_are_files_made_outside_the_manifests(deployment):
 # Rules for the pods together.
 
 
-@policy
+@policy_of_nodes
 def the_set_does_not_lose_data_nor_wait_for_itself(deployment):
     spec = deployment.set["spec"]
     asked = {"podManagementPolicy": "Parallel", "updateStrategy": {"type": "RollingUpdate"},
@@ -315,7 +329,7 @@ def one_node_may_be_away_for_maintenance(deployment):
         yield "the pods have no PodDisruptionBudget with maxUnavailable 1, or several"
 
 
-@policy
+@policy_of_nodes
 def each_port_is_open_to_its_clients_only(deployment):
     networks = [network["spec"] for network in deployment.of("NetworkPolicy")
                 if matches(at(network, "spec.podSelector.matchLabels"), deployment.labels)]
@@ -342,7 +356,7 @@ def each_port_is_open_to_its_clients_only(deployment):
             yield "the management port is open to pods of the same namespace"
 
 
-@policy
+@policy_of_nodes
 def ports_are_the_same_everywhere(deployment):
     if deployment.ports.keys() != {"api", "management", "replica"}:
         yield f"the ports are {sorted(map(str, deployment.ports))}, not api, management and replica"
@@ -357,7 +371,7 @@ def ports_are_the_same_everywhere(deployment):
                 yield f"the port {port['name']} of {service['metadata']['name']} has another number than the node's"
 
 
-@policy
+@policy_of_nodes
 def services_are_one_for_clients_and_one_for_names(deployment):
     services = {service["metadata"]["name"]: service["spec"] for service in deployment.selecting}
     nodes = services.pop(deployment.set["spec"]["serviceName"], {})
@@ -372,7 +386,7 @@ def services_are_one_for_clients_and_one_for_names(deployment):
         yield "there is no Service for clients"
 
 
-@policy
+@policy_of_nodes
 def nodes_know_each_other(deployment):
     name, service = deployment.set["metadata"]["name"], deployment.set["spec"]["serviceName"]
     replicas = deployment.set["spec"]["replicas"]
@@ -391,7 +405,87 @@ def nodes_know_each_other(deployment):
         yield "the nodes share no secret"
 
 
-@policy
+@policy_of_gateways
+def gateways_keep_nothing(deployment):
+    for volume in deployment.pod["volumes"]:
+        if "persistentVolumeClaim" in volume or "hostPath" in volume or "ephemeral" in volume:
+            yield f"the volume {volume['name']} keeps data, and a gateway has none"
+        if "emptyDir" in volume and "sizeLimit" not in (volume["emptyDir"] or {}):
+            yield f"the volume {volume['name']} may fill the disk of the machine"
+        if "secret" in volume and not volume["secret"].get("items"):
+            yield f"the volume {volume['name']} takes a Secret as it is: a missing key would go unnoticed"
+    mounts = {mount["mountPath"]: mount["name"] for mount in deployment.node["volumeMounts"]}
+    if not any(volume["name"] == mounts.get("/tmp") and "emptyDir" in volume for volume in deployment.pod["volumes"]):
+        yield "/tmp is not writable"
+
+
+@policy_of_gateways
+def gateways_know_their_cassandra(deployment):
+    if deployment.properties.get("kvorum.engine") != "cassandra":
+        yield f"kvorum.engine is {deployment.properties.get('kvorum.engine')}: a node with a store, and without a volume for it"
+    for name in "spring.cassandra.contact-points", "spring.cassandra.local-datacenter":
+        if not deployment.properties.get(name):
+            yield f"{name} is not set"
+    for point in deployment.properties.get("spring.cassandra.contact-points") or []:
+        if ":" not in point:
+            yield f"the contact point {point} has no port"
+    for name in deployment.properties:
+        if name.startswith(("kvorum.cluster.", "kvorum.storage.", "kvorum.backup.")):
+            yield f"{name} is for nodes with a store"
+
+
+@policy_of_gateways
+def gateways_are_never_fewer_than_wanted(deployment):
+    spec = deployment.set["spec"]
+    rolling = at(spec, "strategy.rollingUpdate", {})
+    if at(spec, "strategy.type") != "RollingUpdate" or rolling.get("maxUnavailable") != 0 or not rolling.get("maxSurge"):
+        yield "an update takes a gateway away before the next one serves"
+    scalers = [scaler["spec"] for scaler in deployment.of("HorizontalPodAutoscaler")
+               if at(scaler, "spec.scaleTargetRef.name") == deployment.set["metadata"]["name"]
+               and at(scaler, "spec.scaleTargetRef.kind") == "Deployment"]
+    if len(scalers) != 1 or scalers[0].get("minReplicas", 1) < 2:
+        yield "the Deployment has no autoscaler that keeps two gateways, or several"
+    if scalers and "replicas" in spec:
+        yield "the Deployment has a number of replicas, which each apply would set against the autoscaler's"
+    if scalers and at(scalers[0], "behavior.scaleDown.stabilizationWindowSeconds", 0) < 300:
+        yield "the autoscaler takes gateways away as soon as the load falls"
+
+
+@policy_of_gateways
+def gateways_reach_cassandra_and_are_reached_by_clients(deployment):
+    networks = [network["spec"] for network in deployment.of("NetworkPolicy")
+                if matches(at(network, "spec.podSelector.matchLabels"), deployment.labels)]
+    if [sorted(network.get("policyTypes", [])) for network in networks] != [["Egress", "Ingress"]]:
+        yield "there is not one NetworkPolicy of the gateways for both directions"
+    for rule in (rule for network in networks for rule in network.get("ingress", [])):
+        if not rule.get("from") or not rule.get("ports") or any(peer in ({}, {"namespaceSelector": {}}) for peer in rule["from"]):
+            yield "a rule admits all sources, or opens all ports"
+        for port in rule.get("ports", []):
+            if port["port"] == "management" and any("namespaceSelector" not in peer for peer in rule.get("from", [])):
+                yield "the management port is open to pods of the same namespace"
+    outgoing = {port["port"] for network in networks for rule in network.get("egress", []) for port in rule.get("ports", ["all"])}
+    if outgoing != {9042, 53}:
+        yield f"gateways may connect to the ports {sorted(outgoing)}, not to Cassandra's 9042 and to DNS alone"
+    if deployment.ports.keys() != {"api", "management"}:
+        yield f"the ports are {sorted(map(str, deployment.ports))}, not api and management"
+    for service in deployment.selecting:
+        if [port.get("name") for port in service["spec"]["ports"]] != ["api"] or service["spec"].get("publishNotReadyAddresses"):
+            yield f"the Service {service['metadata']['name']} has more than the API of the gateways that are ready"
+    if not deployment.selecting:
+        yield "there is no Service for clients"
+
+
+@policy_of_gateways
+def the_memory_of_gateways_fits(deployment):
+    heap, direct = deployment.jvm("-Xmx"), deployment.jvm("-XX:MaxDirectMemorySize=")
+    limit = at(deployment.node, "resources.limits.memory")
+    if not heap or not direct or deployment.jvm("-Xms") != heap:
+        yield "JDK_JAVA_OPTIONS has no -Xms equal to -Xmx, or no -XX:MaxDirectMemorySize"
+    elif limit and heap + direct + JVM_BYTES > bytes_of(limit):
+        yield f"a gateway takes {(heap + direct + JVM_BYTES) // MIB} MiB and the limit is {limit}"
+
+
+@policy_of_nodes
 def memory_fits(deployment):
     heap, direct = deployment.jvm("-Xmx"), deployment.jvm("-XX:MaxDirectMemorySize=")
     limit = at(deployment.node, "resources.limits.memory")
@@ -417,7 +511,7 @@ def properties_are_known(deployment):
             yield f"there is no property {name}"
 
 
-@policy
+@policy_of_nodes
 def certificates_are_whole(deployment):
     """A misspelt variable makes another bundle, or one without the key, without its check or without renewal."""
     made = {variable(name): value for name, value in [*deployment.properties.items(), *deployment.env.items()]}
@@ -435,7 +529,7 @@ def certificates_are_whole(deployment):
             yield f"{name} belongs to no SSL bundle that is used"
 
 
-@policy
+@policy_of_nodes
 def prometheus_finds_the_nodes(deployment):
     for monitor in deployment.of("ServiceMonitor"):
         found = [service for service in deployment.selecting
@@ -457,7 +551,7 @@ def alerts_lead_to_the_runbook(deployment):
                 yield f"{rule['alert']} leads to \"{url}\""
 
 
-@policy
+@policy_of_nodes
 def production_is_on_machines_of_its_own(deployment):
     """An overlay with one of these precautions has to have all of them, also a copy with another name."""
     outgoing = any("Egress" in at(network, "spec.policyTypes", []) for network in deployment.of("NetworkPolicy"))
@@ -796,3 +890,78 @@ def two_nodes_on_one_machine(deployment):
 @plant(production_is_on_machines_of_its_own, only=("production",))
 def a_namespace_for_anything(deployment):
     deployment.of("Namespace")[0]["metadata"]["labels"]["pod-security.kubernetes.io/enforce"] = "baseline"
+
+
+# Plants of gateways.
+
+
+@plant(gateways_keep_nothing)
+def a_gateway_with_a_volume(deployment):
+    deployment.pod["volumes"].append({"name": "data", "persistentVolumeClaim": {"claimName": "data"}})
+
+
+@plant(gateways_keep_nothing)
+def a_gateway_without_a_place_for_the_jvm(deployment):
+    deployment.node["volumeMounts"] = [mount for mount in deployment.node["volumeMounts"] if mount["mountPath"] != "/tmp"]
+
+
+def reconfigure(deployment, change):
+    config = deployment.of("ConfigMap")[0]["data"]
+    tree = yaml.safe_load(config["application.yml"])
+    change(tree)
+    config["application.yml"] = yaml.safe_dump(tree)
+
+
+@plant(gateways_know_their_cassandra)
+def a_gateway_with_a_store(deployment):
+    reconfigure(deployment, lambda tree: tree["kvorum"].pop("engine"))
+
+
+@plant(gateways_know_their_cassandra)
+def a_gateway_of_no_data_centre(deployment):
+    reconfigure(deployment, lambda tree: tree["spring"]["cassandra"].pop("local-datacenter"))
+
+
+@plant(gateways_know_their_cassandra)
+def a_contact_point_without_a_port(deployment):
+    reconfigure(deployment, lambda tree: tree["spring"]["cassandra"].update({"contact-points": ["cassandra"]}))
+
+
+@plant(gateways_are_never_fewer_than_wanted)
+def an_update_that_takes_one_away(deployment):
+    deployment.set["spec"]["strategy"]["rollingUpdate"]["maxUnavailable"] = 1
+
+
+@plant(gateways_are_never_fewer_than_wanted)
+def a_single_gateway_at_night(deployment):
+    deployment.of("HorizontalPodAutoscaler")[0]["spec"]["minReplicas"] = 1
+
+
+@plant(gateways_are_never_fewer_than_wanted)
+def a_number_beside_the_autoscaler(deployment):
+    deployment.set["spec"]["replicas"] = 2
+
+
+@plant(gateways_are_never_fewer_than_wanted)
+def an_autoscaler_of_something_else(deployment):
+    deployment.of("HorizontalPodAutoscaler")[0]["spec"]["scaleTargetRef"]["name"] = "kvorum"
+
+
+@plant(gateways_reach_cassandra_and_are_reached_by_clients)
+def gateways_that_connect_to_anywhere(deployment):
+    deployment.of("NetworkPolicy")[0]["spec"]["policyTypes"] = ["Ingress"]
+
+
+@plant(gateways_reach_cassandra_and_are_reached_by_clients)
+def gateways_with_a_port_for_peers(deployment):
+    deployment.node["ports"].append({"name": "replica", "containerPort": 9090})
+
+
+@plant(gateways_reach_cassandra_and_are_reached_by_clients)
+def a_gateway_for_all_pods(deployment):
+    deployment.of("NetworkPolicy")[0]["spec"]["ingress"][0]["from"] = [{"namespaceSelector": {}}]
+
+
+@plant(the_memory_of_gateways_fits)
+def a_heap_that_does_not_fit(deployment):
+    deployment.node["env"].append({"name": "JDK_JAVA_OPTIONS", "value": "-Xms400m -Xmx400m -XX:MaxDirectMemorySize=64m"})
