@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.context.EnvironmentAware;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 import org.springframework.core.env.StandardEnvironment;
 
@@ -13,7 +14,7 @@ import org.springframework.core.env.StandardEnvironment;
  * each node. A node with a store of its own loads nothing of it. A gateway takes the
  * session's configuration; its health is that of {@code io.kvorum.observability}.
  */
-final class CassandraAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
+final class CassandraAutoConfigurations implements AutoConfigurationImportFilter, EnvironmentAware, PriorityOrdered {
 
 	private static final String CASSANDRA = "org.springframework.boot.cassandra.";
 
@@ -26,9 +27,23 @@ final class CassandraAutoConfigurations implements AutoConfigurationImportFilter
 		this.environment = environment;
 	}
 
+	/**
+	 * Before Spring Boot's filters, which load the classes of the driver to see that they
+	 * are there.
+	 */
+	@Override
+	public int getOrder() {
+		return HIGHEST_PRECEDENCE;
+	}
+
+	/** Whether the configuration is that of a gateway. */
+	static boolean isGateway(Environment environment) {
+		return "cassandra".equalsIgnoreCase(environment.getProperty("kvorum.engine"));
+	}
+
 	@Override
 	public boolean[] match(@Nullable String[] autoConfigurations, AutoConfigurationMetadata metadata) {
-		boolean isGateway = "cassandra".equalsIgnoreCase(this.environment.getProperty("kvorum.engine"));
+		boolean isGateway = isGateway(this.environment);
 		boolean[] matches = new boolean[autoConfigurations.length];
 		for (int i = 0; i < matches.length; i++) {
 			String name = autoConfigurations[i];

@@ -7,11 +7,13 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.micrometer.metrics.autoconfigure.task.TaskExecutorMetricsAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ScheduledTasksObservationAutoConfiguration;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.ReactiveMultipartAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.WebSessionIdResolverAutoConfiguration;
+import org.springframework.context.ApplicationListener;
 import reactor.netty.ReactorNetty;
 
 /**
@@ -36,10 +38,21 @@ public class KvorumApplication {
 		}
 		setEventLoops();
 		refuseRenegotiation();
-		Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);
 		SpringApplication node = new SpringApplication(KvorumApplication.class);
+		node.addListeners(preload());
 		node.setDefaultProperties(CacheSizes.ofThisProcess().toProperties());
 		node.run(args);
+	}
+
+	/**
+	 * Loads RocksDB beside the start of Spring, as soon as it is known that it is needed.
+	 */
+	private static ApplicationListener<ApplicationEnvironmentPreparedEvent> preload() {
+		return event -> {
+			if (!CassandraAutoConfigurations.isGateway(event.getEnvironment())) {
+				Thread.ofPlatform().name("kvorum-preload").daemon().start(RocksStorage::preload);
+			}
+		};
 	}
 
 	/**
