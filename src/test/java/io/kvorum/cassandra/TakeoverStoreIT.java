@@ -86,6 +86,10 @@ class TakeoverStoreIT extends CassandraStoreIT {
 
 		assertThat(read("key")).isEqualTo(this.source.entries.get("key"));
 		assertThat(read("brief")).isEqualTo(this.source.entries.get("brief"));
+		// Larger than what a gateway takes from a client.
+		this.source.entries.put("large",
+				new Live(OLD, Copies.DEFAULT, Live.NEVER, "text/old", Value.of(new byte[4 << 20])));
+		assertThat(read("large")).isEqualTo(this.source.entries.get("large"));
 		pass(Duration.ofSeconds(5));
 		assertThat(read("brief")).isNull();
 		assertThat(read("key")).isNotNull();

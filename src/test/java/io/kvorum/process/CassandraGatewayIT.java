@@ -1,6 +1,7 @@
 package io.kvorum.process;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.CassandraNodes;
@@ -42,6 +44,9 @@ class CassandraGatewayIT {
 	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
 
 	private static final int CLIENTS = 8;
+
+	/** In an expression of the dashboard. */
+	private static final Pattern METER = Pattern.compile("(\\w+)\\{job");
 
 	private static final String UNKNOWN = "unknown";
 
@@ -114,6 +119,24 @@ class CassandraGatewayIT {
 		assertThat(relaxed.status()).isEqualTo(200);
 		assertThat(relaxed.header("Kvorum-Consistency")).isEqualTo("eventual");
 		assertThat(other.putWith("relaxed", "new", "If-Match", relaxed.header("ETag")).status()).isEqualTo(201);
+	}
+
+	@Test
+	@DisplayName("each meter that the dashboard reads is there")
+	void dashboard() throws IOException, InterruptedException {
+		KvorumClient gateway = gateway();
+		assertThat(gateway.put("key", "value").status()).isEqualTo(201);
+		assertThat(gateway.get("key").status()).isEqualTo(200);
+		String meters = gateway.exchange("GET", "/actuator/prometheus").text();
+		List<String> read = METER.matcher(Files.readString(Path.of("config/grafana/kvorum-gateway.json")))
+			.results()
+			.map(match -> match.group(1))
+			.distinct()
+			.toList();
+		assertThat(read).hasSizeGreaterThan(15)
+			.allSatisfy(meter -> assertThat(meters.lines().filter(line -> line.matches(meter + "[{ ].*")).findFirst())
+				.as(meter)
+				.isPresent());
 	}
 
 	@Test
