@@ -12,6 +12,7 @@ import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import io.kvorum.api.NodeStatus;
 import io.kvorum.cassandra.CassandraConnection;
 import io.kvorum.cassandra.CassandraNode;
+import io.kvorum.cassandra.CassandraRetries;
 import io.kvorum.cassandra.CassandraSettings;
 import io.kvorum.cassandra.CassandraStore;
 import io.kvorum.cassandra.Takeover;
@@ -74,6 +75,7 @@ class GatewayConfiguration {
 			.withDuration(DefaultDriverOption.RECONNECTION_BASE_DELAY, Duration.ofMillis(500))
 			.withDuration(DefaultDriverOption.RECONNECTION_MAX_DELAY, Duration.ofSeconds(5))
 			.withBoolean(DefaultDriverOption.TIMESTAMP_GENERATOR_FORCE_JAVA_CLOCK, true)
+			.withClass(DefaultDriverOption.RETRY_POLICY_CLASS, CassandraRetries.class)
 			.withString(DefaultDriverOption.METRICS_FACTORY_CLASS, "MicrometerMetricsFactory")
 			.withString(DefaultDriverOption.METRICS_ID_GENERATOR_CLASS, TAGGED)
 			.withString(DefaultDriverOption.METRICS_ID_GENERATOR_PREFIX, "cassandra")

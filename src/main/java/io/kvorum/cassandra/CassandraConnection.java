@@ -19,6 +19,7 @@ import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.NodeState;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
 import com.datastax.oss.driver.api.core.servererrors.InvalidQueryException;
+import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.ReplicationPolicy;
 import org.jspecify.annotations.Nullable;
@@ -145,7 +146,7 @@ public final class CassandraConnection {
 			if (this.statements == null || opened == null) {
 				return Mono.error(Failures.notBegun(1, this.absence));
 			}
-			return version(opened).onErrorMap(ex -> Failures.of(ex, false, 1)).then();
+			return version(opened).onErrorMap(ex -> Failures.of(ex, Effect.READ, 1)).then();
 		});
 	}
 

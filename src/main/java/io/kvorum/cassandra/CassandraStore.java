@@ -8,10 +8,10 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
-import com.datastax.oss.driver.api.core.DefaultConsistencyLevel;
 import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.Statement;
+import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
@@ -105,12 +105,10 @@ public final class CassandraStore implements KeyValueStore {
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer, attempt -> {
-			ConsistencyLevel level = (attempt.isLinearizable() && !attempt.isOfAll()) ? ConsistencyLevel.SERIAL
-					: attempt.level();
-			return attempt.execute(attempt.statements().read(bytes(key), level), Step.READ, false)
-				.mapNotNull(result -> live(cell(result.one(), "entry")));
-		});
+		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer,
+				attempt -> attempt
+					.execute(attempt.statements().read(bytes(key), attempt.readLevel()), Step.READ, Effect.READ)
+					.mapNotNull(result -> live(cell(result.one(), "entry"))));
 	}
 
 	/** The entry in a cell, if it is one that a reader gets now. */
@@ -241,30 +239,23 @@ public final class CassandraStore implements KeyValueStore {
 			return this.consistency == Consistency.LINEARIZABLE;
 		}
 
-		/** Whether all replicas have to answer, and these are more than a majority. */
-		boolean isOfAll() {
-			return this.asked.ack() == this.asked.from() && this.asked.ack() > this.asked.from() / 2 + 1;
-		}
-
 		int required() {
 			return this.asked.ack();
 		}
 
-		/** The level at which so many replicas answer. */
-		ConsistencyLevel level() {
-			int ack = this.asked.ack();
-			if (ack == this.asked.from() / 2 + 1) {
-				return DefaultConsistencyLevel.QUORUM;
-			}
-			if (ack == this.asked.from()) {
-				return DefaultConsistencyLevel.ALL;
-			}
-			return switch (ack) {
-				case 1 -> DefaultConsistencyLevel.ONE;
-				case 2 -> DefaultConsistencyLevel.TWO;
-				case 3 -> DefaultConsistencyLevel.THREE;
-				default -> throw new IllegalArgumentException("Cassandra has no level for " + this.asked);
-			};
+		/** The level of a read. */
+		ConsistencyLevel readLevel() {
+			return Levels.ofRead(this.asked, isLinearizable());
+		}
+
+		/** The level of a write without a record of its request. */
+		ConsistencyLevel writeLevel() {
+			return Levels.of(this.asked);
+		}
+
+		/** The level at which a write with a record of its request is committed. */
+		ConsistencyLevel commitLevel() {
+			return Levels.ofCommit(this.asked, isLinearizable());
 		}
 
 		Statements statements() {
@@ -284,13 +275,13 @@ public final class CassandraStore implements KeyValueStore {
 		 * Executes a statement within the time that is left. Fails with an
 		 * {@link OperationFailedException}.
 		 */
-		Mono<AsyncResultSet> execute(Statement<?> statement, Step step, boolean writes) {
+		Mono<AsyncResultSet> execute(Statement<?> statement, Step step, Effect effect) {
 			return Mono.defer(() -> {
 				long begun = CassandraStore.this.time.nanos();
 				Statement<?> limited = statement.setTimeout(left());
 				return Mono.fromCompletionStage(() -> CassandraStore.this.connection.session().executeAsync(limited))
 					.onErrorMap(ex -> !(ex instanceof OperationFailedException),
-							ex -> Failures.of(ex, writes, required()))
+							ex -> Failures.of(ex, effect, required()))
 					.doOnTerminate(() -> this.observer.took(step, CassandraStore.this.time.nanos() - begun));
 			});
 		}

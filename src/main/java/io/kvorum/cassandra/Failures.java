@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import com.datastax.oss.driver.api.core.AllNodesFailedException;
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.DriverException;
 import com.datastax.oss.driver.api.core.DriverTimeoutException;
 import com.datastax.oss.driver.api.core.NodeUnavailableException;
@@ -68,12 +69,11 @@ final class Failures {
 
 	/**
 	 * The failure of a statement.
-	 * @param writes whether it writes
 	 * @param required the replicas that were asked for
 	 */
-	static OperationFailedException of(Throwable error, boolean writes, int required) {
+	static OperationFailedException of(Throwable error, Effect effect, int required) {
 		List<Throwable> causes = causes(error);
-		List<ReplicaFailure> failures = causes.stream().map(cause -> replica(cause, writes)).toList();
+		List<ReplicaFailure> failures = causes.stream().map(cause -> replica(cause, effect)).toList();
 		boolean mayHaveHappened = failures.stream().anyMatch(ReplicaFailure::mayHaveHappened);
 		QueryConsistencyException told = first(causes, QueryConsistencyException.class);
 		UnavailableException unavailable = first(causes, UnavailableException.class);
@@ -103,8 +103,9 @@ final class Failures {
 		return causes.stream().filter(type::isInstance).map(type::cast).findFirst().orElse(null);
 	}
 
-	private static ReplicaFailure replica(Throwable cause, boolean writes) {
-		return new ReplicaFailure(node(cause), reason(cause, writes), writes && !isNotDone(cause), true);
+	private static ReplicaFailure replica(Throwable cause, Effect effect) {
+		return new ReplicaFailure(node(cause), reason(cause, effect),
+				effect != Effect.READ && !isNotDone(cause, effect), true);
 	}
 
 	private static String node(Throwable cause) {
@@ -120,8 +121,18 @@ final class Failures {
 	}
 
 	/** Whether the statement was certainly not done. */
-	private static boolean isNotDone(Throwable cause) {
-		return isNotBegun(cause) || cause instanceof UnavailableException;
+	private static boolean isNotDone(Throwable cause, Effect effect) {
+		return isNotBegun(cause) || (cause instanceof UnavailableException unavailable
+				&& (effect != Effect.TRANSACTION || isBeforeProposal(unavailable.getConsistencyLevel())));
+	}
+
+	/**
+	 * Whether the replicas of a transaction were counted before it was proposed. The
+	 * first version of Cassandra's Paxos counts them again before it commits what a
+	 * majority has already accepted, and then names the level of the commit.
+	 */
+	static boolean isBeforeProposal(ConsistencyLevel counted) {
+		return counted.isSerial();
 	}
 
 	/** Whether the statement was not sent, or refused as it is. */
@@ -133,7 +144,7 @@ final class Failures {
 	}
 
 	/** A reason in the words of the API. */
-	private static String reason(Throwable cause, boolean writes) {
+	private static String reason(Throwable cause, Effect effect) {
 		return switch (cause) {
 			case DriverTimeoutException _, ReadTimeoutException _, WriteTimeoutException _ -> "timeout";
 			case UnavailableException _ -> "unavailable";
@@ -143,10 +154,24 @@ final class Failures {
 			case ClosedConnectionException _, HeartbeatException _ -> "disconnected";
 			case NodeUnavailableException _, ConnectionInitException _, AllNodesFailedException _ -> "away";
 			// A transaction reads too: what fails in it may be called a read.
-			case QueryConsistencyException _ -> writes ? "write-failed" : "unreadable";
+			case QueryConsistencyException _ -> (effect != Effect.READ) ? "write-failed" : "unreadable";
 			case DriverException _ -> "internal-error";
 			default -> "disconnected";
 		};
+	}
+
+	/** What a statement does when it is executed. */
+	enum Effect {
+
+		/** It changes nothing. */
+		READ,
+
+		/** It writes without a comparison: each replica writes as soon as it is asked. */
+		WRITE,
+
+		/** It compares and writes by Paxos: first it is proposed, then committed. */
+		TRANSACTION
+
 	}
 
 }

@@ -8,9 +8,9 @@ import com.datastax.oss.driver.api.core.cql.BoundStatement;
 import com.datastax.oss.driver.api.core.cql.Row;
 import io.kvorum.cassandra.CassandraStore.Attempt;
 import io.kvorum.cassandra.CassandraStore.Content;
+import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.cassandra.Statements.Change;
 import io.kvorum.cassandra.Statements.Guard;
-import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -66,7 +66,7 @@ final class KeyWrite {
 
 	private Version identity;
 
-	/** Whether an earlier request may have done it. */
+	/** Whether another request with its name may have done it. */
 	private boolean isRepeat;
 
 	KeyWrite(CassandraStore store, Attempt attempt, Key key, Condition condition, @Nullable Content content,
@@ -89,17 +89,17 @@ final class KeyWrite {
 		if (!this.attempt.isLinearizable()) {
 			return execute(new Guard.None()).thenReturn(this.identity);
 		}
-		Guard shortcut = shortcut();
+		Guard shortcut = shortcut(this.condition);
 		return (shortcut != null) ? write(shortcut) : readAndWrite();
 	}
 
 	/** What tells without a read whether the condition holds; null if nothing does. */
-	private @Nullable Guard shortcut() {
-		if (this.condition.isNone()) {
+	static @Nullable Guard shortcut(Condition condition) {
+		if (condition.isNone()) {
 			return new Guard.Always();
 		}
-		Tags match = this.condition.match();
-		Tags noneMatch = this.condition.noneMatch();
+		Tags match = condition.match();
+		Tags noneMatch = condition.noneMatch();
 		if (match == null && noneMatch != null && noneMatch.any()) {
 			return new Guard.Entry(null);
 		}
@@ -115,34 +115,36 @@ final class KeyWrite {
 	}
 
 	private Mono<AsyncResultSet> execute(Guard guard) {
-		return this.attempt.execute(statement(guard), Step.STORE, true);
+		Effect effect = (guard instanceof Guard.None) ? Effect.WRITE : Effect.TRANSACTION;
+		return this.attempt.execute(statement(guard), Step.STORE, effect);
 	}
 
 	private BoundStatement statement(Guard guard) {
-		return this.statements.write(this.key, change(), guard, this.attempt.level());
+		return this.statements.write(this.key, change(this.identity, this.content, this.store.time().millis()), guard,
+				this.attempt.writeLevel());
 	}
 
-	private Change change() {
-		Content content = this.content;
+	/** What a write stores; without a content it removes the entry. */
+	static Change change(Version identity, @Nullable Content content, long nowMillis) {
 		if (content == null) {
-			return new Change(null, VersionCell.of(this.identity), 0);
+			return new Change(null, VersionCell.of(identity), 0);
 		}
 		if (content.ttl() == null) {
-			return new Change(StoredEntry.encode(this.identity, Live.NEVER, content.contentType(), content.value()),
-					VersionCell.of(this.identity), 0);
+			return new Change(StoredEntry.encode(identity, Live.NEVER, content.contentType(), content.value()),
+					VersionCell.of(identity), 0);
 		}
-		long expiresAtMillis = content.ttl().expiresAtMillis(this.identity.millis());
-		return new Change(StoredEntry.encode(this.identity, expiresAtMillis, content.contentType(), content.value()),
-				VersionCell.ofExpiring(this.identity), ttlSeconds(content.ttl().duration(), this.store.time()));
+		long expiresAtMillis = content.ttl().expiresAtMillis(identity.millis());
+		return new Change(StoredEntry.encode(identity, expiresAtMillis, content.contentType(), content.value()),
+				VersionCell.ofExpiring(identity), ttlSeconds(content.ttl().duration(), nowMillis));
 	}
 
 	/**
 	 * The time after which Cassandra may remove what is of no use after this time; 0 for
 	 * never, if that instant is beyond what it can express.
 	 */
-	static int ttlSeconds(Duration use, TimeSource time) {
+	static int ttlSeconds(Duration use, long nowMillis) {
 		long seconds = use.plus(MARGIN).toSeconds();
-		return (time.millis() / SECOND_MILLIS + seconds < LAST_EXPIRY_SECONDS) ? (int) seconds : 0;
+		return (nowMillis / SECOND_MILLIS + seconds < LAST_EXPIRY_SECONDS) ? (int) seconds : 0;
 	}
 
 	private Mono<Version> readAndWrite() {
@@ -158,7 +160,8 @@ final class KeyWrite {
 
 	private Mono<Found> read() {
 		ByteBuffer request = VersionCell.of(this.identity);
-		return this.attempt.execute(this.statements.readAll(this.key, request), Step.VERSIONS, false).map(this::found);
+		return this.attempt.execute(this.statements.readAll(this.key, request), Step.VERSIONS, Effect.READ)
+			.map(this::found);
 	}
 
 	private Found found(AsyncResultSet result) {
@@ -176,9 +179,13 @@ final class KeyWrite {
 			}
 		}
 		Live live = this.store.live(entry);
-		boolean isCompared = version != null && entry != null && !VersionCell.isPlain(version);
-		Guard guard = (isCompared && version != null) ? new Guard.Version(version) : new Guard.Entry(entry);
-		return new Found((live != null) ? live.identity() : null, guard, outcome);
+		return new Found((live != null) ? live.identity() : null, guard(version, entry), outcome);
+	}
+
+	/** What holds as long as these cells of an entry stay as they are. */
+	static Guard guard(@Nullable ByteBuffer version, @Nullable ByteBuffer entry) {
+		return (version != null && entry != null && !VersionCell.isPlain(version)) ? new Guard.Version(version)
+				: new Guard.Entry(entry);
 	}
 
 	/** Does the write unless another request with its name has done it. */
@@ -204,8 +211,10 @@ final class KeyWrite {
 		if (!suffices) {
 			return lookAndWriteOnce();
 		}
-		return this.attempt.execute(this.statements.both(statement(guard), record(null)), Step.STORE, true)
-			.flatMap(result -> result.wasApplied() ? Mono.just(this.identity) : lookAndWriteOnce());
+		return this.attempt
+			.execute(this.statements.both(statement(guard), record(null), this.attempt.commitLevel()), Step.STORE,
+					Effect.TRANSACTION)
+			.flatMap(result -> result.wasApplied() ? Mono.just(this.identity) : lookAgain());
 	}
 
 	private Mono<Version> lookAndWriteOnce() {
@@ -224,9 +233,14 @@ final class KeyWrite {
 
 	/** Records that the condition does not hold, before the client learns it. */
 	private Mono<Version> notMet(@Nullable Version current) {
-		return this.attempt.execute(record(new ConditionNotMetException(current)), Step.STORE, true)
-			.flatMap(result -> result.wasApplied() ? Mono.error(new ConditionNotMetException(current))
-					: lookAndWriteOnce());
+		return this.attempt.execute(record(new ConditionNotMetException(current)), Step.STORE, Effect.TRANSACTION)
+			.flatMap(result -> result.wasApplied() ? Mono.error(new ConditionNotMetException(current)) : lookAgain());
+	}
+
+	/** Looks why a comparison has failed: perhaps a repeat has done the write. */
+	private Mono<Version> lookAgain() {
+		this.isRepeat = true;
+		return lookAndWriteOnce();
 	}
 
 	/**
@@ -234,8 +248,9 @@ final class KeyWrite {
 	 * @param unmet null if it is done
 	 */
 	private BoundStatement record(@Nullable ConditionNotMetException unmet) {
-		return this.statements.record(this.key, VersionCell.of(this.identity), RequestNames.outcome(unmet), ttlSeconds(
-				this.store.settings().retention().plus(this.store.settings().writeTimeout()), this.store.time()));
+		return this.statements.record(this.key, VersionCell.of(this.identity), RequestNames.outcome(unmet),
+				ttlSeconds(this.store.settings().retention().plus(this.store.settings().writeTimeout()),
+						this.store.time().millis()));
 	}
 
 	private Mono<Version> told(ByteBuffer outcome) {

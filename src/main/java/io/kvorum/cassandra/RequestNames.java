@@ -7,6 +7,7 @@ import java.time.Duration;
 import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.Row;
 import io.kvorum.cassandra.CassandraStore.Attempt;
+import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.IdempotencyKey;
@@ -49,7 +50,7 @@ final class RequestNames {
 		ByteBuffer id = VersionCell.of(identity);
 		return this.attempt
 			.execute(this.attempt.statements().bind(named, told, id, expiresAtMillis(), ttlSeconds()), Step.PREPARE,
-					true)
+					Effect.TRANSACTION)
 			.flatMap(result -> result.wasApplied() ? Mono.just(identity) : found(result, named, told, id, identity));
 	}
 
@@ -64,7 +65,7 @@ final class RequestNames {
 		if (row.getLong("expires") <= this.store.time().millis()) {
 			return this.attempt
 				.execute(this.attempt.statements().rebind(name, digest, id, expiresAtMillis(), ttlSeconds(), first),
-						Step.PREPARE, true)
+						Step.PREPARE, Effect.TRANSACTION)
 				.flatMap(again -> again.wasApplied() ? Mono.just(identity)
 						: Mono.error(Failures.contention(this.attempt.required())));
 		}
@@ -80,7 +81,8 @@ final class RequestNames {
 		return (int) this.store.settings().retention().plus(MARGIN).toSeconds();
 	}
 
-	private static ByteBuffer bytes(IdempotencyKey name) {
+	/** The row of a name; no two names have the same. */
+	static ByteBuffer bytes(IdempotencyKey name) {
 		byte[] caller = name.caller().getBytes(StandardCharsets.UTF_8);
 		byte[] text = name.name().getBytes(StandardCharsets.UTF_8);
 		return ByteBuffer.allocate(Integer.BYTES + caller.length + text.length)
@@ -90,7 +92,7 @@ final class RequestNames {
 			.flip();
 	}
 
-	private static ByteBuffer bytes(RequestDigest digest) {
+	static ByteBuffer bytes(RequestDigest digest) {
 		return ByteBuffer.allocate(2 * Long.BYTES).putLong(digest.high()).putLong(digest.low()).flip();
 	}
 

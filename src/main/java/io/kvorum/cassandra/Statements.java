@@ -148,10 +148,13 @@ final class Statements {
 		return serial(this.record.bind(key, request, outcome, ttlSeconds));
 	}
 
-	/** Both, or neither: a write, and the record of its request. */
-	Statement<?> both(BoundStatement write, BoundStatement record) {
+	/**
+	 * Both, or neither: a write, and the record of its request.
+	 * @param level what it waits for once it is decided
+	 */
+	Statement<?> both(BoundStatement write, BoundStatement record, ConsistencyLevel level) {
 		return BatchStatement.newInstance(DefaultBatchType.UNLOGGED, write, record)
-			.setConsistencyLevel(ConsistencyLevel.QUORUM)
+			.setConsistencyLevel(level)
 			.setSerialConsistencyLevel(ConsistencyLevel.SERIAL)
 			.setIdempotent(false);
 	}
@@ -167,7 +170,9 @@ final class Statements {
 	 */
 	Statement<?> take(ByteBuffer key, @Nullable Change change) {
 		BoundStatement row = record(key, ByteBuffer.wrap(new byte[] { 0 }), ByteBuffer.allocate(0), 0);
-		return (change != null) ? both(write(key, change, new Guard.Always(), ConsistencyLevel.QUORUM), row) : row;
+		return (change != null)
+				? both(write(key, change, new Guard.Always(), ConsistencyLevel.QUORUM), row, ConsistencyLevel.QUORUM)
+				: row;
 	}
 
 	/** Gives a name to a request, unless another one has it. */

@@ -50,15 +50,22 @@ final class StoredEntry {
 		cell.get(cell.position(), bytes);
 		ByteBuffer head = ByteBuffer.wrap(bytes);
 		if (bytes.length < HEAD_BYTES || head.get() != FORM) {
-			throw new IllegalStateException(
-					"a cell has no entry in the form %d: a later release has written it".formatted(FORM));
+			throw unreadable();
 		}
 		Version identity = new Version(head.getLong(), head.getLong());
 		long expiresAtMillis = head.getLong();
 		int typeLength = head.get() & BYTE_MASK;
 		int end = HEAD_BYTES + typeLength;
+		if (end > bytes.length) {
+			throw unreadable();
+		}
 		String contentType = new String(bytes, HEAD_BYTES, typeLength, StandardCharsets.ISO_8859_1);
 		return new Live(identity, Copies.DEFAULT, expiresAtMillis, contentType, Value.slice(bytes, end, bytes.length));
+	}
+
+	private static IllegalStateException unreadable() {
+		return new IllegalStateException(
+				"a cell has no entry in the form %d: a later release has written it".formatted(FORM));
 	}
 
 }

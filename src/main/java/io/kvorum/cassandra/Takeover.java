@@ -5,6 +5,7 @@ import java.time.Duration;
 
 import com.datastax.oss.driver.api.core.cql.Statement;
 import io.kvorum.cassandra.CassandraStore.Attempt;
+import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.cassandra.Statements.Change;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
@@ -82,12 +83,12 @@ public final class Takeover {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
 		// Once there the row stays, so a plain read by a quorum tells.
-		return attempt.execute(statements.taken(bytes), Step.READ, false)
+		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
 			.flatMap(result -> (result.one() != null) ? Mono.empty()
 					: this.nodes.read(key)
 						.singleOptional()
 						.<Statement<?>>map(found -> statements.take(bytes, found.map(this::change).orElse(null)))
-						.flatMap(take -> attempt.execute(take, Step.STORE, true))
+						.flatMap(take -> attempt.execute(take, Step.STORE, Effect.TRANSACTION))
 						.then());
 	}
 
@@ -98,7 +99,7 @@ public final class Takeover {
 			return new Change(entry, VersionCell.of(version), 0);
 		}
 		Duration rest = Duration.ofMillis(Math.max(0, live.expiresAtMillis() - this.time.millis()));
-		return new Change(entry, VersionCell.ofExpiring(version), KeyWrite.ttlSeconds(rest, this.time));
+		return new Change(entry, VersionCell.ofExpiring(version), KeyWrite.ttlSeconds(rest, this.time.millis()));
 	}
 
 	private static OperationFailedException notBegun(Throwable ex, Attempt attempt) {

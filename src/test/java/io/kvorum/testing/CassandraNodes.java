@@ -22,6 +22,7 @@ import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
 import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
 import com.datastax.oss.driver.api.core.cql.SimpleStatement;
 import com.datastax.oss.driver.internal.core.metrics.NoopMetricsFactory;
+import io.kvorum.cassandra.CassandraRetries;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -135,6 +136,7 @@ public final class CassandraNodes implements AutoCloseable {
 			.withLocalDatacenter(DATACENTER)
 			.withConfigLoader(DriverConfigLoader.programmaticBuilder()
 				.withBoolean(DefaultDriverOption.TIMESTAMP_GENERATOR_FORCE_JAVA_CLOCK, true)
+				.withClass(DefaultDriverOption.RETRY_POLICY_CLASS, CassandraRetries.class)
 				.withDuration(DefaultDriverOption.REQUEST_TIMEOUT, REQUEST_TIMEOUT)
 				.withClass(DefaultDriverOption.METRICS_FACTORY_CLASS, NoopMetricsFactory.class)
 				.build());
