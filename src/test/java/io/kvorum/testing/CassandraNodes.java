@@ -181,11 +181,9 @@ public final class CassandraNodes implements AutoCloseable {
 				resume(node);
 			}
 			else {
-				launch(node);
+				// One after the other: without the first one no other starts.
+				start(node);
 			}
-		}
-		for (int node : this.processes.keySet()) {
-			awaitRequests(node);
 		}
 		Poll.until(() -> "all nodes of Cassandra see all", START_DEADLINE, this::seeAll);
 	}
