@@ -156,6 +156,21 @@ const tests = {
 		assert.match(await made.locator("#holders").textContent(), /(http:\/\/[^ ]+yeslive[0-9a-f]{32}){3}/);
 	},
 
+	async "at a gateway, which cannot list keys, a whole key opens"(made) {
+		await made.route("**/v0/entities?*", route => route.fulfill({ status: 501, contentType: "application/problem+json",
+			body: JSON.stringify({ type: "urn:kvorum:problem:ranges-not-supported", status: 501, detail: "This store has no ranges." }) }));
+		await made.goto(`${url}/console#/keys/`);
+		await made.reload();
+		await made.getByText("This node cannot list keys.").waitFor();
+		assert.ok(await made.locator("#problem").isHidden());
+		await made.getByRole("textbox", { name: "Key", exact: true }).fill("fruit/apple");
+		await made.getByRole("button", { name: "Show", exact: true }).click();
+		await made.locator("#facts").getByText("linearizable").waitFor();
+		await made.getByRole("textbox", { name: "Key", exact: true }).fill("fruit/none");
+		await made.getByRole("button", { name: "Show", exact: true }).click();
+		await made.locator("#problem").getByText("(404)").waitFor();
+	},
+
 	async "a node that falls silent is seen within five seconds, and when it is back"(made) {
 		await made.goto(`${url}/console#/cluster`);
 		await made.locator("#summary").getByText("3 nodes, all there").waitFor();

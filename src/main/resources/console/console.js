@@ -3,6 +3,7 @@
 
 import { jsonIndented, hexOf, bytesOfHex, sizeOf, textOf } from "./formats.js";
 
+const NO_RANGES = "urn:kvorum:problem:ranges-not-supported";
 const PAGE = 200;
 const MOST_SHOWN_BYTES = 256 * 1024;
 const POLL_MILLIS = 2000;
@@ -92,7 +93,17 @@ async function list(prefix, start) {
 		parameters.set("start", start);
 	}
 	const turn = ++listing;
-	const response = await call(`v0/entities?${parameters}`, { headers: { Accept: "application/x-ndjson" } });
+	let response;
+	try {
+		response = await call(`v0/entities?${parameters}`, { headers: { Accept: "application/x-ndjson" } });
+	}
+	catch (failure) {
+		if (failure.problem?.type !== NO_RANGES) {
+			throw failure;
+		}
+		await openWhole(prefix);
+		return;
+	}
 	const lines = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
 	if (turn !== listing) {
 		return;
@@ -109,6 +120,16 @@ async function list(prefix, start) {
 	show("more", listed.next !== null);
 	show("none", !element("entries").hasChildNodes());
 	showCrumbs(prefix, separator);
+}
+
+// At a gateway, which cannot list keys: what was entered is a whole key.
+async function openWhole(key) {
+	element("prefix-label").textContent = "Key";
+	show("separator-label", false);
+	show("unlisted", true);
+	if (key) {
+		await open(key);
+	}
 }
 
 // The rest of a key or a folder behind the folder that is shown.
