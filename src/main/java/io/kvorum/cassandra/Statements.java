@@ -160,8 +160,8 @@ final class Statements {
 	}
 
 	/** Looks whether a key was taken over: one row, or none. */
-	BoundStatement taken(ByteBuffer key) {
-		return this.taken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(true);
+	BoundStatement taken(ByteBuffer key, ConsistencyLevel level) {
+		return this.taken.bind(key).setConsistencyLevel(level).setIdempotent(true);
 	}
 
 	/**

@@ -3,6 +3,7 @@ package io.kvorum.cassandra;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
+import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.cql.Statement;
 import io.kvorum.cassandra.CassandraStore.Attempt;
 import io.kvorum.cassandra.Failures.Effect;
@@ -82,8 +83,11 @@ public final class Takeover {
 	private Mono<Void> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
-		// Once there the row stays, so a plain read by a quorum tells.
-		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
+		// Once there the row stays, so a plain read by a quorum tells. If a takeover was
+		// committed by one replica only, what follows has to see the entry too: at a
+		// serial level it does, and before a plain operation this read completes it.
+		ConsistencyLevel level = attempt.isLinearizable() ? ConsistencyLevel.QUORUM : ConsistencyLevel.SERIAL;
+		return attempt.execute(statements.taken(bytes, level), Step.READ, Effect.READ)
 			.flatMap(result -> (result.one() != null) ? Mono.empty()
 					: this.nodes.read(key)
 						.singleOptional()
