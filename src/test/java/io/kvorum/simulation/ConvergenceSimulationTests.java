@@ -97,7 +97,7 @@ class ConvergenceSimulationTests {
 				return _ -> false;
 			}
 		};
-		assertThat(LongStream.range(FIRST, FIRST + TAKING_BACK_HISTORIES)
+		assertThat(LongStream.rangeClosed(1, TAKING_BACK_HISTORIES)
 			.mapToObj(seed -> LongSimulation.run(seed, LongScenario::severe, takesBack)))
 			.anyMatch(fault -> fault != null && fault.contains(LongSimulation.NOT_COLLECTED));
 	}
