@@ -28,6 +28,12 @@ final class Statements {
 	/** The row of a key that was taken over. The identity of a request is longer. */
 	private static final String TAKEN = "0x00";
 
+	/**
+	 * Older than everything that a gateway writes for itself, so that what it takes over,
+	 * however late and however often, never hides that.
+	 */
+	private static final String OLDEST = " USING TIMESTAMP 1 AND TTL ?";
+
 	private static final String ALWAYS = " IF never = null";
 
 	private static final String IF_VERSION = " IF version = ?";
@@ -50,8 +56,12 @@ final class Statements {
 
 	private final PreparedStatement taken;
 
+	private final PreparedStatement take;
+
+	private final PreparedStatement setTaken;
+
 	private Statements(PreparedStatement read, PreparedStatement readAll, Writes puts, Writes deletes,
-			PreparedStatement record, PreparedStatement bind, PreparedStatement rebind, PreparedStatement taken) {
+			PreparedStatement record, PreparedStatement bind, PreparedStatement rebind, Taking taking) {
 		this.read = read;
 		this.readAll = readAll;
 		this.puts = puts;
@@ -59,7 +69,9 @@ final class Statements {
 		this.record = record;
 		this.bind = bind;
 		this.rebind = rebind;
-		this.taken = taken;
+		this.taken = taking.taken;
+		this.take = taking.take;
+		this.setTaken = taking.setTaken;
 	}
 
 	/** Prepares the statements. Fails with an exception of the driver. */
@@ -75,11 +87,14 @@ final class Statements {
 		Mono<PreparedStatement> rebind = prepare(session,
 				"UPDATE %s.requests USING TTL ? SET digest = ?, id = ?, expires = ? WHERE name = ? IF id = ?",
 				keyspace);
-		Mono<PreparedStatement> taken = prepare(session,
-				"SELECT key FROM %s.entities WHERE key = ? AND request = " + TAKEN, keyspace);
+		Mono<Taking> taking = Mono
+			.zip(prepare(session, "SELECT key FROM %s.entities WHERE key = ? AND request = " + TAKEN, keyspace),
+					prepare(session, "UPDATE %s.entities" + OLDEST + " SET version = ?, entry = ?" + WHERE, keyspace),
+					prepare(session, "INSERT INTO %s.entities (key, request) VALUES (?, " + TAKEN + ")", keyspace))
+			.map(all -> new Taking(all.getT1(), all.getT2(), all.getT3()));
 		return Mono
 			.zip(read, readAll, writes(session, UPDATE, keyspace), writes(session, DELETE, keyspace), record, bind,
-					rebind, taken)
+					rebind, taking)
 			.map(all -> new Statements(all.getT1(), all.getT2(), all.getT3(), all.getT4(), all.getT5(), all.getT6(),
 					all.getT7(), all.getT8()));
 	}
@@ -160,19 +175,24 @@ final class Statements {
 	}
 
 	/** Looks whether a key was taken over: one row, or none. */
-	BoundStatement taken(ByteBuffer key, ConsistencyLevel level) {
-		return this.taken.bind(key).setConsistencyLevel(level).setIdempotent(true);
+	BoundStatement taken(ByteBuffer key) {
+		return this.taken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(true);
 	}
 
-	/**
-	 * Takes a key over, unless that was done.
-	 * @param change the entry that it has; null for none
-	 */
-	Statement<?> take(ByteBuffer key, @Nullable Change change) {
-		BoundStatement row = record(key, ByteBuffer.wrap(new byte[] { 0 }), ByteBuffer.allocate(0), 0);
-		return (change != null)
-				? both(write(key, change, new Guard.Always(), ConsistencyLevel.QUORUM), row, ConsistencyLevel.QUORUM)
-				: row;
+	/** Stores an entry that is taken over, below all that was written to its key here. */
+	BoundStatement take(ByteBuffer key, Change change) {
+		return this.take.bind()
+			.setInt(0, change.ttlSeconds())
+			.setByteBuffer(1, change.version())
+			.setByteBuffer(2, change.entry())
+			.setByteBuffer(3, key)
+			.setConsistencyLevel(ConsistencyLevel.QUORUM)
+			.setIdempotent(false);
+	}
+
+	/** Says that a key was taken over, with an entry or without. */
+	BoundStatement setTaken(ByteBuffer key) {
+		return this.setTaken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(false);
 	}
 
 	/** Gives a name to a request, unless another one has it. */
@@ -223,6 +243,10 @@ final class Statements {
 		record Entry(@Nullable ByteBuffer entry) implements Guard {
 		}
 
+	}
+
+	/** The statements of a takeover. */
+	private record Taking(PreparedStatement taken, PreparedStatement take, PreparedStatement setTaken) {
 	}
 
 	/** A write with each kind of guard. */

@@ -3,8 +3,6 @@ package io.kvorum.cassandra;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-import com.datastax.oss.driver.api.core.ConsistencyLevel;
-import com.datastax.oss.driver.api.core.cql.Statement;
 import io.kvorum.cassandra.CassandraStore.Attempt;
 import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.cassandra.Statements.Change;
@@ -21,9 +19,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Takes keys over from other nodes: each key once, before the first operation on it. One
- * transaction stores its value with its version, and a row beside the entry that says so.
- * From then on the entry is Cassandra's, whatever becomes of it.
+ * Takes keys over from other nodes, each before the first operation on it: stores its
+ * value with its version, and then a row beside the entry that says so. From then on the
+ * entry is Cassandra's, whatever becomes of it.
  * <p>
  * Nothing is done before all of the other nodes are retired: no client can write there
  * what is not seen here.
@@ -80,20 +78,21 @@ public final class Takeover {
 				: take(key, attempt).timeout(attempt.left()).onErrorMap(ex -> notBegun(ex, attempt));
 	}
 
+	/**
+	 * The nodes change no more, so it does no harm if two gateways do this at once, or
+	 * one of them late. The row comes last: whoever sees it finds the entry at a quorum,
+	 * and no operation begins without it, so a key that was deleted is never taken over
+	 * again.
+	 */
 	private Mono<Void> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
-		// Once there the row stays, so a plain read by a quorum tells. If a takeover was
-		// committed by one replica only, what follows has to see the entry too: at a
-		// serial level it does, and before a plain operation this read completes it.
-		ConsistencyLevel level = attempt.isLinearizable() ? ConsistencyLevel.QUORUM : ConsistencyLevel.SERIAL;
-		return attempt.execute(statements.taken(bytes, level), Step.READ, Effect.READ)
-			.flatMap(result -> (result.one() != null) ? Mono.empty()
-					: this.nodes.read(key)
-						.singleOptional()
-						.<Statement<?>>map(found -> statements.take(bytes, found.map(this::change).orElse(null)))
-						.flatMap(take -> attempt.execute(take, Step.STORE, Effect.TRANSACTION))
-						.then());
+		Mono<Void> taking = this.nodes.read(key)
+			.flatMap(live -> attempt.execute(statements.take(bytes, change(live)), Step.STORE, Effect.WRITE))
+			.then(attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE))
+			.then();
+		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
+			.flatMap(result -> (result.one() != null) ? Mono.empty() : taking);
 	}
 
 	private Change change(Live live) {

@@ -2,10 +2,13 @@ package io.kvorum.cassandra;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry.Live;
@@ -22,6 +25,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Awaited;
+import io.kvorum.testing.Poll;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -29,6 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -135,7 +140,7 @@ class TakeoverStoreIT extends CassandraStoreIT {
 	}
 
 	@Test
-	@DisplayName("of two gateways at once one takes a key over, and the other does not undo what came after")
+	@DisplayName("of two gateways that take a key over at once none undoes what came after")
 	void twoGateways() {
 		CassandraStore other = gateway();
 		for (int i = 0; i < 20; i++) {
@@ -146,6 +151,30 @@ class TakeoverStoreIT extends CassandraStoreIT {
 			Awaited.of(Flux.merge(other.get(key(key), DEFAULT, OperationObserver.NONE), write).collectList());
 			assertThat(read(key)).extracting(Live::contentType).isEqualTo("text/new");
 		}
+	}
+
+	@Test
+	@DisplayName("a gateway that is late with what it has read there does not bring it back")
+	void late() throws Exception {
+		this.source.has("written", Live.NEVER);
+		this.source.has("deleted", Live.NEVER);
+		CassandraStore slow = gateway();
+		Sinks.Empty<Void> gate = Sinks.empty();
+		this.source.gate = gate.asMono();
+		List<CompletableFuture<Live>> reads = Stream.of("written", "deleted")
+			.map(key -> slow.get(key(key), DEFAULT, OperationObserver.NONE).toFuture())
+			.toList();
+		Poll.until(() -> "the slow gateway reads at the nodes", Duration.ofSeconds(30),
+				() -> this.source.reads.get() == 2);
+		this.source.gate = Mono.empty();
+		Version second = put("written", Condition.NONE, null);
+		Awaited.of(store().delete(key("deleted"), DEFAULT, OperationObserver.NONE));
+
+		gate.tryEmitEmpty();
+		assertThat(reads.get(0).get()).extracting(Live::identity).isEqualTo(second);
+		assertThat(reads.get(1).get()).isNull();
+		assertThat(read("written")).extracting(Live::identity).isEqualTo(second);
+		assertThat(read("deleted")).isNull();
 	}
 
 	@Test
@@ -176,6 +205,9 @@ class TakeoverStoreIT extends CassandraStoreIT {
 
 		volatile @Nullable String failure;
 
+		/** An answer waits for it. */
+		volatile Mono<Void> gate = Mono.empty();
+
 		void has(String key, long expiresAtMillis) {
 			this.entries.put(key, new Live(OLD, Copies.DEFAULT, expiresAtMillis, "text/old",
 					Value.of(key.getBytes(StandardCharsets.UTF_8))));
@@ -190,8 +222,8 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		public Mono<Live> read(Key key) {
 			return Mono.defer(() -> {
 				this.reads.incrementAndGet();
-				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure))
-						: Mono.justOrEmpty(this.entries.get(new String(key.bytes(), StandardCharsets.UTF_8)));
+				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure)) : this.gate
+					.then(Mono.justOrEmpty(this.entries.get(new String(key.bytes(), StandardCharsets.UTF_8))));
 			});
 		}
 
