@@ -71,10 +71,13 @@ final class Attempts {
 		return this.deadlineNanos - nowNanos;
 	}
 
-	/** A request has failed; returns whether there may be another one. */
+	/**
+	 * A request has failed; returns whether there may be another one. The first one to a
+	 * node that has left its keys to others does not count.
+	 */
 	boolean mayRepeat(Node node, KvorumException failure, long nowNanos) {
+		this.failures += (failure.isOfRetired() && !this.tried.contains(node)) ? 0 : 1;
 		this.tried.add(node);
-		this.failures++;
 		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
 		return failure.isRetryable() && (failure.outcome() == Outcome.NOT_APPLIED || this.repeatsUnknown)
 				&& this.failures < this.most && remainingNanos(nowNanos) > 0;

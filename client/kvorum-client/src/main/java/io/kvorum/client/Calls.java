@@ -19,9 +19,6 @@ import reactor.util.retry.Retry;
 /** Sends requests until one is answered, as long as a repeat is safe. */
 final class Calls {
 
-	/** Each answer about a value has it; a 404 without it is not of Kvorum. */
-	private static final String LEVEL = "Kvorum-Consistency";
-
 	private final Transport transport;
 
 	private final Nodes nodes;
@@ -116,8 +113,10 @@ final class Calls {
 
 	private Answer checked(Request request, Answer answer) {
 		int status = answer.status();
+		// A 404 without it is not of Kvorum.
 		boolean isDone = request.isRead()
-				? answer.header(LEVEL) != null && (status == 404 || (status == 200 && answer.version() != null))
+				? answer.header(Requests.CONSISTENCY) != null
+						&& (status == 404 || (status == 200 && answer.version() != null))
 				: answer.version() != null && (status == 201 || status == 202);
 		if (!isDone) {
 			throw ProblemReader.read(answer.node().url(), answer, request);
@@ -131,7 +130,7 @@ final class Calls {
 	private Mono<Void> repeat(Node node, KvorumException failure, Attempts attempts) {
 		long now = System.nanoTime();
 		note(node, failure, now);
-		if (!attempts.mayRepeat(node, failure, now) || !this.budget.take()) {
+		if (!attempts.mayRepeat(node, failure, now) || !(failure.isOfRetired() || this.budget.take())) {
 			return Mono.error(attempts.end(failure));
 		}
 		// The least time in which the next node wants to be left alone.

@@ -168,7 +168,10 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 	}
 
-	/** A limit of the node or of the API key is reached. */
+	/**
+	 * The node takes no request now: a limit of it or of the API key is reached, or its
+	 * keys have moved to other nodes.
+	 */
 	public static final class Overloaded extends KvorumException {
 
 		private final @Nullable Duration retryAfter;
@@ -275,6 +278,12 @@ public abstract sealed class KvorumException extends RuntimeException {
 							getCause(), this.isOfNode);
 		}
 
+	}
+
+	/** Whether the node has left its keys to others, which are to be asked. */
+	boolean isOfRetired() {
+		Problem said = this.problem;
+		return said != null && said.name().equals(Problem.RETIRED);
 	}
 
 	Problem told() {

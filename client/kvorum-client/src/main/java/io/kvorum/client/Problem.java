@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
 public record Problem(String name, int status, String detail, Outcome outcome, boolean isRetryable,
 		@Nullable Version current, int required, int acknowledged, List<Replica> replicas) {
 
+	/** The keys of the node have moved to others. */
+	static final String RETIRED = "retired";
+
 	/** A problem. */
 	public Problem {
 		replicas = List.copyOf(replicas);

@@ -42,7 +42,7 @@ final class ProblemReader {
 			case "value-too-large" -> new ValueTooLarge(problem, node);
 			case "idempotency-key-reused" -> new IdempotencyKeyReused(problem, node);
 			case "request-under-way" -> new RequestUnderWay(problem, node);
-			case "not-accepted", "too-many-requests", "request-timeout" ->
+			case "not-accepted", "too-many-requests", "request-timeout", Problem.RETIRED ->
 				new Overloaded(problem, node, seconds(answer.header("Retry-After")));
 			case "contention" -> new Contention(problem, node);
 			case "not-enough-replicas" -> new NotEnoughReplicas(problem, node);

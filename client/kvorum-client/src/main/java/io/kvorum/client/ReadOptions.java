@@ -10,16 +10,16 @@ import org.jspecify.annotations.Nullable;
 public final class ReadOptions {
 
 	/** From a majority of the replicas, by one node. */
-	public static final ReadOptions DEFAULTS = new ReadOptions(null, null, null);
+	public static final ReadOptions DEFAULTS = new ReadOptions(Consistency.DEFAULT, null, null);
 
-	private final @Nullable Level level;
+	private final Consistency consistency;
 
 	private final @Nullable Duration hedgeAfter;
 
 	private final @Nullable Duration deadline;
 
-	private ReadOptions(@Nullable Level level, @Nullable Duration hedgeAfter, @Nullable Duration deadline) {
-		this.level = level;
+	private ReadOptions(Consistency consistency, @Nullable Duration hedgeAfter, @Nullable Duration deadline) {
+		this.consistency = consistency;
 		this.hedgeAfter = hedgeAfter;
 		this.deadline = deadline;
 	}
@@ -31,7 +31,16 @@ public final class ReadOptions {
 	 * @return these options, at that level
 	 */
 	public ReadOptions level(int ack, int from) {
-		return new ReadOptions(new Level(ack, from), this.hedgeAfter, this.deadline);
+		return new ReadOptions(this.consistency.at(new Level(ack, from)), this.hedgeAfter, this.deadline);
+	}
+
+	/**
+	 * May miss what was written just before. In front of Cassandra that is several times
+	 * cheaper; a cluster of Kvorum gains nothing by it.
+	 * @return these options, without an order among operations
+	 */
+	public ReadOptions eventual() {
+		return new ReadOptions(this.consistency.eventual(), this.hedgeAfter, this.deadline);
 	}
 
 	/**
@@ -42,7 +51,7 @@ public final class ReadOptions {
 	 * @return these options, with hedging
 	 */
 	public ReadOptions hedgeAfter(Duration after) {
-		return new ReadOptions(this.level, Limits.positive("hedgeAfter", after), this.deadline);
+		return new ReadOptions(this.consistency, Limits.positive("hedgeAfter", after), this.deadline);
 	}
 
 	/**
@@ -51,11 +60,11 @@ public final class ReadOptions {
 	 * @return these options, with that limit
 	 */
 	public ReadOptions deadline(Duration deadline) {
-		return new ReadOptions(this.level, this.hedgeAfter, Limits.positive("deadline", deadline));
+		return new ReadOptions(this.consistency, this.hedgeAfter, Limits.positive("deadline", deadline));
 	}
 
-	@Nullable Level level() {
-		return this.level;
+	Consistency consistency() {
+		return this.consistency;
 	}
 
 	@Nullable Duration hedgeAfter() {

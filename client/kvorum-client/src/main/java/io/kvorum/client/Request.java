@@ -13,10 +13,6 @@ import org.springframework.http.HttpMethod;
  */
 record Request(HttpMethod method, String target, Map<String, String> headers, @Nullable Body body) {
 
-	static Request of(HttpMethod method, String target) {
-		return new Request(method, target, Map.of(), null);
-	}
-
 	boolean isRead() {
 		return this.method.equals(HttpMethod.GET) || this.method.equals(HttpMethod.HEAD);
 	}

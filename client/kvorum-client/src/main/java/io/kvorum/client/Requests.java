@@ -19,19 +19,29 @@ final class Requests {
 
 	private static final String NDJSON = "application/x-ndjson";
 
+	/** In a request: what is wanted. In each answer about a value: what was given. */
+	static final String CONSISTENCY = "Kvorum-Consistency";
+
+	private static final String EVENTUAL = "eventual";
+
 	private Requests() {
 	}
 
 	static Request get(String key, ReadOptions options) {
-		return Request.of(HttpMethod.GET, entity(key, options.level()));
+		return read(HttpMethod.GET, key, options.consistency());
 	}
 
 	static Request head(String key, ReadOptions options) {
-		return Request.of(HttpMethod.HEAD, entity(key, options.level()));
+		return read(HttpMethod.HEAD, key, options.consistency());
+	}
+
+	private static Request read(HttpMethod method, String key, Consistency wanted) {
+		return new Request(method, entity(key, wanted.level()),
+				wanted.isEventual() ? Map.of(CONSISTENCY, EVENTUAL) : Map.of(), null);
 	}
 
 	static Request put(String key, byte[] value, String contentType, WriteOptions options) {
-		String target = entity(key, options.level());
+		String target = entity(key, options.consistency().level());
 		if (options.ttl() != null) {
 			target += "&ttl=" + options.ttl();
 		}
@@ -42,7 +52,7 @@ final class Requests {
 		if (options.ttl() != null) {
 			throw new IllegalArgumentException("a delete has no ttl");
 		}
-		return new Request(HttpMethod.DELETE, entity(key, options.level()), headers(options), null);
+		return new Request(HttpMethod.DELETE, entity(key, options.consistency().level()), headers(options), null);
 	}
 
 	private static Map<String, String> headers(WriteOptions options) {
@@ -53,6 +63,9 @@ final class Requests {
 		}
 		if (options.idempotencyKey() != null) {
 			headers.put("Idempotency-Key", options.idempotencyKey());
+		}
+		if (options.consistency().isEventual()) {
+			headers.put(CONSISTENCY, EVENTUAL);
 		}
 		return headers;
 	}

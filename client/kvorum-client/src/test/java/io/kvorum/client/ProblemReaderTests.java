@@ -23,7 +23,6 @@ import io.kvorum.client.KvorumException.UnexpectedAnswer;
 import io.kvorum.client.KvorumException.ValueTooLarge;
 import org.junit.jupiter.api.Test;
 import org.springframework.http.HttpHeaders;
-import org.springframework.http.HttpMethod;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,8 +42,9 @@ class ProblemReaderTests {
 			Map.entry("precondition-failed", ConditionNotMet.class), Map.entry("value-too-large", ValueTooLarge.class),
 			Map.entry("idempotency-key-reused", IdempotencyKeyReused.class),
 			Map.entry("too-many-requests", Overloaded.class), Map.entry("internal-error", UnexpectedAnswer.class),
-			Map.entry("not-accepted", Overloaded.class), Map.entry("contention", Contention.class),
-			Map.entry("not-enough-replicas", NotEnoughReplicas.class), Map.entry("no-space", NoSpace.class));
+			Map.entry("not-accepted", Overloaded.class), Map.entry("retired", Overloaded.class),
+			Map.entry("contention", Contention.class), Map.entry("not-enough-replicas", NotEnoughReplicas.class),
+			Map.entry("no-space", NoSpace.class));
 
 	private static List<MatchResult> documented() throws IOException {
 		return ROW.matcher(Files.readString(DOCUMENT)).results().toList();
@@ -53,7 +53,7 @@ class ProblemReaderTests {
 	private static KvorumException read(String name, int status, String more) {
 		String body = "{\"type\":\"urn:kvorum:problem:%s\",\"detail\":\"as told\"%s}".formatted(name, more);
 		Answer answer = new Answer(new Node(NODE, 0), status, new HttpHeaders(), body.getBytes(StandardCharsets.UTF_8));
-		return ProblemReader.read(NODE, answer, Request.of(HttpMethod.PUT, "/v0/entity?id=key"));
+		return ProblemReader.read(NODE, answer, Requests.delete("key", WriteOptions.DEFAULTS));
 	}
 
 	@Test

@@ -82,6 +82,45 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("Nodes that have left their keys to others never keep an operation from those")
+	void retired() {
+		this.one.thenProblem(503, "retired", NOT_APPLIED);
+		this.other.thenStored("v1");
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url(), this.other.url())).maxAttempts(1));
+
+		for (int i = 0; i < 500; i++) {
+			assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
+		}
+	}
+
+	@Test
+	@DisplayName("If all have, it ends as any other failure")
+	void allRetired() {
+		this.one.thenProblem(503, "retired", NOT_APPLIED);
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).maxAttempts(2));
+
+		assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.NOT_APPLIED));
+		assertThat(requests()).isEqualTo(3);
+	}
+
+	@Test
+	@DisplayName("They are left alone for as long as they ask for")
+	void retiredForAWhile() {
+		this.one
+			.then(reply -> reply.send(503, Map.of("Content-Type", "application/problem+json", "Retry-After", "3600"),
+					"{\"type\":\"urn:kvorum:problem:retired\",\"status\":503%s}".formatted(NOT_APPLIED)));
+		this.other.thenStored("v1");
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		for (int i = 0; i < 20; i++) {
+			texts.put("key", "value");
+		}
+		assertThat(this.one.got().size()).isLessThanOrEqualTo(2);
+	}
+
+	@Test
 	@DisplayName("A write whose connection breaks may have happened: it is sent once")
 	void broken() {
 		this.one.thenBreak();
