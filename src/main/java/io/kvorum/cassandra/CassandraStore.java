@@ -4,7 +4,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
@@ -12,6 +11,7 @@ import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.Statement;
 import io.kvorum.cassandra.Failures.Effect;
+import io.kvorum.cassandra.Takeover.Taken;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
@@ -106,14 +106,18 @@ public final class CassandraStore implements KeyValueStore {
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
 		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer,
-				attempt -> attempt
-					.execute(attempt.statements().read(bytes(key), attempt.readLevel()), Step.READ, Effect.READ)
-					.mapNotNull(result -> live(cell(result.one(), "entry"))));
+				(attempt, taken) -> (taken != null) ? Mono.justOrEmpty(visible(taken.live()))
+						: attempt
+							.execute(attempt.statements().read(bytes(key), attempt.readLevel()), Step.READ, Effect.READ)
+							.mapNotNull(result -> live(cell(result.one(), "entry"))));
 	}
 
 	/** The entry in a cell, if it is one that a reader gets now. */
 	@Nullable Live live(@Nullable ByteBuffer cell) {
-		Live live = (cell != null) ? StoredEntry.decode(cell) : null;
+		return visible((cell != null) ? StoredEntry.decode(cell) : null);
+	}
+
+	private @Nullable Live visible(@Nullable Live live) {
 		return (live != null && live.isVisibleAt(this.time.millis())) ? live : null;
 	}
 
@@ -146,7 +150,7 @@ public final class CassandraStore implements KeyValueStore {
 			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
 		}
 		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,
-				attempt -> new KeyWrite(this, attempt, key, options.condition(), content, options.idempotencyKey(),
+				(attempt, _) -> new KeyWrite(this, attempt, key, options.condition(), content, options.idempotencyKey(),
 						digest)
 					.run());
 	}
@@ -180,7 +184,7 @@ public final class CassandraStore implements KeyValueStore {
 	}
 
 	private <T> Mono<T> run(Operation operation, Key key, Replicas asked, Duration limit, @Nullable Duration timeout,
-			OperationObserver observer, Function<Attempt, Mono<T>> steps) {
+			OperationObserver observer, Steps<T> steps) {
 		return Mono.defer(() -> {
 			Executor caller = this.callers.get();
 			Consistency consistency = policy().consistencyOf(asked);
@@ -188,8 +192,8 @@ public final class CassandraStore implements KeyValueStore {
 			observer.began(asked, consistency);
 			Attempt attempt = new Attempt(asked, consistency, Deadline.after(this.time, longest), observer);
 			Takeover before = this.takeover;
-			Mono<T> result = (before == null) ? steps.apply(attempt)
-					: before.of(key, attempt).then(Mono.defer(() -> steps.apply(attempt)));
+			Mono<T> result = (before == null) ? steps.of(attempt, null)
+					: before.of(key, attempt).singleOptional().flatMap(taken -> steps.of(attempt, taken.orElse(null)));
 			return result.publishOn(Schedulers.fromExecutor(caller))
 				.doOnSuccess(_ -> decided(operation, consistency, Outcome.REACHED, observer))
 				.doOnError(error -> decided(operation, consistency, outcome(error), observer));
@@ -207,6 +211,17 @@ public final class CassandraStore implements KeyValueStore {
 	private void decided(Operation operation, Consistency consistency, Outcome outcome, OperationObserver observer) {
 		this.events.decided(operation, consistency, outcome);
 		observer.decided(outcome);
+	}
+
+	/** What an operation does once its key is taken over. */
+	private interface Steps<T> {
+
+		/**
+		 * Does it.
+		 * @param taken null unless this operation has taken the key over
+		 */
+		Mono<T> of(Attempt attempt, @Nullable Taken taken);
+
 	}
 
 	/**

@@ -71,8 +71,9 @@ public final class Takeover {
 	/**
 	 * Takes a key over unless that was done. If it fails, the operation was not begun,
 	 * whatever has become of the takeover.
+	 * @return empty if it was done before
 	 */
-	Mono<Void> of(Key key, Attempt attempt) {
+	Mono<Taken> of(Key key, Attempt attempt) {
 		String why = obstacle();
 		return (why != null) ? Mono.error(Failures.notBegun(attempt.required(), why))
 				: take(key, attempt).timeout(attempt.left()).onErrorMap(ex -> notBegun(ex, attempt));
@@ -84,13 +85,14 @@ public final class Takeover {
 	 * and no operation begins without it, so a key that was deleted is never taken over
 	 * again.
 	 */
-	private Mono<Void> take(Key key, Attempt attempt) {
+	private Mono<Taken> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
-		Mono<Void> taking = this.nodes.read(key)
-			.flatMap(live -> attempt.execute(statements.take(bytes, change(live)), Step.STORE, Effect.WRITE))
-			.then(attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE))
-			.then();
+		Mono<Taken> taking = this.nodes.read(key)
+			.delayUntil(live -> attempt.execute(statements.take(bytes, change(live)), Step.STORE, Effect.WRITE))
+			.map(Taken::new)
+			.defaultIfEmpty(new Taken(null))
+			.delayUntil(_ -> attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE));
 		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
 			.flatMap(result -> (result.one() != null) ? Mono.empty() : taking);
 	}
@@ -108,6 +110,15 @@ public final class Takeover {
 	private static OperationFailedException notBegun(Throwable ex, Attempt attempt) {
 		String why = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
 		return Failures.notBegun(attempt.required(), "the key could not be taken over: " + why);
+	}
+
+	/**
+	 * What an operation has taken over. A read may answer it: a quorum was without the
+	 * row after the read had begun, so no operation had changed the entry until then.
+	 *
+	 * @param live null if the nodes had no value
+	 */
+	record Taken(@Nullable Live live) {
 	}
 
 }

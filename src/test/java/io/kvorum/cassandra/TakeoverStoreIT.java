@@ -88,13 +88,15 @@ class TakeoverStoreIT extends CassandraStoreIT {
 	void whole() {
 		this.source.has("key", Live.NEVER);
 		this.source.has("brief", time().millis() + 5_000);
-
-		assertThat(read("key")).isEqualTo(this.source.entries.get("key"));
-		assertThat(read("brief")).isEqualTo(this.source.entries.get("brief"));
 		// Larger than what a gateway takes from a client.
 		this.source.entries.put("large",
 				new Live(OLD, Copies.DEFAULT, Live.NEVER, "text/old", Value.of(new byte[4 << 20])));
-		assertThat(read("large")).isEqualTo(this.source.entries.get("large"));
+
+		for (String from : List.of("the nodes", "Cassandra")) {
+			this.source.entries
+				.forEach((key, entry) -> assertThat(read(key)).as("%s, from %s", key, from).isEqualTo(entry));
+		}
+		assertThat(this.source.reads.get()).isEqualTo(3);
 		pass(Duration.ofSeconds(5));
 		assertThat(read("brief")).isNull();
 		assertThat(read("key")).isNotNull();
@@ -171,8 +173,9 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		Awaited.of(store().delete(key("deleted"), DEFAULT, OperationObserver.NONE));
 
 		gate.tryEmitEmpty();
-		assertThat(reads.get(0).get()).extracting(Live::identity).isEqualTo(second);
-		assertThat(reads.get(1).get()).isNull();
+		// They began before the writes, and may answer what was there then.
+		assertThat(reads.get(0).get()).extracting(Live::identity).isIn(OLD, second);
+		reads.get(1).get();
 		assertThat(read("written")).extracting(Live::identity).isEqualTo(second);
 		assertThat(read("deleted")).isNull();
 	}
