@@ -1,5 +1,6 @@
 package io.kvorum.test;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -23,6 +24,9 @@ record NodeProgram(Path java, Path jar, List<String> jvmOptions, Map<String, Str
 	private static final List<String> USUAL_JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
 			"--enable-native-access=ALL-UNNAMED", "-Dreactor.netty.ioWorkerCount=2");
 
+	/** What {@code src/main/scripts/aot-cache} leaves beside the jar that it extracts. */
+	private static final String CACHE = "kvorum.aot";
+
 	NodeProgram {
 		jvmOptions = List.copyOf(jvmOptions);
 	}
@@ -38,6 +42,10 @@ record NodeProgram(Path java, Path jar, List<String> jvmOptions, Map<String, Str
 		command.add(this.java.toString());
 		command.add("-Djava.io.tmpdir=" + temporary);
 		command.addAll(USUAL_JVM);
+		Path cache = this.jar.resolveSibling(CACHE);
+		if (Files.exists(cache)) {
+			command.add("-XX:AOTCache=" + cache);
+		}
 		command.addAll(this.jvmOptions);
 		command.add("-jar");
 		command.add(this.jar.toString());
