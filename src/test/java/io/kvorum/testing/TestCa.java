@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.pem.PemSslStoreBundle;
 import org.springframework.boot.ssl.pem.PemSslStoreDetails;
-import org.springframework.util.FileSystemUtils;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -36,19 +35,18 @@ public final class TestCa {
 
 	/**
 	 * A new authority.
-	 * @param name of its directory; what was there is gone
+	 * @param name the first part of that of its directory
 	 * @param nodes names and addresses for each certificate, with commas in between; the
 	 * first names it
 	 */
 	public static TestCa create(String name, String... nodes) {
-		Path directory = Path.of("target", "certificates", name).toAbsolutePath();
 		try {
-			FileSystemUtils.deleteRecursively(directory);
+			Path all = Files.createDirectories(Path.of("target", "certificates").toAbsolutePath());
+			return new TestCa(Files.createTempDirectory(all, name + "-")).issue(nodes);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		return new TestCa(directory).issue(nodes);
 	}
 
 	/** Issues certificates for these nodes where there are none. */
