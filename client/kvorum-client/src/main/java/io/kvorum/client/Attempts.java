@@ -21,6 +21,12 @@ final class Attempts {
 
 	private static final int MAX_DOUBLINGS = 6;
 
+	/**
+	 * The least time that is left for a repeat. The deadline would cut off a shorter one,
+	 * and a write that certainly did not happen would become one that may have.
+	 */
+	private static final long LEAST_NANOS = Duration.ofMillis(20).toNanos();
+
 	private final boolean repeatsUnknown;
 
 	private final boolean isNamed;
@@ -71,6 +77,11 @@ final class Attempts {
 		return this.deadlineNanos - nowNanos;
 	}
 
+	/** The time in which a repeat must begin. */
+	long remainingForRepeatNanos(long nowNanos) {
+		return remainingNanos(nowNanos) - LEAST_NANOS;
+	}
+
 	/**
 	 * A request has failed; returns whether there may be another one. The first one to a
 	 * node that has left its keys to others does not count.
@@ -80,7 +91,7 @@ final class Attempts {
 		this.tried.add(node);
 		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
 		return failure.isRetryable() && (failure.outcome() == Outcome.NOT_APPLIED || this.repeatsUnknown)
-				&& this.failures < this.most && remainingNanos(nowNanos) > 0;
+				&& this.failures < this.most && remainingForRepeatNanos(nowNanos) > 0;
 	}
 
 	/**

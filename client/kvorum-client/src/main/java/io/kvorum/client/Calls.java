@@ -137,7 +137,7 @@ final class Calls {
 		long refused = this.nodes.choose(attempts.tried()).refusesNanos(now);
 		long pause = Math.max(refused,
 				attempts.pauseNanos(failure, this.nodes.size(), ThreadLocalRandom.current().nextDouble()));
-		if (pause >= attempts.remainingNanos(now)) {
+		if (pause >= attempts.remainingForRepeatNanos(now)) {
 			return Mono.error(attempts.end(failure));
 		}
 		return (pause > 0) ? Mono.delay(Duration.ofNanos(pause)).then() : Mono.empty();

@@ -98,6 +98,15 @@ class NodesTests {
 	}
 
 	@Test
+	void theDeadlineCutsNoRepeatOff() {
+		KvorumException failure = new KvorumException.NoAnswer("", Outcome.NOT_APPLIED, this.a.url(), null, true);
+		Attempts attempts = new Attempts(true, false, 20, 500 * MILLI);
+		assertThat(attempts.mayRepeat(this.a, failure, 480 * MILLI - 1)).isTrue();
+		assertThat(attempts.mayRepeat(this.a, failure, 480 * MILLI)).isFalse();
+		assertThat(attempts.remainingForRepeatNanos(470 * MILLI)).isEqualTo(10 * MILLI);
+	}
+
+	@Test
 	void tenAnswersBringOneRepeatBack() {
 		RetryBudget budget = new RetryBudget();
 		int taken = 0;

@@ -272,7 +272,9 @@ class RepeatTests {
 		BlockingEntities<String> texts = texts(
 				KvorumClient.builder(List.of(this.one.url())).maxAttempts(1_000).deadline(Duration.ofMillis(500)));
 
-		assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> texts.put("key", "value"));
+		// The last request may be cut off where the machine is slow.
+		assertThatExceptionOfType(KvorumException.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex).isInstanceOfAny(Overloaded.class, NoAnswer.class));
 		assertThat(this.one.got()).hasSizeLessThan(100);
 	}
 
