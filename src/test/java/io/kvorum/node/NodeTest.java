@@ -13,7 +13,7 @@ import org.springframework.test.annotation.DirtiesContext;
 
 /**
  * A test of a whole node: the application as it is, on a free port, with a directory of
- * its own ({@link OwnDirectory}). BlockHound is there, so that a call that blocks an
+ * its own ({@link NodeDefaults}). BlockHound is there, so that a call that blocks an
  * event loop fails the request that made it. Memory is so small that most of what is
  * written is on disk.
  */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 
 import org.springframework.context.ApplicationContextInitializer;
@@ -12,20 +13,23 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * Gives each node in this JVM that names no directory a new one below target, so that
- * none opens {@code ./data}, the user's. It is registered in spring.factories, where no
- * annotation of a test replaces it.
+ * What each node in this JVM has unless its test says otherwise. A new directory below
+ * target, so that none opens {@code ./data}, the user's. And it stops at once, since all
+ * tests together would wait for most of a minute. It is registered in spring.factories,
+ * where no annotation of a test replaces it.
  */
-class OwnDirectory implements ApplicationContextInitializer<ConfigurableApplicationContext> {
+class NodeDefaults implements ApplicationContextInitializer<ConfigurableApplicationContext> {
 
 	private static final String PATH = "kvorum.storage.path";
 
 	@Override
 	public void initialize(ConfigurableApplicationContext context) {
 		ConfigurableEnvironment environment = context.getEnvironment();
+		Map<String, Object> defaults = new HashMap<>(Map.of("kvorum.api.drain-time", "0s"));
 		if (!environment.containsProperty(PATH)) {
-			environment.getPropertySources().addLast(new MapPropertySource("own directory", Map.of(PATH, create())));
+			defaults.put(PATH, create());
 		}
+		environment.getPropertySources().addLast(new MapPropertySource("defaults of tests", defaults));
 	}
 
 	private static String create() {
