@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.kvorum.client.KvorumException.ConditionNotMet;
 import io.kvorum.client.KvorumException.Contention;
+import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.RequestUnderWay;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,9 @@ final class Attempts {
 
 	private boolean mayHaveHappened;
 
+	/** Whether the nodes that are asked now may not know the idempotency key. */
+	private boolean isNameLost;
+
 	/**
 	 * No attempt yet.
 	 * @param repeatsUnknown whether a request that may have happened may be repeated
@@ -60,6 +64,14 @@ final class Attempts {
 	/** The nodes that have failed. */
 	List<Node> tried() {
 		return this.tried;
+	}
+
+	/**
+	 * The keys are at other nodes now. Those do not know what the idempotency keys of the
+	 * requests before stand for.
+	 */
+	void keysAreMoved() {
+		this.isNameLost = true;
 	}
 
 	/** A request begins. */
@@ -90,8 +102,9 @@ final class Attempts {
 		this.failures += (failure.isOfRetired() && !this.tried.contains(node)) ? 0 : 1;
 		this.tried.add(node);
 		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
-		return failure.isRetryable() && (failure.outcome() == Outcome.NOT_APPLIED || this.repeatsUnknown)
-				&& this.failures < this.most && remainingForRepeatNanos(nowNanos) > 0;
+		boolean isHarmless = !this.mayHaveHappened || (this.repeatsUnknown && !(this.isNamed && this.isNameLost));
+		return failure.isRetryable() && isHarmless && this.failures < this.most
+				&& remainingForRepeatNanos(nowNanos) > 0;
 	}
 
 	/**
@@ -113,8 +126,14 @@ final class Attempts {
 	 * name is told the outcome of the first, which a condition is part of.
 	 */
 	KvorumException end(KvorumException last) {
-		boolean isOfAll = this.isNamed && last instanceof ConditionNotMet;
+		boolean isOfAll = this.isNamed && !this.isNameLost && last instanceof ConditionNotMet;
 		return (this.mayHaveHappened && !isOfAll) ? last.unknown() : last;
+	}
+
+	/** The end of the operation by an error of this client, before a request was sent. */
+	Throwable end(Node node, Throwable error) {
+		return this.mayHaveHappened ? new NoAnswer("%s was not asked, and an earlier request may have happened: %s"
+			.formatted(node.url(), error.getMessage()), Outcome.UNKNOWN, node.url(), error, false) : error;
 	}
 
 }

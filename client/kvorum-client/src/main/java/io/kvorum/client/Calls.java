@@ -45,9 +45,11 @@ final class Calls {
 		return Mono.defer(() -> {
 			long deadline = deadlineNanos(options.deadline());
 			Attempts attempts = new Attempts(true, false, this.limits.attempts(), deadline);
+			Request authorized = this.transport.authorized(request);
 			Duration hedgeAfter = options.hedgeAfter();
-			return (hedgeAfter != null && this.nodes.size() > 1) ? hedged(request, attempts, hedgeAfter, deadline)
-					: attempt(request, attempts);
+			boolean isInTime = hedgeAfter != null && hedgeAfter.toNanos() < attempts.remainingNanos(System.nanoTime());
+			return (hedgeAfter != null && isInTime && this.nodes.size() > 1)
+					? hedged(authorized, attempts, hedgeAfter, deadline) : attempt(authorized, attempts);
 		});
 	}
 
@@ -91,7 +93,7 @@ final class Calls {
 
 	/** Writes; the answer has status 201 or 202. */
 	Mono<Answer> write(Request request, WriteOptions options) {
-		return Mono.defer(() -> attempt(request, new Attempts(options.repeatsUnknown(),
+		return Mono.defer(() -> attempt(this.transport.authorized(request), new Attempts(options.repeatsUnknown(),
 				options.idempotencyKey() != null, this.limits.attempts(), deadlineNanos(options.deadline()))));
 	}
 
@@ -107,7 +109,8 @@ final class Calls {
 			return this.transport.exchange(node, request, Duration.ofNanos(Math.max(timeout, 1)))
 				.map(answer -> checked(request, answer))
 				.onErrorResume(KvorumException.class,
-						failure -> repeat(node, failure, attempts).then(attempt(request, attempts)));
+						failure -> repeat(node, failure, attempts).then(attempt(request, attempts)))
+				.onErrorMap(error -> (error instanceof KvorumException) ? error : attempts.end(node, error));
 		});
 	}
 
@@ -121,7 +124,7 @@ final class Calls {
 		if (!isDone) {
 			throw ProblemReader.read(answer.node().url(), answer, request);
 		}
-		answer.node().answered(System.nanoTime());
+		answer.node().answered(false, System.nanoTime());
 		this.budget.answered();
 		return answer;
 	}
@@ -130,6 +133,9 @@ final class Calls {
 	private Mono<Void> repeat(Node node, KvorumException failure, Attempts attempts) {
 		long now = System.nanoTime();
 		note(node, failure, now);
+		if (this.nodes.areKeysMoved()) {
+			attempts.keysAreMoved();
+		}
 		if (!attempts.mayRepeat(node, failure, now) || !(failure.isOfRetired() || this.budget.take())) {
 			return Mono.error(attempts.end(failure));
 		}
@@ -150,7 +156,7 @@ final class Calls {
 			}
 			return;
 		}
-		node.answered(now);
+		node.answered(failure.isOfRetired(), now);
 		if (!failure.isRetryable()) {
 			this.budget.answered();
 		}

@@ -201,7 +201,7 @@ public final class Entities<T> {
 
 	private static Mono<Long> again(Throwable failure, long endNanos) {
 		long pause = ThreadLocalRandom.current().nextLong(LONGEST_PAUSE.toNanos());
-		return (failure instanceof ConditionNotMet && System.nanoTime() + pause < endNanos)
+		return (ConditionNotMet.isCertain(failure) && System.nanoTime() + pause < endNanos)
 				? Mono.delay(Duration.ofNanos(pause)) : Mono.error(failure);
 	}
 

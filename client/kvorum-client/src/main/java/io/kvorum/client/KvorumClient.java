@@ -81,6 +81,11 @@ public final class KvorumClient implements AutoCloseable {
 		return new Entities<>(this.connections, new SafeCodec<>(codec));
 	}
 
+	/** Of operations that have no other one. */
+	Duration deadline() {
+		return this.connections.calls().deadline();
+	}
+
 	/**
 	 * The nodes that it asks.
 	 * @return their URLs
@@ -89,7 +94,10 @@ public final class KvorumClient implements AutoCloseable {
 		return this.urls;
 	}
 
-	/** Closes its connections. Operations under way fail, and those that begin later. */
+	/**
+	 * Closes its connections as soon as nothing is under way on them. Nothing is sent any
+	 * more: operations that begin later fail, and those that would have to be repeated.
+	 */
 	@Override
 	public void close() {
 		this.connections.transport().close();
@@ -163,7 +171,8 @@ public final class KvorumClient implements AutoCloseable {
 		}
 
 		/**
-		 * The API key, asked for before each request: for keys that change.
+		 * The API key, asked for before each operation: for keys that change. All repeats
+		 * of a write have the same one, since nodes know its idempotency key by that.
 		 * @param key must not block; null for none; what it throws ends the operation
 		 * @return this
 		 */

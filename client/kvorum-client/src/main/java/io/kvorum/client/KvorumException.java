@@ -111,6 +111,11 @@ public abstract sealed class KvorumException extends RuntimeException {
 			super(problem, node);
 		}
 
+		/** Whether a failure is this, and says that the write did not happen. */
+		static boolean isCertain(Throwable failure) {
+			return failure instanceof ConditionNotMet ex && ex.outcome() == Outcome.NOT_APPLIED;
+		}
+
 		/**
 		 * The value that is there.
 		 * @return null if there is none

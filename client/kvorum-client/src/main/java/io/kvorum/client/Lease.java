@@ -41,7 +41,8 @@ public final class Lease {
 
 	/**
 	 * The fencing token: greater than those of all leases of the name before. What the
-	 * lease guards refuses a token that is less than the greatest that it has seen.
+	 * lease guards refuses a token that is less than the greatest that it has seen. Not
+	 * in front of Cassandra, where tokens do not grow.
 	 * @return the token, compared as text by others than Java
 	 */
 	public Version token() {

@@ -21,6 +21,8 @@ public final class Leases {
 	/** Of clocks that differ, and the 500 ms by which a value may be gone too early. */
 	private static final Duration MARGIN = Duration.ofSeconds(1);
 
+	private final Duration deadline;
+
 	private final Entities<String> owners;
 
 	private final String prefix;
@@ -31,6 +33,7 @@ public final class Leases {
 	 * @param prefix what their keys begin with, {@code "leases/"} for instance
 	 */
 	public Leases(KvorumClient client, String prefix) {
+		this.deadline = client.deadline();
 		this.owners = client.entities(Codec.text());
 		this.prefix = prefix;
 	}
@@ -46,7 +49,7 @@ public final class Leases {
 		return Mono.defer(() -> {
 			String owner = UUID.randomUUID().toString();
 			return write(name, owner, WriteOptions.DEFAULTS.ifAbsent(), ttl);
-		}).onErrorResume(ConditionNotMet.class, held -> Mono.empty());
+		}).onErrorResume(ConditionNotMet::isCertain, held -> Mono.empty());
 	}
 
 	/**
@@ -59,14 +62,15 @@ public final class Leases {
 	 */
 	public Mono<Lease> renew(Lease lease, Duration ttl) {
 		return Mono.defer(() -> {
-			WriteOptions inTime = WriteOptions.DEFAULTS.ifVersion(lease.token()).deadline(atLeast(lease.remaining()));
-			return write(lease.name(), lease.owner(), inTime, ttl);
+			WriteOptions options = WriteOptions.DEFAULTS.ifVersion(lease.token()).deadline(inTime(lease.remaining()));
+			return write(lease.name(), lease.owner(), options, ttl);
 		}).onErrorResume(ConditionNotMet.class, changed -> still(lease));
 	}
 
 	/** Not more than is left, but time for a request. */
-	private static Duration atLeast(Duration remaining) {
-		return (remaining.compareTo(MARGIN) > 0) ? remaining : MARGIN;
+	private Duration inTime(Duration remaining) {
+		Duration atLeast = (remaining.compareTo(MARGIN) > 0) ? remaining : MARGIN;
+		return (atLeast.compareTo(this.deadline) < 0) ? atLeast : this.deadline;
 	}
 
 	/** The lease, if an earlier renewal of it that was not answered has happened. */
@@ -93,11 +97,17 @@ public final class Leases {
 	 * @return whether it was still ours
 	 */
 	public Mono<Boolean> release(Lease lease) {
+		return delete(lease).onErrorResume(ConditionNotMet.class,
+				changed -> still(lease).flatMap(this::delete)
+					.onErrorResume(ConditionNotMet.class, ended -> Mono.empty())
+					.defaultIfEmpty(false));
+	}
+
+	private Mono<Boolean> delete(Lease lease) {
 		return Mono
 			.defer(() -> this.owners.delete(this.prefix + lease.name(),
 					WriteOptions.DEFAULTS.ifVersion(lease.token()).once()))
-			.thenReturn(true)
-			.onErrorResume(ConditionNotMet.class, ended -> Mono.just(false));
+			.thenReturn(true);
 	}
 
 }

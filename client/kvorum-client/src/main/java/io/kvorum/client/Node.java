@@ -27,6 +27,9 @@ final class Node {
 	/** Until when it has asked to be left alone. */
 	private volatile long refusesUntilNanos;
 
+	/** Whether it said, when it answered last, that it has left its keys to others. */
+	private volatile boolean isRetired;
+
 	Node(URI url, long nowNanos) {
 		this.url = url;
 		this.restsUntilNanos = nowNanos;
@@ -50,8 +53,18 @@ final class Node {
 		this.inFlight.decrementAndGet();
 	}
 
-	/** It has answered. */
-	void answered(long nowNanos) {
+	boolean isRetired() {
+		return this.isRetired;
+	}
+
+	/**
+	 * It has answered.
+	 * @param hasRetired whether that it has left its keys to others
+	 */
+	void answered(boolean hasRetired, long nowNanos) {
+		if (this.isRetired != hasRetired) {
+			this.isRetired = hasRetired;
+		}
 		// Read first: most of the time nothing is written.
 		if (this.restsUntilNanos - nowNanos > 0) {
 			recover(nowNanos);

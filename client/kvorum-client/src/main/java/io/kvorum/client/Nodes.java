@@ -36,6 +36,11 @@ final class Nodes {
 		return this.nodes.size();
 	}
 
+	/** Whether the keys are at other nodes now, or on their way there. */
+	boolean areKeysMoved() {
+		return this.nodes.stream().anyMatch(Node::isRetired);
+	}
+
 	/**
 	 * The node for the next request.
 	 * @param tried the nodes that have failed the operation already

@@ -78,7 +78,13 @@ final class Transport {
 		this.isClosed = true;
 	}
 
-	/** The answer, whatever its status. */
+	/** The request, with the API key of now. */
+	Request authorized(Request request) {
+		String key = this.apiKey.get();
+		return (key != null) ? request.withApiKey(key) : request;
+	}
+
+	/** The answer, whatever its status, to a request that is {@link #authorized}. */
 	Mono<Answer> exchange(Node node, Request request, Duration timeout) {
 		return Mono.defer(() -> {
 			RequestHeadersSpec<?> spec = spec(node, request, target(request, timeout));
@@ -133,7 +139,7 @@ final class Transport {
 	 */
 	Flux<byte[]> stream(Node node, Request request, Duration silence) {
 		return Flux.defer(() -> {
-			RequestHeadersSpec<?> spec = spec(node, request, request.target());
+			RequestHeadersSpec<?> spec = spec(node, authorized(request), request.target());
 			Sending sending = new Sending();
 			SilenceWatch watch = new SilenceWatch(silence, System::nanoTime);
 			node.begin();
@@ -173,10 +179,6 @@ final class Transport {
 		}
 		RequestBodySpec spec = this.http.method(request.method()).uri(URI.create(node.url() + target));
 		request.headers().forEach(spec::header);
-		String key = this.apiKey.get();
-		if (key != null) {
-			spec.header(HttpHeaders.AUTHORIZATION, "Bearer " + key.strip());
-		}
 		Request.Body body = request.body();
 		return (body != null) ? spec.header(HttpHeaders.CONTENT_TYPE, body.contentType()).bodyValue(body.bytes())
 				: spec;

@@ -98,7 +98,8 @@ public final class WriteOptions {
 	/**
 	 * Without an order among operations: of two writes the newer one by the clocks of the
 	 * nodes stays. In front of Cassandra that is several times cheaper; a cluster of
-	 * Kvorum gains nothing by it. Not with a condition.
+	 * Kvorum gains nothing by it. Not with a condition, and there not with an idempotency
+	 * key.
 	 * @return these options, without an order
 	 */
 	public WriteOptions eventual() {

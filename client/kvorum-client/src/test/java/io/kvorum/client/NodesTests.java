@@ -69,7 +69,7 @@ class NodesTests {
 		assertThat(rests).containsExactly(100L, 200L, 400L, 800L, 1_600L, 3_200L, 6_400L, 10_000L, 10_000L);
 
 		this.a.failed(this.now.get());
-		this.a.answered(this.now.get());
+		this.a.answered(false, this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).isNotPositive();
 		this.a.failed(this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).as("from the beginning").isEqualTo(100 * MILLI);
@@ -79,7 +79,7 @@ class NodesTests {
 	void aNodeThatAsksToBeLeftAloneIsThoughItAnswers() {
 		this.a.refuses(Duration.ofSeconds(3), this.now.get());
 		this.a.refuses(Duration.ofSeconds(1), this.now.get());
-		this.a.answered(this.now.get());
+		this.a.answered(false, this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).isEqualTo(3_000 * MILLI);
 		this.b.refuses(Duration.ofSeconds(Long.MAX_VALUE), this.now.get());
 		assertThat(this.b.refusesNanos(this.now.get())).isEqualTo(10_000 * MILLI);
@@ -88,7 +88,7 @@ class NodesTests {
 	@Test
 	void pausesDoubleWhenAllNodesHaveFailed() {
 		Attempts attempts = new Attempts(true, false, 20, Long.MAX_VALUE);
-		KvorumException failure = new KvorumException.NoAnswer("", Outcome.NOT_APPLIED, this.a.url(), null, true);
+		KvorumException failure = failure(Outcome.NOT_APPLIED);
 		List<Long> pauses = new ArrayList<>();
 		for (int i = 0; i < 11; i++) {
 			assertThat(attempts.mayRepeat(this.a, failure, 0)).isTrue();
@@ -99,11 +99,32 @@ class NodesTests {
 
 	@Test
 	void theDeadlineCutsNoRepeatOff() {
-		KvorumException failure = new KvorumException.NoAnswer("", Outcome.NOT_APPLIED, this.a.url(), null, true);
+		KvorumException failure = failure(Outcome.NOT_APPLIED);
 		Attempts attempts = new Attempts(true, false, 20, 500 * MILLI);
 		assertThat(attempts.mayRepeat(this.a, failure, 480 * MILLI - 1)).isTrue();
 		assertThat(attempts.mayRepeat(this.a, failure, 480 * MILLI)).isFalse();
 		assertThat(attempts.remainingForRepeatNanos(470 * MILLI)).isEqualTo(10 * MILLI);
+	}
+
+	@Test
+	void aConditionThatOtherNodesHaveLookedAtSaysNothingOfTheFirstRequest() {
+		KvorumException unknown = failure(Outcome.UNKNOWN);
+		KvorumException notMet = new KvorumException.ConditionNotMet(
+				new Problem("precondition-failed", 412, "", Outcome.NOT_APPLIED, false, null, 0, 0, List.of()),
+				this.b.url());
+		Attempts attempts = new Attempts(true, true, 20, Long.MAX_VALUE);
+		assertThat(attempts.mayRepeat(this.a, unknown, 0)).isTrue();
+		assertThat(attempts.end(notMet).outcome()).isEqualTo(Outcome.NOT_APPLIED);
+		attempts.keysAreMoved();
+		assertThat(attempts.end(notMet).outcome()).isEqualTo(Outcome.UNKNOWN);
+		assertThat(attempts.mayRepeat(this.a, unknown, 0)).isFalse();
+		Attempts begunLater = new Attempts(true, true, 20, Long.MAX_VALUE);
+		begunLater.keysAreMoved();
+		assertThat(begunLater.mayRepeat(this.a, failure(Outcome.NOT_APPLIED), 0)).isTrue();
+	}
+
+	private KvorumException failure(Outcome outcome) {
+		return new KvorumException.NoAnswer("", outcome, this.a.url(), null, true);
 	}
 
 	@Test

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.client.KvorumException.AccessDenied;
 import io.kvorum.client.KvorumException.ConditionNotMet;
@@ -351,6 +352,18 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("A read is not hedged behind its deadline")
+	void hedgedTooLate() {
+		this.one.thenSilence();
+		this.other.thenSilence();
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key",
+				ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(600)).deadline(Duration.ofMillis(500))));
+		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
 	@DisplayName("A hedged read that is refused for good asks nobody else")
 	void hedgedAndDenied() {
 		this.one.thenProblem(401, "unauthorized");
@@ -510,6 +523,58 @@ class RepeatTests {
 				() -> others.put("key", "value", ifSame.repeatUnknown()));
 		assertThat(unnamed.outcome()).isEqualTo(Outcome.UNKNOWN);
 		assertThat(this.other.got().get(1).header("If-Match")).isEqualTo("\"v6\"");
+	}
+
+	@Test
+	@DisplayName("All requests of an operation have the API key that was given out when it began")
+	void oneApiKey() {
+		this.one.thenBreak().thenStored("v1");
+		AtomicInteger asked = new AtomicInteger();
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url()))
+			.deadline(Duration.ofSeconds(5))
+			.apiKey(() -> "key-" + asked.incrementAndGet()));
+
+		texts.put("key", "value", WriteOptions.DEFAULTS.once());
+		texts.put("key", "value");
+		assertThat(this.one.got().stream().map(got -> got.header("Authorization"))).containsExactly("Bearer key-1",
+				"Bearer key-1", "Bearer key-2");
+	}
+
+	@Test
+	@DisplayName("A write that may have happened is not repeated at nodes that do not know its name")
+	void namedAndMoved() {
+		this.one.thenStored("v1");
+		this.other.thenProblem(503, "retired", NOT_APPLIED);
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+		while (this.other.got().isEmpty()) {
+			texts.put("key", "value");
+		}
+		this.one.thenBreak();
+		texts.put("key", "value");
+		int before = this.one.got().size();
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> texts.put("key", "value", WriteOptions.DEFAULTS.once()))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(this.one.got()).hasSize(before + 1);
+	}
+
+	@Test
+	@DisplayName("What this client cannot send any more does not make a request before it certain")
+	void closedMeanwhile() {
+		this.one.then(reply -> {
+			this.client.close();
+			reply.request().withConnection(connection -> connection.dispose());
+			return Mono.never();
+		});
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url())).deadline(Duration.ofSeconds(5)));
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> texts.put("key", "value", WriteOptions.DEFAULTS.once()))
+			.withMessageContaining("this client is closed")
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(requests()).isEqualTo(1);
 	}
 
 	@Test

@@ -161,8 +161,8 @@ class OperationsIT {
 		assertThat(renewed.token()).isGreaterThan(first.token());
 		assertThat(one(leases.renew(first, Duration.ofSeconds(30))).token()).as("again, as if it had no answer")
 			.isEqualTo(renewed.token());
-		assertThat(leases.release(first).block(PATIENCE)).as("an old one").isFalse();
-		assertThat(leases.release(renewed).block(PATIENCE)).isTrue();
+		assertThat(leases.release(first).block(PATIENCE)).as("as if the renewal had no answer").isTrue();
+		assertThat(leases.release(renewed).block(PATIENCE)).as("again").isFalse();
 
 		Lease next = one(leases.tryAcquire("job", Duration.ofSeconds(2)));
 		assertThat(next.token()).isGreaterThan(renewed.token());
