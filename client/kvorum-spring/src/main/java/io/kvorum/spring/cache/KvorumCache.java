@@ -30,11 +30,13 @@ import reactor.core.scheduler.Schedulers;
  * without the cache. A put that fails may have happened, and may happen later: only the
  * time to live bounds how long an old value can stay.
  * <p>
- * <b>Threads.</b> {@code retrieve} never blocks. {@code put}, {@code evict} and
- * {@code clear} wait until they are done, but not on threads that must not block, such as
- * the event loops of Reactor: there they only begin, and a failure is logged. What this
- * process does later with the same key waits for a put or an eviction that has begun, but
- * not for a clear. All other methods block.
+ * <b>Threads.</b> {@code retrieve} never blocks. Where there is no value, its future
+ * completes, and its loader is called, on a thread that may block; values come on the
+ * threads of the connections. {@code put}, {@code evict} and {@code clear} wait until
+ * they are done, but not on threads that must not block, such as the event loops of
+ * Reactor: there they only begin, and a failure is logged. What this process does later
+ * with the same key waits for a put or an eviction that has begun, but not for a clear.
+ * All other methods block.
  * <p>
  * <b>Loading.</b> If several threads of this process call {@code get} or {@code retrieve}
  * with a loader for one key at the same time, one of them reads or loads the value, and
@@ -48,6 +50,9 @@ import reactor.core.scheduler.Schedulers;
 public final class KvorumCache extends AbstractValueAdaptingCache {
 
 	private static final Log logger = LogFactory.getLog(KvorumCache.class);
+
+	/** Nothing, on a thread that may block: what is called then may be anything. */
+	private static final Mono<Object> MISS = Mono.empty().subscribeOn(Schedulers.boundedElastic());
 
 	private final String name;
 
@@ -189,7 +194,7 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 
 	@Override
 	public CompletableFuture<?> retrieve(Object key) {
-		return find(key(key)).mapNotNull(this::toValueWrapper).toFuture();
+		return find(key(key)).switchIfEmpty(MISS).mapNotNull(this::toValueWrapper).toFuture();
 	}
 
 	@Override
@@ -218,7 +223,8 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 			.switchIfEmpty(Mono.fromCallable(() -> toStoreValue(null)))
 			.doOnError(failure -> flight.loaderFailed())
 			.flatMap(value -> storeLoaded(key, flight, value));
-		find(key).switchIfEmpty(loading)
+		find(key).switchIfEmpty(MISS)
+			.switchIfEmpty(loading)
 			.doOnTerminate(() -> this.flights.end(key, flight))
 			.subscribe(flight.result()::complete, flight.result()::completeExceptionally);
 	}
@@ -316,7 +322,8 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 
 	/**
 	 * Removes all entries: lists their keys and deletes them, a few at a time. Not at one
-	 * moment: a value that is put meanwhile may stay or be removed.
+	 * moment: a value that is put meanwhile may stay or be removed. In front of Cassandra
+	 * keys cannot be listed: there it fails.
 	 */
 	@Override
 	public void clear() {

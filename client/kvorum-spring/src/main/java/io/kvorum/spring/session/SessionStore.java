@@ -151,7 +151,12 @@ final class SessionStore {
 	}
 
 	private Mono<Stored> move(Stored before, Delta delta, String newId, WriteOptions condition, long end) {
+		// An earlier save that failed may have stored it under the new id, which is known
+		// to
+		// this session only.
 		return put(newId, before.with(delta), condition, end)
+			.onErrorResume(ConditionNotMet.class, exists -> again(newId, end, exists,
+					left -> put(newId, before.with(delta), WriteOptions.DEFAULTS.ifVersion(left.version()), end)))
 			.flatMap(moved -> deleteSame(before, until(end)).thenReturn(moved)
 				.onErrorResume(ConditionNotMet.class, changed -> again(before.id(), end, changed,
 						stored -> move(stored, delta, newId, WriteOptions.DEFAULTS.ifVersion(moved.version()), end)))

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
 import io.kvorum.client.KvorumClient;
 import io.kvorum.spring.FakeNode;
@@ -151,6 +152,16 @@ class KvorumCacheTests {
 		assertThatIllegalStateException().isThrownBy(onEventLoop::block).withMessageContaining("retrieve");
 		mayLoad.tryEmitEmpty().orThrow();
 		assertThat(loading.get()).isEqualTo("load 1");
+	}
+
+	@Test
+	@DisplayName("where there is no value, the loader of retrieve and what follows may block")
+	void missMayBlock() {
+		Supplier<String> mayBlock = () -> Schedulers.isInNonBlockingThread() ? "no" : "yes";
+		CompletableFuture<String> loaded = this.cache.retrieve("key",
+				() -> CompletableFuture.completedFuture(mayBlock.get()));
+		assertThat(loaded.join()).isEqualTo("yes");
+		assertThat(this.cache.retrieve("none").thenApply(none -> mayBlock.get()).join()).isEqualTo("yes");
 	}
 
 	@Test

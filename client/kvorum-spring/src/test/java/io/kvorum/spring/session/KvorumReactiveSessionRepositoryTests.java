@@ -110,6 +110,23 @@ class KvorumReactiveSessionRepositoryTests {
 	}
 
 	@Test
+	@DisplayName("a change of the id whose answer is lost: the next save completes it")
+	void unknownMove() {
+		KvorumSession session = saved();
+		String before = session.getId();
+		session.changeSessionId();
+		session.setAttribute("attribute", "value");
+		this.node.next(FakeNode.Exchange::loseAnswer);
+		assertSaveFails(session);
+		session.setAttribute("more", "value");
+		save(session);
+		assertThat(stored(session, "attribute")).isEqualTo("value");
+		assertThat(stored(session, "more")).isEqualTo("value");
+		assertThat(stored(session, "other")).isEqualTo("value");
+		assertThat(this.repository.findById(before).block()).isNull();
+	}
+
+	@Test
 	@DisplayName("a node that does not answer: the save ends at its deadline, not at that of the client")
 	void silence() {
 		KvorumSession session = saved();
