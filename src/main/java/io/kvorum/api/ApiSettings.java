@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param slowRequestTime the time from which on a request is logged as slow; null logs
  * none
  * @param isRetired whether only gateways that take the keys over may read
+ * @param takesOver whether this is such a gateway
  */
 public record ApiSettings(int maxValueBytes, long maxInFlightBytes, Duration rangeStallTimeout,
-		@Nullable Duration slowRequestTime, boolean isRetired) {
+		@Nullable Duration slowRequestTime, boolean isRetired, boolean takesOver) {
 }

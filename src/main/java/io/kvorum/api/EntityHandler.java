@@ -9,10 +9,12 @@ import io.kvorum.api.BodyReader.Body;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
@@ -100,6 +102,8 @@ final class EntityHandler implements WebHandler {
 
 	private final boolean isRetired;
 
+	private final boolean takesOver;
+
 	EntityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
 			RequestEvents events, RequestObservations observations) {
 		this.store = store;
@@ -111,6 +115,7 @@ final class EntityHandler implements WebHandler {
 		this.events = events;
 		this.observations = observations;
 		this.isRetired = settings.isRetired();
+		this.takesOver = settings.takesOver();
 	}
 
 	/** Answers a request that came through WebFlux. */
@@ -149,6 +154,9 @@ final class EntityHandler implements WebHandler {
 		if (this.isRetired && !Takeover.admits(exchange)) {
 			return this.problems.write(exchange, Problem.RETIRED);
 		}
+		if (this.takesOver) {
+			Takeover.mark(exchange);
+		}
 		return switch (exchange.method()) {
 			case "GET" -> get(parse(exchange, caller, Right.READ), exchange, observer, true);
 			case "HEAD" -> get(parse(exchange, caller, Right.READ), exchange, observer, false);
@@ -173,10 +181,25 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
 		Condition condition = RequestHeaders.readCondition(exchange);
-		return this.store.get(request.key(), request.replicas(), request.timeout(), observer)
+		return (this.isRetired ? readForGateway(request, observer) : read(request, request.replicas(), observer))
 			.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), condition, request, exchange, withBody)
 					: notFound(request, exchange));
+	}
+
+	private Mono<Live> read(EntityRequest request, Replicas replicas, OperationObserver observer) {
+		return this.store.get(request.key(), replicas, request.timeout(), observer);
+	}
+
+	/**
+	 * Reads all replicas if all are there. So a gateway also finds a write that was
+	 * acknowledged by few of them, and a majority has that afterwards: two gateways that
+	 * take a key over at once do not find different entries.
+	 */
+	private Mono<Live> readForGateway(EntityRequest request, OperationObserver observer) {
+		int factor = this.store.policy().defaults().from();
+		return read(request, new Replicas(factor, factor), observer).onErrorResume(OperationFailedException.class,
+				_ -> read(request, request.replicas(), observer));
 	}
 
 	private Mono<Void> found(Live live, Condition condition, EntityRequest request, HttpExchange exchange,
@@ -268,8 +291,13 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private WriteOptions options(EntityRequest request, ApiKey caller, HttpExchange exchange) {
-		return new WriteOptions(request.replicas(), condition(request, caller, exchange),
-				RequestHeaders.idempotencyKey(exchange, caller), request.timeout());
+		IdempotencyKey name = RequestHeaders.idempotencyKey(exchange, caller);
+		ReplicationPolicy policy = this.store.policy();
+		if (name != null && policy.ordersByLevel()
+				&& policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
+			throw new ProblemException(Problem.nameNeedsMajority(policy.defaults()));
+		}
+		return new WriteOptions(request.replicas(), condition(request, caller, exchange), name, request.timeout());
 	}
 
 	/**

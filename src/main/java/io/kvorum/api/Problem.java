@@ -109,6 +109,12 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 					.formatted(defaults.ack(), defaults.from()));
 	}
 
+	static Problem nameNeedsMajority(Replicas defaults) {
+		return new Problem(ProblemType.CONDITION_NEEDS_MAJORITY,
+				"A gateway writes with an Idempotency-Key by a transaction, which has no order with eventual writes. Leave 'Kvorum-Consistency', 'replicas', 'ack' and 'from' out, or ask for at least %d/%d; or leave the Idempotency-Key out. Nothing was done."
+					.formatted(defaults.ack(), defaults.from()));
+	}
+
 	static Problem valueTooLarge(long maxBytes) {
 		return new Problem(ProblemType.VALUE_TOO_LARGE,
 				"A value has at most %d bytes (kvorum.api.max-value-size). Nothing was stored.".formatted(maxBytes));

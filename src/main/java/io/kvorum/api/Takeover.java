@@ -11,25 +11,37 @@ import io.netty.util.AsciiString;
  */
 final class Takeover {
 
-	/** In a request: it is one of a gateway. In an answer: the node is retired. */
+	/**
+	 * In a request: it is one of a gateway, or of the command that has gateways take keys
+	 * over. In an answer: who has answered.
+	 */
 	private static final AsciiString TAKEOVER = AsciiString.cached("Kvorum-Takeover");
 
 	/** When a value expires, in milliseconds since 1970. */
 	private static final AsciiString EXPIRES_AT = AsciiString.cached("Kvorum-Expires-At");
 
-	private static final AsciiString TRUE = AsciiString.cached("true");
+	private static final AsciiString RETIRED = AsciiString.cached("retired");
+
+	private static final AsciiString GATEWAY = AsciiString.cached("gateway");
 
 	private Takeover() {
 	}
 
-	/** Whether a request is answered. The answer is marked then. */
+	/** Whether a retired node answers a request. The answer is marked then. */
 	static boolean admits(HttpExchange exchange) {
 		String method = exchange.method();
 		if ((!method.equals("GET") && !method.equals("HEAD")) || exchange.header(TAKEOVER) == null) {
 			return false;
 		}
-		exchange.set(TAKEOVER, TRUE);
+		exchange.set(TAKEOVER, RETIRED);
 		return true;
+	}
+
+	/** Says that the one who answers takes keys over, if that is asked. */
+	static void mark(HttpExchange exchange) {
+		if (exchange.header(TAKEOVER) != null) {
+			exchange.set(TAKEOVER, GATEWAY);
+		}
 	}
 
 	/** Says when a value expires. */

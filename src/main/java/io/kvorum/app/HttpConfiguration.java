@@ -76,7 +76,8 @@ class HttpConfiguration {
 	ApiSettings apiSettings(KvorumProperties properties) {
 		KvorumProperties.Api api = properties.api();
 		return new ApiSettings((int) api.maxValueSize().toBytes(), api.maxInFlightSize().toBytes(),
-				properties.range().stallTimeout(), api.slowRequestTime(), api.retired());
+				properties.range().stallTimeout(), api.slowRequestTime(), api.retired(),
+				!properties.takeover().from().isEmpty());
 	}
 
 	/** The version of the jar; "unknown" in a build by an IDE. */

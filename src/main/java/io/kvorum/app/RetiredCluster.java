@@ -5,6 +5,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -15,6 +17,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
@@ -25,7 +28,7 @@ import org.springframework.web.reactive.function.client.WebClient;
 
 /**
  * The nodes of a retired cluster, by its HTTP API. Any of them answers; the next one is
- * asked if one does not.
+ * asked, too, if one does not do so in time.
  */
 final class RetiredCluster implements RetiredNodes {
 
@@ -33,7 +36,15 @@ final class RetiredCluster implements RetiredNodes {
 
 	private static final String EXPIRES_AT = "Kvorum-Expires-At";
 
+	private static final String RETIRED = "retired";
+
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
+
+	/**
+	 * The time after which the next node is asked, too: so short that an operation ends
+	 * in its time where one node is silent.
+	 */
+	private static final Duration PATIENCE = Duration.ofMillis(250);
 
 	private static final int VERSION_DIGITS = 32;
 
@@ -41,7 +52,7 @@ final class RetiredCluster implements RetiredNodes {
 
 	private final WebClient client;
 
-	/** The node to begin with. It stays as long as it answers. */
+	/** The node to begin with. It stays as long as it answers in time. */
 	private final AtomicInteger first = new AtomicInteger();
 
 	/**
@@ -99,7 +110,7 @@ final class RetiredCluster implements RetiredNodes {
 		HttpHeaders headers = response.headers().asHttpHeaders();
 		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
 		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
-		if (!isAnswer || headers.getFirst(TAKEOVER) == null) {
+		if (!isAnswer || !RETIRED.equals(headers.getFirst(TAKEOVER))) {
 			return response.releaseBody()
 				.then(Mono.error(new IllegalStateException(isAnswer ? "a node that was retired serves clients"
 						: "status " + response.statusCode().value())));
@@ -122,27 +133,36 @@ final class RetiredCluster implements RetiredNodes {
 				HexFormat.fromHexDigitsToLong(digits, middle, VERSION_DIGITS));
 	}
 
-	/** Asks one node after the other until one answers. */
+	/** Asks one node after the other until one answers, and takes what comes first. */
 	private <T> Mono<T> ask(Function<String, Mono<T>> call) {
 		return Mono.defer(() -> {
 			int begin = this.first.get();
-			Mono<T> answer = call(call, begin);
-			for (int i = 1; i < this.urls.size(); i++) {
-				int next = begin + i;
-				answer = answer.onErrorResume(_ -> Mono.defer(() -> {
-					this.first.compareAndSet(begin, next % this.urls.size());
-					return call(call, next);
-				}));
+			List<Mono<Optional<T>>> calls = new ArrayList<>();
+			for (int i = 0; i < this.urls.size(); i++) {
+				calls.add(call(call, begin, i));
 			}
+			return Mono.firstWithValue(calls);
+		}).onErrorMap(NoSuchElementException.class, RetiredCluster::lastOf).flatMap(Mono::justOrEmpty);
+	}
+
+	private <T> Mono<Optional<T>> call(Function<String, Mono<T>> call, int begin, int passed) {
+		int size = this.urls.size();
+		int index = (begin + passed) % size;
+		String url = this.urls.get(index);
+		Mono<Optional<T>> answer = Mono.defer(() -> call.apply(url))
+			.timeout(CALL_TIMEOUT)
+			.onErrorMap(ex -> new IllegalStateException("%s: %s".formatted(url, ex.getMessage()), ex))
+			.singleOptional();
+		return (passed == 0) ? answer : Mono.delay(PATIENCE.multipliedBy(passed)).flatMap(_ -> {
+			this.first.compareAndSet((index + size - 1) % size, index);
 			return answer;
 		});
 	}
 
-	private <T> Mono<T> call(Function<String, Mono<T>> call, int index) {
-		String url = this.urls.get(index % this.urls.size());
-		return Mono.defer(() -> call.apply(url))
-			.timeout(CALL_TIMEOUT)
-			.onErrorMap(ex -> new IllegalStateException("%s: %s".formatted(url, ex.getMessage()), ex));
+	/** Out of what Reactor makes of the errors of all nodes. */
+	private static Throwable lastOf(NoSuchElementException none) {
+		Throwable cause = none.getCause();
+		return (cause != null) ? Exceptions.unwrapMultiple(cause).getLast() : none;
 	}
 
 }

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.net.URI;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,8 +31,8 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads each key of the retired nodes through the gateways, which thereby take it over,
- * and compares what both answer.
+ * Asks the gateways for each key of the retired nodes, which they thereby take over, and
+ * compares what they have then with what the nodes have.
  */
 @Command(name = "migrate",
 		description = "Has gateways take over all keys of retired nodes, and compares each with what it was.",
@@ -39,7 +41,8 @@ import tools.jackson.databind.node.ObjectNode;
 				"  kvorum migrate --from http://kvorum-0:8080,http://kvorum-1:8080 --to http://gateway:8080 --state moved.json",
 				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
 				"", "Run it again to compare again. With --state it goes on where it was ended.",
-				"Exit code 1: a key has the same version on both sides, and another value." })
+				"Exit code 1: a key has the same version on both sides, and another value.",
+				"Exit code 3: keys could not be taken over." })
 final class MigrateCommand extends RemoteCommand {
 
 	private static final int MAX_PARALLEL = 256;
@@ -49,7 +52,7 @@ final class MigrateCommand extends RemoteCommand {
 	/** Seconds that a page may take, so that the node does not give the reader up. */
 	private static final int PAGE_SECONDS = 5;
 
-	private static final int ATTEMPTS = 10;
+	private static final int MAX_PATIENCE_SECONDS = 3600;
 
 	private static final long PAUSE_MILLIS = 1000;
 
@@ -57,6 +60,14 @@ final class MigrateCommand extends RemoteCommand {
 
 	/** Differing keys that are named. */
 	private static final int MAX_NAMED = 10;
+
+	/** Keys that may fail: more are no fault of theirs. */
+	private static final int MAX_FAILED = 10;
+
+	private static final String TAKEOVER = "Kvorum-Takeover";
+
+	/** Of all requests to gateways. */
+	private static final String[] HEADERS = { TAKEOVER, "true", "Kvorum-Consistency", "eventual" };
 
 	private static final JsonMapper JSON = new JsonMapper();
 
@@ -74,6 +85,10 @@ final class MigrateCommand extends RemoteCommand {
 			description = "keys at a time, up to " + MAX_PARALLEL + ". Default: ${DEFAULT-VALUE}")
 	private int parallel;
 
+	@Option(names = "--patience", paramLabel = "<s>", defaultValue = "10",
+			description = "seconds for which a request is repeated that is not done. Default: ${DEFAULT-VALUE}")
+	private int patienceSeconds;
+
 	@Option(names = "--state", paramLabel = "<file>",
 			description = "file with what is done, to go on after a break. It is removed at the end")
 	private @Nullable Path state;
@@ -86,6 +101,8 @@ final class MigrateCommand extends RemoteCommand {
 
 	private final LongAdder different = new LongAdder();
 
+	private final LongAdder failed = new LongAdder();
+
 	private long begun;
 
 	private long started;
@@ -94,12 +111,15 @@ final class MigrateCommand extends RemoteCommand {
 
 	@Override
 	ExitCode run() throws IOException, InterruptedException, ExecutionException {
-		if (this.parallel < 1 || this.parallel > MAX_PARALLEL || (this.rate != null && this.rate < 1)) {
+		if (this.parallel < 1 || this.parallel > MAX_PARALLEL || (this.rate != null && this.rate < 1)
+				|| this.patienceSeconds < 0 || this.patienceSeconds > MAX_PATIENCE_SECONDS) {
 			throw new CommandFailedException(ExitCode.WRONG,
-					"--parallel is 1 to %d, --rate is 1 or more".formatted(MAX_PARALLEL));
+					"--parallel is 1 to %d, --rate is 1 or more, --patience is 0 to %d".formatted(MAX_PARALLEL,
+							MAX_PATIENCE_SECONDS));
 		}
 		Server source = options().server(this.from);
 		Server target = options().server(this.to);
+		requireGateways(target);
 		String next = resume();
 		this.begun = System.nanoTime();
 		this.reported = this.begun;
@@ -115,7 +135,20 @@ final class MigrateCommand extends RemoteCommand {
 			}
 		}
 		out().println(summary());
-		return (this.different.sum() == 0) ? ExitCode.DONE : ExitCode.NO;
+		return (this.different.sum() > 0) ? ExitCode.NO : (this.failed.sum() > 0) ? ExitCode.NOT_DONE : ExitCode.DONE;
+	}
+
+	/** A gateway that takes nothing over would say of each key that it is gone. */
+	private static void requireGateways(Server target) throws IOException, InterruptedException {
+		for (URI gateway : target.nodes()) {
+			HttpResponse<Void> answer = target.client()
+				.send(target.request(gateway, "HEAD", "/v0/entity?id=", BodyPublishers.noBody(), HEADERS),
+						BodyHandlers.discarding());
+			if (!answer.headers().firstValue(TAKEOVER).orElse("").equals("gateway")) {
+				throw new CommandFailedException(ExitCode.WRONG,
+						gateway + " takes no keys over: start it with kvorum.takeover.from");
+			}
+		}
 	}
 
 	/**
@@ -132,7 +165,7 @@ final class MigrateCommand extends RemoteCommand {
 		Semaphore room = new Semaphore(this.parallel);
 		List<Future<?>> running = new ArrayList<>();
 		HttpResponse<InputStream> answer = patiently(
-				() -> source.get(listing.toString(), "Accept", "application/x-ndjson", "Kvorum-Takeover", "true"));
+				() -> source.get(listing.toString(), "Accept", "application/x-ndjson", TAKEOVER, "true"));
 		requireRetired(answer);
 		JsonNode end = null;
 		try (BufferedReader lines = new BufferedReader(new InputStreamReader(answer.body(), StandardCharsets.UTF_8))) {
@@ -178,7 +211,7 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	private static void requireRetired(HttpResponse<InputStream> answer) throws IOException {
-		if (answer.headers().firstValue("Kvorum-Takeover").isEmpty()) {
+		if (!answer.headers().firstValue(TAKEOVER).orElse("").equals("retired")) {
 			answer.body().close();
 			throw new CommandFailedException(ExitCode.WRONG,
 					answer.uri().getAuthority() + " is not retired: set kvorum.api.retired=true on each of the nodes");
@@ -197,15 +230,20 @@ final class MigrateCommand extends RemoteCommand {
 
 	private void compare(JsonNode entry, Server target) throws IOException, InterruptedException {
 		String key = entry.path("id").asString();
+		String entity = Target.entity(key).toString();
 		HttpResponse<InputStream> answer;
 		try {
-			answer = patiently(() -> target.get(Target.entity(key).toString()));
+			// What this answers may be what the gateway has got from the nodes.
+			patiently(() -> target.send("HEAD", entity, BodyPublishers.noBody(), HEADERS)).body().close();
+			answer = patiently(() -> target.get(entity, HEADERS));
 		}
 		catch (CommandFailedException ex) {
-			if (ex.status() != 404) {
-				throw ex;
+			if (ex.status() == 404) {
+				this.gone.increment();
 			}
-			this.gone.increment();
+			else {
+				fail(key, ex);
+			}
 			return;
 		}
 		try (InputStream body = answer.body()) {
@@ -230,18 +268,27 @@ final class MigrateCommand extends RemoteCommand {
 		}
 	}
 
+	private synchronized void fail(String key, CommandFailedException why) {
+		this.failed.increment();
+		if (why.exitCode() != ExitCode.NOT_DONE || this.failed.sum() > MAX_FAILED) {
+			throw why;
+		}
+		out().println("not taken over: %s: %s".formatted(Table.printable(key), why.getMessage()));
+	}
+
 	private static String header(HttpResponse<?> answer, String name) {
 		return answer.headers().firstValue(name).orElse("");
 	}
 
 	/** Tries again what was certainly not done. */
-	private static HttpResponse<InputStream> patiently(Request request) throws InterruptedException {
-		for (int attempt = 1;; attempt++) {
+	private HttpResponse<InputStream> patiently(Request request) throws InterruptedException {
+		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(this.patienceSeconds);
+		while (true) {
 			try {
 				return request.send();
 			}
 			catch (CommandFailedException ex) {
-				if (ex.exitCode() != ExitCode.NOT_DONE || attempt == ATTEMPTS) {
+				if (ex.exitCode() != ExitCode.NOT_DONE || System.nanoTime() >= end) {
 					throw ex;
 				}
 				// A node that restarts has no event to wait for.
@@ -251,9 +298,10 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	private String summary() {
-		return "%d keys: %d the same, %d written since, %d removed or expired since, %d different".formatted(
-				this.same.sum() + this.changed.sum() + this.gone.sum() + this.different.sum(), this.same.sum(),
-				this.changed.sum(), this.gone.sum(), this.different.sum());
+		String compared = "%d keys: %d the same, %d written since, %d removed or expired since, %d different".formatted(
+				this.same.sum() + this.changed.sum() + this.gone.sum() + this.different.sum() + this.failed.sum(),
+				this.same.sum(), this.changed.sum(), this.gone.sum(), this.different.sum());
+		return (this.failed.sum() > 0) ? compared + ", %d not taken over".formatted(this.failed.sum()) : compared;
 	}
 
 	/** Where to begin: an empty text for the first key. */
@@ -271,6 +319,7 @@ final class MigrateCommand extends RemoteCommand {
 		this.changed.add(done.path("changed").asLong());
 		this.gone.add(done.path("gone").asLong());
 		this.different.add(done.path("different").asLong());
+		this.failed.add(done.path("failed").asLong());
 		return done.path("next").asString();
 	}
 
@@ -286,6 +335,7 @@ final class MigrateCommand extends RemoteCommand {
 		done.put("from", this.from.toString()).put("to", this.to.toString()).put("next", next);
 		done.put("same", this.same.sum()).put("changed", this.changed.sum());
 		done.put("gone", this.gone.sum()).put("different", this.different.sum());
+		done.put("failed", this.failed.sum());
 		Path written = this.state.resolveSibling(this.state.getFileName() + ".part");
 		Files.writeString(written, done.toString());
 		Files.move(written, this.state, StandardCopyOption.REPLACE_EXISTING);

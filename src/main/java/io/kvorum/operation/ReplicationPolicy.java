@@ -14,7 +14,8 @@ import io.kvorum.kv.Replicas;
  * @param parts the policies before and after a change of the cluster; empty if it does
  * not change
  * @param acks the numbers of replicas that an operation may wait for, in their order, if
- * it has no choice of how many there are; empty if it has
+ * it has no choice of how many there are, as in another store than Kvorum's own; empty if
+ * it has
  */
 public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> parts, List<Integer> acks) {
 
@@ -34,6 +35,14 @@ public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> p
 	 */
 	public static ReplicationPolicy fixed(int factor, Collection<Integer> acks) {
 		return new ReplicationPolicy(factor, factor, List.of(), acks.stream().sorted().toList());
+	}
+
+	/**
+	 * Whether an eventual and a linearizable write of a key are ordered in different
+	 * ways, so that the one may hide the other whichever was last.
+	 */
+	public boolean ordersByLevel() {
+		return !this.acks.isEmpty();
 	}
 
 	/** Whether operations may ask for these numbers. */

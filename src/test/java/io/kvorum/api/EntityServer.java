@@ -91,10 +91,18 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 	/** Serves the entities of a store. The caller ends it. */
 	static DisposableServer serve(KeyValueStore store, AccessControl access, int maxInFlightBytes, SteeredTime time,
 			RequestEvents events, RequestTraces traces) {
+		return serve(store, access,
+				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, Duration.ofSeconds(1), null, false, false), time,
+				events, traces);
+	}
+
+	/** Serves the entities of a store. The caller ends it. */
+	static DisposableServer serve(KeyValueStore store, AccessControl access, ApiSettings settings, SteeredTime time,
+			RequestEvents events, RequestTraces traces) {
 		ProblemWriter problems = new ProblemWriter(new JsonMapper());
 		EntityHandler handler = new EntityHandler(store, new AccessGate(access, problems, time, AccessEvents.NONE),
-				new ApiSettings(MAX_VALUE_BYTES, maxInFlightBytes, Duration.ofSeconds(1), null, false), problems, time,
-				events, new RequestObservations(traces, new SlowRequests(null, time.nanos()), time));
+				settings, problems, time, events,
+				new RequestObservations(traces, new SlowRequests(null, time.nanos()), time));
 		return new HttpPort(WireLimits.defaults(), WireEvents.NONE)
 			.with(new EntityRoute(handler), new Drain(Duration.ZERO))
 			.apply(HttpServer.create().host("127.0.0.1").port(0))

@@ -1,13 +1,31 @@
 package io.kvorum.app;
 
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import io.kvorum.kv.Key;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+import reactor.netty.http.server.HttpServer;
+import reactor.netty.http.server.HttpServerResponse;
+import reactor.test.StepVerifier;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.web.reactive.function.client.WebClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 class RetiredClusterTests {
+
+	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
 	private static String obstacle(String json) {
 		return String.valueOf(RetiredCluster.obstacle(new JsonMapper().readTree(json)));
@@ -24,6 +42,57 @@ class RetiredClusterTests {
 				{"layout":{"version":1,"state":"%s","factor":3},"nodes":[
 				{"address":"http://a:1","state":"member","retired":true},
 				{"address":"http://b:1","state":"%s"%s}]}""".formatted(layout, state, retired))).isEqualTo(expected);
+	}
+
+	private static DisposableServer server(AtomicInteger asked, Function<HttpServerResponse, Publisher<Void>> answer) {
+		return HttpServer.create().host("127.0.0.1").port(0).handle((_, response) -> {
+			asked.incrementAndGet();
+			return answer.apply(response);
+		}).bindNow();
+	}
+
+	private static RetiredCluster cluster(DisposableServer... nodes) {
+		return new RetiredCluster(Stream.of(nodes).map(node -> "http://127.0.0.1:" + node.port()).toList(), null,
+				WebClient.builder(), 1024);
+	}
+
+	private static Mono<String> read(RetiredCluster cluster) {
+		return cluster.read(Key.of("key".getBytes(StandardCharsets.UTF_8)))
+			.map(live -> new String(live.value().toBytes(), StandardCharsets.UTF_8));
+	}
+
+	@Test
+	void aSilentNodeIsPassedBy() {
+		AtomicInteger ofSilent = new AtomicInteger();
+		DisposableServer silent = server(ofSilent, _ -> Mono.never());
+		DisposableServer answering = server(new AtomicInteger(),
+				response -> response.header("Kvorum-Takeover", "retired")
+					.header("ETag", "\"%032x\"".formatted(7))
+					.sendString(Mono.just("value")));
+		RetiredCluster cluster = cluster(silent, answering);
+		for (int i = 0; i < 20; i++) {
+			StepVerifier.create(read(cluster)).expectNext("value").expectComplete().verify(PATIENCE);
+		}
+		assertThat(ofSilent.get()).isLessThan(20);
+		Flux.just(silent, answering).subscribe(DisposableServer::disposeNow);
+	}
+
+	@Test
+	void noValueIsAnAnswerAndOfSeveralFailuresTheLastIsTold() {
+		DisposableServer without = server(new AtomicInteger(),
+				response -> response.status(404).header("Kvorum-Takeover", "retired").send());
+		DisposableServer gateway = server(new AtomicInteger(),
+				response -> response.status(404).header("Kvorum-Takeover", "gateway").send());
+		DisposableServer failing = server(new AtomicInteger(), response -> response.status(500).send());
+		StepVerifier.create(read(cluster(failing, without))).expectComplete().verify(PATIENCE);
+		StepVerifier.create(read(cluster(failing, gateway)))
+			.expectErrorSatisfies(
+					error -> assertThat(error).hasMessageContainingAll(":" + gateway.port(), "serves clients"))
+			.verify(PATIENCE);
+		StepVerifier.create(read(cluster(failing)))
+			.expectErrorSatisfies(error -> assertThat(error).hasMessageContaining("status 500"))
+			.verify(PATIENCE);
+		Flux.just(without, gateway, failing).subscribe(DisposableServer::disposeNow);
 	}
 
 	@Test

@@ -36,7 +36,14 @@ class KvorumTests {
 
 	private static final Map<String, String> WRITTEN = Map.of("ETag", "\"0123\"");
 
+	private static final Map<String, String> RETIRED = Map.of("Kvorum-Takeover", "retired");
+
+	private static final Map<String, String> GATEWAY = Map.of("Kvorum-Takeover", "gateway");
+
 	private final FakeNode node = new FakeNode();
+
+	/** To which keys move. */
+	private final FakeNode gateway = new FakeNode();
 
 	private final StringWriter out = new StringWriter();
 
@@ -48,6 +55,7 @@ class KvorumTests {
 	@AfterEach
 	void stop() {
 		this.node.close();
+		this.gateway.close();
 	}
 
 	private int run(String... arguments) {
@@ -337,37 +345,46 @@ class KvorumTests {
 	@Test
 	void aMigrationAsksOnlyRetiredNodes(@TempDir Path directory) {
 		Path state = directory.resolve("state");
-		this.node.answers(200, "{\"end\":true,\"count\":0}\n");
+		this.gateway.answers(400, "");
+		assertThat(migrate(state)).isEqualTo(2);
+		assertThat(this.err).asString().contains("takes no keys over", "kvorum.takeover.from");
+		assertThat(this.node.requests()).isEmpty();
+
+		this.gateway.answers(400, "", GATEWAY);
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", GATEWAY);
 		assertThat(migrate(state)).isEqualTo(2);
 		assertThat(this.err).asString().contains("is not retired", "kvorum.api.retired=true");
 		assertThat(this.node.requests())
 			.containsExactly("GET /v0/entities?prefix=&limit=500|Accept: application/x-ndjson");
 
-		this.node.answers(200, "{\"end\":true,\"count\":0}\n", Map.of("Kvorum-Takeover", "true"));
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
 		assertThat(migrate(state)).isZero();
 		assertThat(this.out).asString().contains("0 keys");
 		assertThat(state).doesNotExist();
 		assertThat(migrate(state, "--rate", "0")).isEqualTo(2);
 		assertThat(migrate(state, "--parallel", "257")).isEqualTo(2);
+		assertThat(migrate(state, "--patience", "-1")).isEqualTo(2);
 	}
 
 	@Test
 	void aMigrationSaysWhichKeyDiffersAndGoesOnWhereItWasEnded(@TempDir Path directory) throws IOException {
 		Path state = directory.resolve("state");
 		String value = Base64.getEncoder().encodeToString("value".getBytes(StandardCharsets.UTF_8));
-		Map<String, String> headers = Map.of("Kvorum-Takeover", "true", "ETag", "\"7\"", "Content-Type", "text/plain");
-		// The page breaks off: nothing is noted as done. The gateway answers with the
-		// page, another value.
+		this.gateway.answers(200, "other",
+				Map.of("Kvorum-Takeover", "gateway", "ETag", "\"7\"", "Content-Type", "text/plain"));
+		// The page breaks off: nothing is noted as done.
 		this.node.answers(200,
 				"{\"id\":\"a\",\"version\":\"7\",\"contentType\":\"text/plain\",\"value\":\"%s\"}\n".formatted(value),
-				headers);
+				RETIRED);
 		assertThat(migrate(state)).isEqualTo(3);
 		assertThat(state).doesNotExist();
 		assertThat(this.out).asString().contains("different: a");
+		assertThat(this.gateway.requests()).extracting(request -> request.split("\\|", 2)[0])
+			.containsExactly("HEAD /v0/entity?id=", "HEAD /v0/entity?id=a", "GET /v0/entity?id=a");
 
-		Files.writeString(state, "{\"from\":\"[%1$s]\",\"to\":\"[%1$s]\",\"next\":\"b\",\"same\":41,\"different\":1}"
-			.formatted(this.node.url()));
-		this.node.answers(200, "{\"end\":true,\"count\":0}\n", headers);
+		Files.writeString(state, "{\"from\":\"[%s]\",\"to\":\"[%s]\",\"next\":\"b\",\"same\":41,\"different\":1}"
+			.formatted(this.node.url(), this.gateway.url()));
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
 		assertThat(migrate(state)).isEqualTo(1);
 		assertThat(this.node.requests().getLast()).startsWith("GET /v0/entities?prefix=&start=b&");
 		assertThat(this.out).asString().contains("42 keys: 41 the same", "1 different");
@@ -376,9 +393,29 @@ class KvorumTests {
 		assertThat(migrate(state)).isEqualTo(2);
 	}
 
+	@Test
+	void aMigrationGoesOnBehindAKeyThatCannotBeTakenOver(@TempDir Path directory) {
+		this.gateway.answers(403, "", GATEWAY);
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
+		assertThat(migrate(directory.resolve("denied"))).as("no fault of the key").isEqualTo(2);
+
+		this.gateway.answers(503, "{\"outcome\":\"not-applied\"}", GATEWAY);
+		assertThat(migrate(directory.resolve("one"), "--patience", "0")).isEqualTo(3);
+		assertThat(this.out).asString()
+			.contains("not taken over: a: ",
+					"1 keys: 0 the same, 0 written since, 0 removed or expired since, 0 different, 1 not");
+
+		this.node.answers(200,
+				"{\"id\":\"a\",\"version\":\"7\"}\n".repeat(11) + "{\"end\":true,\"count\":11,\"next\":\"b\"}\n",
+				RETIRED);
+		Path state = directory.resolve("many");
+		assertThat(migrate(state, "--patience", "0")).as("no fault of the keys").isEqualTo(3);
+		assertThat(state).doesNotExist();
+	}
+
 	private int migrate(Path state, String... more) {
 		List<String> command = new ArrayList<>(
-				List.of("migrate", "--from", this.node.url(), "--to", this.node.url(), "--state", state.toString()));
+				List.of("migrate", "--from", this.node.url(), "--to", this.gateway.url(), "--state", state.toString()));
 		command.addAll(List.of(more));
 		return run(command.toArray(String[]::new));
 	}

@@ -88,7 +88,13 @@ class MoveIT {
 					gateway.awaitReady();
 				}
 				letRun(5_000);
-				// A retired node may fail: the next one is asked.
+				// A retired node may fail, also silently: the next one is asked.
+				cluster.pause(1);
+				for (int i = 0; i < 20; i++) {
+					String key = "still/" + (KEYS - 1 - i);
+					Poll.until(() -> "%s is taken over".formatted(key), SWITCHED,
+							() -> two.getFirst().client().get(key).status() == 200);
+				}
 				cluster.kill9(1);
 				CommandLine whileClientsWrite = migrate(two, directory.resolve("state.json"));
 				System.out.println("  " + whileClientsWrite.printed().strip());

@@ -1,0 +1,162 @@
+package io.kvorum.api;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.kvorum.access.AccessControl;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
+import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.RangeCursor;
+import io.kvorum.operation.RangeQuery;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.operation.WriteOptions;
+import io.kvorum.testing.RawHttp;
+import io.kvorum.testing.RawHttp.Response;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+import reactor.netty.DisposableServer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** What retired nodes and gateways that take keys over answer. */
+class TakeoverTests {
+
+	private static final String TAKEOVER = "Kvorum-Takeover: true\r\n";
+
+	private final Asked store = new Asked();
+
+	private @Nullable DisposableServer server;
+
+	private @Nullable RawHttp connection;
+
+	private void serve(boolean isRetired, boolean takesOver) {
+		SteeredTime time = new SteeredTime();
+		ApiSettings settings = new ApiSettings(EntityServer.MAX_VALUE_BYTES, EntityServer.MAX_VALUE_BYTES,
+				Duration.ofSeconds(1), null, isRetired, takesOver);
+		this.server = EntityServer.serve(this.store, AccessControl.off(time), settings, time, (_, _, _) -> {
+		}, (_, _) -> null);
+		this.connection = RawHttp.connect(this.server.port());
+	}
+
+	@AfterEach
+	void close() {
+		if (this.connection != null && this.server != null) {
+			this.connection.close();
+			this.server.disposeNow();
+		}
+	}
+
+	private Response send(String method, String query, String headers) {
+		if (this.connection == null) {
+			throw new IllegalStateException("nothing is served");
+		}
+		return this.connection
+			.exchange("%s /v0/entity%s HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n%s\r\n".formatted(method, query,
+					headers))
+			.getFirst();
+	}
+
+	@Test
+	void aRetiredNodeReadsAllReplicasForAGatewayAndAMajorityIfItHasTo() {
+		serve(true, false);
+		Response answer = send("GET", "?id=key", TAKEOVER);
+		assertThat(answer.status()).isEqualTo(404);
+		assertThat(answer.header("Kvorum-Takeover")).isEqualTo("retired");
+		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("3/3");
+
+		this.store.isOneAway = true;
+		assertThat(send("GET", "?id=key", TAKEOVER).status()).isEqualTo(404);
+		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("3/3", "3/3", "2/3");
+		assertThat(send("GET", "?id=key", "").status()).isEqualTo(503);
+		assertThat(send("PUT", "?id=key", TAKEOVER).status()).isEqualTo(503);
+	}
+
+	@Test
+	void aGatewaySaysWhetherItTakesKeysOver() {
+		serve(false, true);
+		assertThat(send("GET", "?id=", TAKEOVER).header("Kvorum-Takeover")).isEqualTo("gateway");
+		assertThat(send("GET", "?id=key", "").header("Kvorum-Takeover")).isNull();
+		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("2/3");
+		close();
+		serve(false, false);
+		assertThat(send("GET", "?id=", TAKEOVER).header("Kvorum-Takeover")).isNull();
+	}
+
+	@Test
+	void anEventualWriteWithANameIsRefusedWhereLevelsAreOrderedApart() {
+		this.store.policy = ReplicationPolicy.fixed(3, List.of(1, 2, 3));
+		serve(false, false);
+		String named = "Idempotency-Key: name\r\n";
+		String eventual = "Kvorum-Consistency: eventual\r\n";
+		for (String method : List.of("PUT", "DELETE")) {
+			assertThat(send(method, "?id=key", named + eventual).body()).contains("condition-needs-majority");
+			assertThat(send(method, "?id=key&replicas=1/3", named).status()).isEqualTo(400);
+			assertThat(send(method, "?id=key", named).status()).isLessThan(300);
+			assertThat(send(method, "?id=key", eventual).status()).isLessThan(300);
+		}
+		close();
+		this.store.policy = new ReplicationPolicy(3, 3);
+		serve(false, false);
+		assertThat(send("PUT", "?id=key", named + eventual).status()).isEqualTo(201);
+	}
+
+	/** A store without values that notes at which level it is read. */
+	private static final class Asked implements KeyValueStore {
+
+		final List<Replicas> reads = new CopyOnWriteArrayList<>();
+
+		volatile ReplicationPolicy policy = new ReplicationPolicy(3, 3);
+
+		volatile boolean isOneAway;
+
+		@Override
+		public ReplicationPolicy policy() {
+			return this.policy;
+		}
+
+		@Override
+		public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
+			this.reads.add(asked);
+			return (this.isOneAway && asked.ack() == 3) ? Mono.error(
+					new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "one is away", 3, 2, false, true, List.of()))
+					: Mono.empty();
+		}
+
+		@Override
+		public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
+				OperationObserver observer) {
+			return Mono.just(new Version(1, 1));
+		}
+
+		@Override
+		public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
+			return Mono.just(new Version(1, 1));
+		}
+
+		@Override
+		public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
+				int valueBytes) {
+			return null;
+		}
+
+		@Override
+		public RangeCursor range(RangeQuery query, OperationObserver observer) {
+			throw new UnsupportedOperationException("no ranges");
+		}
+
+	}
+
+}
