@@ -22,7 +22,7 @@ class LinearizableIT {
 
 	private static final int THREADS = 12;
 
-	private static final int ROUNDS = 8;
+	private static final int ROUNDS = Integer.getInteger("kvorum.client.rounds", 4);
 
 	/** By which a client that repeats what it must not has been seen. */
 	private static final Duration MUTANT_DEADLINE = Duration.ofMinutes(2);
