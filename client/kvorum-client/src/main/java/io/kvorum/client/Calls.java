@@ -124,7 +124,8 @@ final class Calls {
 		if (!isDone) {
 			throw ProblemReader.read(answer.node().url(), answer, request);
 		}
-		answer.node().answered(false, System.nanoTime());
+		answer.node().answered(System.nanoTime());
+		answer.node().served();
 		this.budget.answered();
 		return answer;
 	}
@@ -156,7 +157,10 @@ final class Calls {
 			}
 			return;
 		}
-		node.answered(failure.isOfRetired(), now);
+		node.answered(now);
+		if (failure.isOfRetired()) {
+			node.retired();
+		}
 		if (!failure.isRetryable()) {
 			this.budget.answered();
 		}

@@ -27,7 +27,7 @@ final class Node {
 	/** Until when it has asked to be left alone. */
 	private volatile long refusesUntilNanos;
 
-	/** Whether it said, when it answered last, that it has left its keys to others. */
+	/** Whether it has left its keys to others, and has served nothing since. */
 	private volatile boolean isRetired;
 
 	Node(URI url, long nowNanos) {
@@ -57,14 +57,20 @@ final class Node {
 		return this.isRetired;
 	}
 
-	/**
-	 * It has answered.
-	 * @param hasRetired whether that it has left its keys to others
-	 */
-	void answered(boolean hasRetired, long nowNanos) {
-		if (this.isRetired != hasRetired) {
-			this.isRetired = hasRetired;
+	/** It has left its keys to others. */
+	void retired() {
+		this.isRetired = true;
+	}
+
+	/** It has done what was asked. */
+	void served() {
+		if (this.isRetired) {
+			this.isRetired = false;
 		}
+	}
+
+	/** It has answered. */
+	void answered(long nowNanos) {
 		// Read first: most of the time nothing is written.
 		if (this.restsUntilNanos - nowNanos > 0) {
 			recover(nowNanos);

@@ -21,7 +21,7 @@ class LeasesTests {
 	private final FakeNode node = new FakeNode();
 
 	private final KvorumClient client = KvorumClient.builder(List.of(this.node.url()))
-		.deadline(Duration.ofMillis(500))
+		.deadline(Duration.ofSeconds(2))
 		.build();
 
 	private final Leases leases = new Leases(this.client, "leases/");

@@ -69,7 +69,7 @@ class NodesTests {
 		assertThat(rests).containsExactly(100L, 200L, 400L, 800L, 1_600L, 3_200L, 6_400L, 10_000L, 10_000L);
 
 		this.a.failed(this.now.get());
-		this.a.answered(false, this.now.get());
+		this.a.answered(this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).isNotPositive();
 		this.a.failed(this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).as("from the beginning").isEqualTo(100 * MILLI);
@@ -79,7 +79,7 @@ class NodesTests {
 	void aNodeThatAsksToBeLeftAloneIsThoughItAnswers() {
 		this.a.refuses(Duration.ofSeconds(3), this.now.get());
 		this.a.refuses(Duration.ofSeconds(1), this.now.get());
-		this.a.answered(false, this.now.get());
+		this.a.answered(this.now.get());
 		assertThat(this.a.restNanos(this.now.get())).isEqualTo(3_000 * MILLI);
 		this.b.refuses(Duration.ofSeconds(Long.MAX_VALUE), this.now.get());
 		assertThat(this.b.refusesNanos(this.now.get())).isEqualTo(10_000 * MILLI);
@@ -121,6 +121,15 @@ class NodesTests {
 		Attempts begunLater = new Attempts(true, true, 20, Long.MAX_VALUE);
 		begunLater.keysAreMoved();
 		assertThat(begunLater.mayRepeat(this.a, failure(Outcome.NOT_APPLIED), 0)).isTrue();
+	}
+
+	@Test
+	void aRetiredNodeStaysOneUntilItServesAgain() {
+		this.a.retired();
+		this.a.answered(this.now.get());
+		assertThat(this.a.isRetired()).isTrue();
+		this.a.served();
+		assertThat(this.a.isRetired()).isFalse();
 	}
 
 	private KvorumException failure(Outcome outcome) {

@@ -140,13 +140,14 @@ class RangeTests {
 					.build()) {
 			silent.thenLinesAndSilence(A);
 			this.node.thenLines(false, A, B, end(2));
-			for (int i = 0; i < 5; i++) {
+			// The first node is drawn.
+			do {
 				StepVerifier.create(both.entities(Codec.text()).range(Range.all()).map(Entity::key))
 					.expectNext("a", "b")
 					.expectComplete()
 					.verify(PATIENCE);
 			}
-			assertThat(silent.got()).isNotEmpty();
+			while (silent.got().isEmpty());
 		}
 	}
 
