@@ -9,7 +9,6 @@ import io.kvorum.api.BodyReader.Body;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
-import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
@@ -104,6 +103,8 @@ final class EntityHandler implements WebHandler {
 
 	private final boolean takesOver;
 
+	private final RetiredReads retired;
+
 	EntityHandler(KeyValueStore store, AccessGate access, ApiSettings settings, ProblemWriter problems, TimeSource time,
 			RequestEvents events, RequestObservations observations) {
 		this.store = store;
@@ -116,6 +117,7 @@ final class EntityHandler implements WebHandler {
 		this.observations = observations;
 		this.isRetired = settings.isRetired();
 		this.takesOver = settings.takesOver();
+		this.retired = new RetiredReads(store, time);
 	}
 
 	/** Answers a request that came through WebFlux. */
@@ -181,25 +183,11 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
 		Condition condition = RequestHeaders.readCondition(exchange);
-		return (this.isRetired ? readForGateway(request, observer) : read(request, request.replicas(), observer))
-			.singleOptional()
+		Mono<Live> read = this.isRetired ? this.retired.read(request, observer)
+				: this.store.get(request.key(), request.replicas(), request.timeout(), observer);
+		return read.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), condition, request, exchange, withBody)
 					: notFound(request, exchange));
-	}
-
-	private Mono<Live> read(EntityRequest request, Replicas replicas, OperationObserver observer) {
-		return this.store.get(request.key(), replicas, request.timeout(), observer);
-	}
-
-	/**
-	 * Reads all replicas if all are there. So a gateway also finds a write that was
-	 * acknowledged by few of them, and a majority has that afterwards: two gateways that
-	 * take a key over at once do not find different entries.
-	 */
-	private Mono<Live> readForGateway(EntityRequest request, OperationObserver observer) {
-		int factor = this.store.policy().defaults().from();
-		return read(request, new Replicas(factor, factor), observer).onErrorResume(OperationFailedException.class,
-				_ -> read(request, request.replicas(), observer));
 	}
 
 	private Mono<Void> found(Live live, Condition condition, EntityRequest request, HttpExchange exchange,

@@ -15,12 +15,14 @@ import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 import org.jspecify.annotations.Nullable;
@@ -61,10 +63,13 @@ final class MigrateCommand extends RemoteCommand {
 	/** Differing keys that are named. */
 	private static final int MAX_NAMED = 10;
 
-	/** Keys that may fail: more are no fault of theirs. */
-	private static final int MAX_FAILED = 10;
+	/** Keys that may fail one after the other: more are no fault of theirs. */
+	private static final int MAX_IN_A_ROW = 50;
 
 	private static final String TAKEOVER = "Kvorum-Takeover";
+
+	/** Of a gateway, before it says what it is. */
+	private static final Set<Integer> REFUSALS = Set.of(401, 403, 429);
 
 	/** Of all requests to gateways. */
 	private static final String[] HEADERS = { TAKEOVER, "true", "Kvorum-Consistency", "eventual" };
@@ -103,6 +108,8 @@ final class MigrateCommand extends RemoteCommand {
 
 	private final LongAdder failed = new LongAdder();
 
+	private final AtomicInteger inARow = new AtomicInteger();
+
 	private long begun;
 
 	private long started;
@@ -139,12 +146,23 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	/** A gateway that takes nothing over would say of each key that it is gone. */
-	private static void requireGateways(Server target) throws IOException, InterruptedException {
+	private static void requireGateways(Server target) throws InterruptedException {
 		for (URI gateway : target.nodes()) {
-			HttpResponse<Void> answer = target.client()
-				.send(target.request(gateway, "HEAD", "/v0/entity?id=", BodyPublishers.noBody(), HEADERS),
-						BodyHandlers.discarding());
-			if (!answer.headers().firstValue(TAKEOVER).orElse("").equals("gateway")) {
+			HttpResponse<Void> answer;
+			try {
+				answer = target.client()
+					.send(target.request(gateway, "HEAD", "/v0/entity?id=", BodyPublishers.noBody(), HEADERS),
+							BodyHandlers.discarding());
+			}
+			catch (IOException ex) {
+				throw new CommandFailedException(ExitCode.NOT_DONE,
+						"%s cannot be reached (%s): start it, or leave it out of --to".formatted(gateway, ex));
+			}
+			if (REFUSALS.contains(answer.statusCode())) {
+				throw new CommandFailedException(ExitCode.WRONG,
+						"%s refuses the API key (%d)".formatted(gateway, answer.statusCode()), answer.statusCode());
+			}
+			if (!header(answer, TAKEOVER).equals("gateway")) {
 				throw new CommandFailedException(ExitCode.WRONG,
 						gateway + " takes no keys over: start it with kvorum.takeover.from");
 			}
@@ -211,7 +229,7 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	private static void requireRetired(HttpResponse<InputStream> answer) throws IOException {
-		if (!answer.headers().firstValue(TAKEOVER).orElse("").equals("retired")) {
+		if (!header(answer, TAKEOVER).equals("retired")) {
 			answer.body().close();
 			throw new CommandFailedException(ExitCode.WRONG,
 					answer.uri().getAuthority() + " is not retired: set kvorum.api.retired=true on each of the nodes");
@@ -239,6 +257,7 @@ final class MigrateCommand extends RemoteCommand {
 		}
 		catch (CommandFailedException ex) {
 			if (ex.status() == 404) {
+				this.inARow.set(0);
 				this.gone.increment();
 			}
 			else {
@@ -246,6 +265,7 @@ final class MigrateCommand extends RemoteCommand {
 			}
 			return;
 		}
+		this.inARow.set(0);
 		try (InputStream body = answer.body()) {
 			byte[] value = body.readAllBytes();
 			if (!header(answer, "ETag").equals("\"" + entry.path("version").asString() + "\"")) {
@@ -269,10 +289,15 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	private synchronized void fail(String key, CommandFailedException why) {
-		this.failed.increment();
-		if (why.exitCode() != ExitCode.NOT_DONE || this.failed.sum() > MAX_FAILED) {
+		if (why.exitCode() != ExitCode.NOT_DONE) {
 			throw why;
 		}
+		if (this.inARow.incrementAndGet() > MAX_IN_A_ROW) {
+			throw new CommandFailedException(ExitCode.NOT_DONE,
+					"ended, as more than %d keys in a row could not be taken over. The last one was %s: %s"
+						.formatted(MAX_IN_A_ROW, Table.printable(key), why.getMessage()));
+		}
+		this.failed.increment();
 		out().println("not taken over: %s: %s".formatted(Table.printable(key), why.getMessage()));
 	}
 

@@ -38,15 +38,16 @@ class TakeoverTests {
 
 	private final Asked store = new Asked();
 
+	private final SteeredTime time = new SteeredTime();
+
 	private @Nullable DisposableServer server;
 
 	private @Nullable RawHttp connection;
 
 	private void serve(boolean isRetired, boolean takesOver) {
-		SteeredTime time = new SteeredTime();
 		ApiSettings settings = new ApiSettings(EntityServer.MAX_VALUE_BYTES, EntityServer.MAX_VALUE_BYTES,
 				Duration.ofSeconds(1), null, isRetired, takesOver);
-		this.server = EntityServer.serve(this.store, AccessControl.off(time), settings, time, (_, _, _) -> {
+		this.server = EntityServer.serve(this.store, AccessControl.off(this.time), settings, this.time, (_, _, _) -> {
 		}, (_, _) -> null);
 		this.connection = RawHttp.connect(this.server.port());
 	}
@@ -80,6 +81,13 @@ class TakeoverTests {
 		this.store.isOneAway = true;
 		assertThat(send("GET", "?id=key", TAKEOVER).status()).isEqualTo(404);
 		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("3/3", "3/3", "2/3");
+		assertThat(send("GET", "?id=key", TAKEOVER).status()).as("for a while").isEqualTo(404);
+		assertThat(this.store.reads.subList(3, this.store.reads.size())).extracting(Replicas::toString)
+			.containsExactly("2/3");
+		this.time.pass(Duration.ofSeconds(5));
+		this.store.isOneAway = false;
+		assertThat(send("GET", "?id=key", TAKEOVER).status()).isEqualTo(404);
+		assertThat(this.store.reads.getLast()).hasToString("3/3");
 		assertThat(send("GET", "?id=key", "").status()).isEqualTo(503);
 		assertThat(send("PUT", "?id=key", TAKEOVER).status()).isEqualTo(503);
 	}

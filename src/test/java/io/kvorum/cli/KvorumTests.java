@@ -395,7 +395,11 @@ class KvorumTests {
 
 	@Test
 	void aMigrationGoesOnBehindAKeyThatCannotBeTakenOver(@TempDir Path directory) {
-		this.gateway.answers(403, "", GATEWAY);
+		this.gateway.answers(401, "");
+		assertThat(migrate(directory.resolve("key"))).isEqualTo(2);
+		assertThat(this.err).asString().contains("refuses the API key (401)");
+
+		this.gateway.answers(400, "", GATEWAY);
 		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
 		assertThat(migrate(directory.resolve("denied"))).as("no fault of the key").isEqualTo(2);
 
@@ -406,10 +410,11 @@ class KvorumTests {
 					"1 keys: 0 the same, 0 written since, 0 removed or expired since, 0 different, 1 not");
 
 		this.node.answers(200,
-				"{\"id\":\"a\",\"version\":\"7\"}\n".repeat(11) + "{\"end\":true,\"count\":11,\"next\":\"b\"}\n",
+				"{\"id\":\"a\",\"version\":\"7\"}\n".repeat(51) + "{\"end\":true,\"count\":51,\"next\":\"b\"}\n",
 				RETIRED);
 		Path state = directory.resolve("many");
 		assertThat(migrate(state, "--patience", "0")).as("no fault of the keys").isEqualTo(3);
+		assertThat(this.err).asString().contains("more than 50 keys in a row could not be taken over");
 		assertThat(state).doesNotExist();
 	}
 
