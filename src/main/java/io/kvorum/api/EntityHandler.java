@@ -279,13 +279,20 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private WriteOptions options(EntityRequest request, ApiKey caller, HttpExchange exchange) {
+		return new WriteOptions(request.replicas(), condition(request, caller, exchange),
+				idempotencyKey(request, caller, exchange), request.timeout());
+	}
+
+	/** Reads the name of a write. Not of one that the transaction for it would hide. */
+	private @Nullable IdempotencyKey idempotencyKey(EntityRequest request, ApiKey caller, HttpExchange exchange) {
 		IdempotencyKey name = RequestHeaders.idempotencyKey(exchange, caller);
-		ReplicationPolicy policy = this.store.policy();
-		if (name != null && policy.ordersByLevel()
-				&& policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
-			throw new ProblemException(Problem.nameNeedsMajority(policy.defaults()));
+		if (name != null) {
+			ReplicationPolicy policy = this.store.policy();
+			if (policy.ordersByLevel() && policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
+				throw new ProblemException(Problem.nameNeedsMajority(policy.defaults()));
+			}
 		}
-		return new WriteOptions(request.replicas(), condition(request, caller, exchange), name, request.timeout());
+		return name;
 	}
 
 	/**

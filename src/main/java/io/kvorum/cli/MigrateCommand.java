@@ -160,7 +160,9 @@ final class MigrateCommand extends RemoteCommand {
 			}
 			if (REFUSALS.contains(answer.statusCode())) {
 				throw new CommandFailedException(ExitCode.WRONG,
-						"%s refuses the API key (%d)".formatted(gateway, answer.statusCode()), answer.statusCode());
+						"%s refuses the request (%d): check the API key and its limits".formatted(gateway,
+								answer.statusCode()),
+						answer.statusCode());
 			}
 			if (!header(answer, TAKEOVER).equals("gateway")) {
 				throw new CommandFailedException(ExitCode.WRONG,

@@ -2,31 +2,19 @@ package io.kvorum.api;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.kvorum.access.AccessControl;
-import io.kvorum.kv.Entry.Live;
-import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
-import io.kvorum.kv.Ttl;
-import io.kvorum.kv.Value;
-import io.kvorum.kv.Version;
-import io.kvorum.operation.KeyValueStore;
-import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
-import io.kvorum.operation.OperationObserver;
-import io.kvorum.operation.RangeCursor;
-import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.ReplicationPolicy;
-import io.kvorum.operation.WriteOptions;
+import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,7 +24,7 @@ class TakeoverTests {
 
 	private static final String TAKEOVER = "Kvorum-Takeover: true\r\n";
 
-	private final Asked store = new Asked();
+	private final ConditionalStore store = new ConditionalStore();
 
 	private final SteeredTime time = new SteeredTime();
 
@@ -76,18 +64,18 @@ class TakeoverTests {
 		Response answer = send("GET", "?id=key", TAKEOVER);
 		assertThat(answer.status()).isEqualTo(404);
 		assertThat(answer.header("Kvorum-Takeover")).isEqualTo("retired");
-		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("3/3");
+		assertThat(this.store.reads()).extracting(Replicas::toString).containsExactly("3/3");
 
-		this.store.isOneAway = true;
+		this.store.failReads(
+				new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "one is away", 3, 2, false, true, List.of()), 3);
 		assertThat(send("GET", "?id=key", TAKEOVER).status()).isEqualTo(404);
-		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("3/3", "3/3", "2/3");
+		assertThat(this.store.reads()).extracting(Replicas::toString).containsExactly("3/3", "3/3", "2/3");
 		assertThat(send("GET", "?id=key", TAKEOVER).status()).as("for a while").isEqualTo(404);
-		assertThat(this.store.reads.subList(3, this.store.reads.size())).extracting(Replicas::toString)
-			.containsExactly("2/3");
+		assertThat(this.store.reads().subList(3, 4)).extracting(Replicas::toString).containsExactly("2/3");
 		this.time.pass(Duration.ofSeconds(5));
-		this.store.isOneAway = false;
+		this.store.failReads(null);
 		assertThat(send("GET", "?id=key", TAKEOVER).status()).isEqualTo(404);
-		assertThat(this.store.reads.getLast()).hasToString("3/3");
+		assertThat(this.store.reads().getLast()).hasToString("3/3");
 		assertThat(send("GET", "?id=key", "").status()).isEqualTo(503);
 		assertThat(send("PUT", "?id=key", TAKEOVER).status()).isEqualTo(503);
 	}
@@ -97,7 +85,7 @@ class TakeoverTests {
 		serve(false, true);
 		assertThat(send("GET", "?id=", TAKEOVER).header("Kvorum-Takeover")).isEqualTo("gateway");
 		assertThat(send("GET", "?id=key", "").header("Kvorum-Takeover")).isNull();
-		assertThat(this.store.reads).extracting(Replicas::toString).containsExactly("2/3");
+		assertThat(this.store.reads()).extracting(Replicas::toString).containsExactly("2/3");
 		close();
 		serve(false, false);
 		assertThat(send("GET", "?id=", TAKEOVER).header("Kvorum-Takeover")).isNull();
@@ -105,7 +93,7 @@ class TakeoverTests {
 
 	@Test
 	void anEventualWriteWithANameIsRefusedWhereLevelsAreOrderedApart() {
-		this.store.policy = ReplicationPolicy.fixed(3, List.of(1, 2, 3));
+		this.store.policy(ReplicationPolicy.fixed(3, List.of(1, 2, 3)));
 		serve(false, false);
 		String named = "Idempotency-Key: name\r\n";
 		String eventual = "Kvorum-Consistency: eventual\r\n";
@@ -116,55 +104,9 @@ class TakeoverTests {
 			assertThat(send(method, "?id=key", eventual).status()).isLessThan(300);
 		}
 		close();
-		this.store.policy = new ReplicationPolicy(3, 3);
+		this.store.policy(new ReplicationPolicy(3, 3));
 		serve(false, false);
 		assertThat(send("PUT", "?id=key", named + eventual).status()).isEqualTo(201);
-	}
-
-	/** A store without values that notes at which level it is read. */
-	private static final class Asked implements KeyValueStore {
-
-		final List<Replicas> reads = new CopyOnWriteArrayList<>();
-
-		volatile ReplicationPolicy policy = new ReplicationPolicy(3, 3);
-
-		volatile boolean isOneAway;
-
-		@Override
-		public ReplicationPolicy policy() {
-			return this.policy;
-		}
-
-		@Override
-		public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-			this.reads.add(asked);
-			return (this.isOneAway && asked.ack() == 3) ? Mono.error(
-					new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "one is away", 3, 2, false, true, List.of()))
-					: Mono.empty();
-		}
-
-		@Override
-		public Mono<Version> put(Key key, WriteOptions options, String contentType, Value value, @Nullable Ttl ttl,
-				OperationObserver observer) {
-			return Mono.just(new Version(1, 1));
-		}
-
-		@Override
-		public Mono<Version> delete(Key key, WriteOptions options, OperationObserver observer) {
-			return Mono.just(new Version(1, 1));
-		}
-
-		@Override
-		public @Nullable OperationFailedException refuseWrite(Operation operation, Key key, Replicas asked,
-				int valueBytes) {
-			return null;
-		}
-
-		@Override
-		public RangeCursor range(RangeQuery query, OperationObserver observer) {
-			throw new UnsupportedOperationException("no ranges");
-		}
-
 	}
 
 }

@@ -397,7 +397,7 @@ class KvorumTests {
 	void aMigrationGoesOnBehindAKeyThatCannotBeTakenOver(@TempDir Path directory) {
 		this.gateway.answers(401, "");
 		assertThat(migrate(directory.resolve("key"))).isEqualTo(2);
-		assertThat(this.err).asString().contains("refuses the API key (401)");
+		assertThat(this.err).asString().contains("refuses the request (401)");
 
 		this.gateway.answers(400, "", GATEWAY);
 		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);

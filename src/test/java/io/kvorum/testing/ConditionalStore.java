@@ -40,8 +40,15 @@ public final class ConditionalStore implements KeyValueStore {
 	/** Fails all writes; null while they succeed. */
 	private volatile @Nullable RuntimeException failure;
 
-	/** Fails all reads; null while they succeed. */
+	/** Fails reads; null while they succeed. */
 	private volatile @Nullable RuntimeException readFailure;
+
+	/** The least number of replicas of a read that fails. */
+	private volatile int failingAck;
+
+	private volatile ReplicationPolicy policy = new ReplicationPolicy(NODES, NODES);
+
+	private final List<Replicas> reads = new ArrayList<>();
 
 	private volatile Runnable beforeNextWrite = () -> {
 	};
@@ -59,7 +66,25 @@ public final class ConditionalStore implements KeyValueStore {
 
 	/** Fails all reads from now on; null to let them succeed. */
 	public void failReads(@Nullable RuntimeException failure) {
+		failReads(failure, 1);
+	}
+
+	/**
+	 * Fails reads from now on that wait for so many replicas; null to let them succeed.
+	 */
+	public void failReads(@Nullable RuntimeException failure, int ack) {
+		this.failingAck = ack;
 		this.readFailure = failure;
+	}
+
+	/** Says from now on that operations are replicated in this way. */
+	public void policy(ReplicationPolicy policy) {
+		this.policy = policy;
+	}
+
+	/** The levels of all reads so far. */
+	public synchronized List<Replicas> reads() {
+		return List.copyOf(this.reads);
 	}
 
 	/** Has something happen between the next read and the write that follows it. */
@@ -79,12 +104,12 @@ public final class ConditionalStore implements KeyValueStore {
 
 	@Override
 	public ReplicationPolicy policy() {
-		return new ReplicationPolicy(NODES, NODES);
+		return this.policy;
 	}
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return Mono.fromSupplier(() -> current(key));
+		return Mono.fromSupplier(() -> current(key, asked));
 	}
 
 	@Override
@@ -99,9 +124,10 @@ public final class ConditionalStore implements KeyValueStore {
 		return Mono.fromSupplier(() -> written(key, options, _ -> null));
 	}
 
-	private synchronized @Nullable Live current(Key key) {
+	private synchronized @Nullable Live current(Key key, Replicas asked) {
+		this.reads.add(asked);
 		RuntimeException failure = this.readFailure;
-		if (failure != null) {
+		if (failure != null && asked.ack() >= this.failingAck) {
 			throw failure;
 		}
 		return this.values.get(key);

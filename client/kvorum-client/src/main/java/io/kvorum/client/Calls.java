@@ -47,9 +47,9 @@ final class Calls {
 			Attempts attempts = new Attempts(true, false, this.limits.attempts(), deadline);
 			Request authorized = this.transport.authorized(request);
 			Duration hedgeAfter = options.hedgeAfter();
-			boolean isInTime = hedgeAfter != null && hedgeAfter.toNanos() < attempts.remainingNanos(System.nanoTime());
-			return (hedgeAfter != null && isInTime && this.nodes.size() > 1)
-					? hedged(authorized, attempts, hedgeAfter, deadline) : attempt(authorized, attempts);
+			return (hedgeAfter != null && this.nodes.size() > 1
+					&& hedgeAfter.toNanos() < attempts.remainingNanos(System.nanoTime()))
+							? hedged(authorized, attempts, hedgeAfter, deadline) : attempt(authorized, attempts);
 		});
 	}
 
