@@ -19,7 +19,8 @@ public final class Monitoring {
 
 	private static final Path RULES = Path.of("config", "prometheus", "prometheus-rule.yaml");
 
-	private static final Path RULES_TEST = Path.of("config", "prometheus", "kvorum-alerts-test.yml");
+	private static final List<Path> RULES_TESTS = List.of(Path.of("config", "prometheus", "kvorum-alerts-test.yml"),
+			Path.of("config", "prometheus", "kvorum-alerts-hours-test.yml"));
 
 	private Monitoring() {
 	}
@@ -42,7 +43,7 @@ public final class Monitoring {
 
 	/** The groups of tests of the alerts. */
 	public static List<Map<?, ?>> tests() {
-		return list(yaml(RULES_TEST), "tests");
+		return RULES_TESTS.stream().<Map<?, ?>>flatMap(file -> list(yaml(file), "tests").stream()).toList();
 	}
 
 	/** All expressions, of the dashboard and of the rules. */
