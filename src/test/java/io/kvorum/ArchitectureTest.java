@@ -23,6 +23,7 @@ import com.tngtech.archunit.library.GeneralCodingRules;
 import org.jspecify.annotations.NullMarked;
 import org.reactivestreams.Publisher;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
 import reactor.core.publisher.BaseSubscriber;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.ENUMS;
@@ -209,6 +210,13 @@ class ArchitectureTest {
 		.dependOnClassesThat()
 		.resideInAnyPackage("org.springframework..", "io.netty..", "reactor.netty..", "java.net.http..")
 		.because("operations and storage run in a test without a server or a container");
+
+	@ArchTest
+	static final ArchRule beansAreWhereASearchForThemLooks = noClasses().that()
+		.resideOutsideOfPackages("io.kvorum.api..", "io.kvorum.app..", "io.kvorum.observability..")
+		.should()
+		.beMetaAnnotatedWith(Component.class)
+		.because("KvorumApplication searches in these packages only, since each start pays for the search");
 
 	@ArchTest
 	static final ArchRule metersStayInObservability = noClasses().that()
