@@ -39,7 +39,7 @@ class ConvergenceSimulationTests {
 	private static final int AT_ONCE = 10;
 
 	/** Before these it is rare: where it shows changes with whatever asks for chances. */
-	private static final int FIRST_RESTORING = 301;
+	private static final int FIRST_RESTORING = 701;
 
 	private static final int TAKING_BACK_HISTORIES = 10;
 
