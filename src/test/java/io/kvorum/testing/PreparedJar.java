@@ -20,7 +20,8 @@ import org.springframework.util.FileSystemUtils;
  * {@code src/main/scripts/aot-cache} makes it, which takes more than half of the work off
  * a start. The first test that starts a node has it made, in {@code target/it-jar}; it is
  * made again for another jar or JDK. Where it cannot be made, or the JVM does not take
- * it, nodes run the jar itself, and one line says so.
+ * it, nodes run the jar itself, and one line says so. Who has one of the same classes
+ * already names its directory: {@code -Dkvorum.it.prepared=<directory>}.
  */
 final class PreparedJar {
 
@@ -70,6 +71,11 @@ final class PreparedJar {
 	}
 
 	private static List<String> prepare() throws IOException, InterruptedException {
+		String made = System.getProperty("kvorum.it.prepared");
+		return options((made != null) ? Path.of(made).toAbsolutePath() : make(), "-jar");
+	}
+
+	private static Path make() throws IOException, InterruptedException {
 		Files.createDirectories(HOME.getParent());
 		try (FileChannel file = FileChannel.open(HOME.resolveSibling("it-jar.lock"), StandardOpenOption.CREATE,
 				StandardOpenOption.WRITE); FileLock _ = file.lock()) {
@@ -81,23 +87,26 @@ final class PreparedJar {
 						"AOT_REQUESTS", String.valueOf(REQUESTS)),
 						List.of("src/main/scripts/aot-cache", prepared.toString()));
 			}
-			String cache = "-XX:AOTCache=" + prepared.resolve("kvorum.aot");
-			String jar = prepared.resolve(JAR.getFileName()).toString();
-			removeUnlessTaken(prepared, cache, jar);
-			return List.of(cache, "-jar", jar);
+			removeUnlessTaken(prepared);
+			return prepared;
 		}
+	}
+
+	private static List<String> options(Path prepared, String jarOption) {
+		return List.of("-XX:AOTCache=" + prepared.resolve("kvorum.aot"), jarOption,
+				prepared.resolve(JAR.getFileName()).toString());
 	}
 
 	/**
 	 * A JVM that is not told to insist goes on without a cache that it does not like;
 	 * such a one is of another JVM or machine, and made again by the next tests.
 	 */
-	private static void removeUnlessTaken(Path prepared, String cache, String jar)
-			throws IOException, InterruptedException {
+	private static void removeUnlessTaken(Path prepared) throws IOException, InterruptedException {
 		try {
-			List<String> trial = new ArrayList<>(List.of(NodeSpec.JAVA, "-XX:AOTMode=on", cache));
+			List<String> trial = new ArrayList<>(List.of(NodeSpec.JAVA, "-XX:AOTMode=on"));
 			trial.addAll(NodeSpec.JVM);
-			trial.addAll(List.of("-cp", jar, "-version"));
+			trial.addAll(options(prepared, "-cp"));
+			trial.add("-version");
 			run(Map.of(), trial);
 		}
 		catch (IOException ex) {
