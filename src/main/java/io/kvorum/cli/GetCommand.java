@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFileAttributeView;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -63,7 +64,19 @@ final class GetCommand extends RemoteCommand {
 	private static void writeWhole(InputStream value, Path file) throws IOException {
 		Path whole = Files.createTempFile(file.getParent(), ".kvorum", null);
 		try {
-			Files.copy(value, whole, StandardCopyOption.REPLACE_EXISTING);
+			PosixFileAttributeView replaced = Files.exists(file)
+					? Files.getFileAttributeView(file, PosixFileAttributeView.class) : null;
+			if (replaced == null) {
+				// A new one has the permissions of new files, not those of temporary
+				// ones.
+				Files.delete(whole);
+			}
+			try (OutputStream out = Files.newOutputStream(whole)) {
+				value.transferTo(out);
+			}
+			if (replaced != null) {
+				Files.setPosixFilePermissions(whole, replaced.readAttributes().permissions());
+			}
 			Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING);
 		}
 		finally {

@@ -10,6 +10,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Mixin;
+import tools.jackson.core.JacksonException;
 
 /** The command {@code kvorum}. */
 @Command(name = "kvorum", mixinStandardHelpOptions = true, sortOptions = false, version = Kvorum.VERSION,
@@ -67,8 +68,11 @@ public final class Kvorum {
 
 	private static String message(Exception failure) {
 		String message = failure.getMessage();
-		return (failure instanceof FileSystemException) ? "cannot use the file: " + failure
-				: (message != null) ? message : failure.toString();
+		return switch (failure) {
+			case FileSystemException _ -> "cannot use the file: " + failure;
+			case JacksonException json -> "an answer is no JSON: " + json.getOriginalMessage();
+			default -> (message != null) ? message : failure.toString();
+		};
 	}
 
 	static CommandLine commandLine() {
@@ -81,9 +85,14 @@ public final class Kvorum {
 				case FileSystemException _ -> ExitCode.WRONG;
 				case FileNotFoundException _ -> ExitCode.WRONG;
 				case IllegalArgumentException _ -> ExitCode.WRONG;
-				// The answer has broken off, or what takes the output.
+				// The answer has broken off or is not as agreed, or what takes the
+				// output.
 				case IOException _ -> ExitCode.NOT_DONE;
-				default -> throw failure;
+				case JacksonException _ -> ExitCode.NOT_DONE;
+				default -> {
+					failure.printStackTrace(command.getErr());
+					yield ExitCode.UNKNOWN;
+				}
 			};
 			command.getErr().println("kvorum: " + Table.printable(message(failure)));
 			return code.code();

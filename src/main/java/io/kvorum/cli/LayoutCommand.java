@@ -74,11 +74,14 @@ final class LayoutCommand extends EndpointCommand {
 		if (isStaging && this.step != null) {
 			throw new CommandFailedException(ExitCode.WRONG, "stage first, then --apply the version that this prints");
 		}
+		if ((this.zone != null || this.weight != null) && this.add.isEmpty()) {
+			throw new CommandFailedException(ExitCode.WRONG,
+					"--zone and --weight are of nodes that are added: --add is missing. They replace what a member has by --remove and --add");
+		}
 		JsonNode layout = isStaging ? send("", stage()) : (this.step != null) ? send("", this.step.toJson()) : read("");
 		Table table = new Table("NODE", "ZONE", "WEIGHT", "PARTITIONS", "GETS");
 		add("", layout.path("members"), layout, table);
-		JsonNode staged = layout.path("staged");
-		for (JsonNode member : staged.path("members")) {
+		for (JsonNode member : next(layout).path("members")) {
 			if (!has(layout.path("members"), member.path("address").asString())) {
 				add(" (new)", new JsonMapper().createArrayNode().add(member), layout, table);
 			}
@@ -110,16 +113,21 @@ final class LayoutCommand extends EndpointCommand {
 		return new JsonMapper().createObjectNode().set("stage", stage).toString();
 	}
 
+	/** The nodes that are staged, or else those of the change under way. */
+	private static JsonNode next(JsonNode layout) {
+		return layout.path(layout.has("staged") ? "staged" : "next");
+	}
+
 	private static boolean has(JsonNode members, String address) {
 		return members.valueStream().anyMatch(member -> member.path("address").asString().equals(address));
 	}
 
 	private static void add(String suffix, JsonNode members, JsonNode layout, Table table) {
-		JsonNode staged = layout.path("staged");
+		JsonNode next = next(layout);
 		for (JsonNode member : members) {
 			String address = member.path("address").asString();
-			boolean leaves = staged.isObject() && !has(staged.path("members"), address);
-			JsonNode move = staged.path("moves").path(address);
+			boolean leaves = next.isObject() && !has(next.path("members"), address);
+			JsonNode move = next.path("moves").path(address);
 			long partitions = move.path("gainsPartitions").asLong(0) - move.path("givesUpPartitions").asLong(0);
 			table.add(address + (leaves ? " (leaves)" : suffix), member.path("zone").asString(""),
 					member.path("weight").asString(""), move.isObject() ? "%+d".formatted(partitions) : "",

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
@@ -251,11 +252,11 @@ final class MigrateCommand extends RemoteCommand {
 	private void compare(JsonNode entry, Server target) throws IOException, InterruptedException {
 		String key = entry.path("id").asString();
 		String entity = Target.entity(key).toString();
-		HttpResponse<InputStream> answer;
+		Verdict verdict;
 		try {
 			// What this answers may be what the gateway has got from the nodes.
 			patiently(() -> target.send("HEAD", entity, BodyPublishers.noBody(), HEADERS)).body().close();
-			answer = patiently(() -> target.get(entity, HEADERS));
+			verdict = patiently(() -> verdict(entry, target.get(entity, HEADERS)));
 		}
 		catch (CommandFailedException ex) {
 			if (ex.status() == 404) {
@@ -268,19 +269,28 @@ final class MigrateCommand extends RemoteCommand {
 			return;
 		}
 		this.inARow.set(0);
-		try (InputStream body = answer.body()) {
-			byte[] value = body.readAllBytes();
-			if (!header(answer, "ETag").equals("\"" + entry.path("version").asString() + "\"")) {
-				this.changed.increment();
-			}
-			else if (Arrays.equals(value, entry.path("value").binaryValue())
-					&& header(answer, "Content-Type").equals(entry.path("contentType").asString())) {
-				this.same.increment();
-			}
-			else {
-				name(key);
-			}
+		switch (verdict) {
+			case SAME -> this.same.increment();
+			case CHANGED -> this.changed.increment();
+			case DIFFERENT -> name(key);
 		}
+	}
+
+	private static Verdict verdict(JsonNode entry, HttpResponse<InputStream> answer) {
+		byte[] value;
+		try (InputStream body = answer.body()) {
+			value = body.readAllBytes();
+		}
+		catch (IOException ex) {
+			throw new CommandFailedException(ExitCode.NOT_DONE,
+					"the value at %s broke off: %s".formatted(answer.uri().getAuthority(), ex.getMessage()));
+		}
+		if (!header(answer, "ETag").equals("\"" + entry.path("version").asString() + "\"")) {
+			return Verdict.CHANGED;
+		}
+		return (Arrays.equals(value, entry.path("value").binaryValue())
+				&& header(answer, "Content-Type").equals(entry.path("contentType").asString())) ? Verdict.SAME
+						: Verdict.DIFFERENT;
 	}
 
 	private synchronized void name(String key) {
@@ -308,7 +318,7 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	/** Tries again what was certainly not done. */
-	private HttpResponse<InputStream> patiently(Request request) throws InterruptedException {
+	private <T> T patiently(Request<T> request) throws InterruptedException {
 		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(this.patienceSeconds);
 		while (true) {
 			try {
@@ -336,7 +346,14 @@ final class MigrateCommand extends RemoteCommand {
 		if (this.state == null || !Files.exists(this.state)) {
 			return "";
 		}
-		JsonNode done = JSON.readTree(Files.readString(this.state));
+		JsonNode done;
+		try {
+			done = JSON.readTree(Files.readString(this.state));
+		}
+		catch (JacksonException ex) {
+			throw new CommandFailedException(ExitCode.WRONG, "%s is damaged (%s): remove it to begin with the first key"
+				.formatted(this.state, ex.getOriginalMessage()));
+		}
 		if (!done.path("from").asString("").equals(this.from.toString())
 				|| !done.path("to").asString("").equals(this.to.toString())) {
 			throw new CommandFailedException(ExitCode.WRONG,
@@ -368,9 +385,16 @@ final class MigrateCommand extends RemoteCommand {
 		Files.move(written, this.state, StandardCopyOption.REPLACE_EXISTING);
 	}
 
-	private interface Request {
+	private interface Request<T> {
 
-		HttpResponse<InputStream> send();
+		T send();
+
+	}
+
+	/** What a gateway has of a key, beside what the nodes have. */
+	private enum Verdict {
+
+		SAME, CHANGED, DIFFERENT
 
 	}
 

@@ -6,6 +6,7 @@ import java.io.OutputStream;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -72,22 +73,32 @@ final class PutCommand extends RemoteCommand {
 		if (this.value != null) {
 			return BodyPublishers.ofString(this.value);
 		}
-		return BodyPublishers.ofFile((this.file != null) ? this.file : standardInput());
+		return BodyPublishers.ofFile((this.file != null) ? whole(this.file) : kept(System.in));
+	}
+
+	/** A pipe has no size, and is read once. */
+	private static Path whole(Path file) throws IOException {
+		if (Files.isDirectory(file)) {
+			throw new FileSystemException(file.toString(), null, "it is a directory");
+		}
+		try (InputStream in = Files.newInputStream(file)) {
+			return (Files.isRegularFile(file) && Files.size(file) > 0) ? file : kept(in);
+		}
 	}
 
 	/** Keeps what comes in a file, since the next node may have to get it again. */
-	private static Path standardInput() throws IOException {
+	private static Path kept(InputStream in) throws IOException {
 		Path kept = Files.createTempFile("kvorum", null);
 		kept.toFile().deleteOnExit();
 		try (OutputStream out = Files.newOutputStream(kept)) {
-			byte[] part = System.in.readNBytes(PART_BYTES);
+			byte[] part = in.readNBytes(PART_BYTES);
 			for (int length = part.length; part.length > 0; length += part.length) {
 				if (length > Server.MAX_VALUE_BYTES) {
 					throw new CommandFailedException(ExitCode.WRONG,
 							"a value has at most %d bytes, and more has come".formatted(Server.MAX_VALUE_BYTES));
 				}
 				out.write(part);
-				part = System.in.readNBytes(PART_BYTES);
+				part = in.readNBytes(PART_BYTES);
 			}
 		}
 		return kept;

@@ -42,7 +42,12 @@ abstract class RemoteCommand implements Callable<Integer> {
 	 * @throws CommandFailedException if it cannot be written
 	 */
 	void requireOutput() {
-		if (out().checkError()) {
+		requireTaken(out());
+	}
+
+	/** The writer does not know what System.out keeps to itself. */
+	static void requireTaken(PrintWriter out) {
+		if (out.checkError() || System.out.checkError()) {
 			throw new CommandFailedException(ExitCode.NOT_DONE, "the standard output takes no more");
 		}
 	}

@@ -52,7 +52,7 @@ final class SchemaCommand implements Callable<Integer> {
 			PrintWriter out = this.spec.commandLine().getOut();
 			out.print(new String(schema.readAllBytes(), StandardCharsets.UTF_8).replace("${keyspace}", this.keyspace)
 				.replace("${replication}", this.replication));
-			out.flush();
+			RemoteCommand.requireTaken(out);
 		}
 		return ExitCode.DONE.code();
 	}

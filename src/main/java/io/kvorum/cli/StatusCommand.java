@@ -14,7 +14,8 @@ final class StatusCommand extends ShownCommand {
 		JsonNode cluster = server().json("/v0/cluster");
 		Table table = new Table("NODE", "STATE", "ZONE", "VERSION", "CONVERGED", "KEYS", "FREE", "REQ/S", "P99",
 				"HINTS", "BACKUP");
-		boolean areAllMembers = true;
+		// A gateway that has not reached Cassandra yet knows of none.
+		boolean areAllMembers = !cluster.path("nodes").isEmpty();
 		for (JsonNode node : cluster.path("nodes")) {
 			String state = node.path("state").asString();
 			areAllMembers &= state.equals("member");

@@ -24,6 +24,9 @@ final class FakeNode implements AutoCloseable {
 
 	private volatile Map<String, String> headers = Map.of();
 
+	/** Bytes of each body that never come. */
+	private volatile int missing;
+
 	FakeNode() throws IOException {
 		this.server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 		this.server.createContext("/", this::answer);
@@ -42,6 +45,11 @@ final class FakeNode implements AutoCloseable {
 		this.status = status;
 		this.body = body;
 		this.headers = headers;
+	}
+
+	/** Has bodies break off. */
+	void breaksOff() {
+		this.missing = 1;
 	}
 
 	/** Method, target, the headers that matter here, and body of each request. */
@@ -63,7 +71,7 @@ final class FakeNode implements AutoCloseable {
 		this.headers.forEach(exchange.getResponseHeaders()::set);
 		byte[] bytes = this.body.getBytes(StandardCharsets.UTF_8);
 		boolean hasBody = bytes.length > 0 && !exchange.getRequestMethod().equals("HEAD");
-		exchange.sendResponseHeaders(this.status, hasBody ? bytes.length : -1);
+		exchange.sendResponseHeaders(this.status, hasBody ? bytes.length + this.missing : -1);
 		if (hasBody) {
 			exchange.getResponseBody().write(bytes);
 		}

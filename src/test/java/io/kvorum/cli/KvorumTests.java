@@ -1,16 +1,22 @@
 package io.kvorum.cli;
 
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.kvorum.testing.Ports;
@@ -137,6 +143,32 @@ class KvorumTests {
 	}
 
 	@Test
+	void aFileWithoutASizeIsReadToItsEnd(@TempDir Path directory) throws Exception {
+		Path pipe = directory.resolve("pipe");
+		assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+		Thread writer = Thread.ofVirtual().start(() -> {
+			try {
+				Files.writeString(pipe, "value");
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		});
+		this.node.answers(201, "", WRITTEN);
+
+		assertThat(run("put", "key", "--file", pipe.toString())).isZero();
+		assertThat(this.node.requests()).containsExactly("PUT /v0/entity?id=key|value");
+		writer.join();
+	}
+
+	@Test
+	void whatIsNoFileIsWrongUsage(@TempDir Path directory) {
+		assertThat(run("put", "key", "--file", directory.toString())).isEqualTo(2);
+		assertThat(this.err).asString().contains("cannot use the file");
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
 	void keysAndValuesMayBeginAsFilesDoElsewhere() {
 		this.node.answers(201, "", WRITTEN);
 
@@ -162,6 +194,8 @@ class KvorumTests {
 	@Test
 	void aFileKeepsItsContentUntilTheValueIsThere(@TempDir Path directory) throws IOException {
 		Path file = Files.writeString(directory.resolve("value"), "before");
+		Set<PosixFilePermission> secret = PosixFilePermissions.fromString("rw-------");
+		Files.setPosixFilePermissions(file, secret);
 		this.node.answers(404, "{\"detail\":\"None.\"}");
 		assertThat(run("get", "key", "-O", file.toString())).isEqualTo(1);
 		assertThat(file).hasContent("before");
@@ -169,6 +203,7 @@ class KvorumTests {
 		this.node.answers(200, "after");
 		assertThat(run("get", "key", "-O", file.toString())).isZero();
 		assertThat(file).hasContent("after");
+		assertThat(Files.getPosixFilePermissions(file)).isEqualTo(secret);
 		assertThat(directory).isDirectoryContaining(file::equals)
 			.satisfies(it -> assertThat(it.toFile().list()).hasSize(1));
 	}
@@ -195,6 +230,35 @@ class KvorumTests {
 		})).setErr(new PrintWriter(this.err, true));
 
 		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(3);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "status", "ls",
+			"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum" })
+	void aFullDiskBehindTheStandardOutputIsAFailure(String command) {
+		this.node.answers(200, command.equals("ls") ? "{\"id\":\"a\"}\n{\"end\":true,\"count\":1}\n"
+				: CLUSTER.formatted("member", ""));
+		PrintStream before = System.out;
+		System.setOut(new PrintStream(new OutputStream() {
+
+			@Override
+			public void write(int octet) throws IOException {
+				throw new IOException("No space left on device");
+			}
+
+		}, true));
+		try {
+			CommandLine line = Kvorum.commandLine().setErr(new PrintWriter(this.err, true));
+			String[] arguments = command.split(" ");
+			if (!command.startsWith("schema")) {
+				arguments = new String[] { command, "--url", this.node.url() };
+			}
+
+			assertThat(line.execute(arguments)).isEqualTo(3);
+		}
+		finally {
+			System.setOut(before);
+		}
 	}
 
 	@Test
@@ -268,6 +332,29 @@ class KvorumTests {
 	}
 
 	@Test
+	void whatIsNoListIsAFailure() {
+		this.node.answers(200, "<html>");
+
+		assertThat(run("ls")).isEqualTo(3);
+		assertThat(this.err).asString().contains("is no JSON").doesNotContain("\tat ");
+	}
+
+	@Test
+	void aClusterWithoutNodesIsNotInOrder() {
+		this.node.answers(200, "{\"layout\":{},\"nodes\":[],\"unreachable\":[]}");
+
+		assertThat(run("status")).isEqualTo(1);
+	}
+
+	@Test
+	void whatDoesNotAnswerAsANodeHasNotDeleted() {
+		this.node.answers(200, "<html>");
+
+		assertThat(run("del", "key")).isEqualTo(4);
+		assertThat(this.err).asString().contains("does not answer as a node");
+	}
+
+	@Test
 	void theStatusIsATableOrTheAnswerItself() {
 		this.node.answers(200, CLUSTER.formatted("member", ""));
 
@@ -326,6 +413,28 @@ class KvorumTests {
 		assertThat(run("layout", "--abort")).isZero();
 		assertThat(this.node.requests().getLast()).contains("\"abort\":true", "\"pause\":false", "\"resume\":false");
 		assertThat(run("layout", "--apply", "5", "--factor", "3")).isEqualTo(2);
+	}
+
+	@Test
+	void zoneAndWeightAreOfNodesThatAreAdded() {
+		assertThat(run("layout", "--zone", "b", "--apply", "7")).isEqualTo(2);
+		assertThat(run("layout", "--weight", "2")).isEqualTo(2);
+		assertThat(run("layout", "--remove", "http://a:1", "--zone", "b")).isEqualTo(2);
+		assertThat(this.err).asString().contains("--add");
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void nodesThatComeAndGoAreShownWhileTheyDo() {
+		this.node.answers(200, """
+				{"version":6,"layout":5,"state":"moving","factor":3,"members":[{"address":"http://a:1","weight":1}],
+				"next":{"factor":3,"members":[{"address":"http://b:1","weight":2}]},"moving":{}}""");
+
+		assertThat(run("layout")).isZero();
+		assertThat(this.out).asString()
+			.containsPattern("http://a:1 \\(leaves\\) +1")
+			.containsPattern("http://b:1 \\(new\\) +2")
+			.doesNotContain("--apply");
 	}
 
 	@Test
@@ -391,6 +500,21 @@ class KvorumTests {
 
 		Files.writeString(state, "{\"from\":\"[http://other]\"}");
 		assertThat(migrate(state)).isEqualTo(2);
+		Files.writeString(state, "{\"from\":");
+		assertThat(migrate(state)).isEqualTo(2);
+		assertThat(this.err).asString().contains("is damaged");
+	}
+
+	@Test
+	void aValueThatBreaksOffAtAGatewayIsNotCompared(@TempDir Path directory) {
+		this.gateway.answers(200, "other",
+				Map.of("Kvorum-Takeover", "gateway", "ETag", "\"7\"", "Content-Type", "text/plain"));
+		this.gateway.breaksOff();
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
+
+		assertThat(migrate(directory.resolve("state"), "--patience", "0")).isEqualTo(3);
+		assertThat(this.out).asString().contains("not taken over: a: ", "0 different, 1 not");
+		assertThat(this.err).asString().doesNotContain("\tat ");
 	}
 
 	@Test
