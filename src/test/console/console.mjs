@@ -115,6 +115,26 @@ const tests = {
 		await made.waitForFunction(() => document.getElementById("content").value === "theirs again");
 	},
 
+	async "lines end as they did, and where they end in several ways nothing is written"(made) {
+		await put("lines", "a\r\nb\r\n");
+		await put("mixed", "a\r\nb\n");
+		await made.goto(`${url}/console#/keys/lines`);
+		await made.getByRole("button", { name: "lines" }).click();
+		const content = made.getByRole("textbox", { name: "Value" });
+		await made.waitForFunction(() => document.getElementById("content").value === "a\nb\n");
+		await content.fill("a\nc\n");
+		await made.getByRole("button", { name: "Save" }).click();
+		await made.getByText("Saved.").waitFor();
+		assert.equal(await (await fetch(`${url}/v0/entity?id=lines`)).text(), "a\r\nc\r\n");
+		await made.goto(`${url}/console#/keys/mixed`);
+		await made.getByRole("button", { name: "mixed" }).click();
+		await made.waitForFunction(() => document.getElementById("content").value === "a\nb\n");
+		await content.fill("a\nc\n");
+		await made.getByRole("button", { name: "Save" }).click();
+		await made.locator("#problem").getByText("newlines of several kinds").waitFor();
+		assert.equal(await (await fetch(`${url}/v0/entity?id=mixed`)).text(), "a\r\nb\n");
+	},
+
 	async "bytes are edited as hex, a key is made, and deleted"(made) {
 		await made.goto(`${url}/console#/keys/bin`);
 		await made.getByRole("button", { name: "binary" }).click();

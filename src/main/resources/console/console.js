@@ -1,7 +1,7 @@
 // The console: browses and edits values, and shows the cluster, by the API of the node that it is from.
 // Whatever comes from users is shown by textContent only. The API key is in this page's memory and nowhere else.
 
-import { jsonIndented, hexOf, bytesOfHex, sizeOf, textOf } from "./formats.js";
+import { jsonIndented, hexOf, bytesOfHex, sizeOf, textOf, withNewlinesOf } from "./formats.js";
 
 const NO_RANGES = "urn:kvorum:problem:ranges-not-supported";
 const PAGE = 200;
@@ -281,7 +281,7 @@ function typedBytes() {
 	if (opened.mode === "json" && jsonIndented(typed) === null) {
 		throw new Error("This is no JSON. Show it as text to save it as it is.");
 	}
-	return new TextEncoder().encode(typed);
+	return new TextEncoder().encode(opened.mode === "text" ? withNewlinesOf(textOf(opened.bytes) ?? "", typed) : typed);
 }
 
 async function save(etag) {

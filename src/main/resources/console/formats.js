@@ -57,6 +57,16 @@ export function textOf(bytes, isCut = false) {
 	}
 }
 
+// What was typed, with the newlines of the text before: a text field has line feeds only. Throws where it had several kinds.
+export function withNewlinesOf(before, typed) {
+	const kinds = new Set(before.match(/\r\n|\r|\n/g));
+	if (kinds.size > 1 && before.includes("\r")) {
+		throw new Error("The value has newlines of several kinds, which this field cannot keep: undo the change, and edit it as hex.");
+	}
+	const [newline = "\n"] = kinds;
+	return typed.replaceAll("\n", newline);
+}
+
 export function hexOf(bytes) {
 	const lines = [];
 	for (let at = 0; at < bytes.length; at += HEX_BYTES_IN_LINE) {
