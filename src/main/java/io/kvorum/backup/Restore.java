@@ -135,8 +135,9 @@ public final class Restore {
 		}
 		BackupManifest manifest = BackupManifest.read(backup);
 		requireOwn(manifest, backup);
-		requireSpace(manifest);
+		// What a start that was ended has copied takes no space from this one.
 		BackupDirectory.deleteTree(this.staging);
+		requireSpace(manifest);
 		try {
 			stage(manifest, backup);
 		}

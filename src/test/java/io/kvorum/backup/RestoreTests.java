@@ -210,6 +210,16 @@ class RestoreTests {
 	}
 
 	@Test
+	void withTooLittleSpaceWhatAnEarlierStartHasCopiedTakesNone() throws IOException {
+		Path copy = Files.createDirectories(store().resolve(".restore").resolve("store"));
+		Files.writeString(copy.resolve("000009.sst"), "half");
+
+		assertThatExceptionOfType(StoreOpenException.class)
+			.isThrownBy(() -> restore(backup(), BackupNode.A, Long.MAX_VALUE / 2));
+		assertThat(copy.resolve("000009.sst")).doesNotExist();
+	}
+
+	@Test
 	void withTooLittleSpaceNothingIsCopied() throws IOException {
 		assertThatExceptionOfType(StoreOpenException.class)
 			.isThrownBy(() -> restore(backup(), BackupNode.A, Long.MAX_VALUE / 2))
