@@ -71,7 +71,7 @@ final class Batch implements AutoCloseable {
 		this.database = database;
 		this.derived = derived;
 		this.time = time;
-		this.mayHavePromises = database.hasPromises();
+		this.mayHavePromises = database.mayHavePromises();
 		this.hints = new HintBatch(database, this.writes);
 	}
 

@@ -334,11 +334,21 @@ final class Database implements AutoCloseable {
 		return this.db.get(this.large, from, LargeRow.key(key, version));
 	}
 
-	/** Whether there is any promise. */
-	boolean hasPromises() {
+	/**
+	 * Whether there may be any promise. An iterator that meets damage just ends; whoever
+	 * then looks for the promise of a key gets the error, if it is one of those.
+	 */
+	boolean mayHavePromises() {
 		try (RocksIterator iterator = this.db.newIterator(this.promises, this.scan)) {
 			iterator.seekToFirst();
-			return iterator.isValid();
+			if (iterator.isValid()) {
+				return true;
+			}
+			iterator.status();
+			return false;
+		}
+		catch (RocksDBException _) {
+			return true;
 		}
 	}
 

@@ -16,15 +16,18 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
+import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
 import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Promises on disk: what becomes of them when entries come and go. */
 class PromiseTests {
@@ -48,6 +51,18 @@ class PromiseTests {
 		try (TestStore store = TestStore.on(this.directory)) {
 			assertThat(store.store(KEY, Generator.live(OLD, "old"))).matches(StoreOutcome::isRefused);
 			assertThat(promises(store)).containsExactly(new PromiseRecord(KEY, BALLOT));
+		}
+	}
+
+	@Test
+	void aPromiseThatCannotBeReadIsNotForgotten() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			prepare(store, BALLOT);
+		}
+		Tables.damage(this.directory, "promises");
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> prepare(store, OLD));
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> store.store(KEY, Generator.live(OLD, "old")));
 		}
 	}
 
