@@ -109,6 +109,14 @@ public final class HintedHandoff implements MissedStores {
 		}
 	}
 
+	/**
+	 * Whether a replica would refuse a hint for the same key as well, and takes others: a
+	 * promise until a repair settles the key, damage for ever.
+	 */
+	private static boolean isOfTheKey(Reason why) {
+		return why == Reason.PROMISED || why == Reason.UNREADABLE;
+	}
+
 	/** Notes that a replica may lack something of a slice. */
 	@FunctionalInterface
 	public interface InNeed {
@@ -122,8 +130,8 @@ public final class HintedHandoff implements MissedStores {
 		Target target = this.byMember[member.index()];
 		// The target is null for this node: its disk refused the entry, and would refuse
 		// a hint as well. After a refusal by a clock, one repair of the slice copies all
-		// that was refused. A promise refuses a hint too, until a repair settles the key.
-		if (target == null || why == Reason.CLOCK || why == Reason.PROMISED) {
+		// that was refused.
+		if (target == null || why == Reason.CLOCK || isOfTheKey(why)) {
 			need(member, key);
 			return;
 		}
@@ -388,7 +396,7 @@ public final class HintedHandoff implements MissedStores {
 		private Mono<Void> handOver(Hint hint) {
 			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
 			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
-				if (reply instanceof Failed failed && failed.reason() == Reason.PROMISED) {
+				if (reply instanceof Failed failed && isOfTheKey(failed.reason())) {
 					need(this.target.member(), hint.key());
 					return HintedHandoff.this.log.remove(hint);
 				}

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Member;
@@ -226,6 +227,29 @@ class HintedHandoffTests {
 	}
 
 	@Test
+	void hintsForKeysThatANodeCannotReadAreRepairedAndHoldUpNoOthers() {
+		this.target.isThere = false;
+		for (int i = 0; i < 17; i++) {
+			miss(Generator.key("damaged " + i), entry(""));
+		}
+		this.time.pass(Duration.ofMillis(1));
+		Entry entry = entry("value");
+		miss(KEY, entry);
+		assertThat(this.dropped).isEmpty();
+		this.target.isThere = true;
+		this.target.damaged = key -> !key.equals(KEY);
+		ring();
+
+		assertThat(this.target.stored).contains(entry);
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).containsOnly(this.target.member()).hasSize(17);
+
+		this.handoff.missed(this.target.member(), KEY, entry, Reason.UNREADABLE);
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).hasSize(18);
+	}
+
+	@Test
 	void aHintThatIsOlderThanTheWindowIsThrownAwayAndNeverHandedOver() {
 		this.target.isThere = false;
 		miss(KEY, entry("value"));
@@ -306,6 +330,8 @@ class HintedHandoffTests {
 
 		private Mono<Reply> answer = Mono.just(Acknowledged.INSTANCE);
 
+		private Predicate<Key> damaged = _ -> false;
+
 		Target(int index) {
 			this.member = new Member(index, "http://node-" + index);
 		}
@@ -319,7 +345,7 @@ class HintedHandoffTests {
 		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			return Mono.defer(() -> {
 				this.stored.add(entry);
-				return this.answer;
+				return this.damaged.test(key) ? Mono.just(Failed.notDone(Reason.UNREADABLE, "damaged")) : this.answer;
 			});
 		}
 
