@@ -86,7 +86,7 @@ class WeightsAndZonesTests {
 
 	@Test
 	void membersOfTheLeastWeightAmongTheHeaviestHoldNextToNothing() {
-		Topology topology = topology(130, 1, _ -> "", number -> (number % 8 == 0) ? 1 : Member.MAX_WEIGHT);
+		Topology topology = topology(66, 1, _ -> "", number -> (number % 8 == 0) ? 1 : Member.MAX_WEIGHT);
 
 		long[] copies = copiesOn(topology);
 

@@ -62,7 +62,7 @@ class StoreGateTests {
 	@SeededTest
 	void howeverManyComeAndGoNobodyIsInsideOnceItIsClosed(long seed) {
 		Generator random = new Generator(seed);
-		for (int round = 0; round < 200; round++) {
+		for (int round = 0; round < 100; round++) {
 			StoreGate contested = new StoreGate();
 			contested.open();
 			AtomicInteger entered = new AtomicInteger();
