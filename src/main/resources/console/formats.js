@@ -60,7 +60,7 @@ export function textOf(bytes, isCut = false) {
 // What was typed, with the newlines of the text before: a text field has line feeds only. Throws where it had several kinds.
 export function withNewlinesOf(before, typed) {
 	const kinds = new Set(before.match(/\r\n|\r|\n/g));
-	if (kinds.size > 1 && before.includes("\r")) {
+	if (kinds.size > 1) {
 		throw new Error("The value has newlines of several kinds, which this field cannot keep: undo the change, and edit it as hex.");
 	}
 	const [newline = "\n"] = kinds;

@@ -27,7 +27,7 @@ final class DeleteCommand extends RemoteCommand {
 		HttpResponse<InputStream> answer = server().send("DELETE", target.toString(), BodyPublishers.noBody(),
 				this.conditions.headers().toArray(String[]::new));
 		if (answer.statusCode() != ACCEPTED) {
-			throw new CommandFailedException(ExitCode.UNKNOWN, answer.uri() + " does not answer as a node does");
+			throw Server.isNoNode(answer);
 		}
 		return ExitCode.DONE;
 	}

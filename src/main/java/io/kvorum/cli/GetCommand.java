@@ -67,8 +67,7 @@ final class GetCommand extends RemoteCommand {
 			PosixFileAttributeView replaced = Files.exists(file)
 					? Files.getFileAttributeView(file, PosixFileAttributeView.class) : null;
 			if (replaced == null) {
-				// A new one has the permissions of new files, not those of temporary
-				// ones.
+				// A new file gets the usual permissions, not those of temporary ones.
 				Files.delete(whole);
 			}
 			try (OutputStream out = Files.newOutputStream(whole)) {

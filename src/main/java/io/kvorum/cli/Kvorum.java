@@ -85,11 +85,11 @@ public final class Kvorum {
 				case FileSystemException _ -> ExitCode.WRONG;
 				case FileNotFoundException _ -> ExitCode.WRONG;
 				case IllegalArgumentException _ -> ExitCode.WRONG;
-				// The answer has broken off or is not as agreed, or what takes the
-				// output.
+				// An answer breaks off or is no JSON, or the output is not taken.
 				case IOException _ -> ExitCode.NOT_DONE;
 				case JacksonException _ -> ExitCode.NOT_DONE;
 				default -> {
+					// A fault of this program: whoever mends it needs the stack.
 					failure.printStackTrace(command.getErr());
 					yield ExitCode.UNKNOWN;
 				}

@@ -22,7 +22,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class LayoutCommand extends EndpointCommand {
 
 	@Option(names = "--add", paramLabel = "<address>", split = ",",
-			description = "stage: replica addresses of new nodes")
+			description = "stage: replica addresses of new nodes, or of members that get another zone or weight")
 	private List<String> add = List.of();
 
 	@Option(names = "--remove", paramLabel = "<address>", split = ",", description = "stage: nodes that are to leave")
@@ -76,7 +76,7 @@ final class LayoutCommand extends EndpointCommand {
 		}
 		if ((this.zone != null || this.weight != null) && this.add.isEmpty()) {
 			throw new CommandFailedException(ExitCode.WRONG,
-					"--zone and --weight are of nodes that are added: --add is missing. They replace what a member has by --remove and --add");
+					"--zone and --weight need --add: new nodes, or members whose zone or weight is to change");
 		}
 		JsonNode layout = isStaging ? send("", stage()) : (this.step != null) ? send("", this.step.toJson()) : read("");
 		Table table = new Table("NODE", "ZONE", "WEIGHT", "PARTITIONS", "GETS");

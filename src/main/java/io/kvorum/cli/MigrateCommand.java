@@ -219,15 +219,16 @@ final class MigrateCommand extends RemoteCommand {
 		return end.has("next") ? end.path("next").asString() : null;
 	}
 
-	private static void await(Future<?> comparison) throws InterruptedException, ExecutionException {
+	private static void await(Future<?> comparison) throws IOException, InterruptedException, ExecutionException {
 		try {
 			comparison.get();
 		}
 		catch (ExecutionException ex) {
-			if (ex.getCause() instanceof CommandFailedException failed) {
-				throw failed;
+			switch (ex.getCause()) {
+				case CommandFailedException failed -> throw failed;
+				case IOException brokenOff -> throw brokenOff;
+				case null, default -> throw ex;
 			}
-			throw ex;
 		}
 	}
 

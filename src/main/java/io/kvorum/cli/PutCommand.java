@@ -63,7 +63,7 @@ final class PutCommand extends RemoteCommand {
 				headers.toArray(String[]::new));
 		String version = StatCommand.version(answer);
 		if (version.isEmpty()) {
-			throw new CommandFailedException(ExitCode.UNKNOWN, answer.uri() + " does not answer as a node does");
+			throw Server.isNoNode(answer);
 		}
 		out().println(version);
 		return ExitCode.DONE;

@@ -178,6 +178,11 @@ final class Server {
 		return request.build();
 	}
 
+	/** For an answer of 2xx to a write that no node gives. */
+	static CommandFailedException isNoNode(HttpResponse<?> answer) {
+		return new CommandFailedException(ExitCode.UNKNOWN, answer.uri() + " does not answer as a node does");
+	}
+
 	/** The client for those who send requests themselves. */
 	HttpClient client() {
 		return this.client;

@@ -64,7 +64,7 @@ class SecuredClusterIT {
 		}
 		Stream<String> usual = Stream.of(CA.properties("node", HOST))
 			.filter(property -> !property.startsWith(TRUSTED) && !property.contains("verify-keys"));
-		// Nodes that have just started on a busy machine had a large value for a second.
+		// On a busy machine a large value took nodes that had just started a second.
 		Stream<String> others = Stream.of(TRUSTED + both, "kvorum.cluster.ssl.bundle=node",
 				"kvorum.cluster.silence-timeout=10s", "kvorum.storage.write-queue-time=10s",
 				"kvorum.replication.write-timeout=20s", "kvorum.replication.read-timeout=20s");

@@ -71,8 +71,13 @@ final class PreparedJar {
 	}
 
 	private static List<String> prepare() throws IOException, InterruptedException {
-		String made = System.getProperty("kvorum.it.prepared");
-		return options((made != null) ? Path.of(made).toAbsolutePath() : make(), "-jar");
+		String given = System.getProperty("kvorum.it.prepared");
+		if (given == null) {
+			return options(make(), "-jar");
+		}
+		Path prepared = Path.of(given).toAbsolutePath();
+		requireTaken(prepared);
+		return options(prepared, "-jar");
 	}
 
 	private static Path make() throws IOException, InterruptedException {
@@ -87,7 +92,13 @@ final class PreparedJar {
 						"AOT_REQUESTS", String.valueOf(REQUESTS)),
 						List.of("src/main/scripts/aot-cache", prepared.toString()));
 			}
-			removeUnlessTaken(prepared);
+			try {
+				requireTaken(prepared);
+			}
+			catch (IOException ex) {
+				FileSystemUtils.deleteRecursively(prepared);
+				throw ex;
+			}
 			return prepared;
 		}
 	}
@@ -99,20 +110,14 @@ final class PreparedJar {
 
 	/**
 	 * A JVM that is not told to insist goes on without a cache that it does not like;
-	 * such a one is of another JVM or machine, and made again by the next tests.
+	 * such a one is of another JVM or machine, or was made with other options.
 	 */
-	private static void removeUnlessTaken(Path prepared) throws IOException, InterruptedException {
-		try {
-			List<String> trial = new ArrayList<>(List.of(NodeSpec.JAVA, "-XX:AOTMode=on"));
-			trial.addAll(NodeSpec.JVM);
-			trial.addAll(options(prepared, "-cp"));
-			trial.add("-version");
-			run(Map.of(), trial);
-		}
-		catch (IOException ex) {
-			FileSystemUtils.deleteRecursively(prepared);
-			throw ex;
-		}
+	private static void requireTaken(Path prepared) throws IOException, InterruptedException {
+		List<String> trial = new ArrayList<>(List.of(NodeSpec.JAVA, "-XX:AOTMode=on"));
+		trial.addAll(NodeSpec.JVM);
+		trial.addAll(options(prepared, "-cp"));
+		trial.add("-version");
+		run(Map.of(), trial);
 	}
 
 	private static void run(Map<String, String> environment, List<String> command)

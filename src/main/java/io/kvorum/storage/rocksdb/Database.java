@@ -335,8 +335,8 @@ final class Database implements AutoCloseable {
 	}
 
 	/**
-	 * Whether there may be any promise. An iterator that meets damage just ends; whoever
-	 * then looks for the promise of a key gets the error, if it is one of those.
+	 * Whether there may be any promise. An iterator ends where it meets damage; a look at
+	 * the promise of a damaged key then fails.
 	 */
 	boolean mayHavePromises() {
 		try (RocksIterator iterator = this.db.newIterator(this.promises, this.scan)) {

@@ -229,6 +229,7 @@ class HintedHandoffTests {
 	@Test
 	void hintsForKeysThatANodeCannotReadAreRepairedAndHoldUpNoOthers() {
 		this.target.isThere = false;
+		// One more than are handed over at a time.
 		for (int i = 0; i < 17; i++) {
 			miss(Generator.key("damaged " + i), entry(""));
 		}
