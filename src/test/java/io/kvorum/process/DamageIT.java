@@ -42,10 +42,8 @@ class DamageIT {
 
 	private static final int WAL_HEADER = 7;
 
-	/** However slow the machine is, no read or write times out. */
 	@RegisterExtension
-	final Nodes nodes = new Nodes("kvorum.replication.read-timeout=20s", "kvorum.replication.write-timeout=20s",
-			"kvorum.storage.write-queue-time=15s");
+	final Nodes nodes = new Nodes();
 
 	private final Ledger ledger = new Ledger();
 

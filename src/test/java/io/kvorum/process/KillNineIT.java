@@ -39,9 +39,8 @@ class KillNineIT {
 
 	private static final int KEYS = 10_000;
 
-	/** However slow the machine is, no read times out. */
 	@RegisterExtension
-	final Nodes nodes = new Nodes("kvorum.replication.read-timeout=20s");
+	final Nodes nodes = new Nodes();
 
 	private final Random random = new Random(SEED);
 

@@ -26,6 +26,13 @@ public record NodeSpec(Path data, List<String> properties, List<String> jvm, Lis
 	 */
 	static final List<String> JVM = List.of("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC");
 
+	/**
+	 * Of a node that waits for its disk, which has taken a second beside other tests. No
+	 * read or write times out, however slow the machine is.
+	 */
+	static final String[] PATIENT = { "kvorum.replication.read-timeout=20s", "kvorum.replication.write-timeout=20s",
+			"kvorum.storage.write-queue-time=15s" };
+
 	/** A node on any free port with the memory of a small container. */
 	public static NodeSpec on(Path data) {
 		return running(PreparedJar.options(), data);

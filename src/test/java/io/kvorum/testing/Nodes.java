@@ -24,6 +24,11 @@ public final class Nodes implements BeforeEachCallback, AfterEachCallback {
 
 	private Path directory = Path.of("target", "it");
 
+	/** No nodes yet; the usual one is patient. */
+	public Nodes() {
+		this(NodeSpec.PATIENT);
+	}
+
 	/**
 	 * No nodes yet.
 	 * @param properties of the usual node, each {@code name=value}

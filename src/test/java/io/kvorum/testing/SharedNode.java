@@ -44,7 +44,7 @@ public final class SharedNode implements ParameterResolver, AfterTestExecutionCa
 	private static NodeProcess start(Path directory) {
 		try {
 			FileSystemUtils.deleteRecursively(directory);
-			NodeSpec spec = NodeSpec.on(directory.resolve("data"));
+			NodeSpec spec = NodeSpec.on(directory.resolve("data")).with(NodeSpec.PATIENT);
 			return NodeProcess.launch(spec, NodeLog.createFile(directory, "node.log")).awaitReady();
 		}
 		catch (IOException | InterruptedException ex) {
