@@ -97,7 +97,8 @@ class TopologyMismatchIT {
 	@DisplayName("wrong kvorum.cluster.* values: does not start, and one message lists all of them, without the secret")
 	void wrongProperties() throws InterruptedException {
 		NodeProcess node = this.nodes.launch(this.nodes.spec()
-			.with("kvorum.cluster.self=ftp://127.0.0.1:9081",
+			.with("kvorum.replication.read-timeout=1s", "kvorum.replication.write-timeout=2s",
+					"kvorum.storage.write-queue-time=1s", "kvorum.cluster.self=ftp://127.0.0.1:9081",
 					"kvorum.cluster.nodes=http://127.0.0.1:9081,http://127.0.0.1:9081,http://127.0.0.1",
 					"kvorum.cluster.secret=tooShortASecret", "kvorum.cluster.silence-timeout=5s",
 					"kvorum.cluster.connect-timeout=6s", "kvorum.cluster.hedge-delay=2s",
