@@ -35,6 +35,8 @@ public final class View {
 	/** The numbers of a request that names none. */
 	private final Replicas defaults;
 
+	private final Replicas relaxedDefaults;
+
 	/** Why no operation is possible; null if operations are. */
 	private final @Nullable String refusal;
 
@@ -55,6 +57,7 @@ public final class View {
 		this.replicas = replicas.toArray(Replica[]::new);
 		this.policy = policy;
 		this.defaults = policy.defaults();
+		this.relaxedDefaults = this.defaults.relax();
 	}
 
 	/** The view of a node that belongs to no cluster, and refuses all operations. */
@@ -104,7 +107,7 @@ public final class View {
 	 */
 	Replicas of(Replicas asked) {
 		if (asked.copies() == Copies.DEFAULT) {
-			return this.defaults;
+			return asked.relaxed() ? this.relaxedDefaults : this.defaults;
 		}
 		int from = Math.min(asked.from(), this.policy.nodes());
 		return (from == asked.from()) ? asked

@@ -111,6 +111,17 @@ class ObservedOperationTests {
 	}
 
 	@Test
+	void anOperationThatMayBeEventualIsThatAlsoWithTheDefaultReplicas() {
+		Replicas relaxed = Replicas.majorityOf(3).relax();
+		var _ = get(relaxed);
+		var _ = put(relaxed);
+
+		assertThat(this.notes.told).filteredOn(told -> told.startsWith("began"))
+			.containsExactly("began 2/3 EVENTUAL", "began 2/3 EVENTUAL");
+		assertThat(this.own.asked()).containsExactly(Asked.READ, Asked.STORE);
+	}
+
+	@Test
 	void aReplicaThatIsAskedInThePlaceOfOneThatFailedIsNoHedge() {
 		var _ = get(MAJORITY);
 		this.second.last().answer(FULL);
