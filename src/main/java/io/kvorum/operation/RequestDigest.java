@@ -5,7 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.operation.Condition.Tags;
@@ -34,11 +36,17 @@ public record RequestDigest(long high, long low) {
 		MessageDigest digest = sha256();
 		add(digest, operation.name());
 		add(digest, key.bytes());
-		add(digest, options.replicas().toString());
+		add(digest, nameOf(options.replicas()));
 		Condition condition = options.condition();
 		add(digest, condition.match());
 		add(digest, condition.noneMatch());
 		return digest;
+	}
+
+	/** The default has other numbers once the nodes or the factor have changed. */
+	private static String nameOf(Replicas replicas) {
+		String numbers = (replicas.copies() == Copies.DEFAULT) ? "default" : replicas.ack() + "/" + replicas.from();
+		return numbers + (replicas.relaxed() ? " eventual" : "");
 	}
 
 	private static MessageDigest sha256() {
