@@ -41,6 +41,9 @@ final class FrameWriter {
 
 	private long waitingBytes;
 
+	/** The length of the frame that found nothing waiting, whatever that length was. */
+	private long firstBytes;
+
 	private long takenBytes;
 
 	private @Nullable FluxSink<DataBuffer> sink;
@@ -74,6 +77,9 @@ final class FrameWriter {
 	}
 
 	void send(Frame frame) {
+		if (this.waitingBytes == 0) {
+			this.firstBytes = lengthOf(frame);
+		}
 		this.waiting.add(frame);
 		this.waitingBytes += lengthOf(frame);
 		schedule();
@@ -98,9 +104,12 @@ final class FrameWriter {
 		return this.takenBytes;
 	}
 
-	/** Whether twice the limit waits because the other end takes nothing. */
+	/**
+	 * Whether twice the limit waits because the other end takes nothing. A frame that
+	 * found nothing waiting does not count: it may be as long as a value.
+	 */
 	boolean isOverfull() {
-		return this.waitingBytes > 2 * this.maxWaitingBytes;
+		return this.waitingBytes - this.firstBytes > 2 * this.maxWaitingBytes;
 	}
 
 	/** Completes the buffers once all sent frames are in them. */

@@ -123,6 +123,20 @@ class FrameWriterTests {
 	}
 
 	@Test
+	void theLongestFrameOfTwiceTheLimitIsNotTooMuchButManyBehindItAre() {
+		assertThat(this.writer.hasRoomFor(2 << 20)).isTrue();
+		this.writer.send(frame(1, 2 << 20));
+		assertThat(this.writer.isOverfull()).isFalse();
+		for (int i = 2; i < 10; i++) {
+			this.writer.send(frame(i, 0));
+		}
+		assertThat(this.writer.isOverfull()).isFalse();
+		this.writer.send(frame(10, 2 << 20));
+
+		assertThat(this.writer.isOverfull()).isTrue();
+	}
+
+	@Test
 	void theEndComesWhenAllThatWasSentHasLeft() {
 		Network network = connect();
 		this.writer.send(frame(1, 2 * BUFFER_BYTES));
