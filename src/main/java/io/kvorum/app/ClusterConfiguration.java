@@ -98,9 +98,10 @@ class ClusterConfiguration {
 	}
 
 	@Bean
-	Ranges ranges(Topology topology, Member self, AllReplicas replicas, HybridLogicalClock clock,
-			KvorumProperties properties, RangeEvents events) {
-		return new Ranges(topology, self, replicas.byMember(), settingsOf(properties), clock.expiryTime(), events);
+	Ranges ranges(Topology topology, RendezvousPlacement placement, Member self, AllReplicas replicas,
+			HybridLogicalClock clock, KvorumProperties properties, RangeEvents events) {
+		return new Ranges(topology, placement, self, replicas.byMember(), settingsOf(properties), clock.expiryTime(),
+				events);
 	}
 
 	static RangeSettings settingsOf(KvorumProperties properties) {

@@ -199,7 +199,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			Topology topology = parts.topology();
 			this.coordinator.become(new View(parts.placement(), parts.self(), parts.replicas(),
 					ClusterConfiguration.policyOf(topology)));
-			this.ranges.become(topology, parts.self(), parts.replicas());
+			this.ranges.become(topology, parts.placement(), parts.self(), parts.replicas());
 			this.inspection.become(topology, parts.placement(), parts.replicas());
 		}
 

@@ -88,6 +88,7 @@ final class LiveRange implements RangeCursor {
 				before.free();
 				this.opened = open(true);
 				this.opened.read.takeOver(before);
+				this.isInFolder = false;
 			}
 			return this.opened.read.next().map(this::folded);
 		});

@@ -35,8 +35,10 @@ final class RangeMerge {
 
 	private final int required;
 
-	/** The number of feeds that must show the same entry under a ballot. */
+	/** The number of voters that must show the same entry under a ballot. */
 	private final int majority;
+
+	private final Voters voters;
 
 	private final Feed[] feeds;
 
@@ -66,10 +68,11 @@ final class RangeMerge {
 	/**
 	 * Creates the merge of a range.
 	 * @param required how many of the feeds must take part
-	 * @param majority how many of them must show the same entry under a ballot. One that
+	 * @param majority how many voters must show the same entry under a ballot. One that
 	 * fewer show may be of a write that does not happen; it is {@link Unsettled}
 	 */
-	RangeMerge(KeyRange range, int feeds, int required, int majority) {
+	RangeMerge(KeyRange range, int feeds, int required, int majority, Voters voters) {
+		this.voters = voters;
 		this.range = range;
 		this.required = required;
 		this.majority = majority;
@@ -203,7 +206,8 @@ final class RangeMerge {
 
 	/** Returns null for an entry that is not visible. */
 	private @Nullable Merged toMerged(Key key, Page.Cursor newest, long now) {
-		if (newest.hasLineage() && holdersOf(newest).count() < this.majority) {
+		if (newest.hasLineage()
+				&& holdersOf(newest).filter(feed -> this.voters.has(key, feed.index)).count() < this.majority) {
 			return new Unsettled(key);
 		}
 		if (!newest.isVisibleAt(now)) {
@@ -221,6 +225,17 @@ final class RangeMerge {
 
 	private Stream<Feed> holdersOf(Page.Cursor newest) {
 		return this.same.stream().filter(feed -> feed.head().compareVersions(newest) == 0);
+	}
+
+	/**
+	 * The feeds that count for a ballot of a key: those of its replicas. Other nodes may
+	 * hold it too, from when it had more replicas or other ones.
+	 */
+	@FunctionalInterface
+	interface Voters {
+
+		boolean has(Key key, int feed);
+
 	}
 
 	/** An entry of the range. */

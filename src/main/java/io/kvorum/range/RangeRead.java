@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.kvorum.clock.Deadline;
@@ -97,6 +98,8 @@ public final class RangeRead implements RangeCursor {
 	/** Reads a key by itself. */
 	private final Function<Key, Mono<Live>> read;
 
+	private final BooleanSupplier isOutdated;
+
 	private final RangeSettings settings;
 
 	private final TimeSource time;
@@ -170,17 +173,20 @@ public final class RangeRead implements RangeCursor {
 	/**
 	 * Creates a range, which returns a folder as often as it has keys.
 	 * @param required how many of the replicas must take part
-	 * @param majority how many of them must show the same entry under a ballot
+	 * @param majority how many of the voters must show the same entry under a ballot
 	 * @param read reads a key by itself
+	 * @param isOutdated whether the nodes have changed since
 	 * @param observer observes the range
 	 * @param onClose called once
 	 */
-	RangeRead(RangeQuery query, ReplicaSet replicas, int required, int majority, Function<Key, Mono<Live>> read,
-			RangeSettings settings, TimeSource time, RangeEvents events, OperationObserver observer, Runnable onClose) {
+	RangeRead(RangeQuery query, ReplicaSet replicas, int required, int majority, RangeMerge.Voters voters,
+			Function<Key, Mono<Live>> read, BooleanSupplier isOutdated, RangeSettings settings, TimeSource time,
+			RangeEvents events, OperationObserver observer, Runnable onClose) {
+		this.isOutdated = isOutdated;
 		this.query = query;
 		this.replicas = replicas;
 		this.required = required;
-		this.merge = new RangeMerge(query.range(), replicas.size(), required, majority);
+		this.merge = new RangeMerge(query.range(), replicas.size(), required, majority, voters);
 		this.read = read;
 		this.settings = settings;
 		this.time = time;
@@ -232,6 +238,9 @@ public final class RangeRead implements RangeCursor {
 	/**
 	 * Merges what is there and returns it, without waiting for a large value behind it.
 	 * Its entries are slices of pages, which a range keeps only while it merges them.
+	 * <p>
+	 * Once the nodes have changed it returns what there is, if only nothing: the pages
+	 * behind that are to be read on the nodes as they are now.
 	 */
 	private void advance() {
 		ask();
@@ -246,7 +255,7 @@ public final class RangeRead implements RangeCursor {
 			return;
 		}
 		boolean last = this.single == null && (this.next != null || this.merge.isAtEnd());
-		if (last || !this.lines.isEmpty()) {
+		if (last || !this.lines.isEmpty() || this.isOutdated.getAsBoolean()) {
 			emit(last);
 		}
 	}

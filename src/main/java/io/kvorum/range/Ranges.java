@@ -7,6 +7,7 @@ import java.util.function.Function;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.Placement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -50,9 +51,9 @@ public final class Ranges {
 	 * @param replicas the replicas of all members, this node's among them, by the index
 	 * of the member
 	 */
-	public Ranges(Topology topology, Member self, List<? extends Replica> replicas, RangeSettings settings,
-			TimeSource time, RangeEvents events) {
-		this.view = View.of(0, topology, self, replicas);
+	public Ranges(Topology topology, Placement placement, Member self, List<? extends Replica> replicas,
+			RangeSettings settings, TimeSource time, RangeEvents events) {
+		this.view = View.of(0, topology, placement, self, replicas);
 		this.settings = settings;
 		this.time = time;
 		this.events = events;
@@ -62,8 +63,8 @@ public final class Ranges {
 	 * Changes the nodes, on one thread. Open ranges go on with them from their next piece
 	 * on.
 	 */
-	public void become(Topology topology, Member self, List<? extends Replica> replicas) {
-		this.view = View.of(this.view.number + 1, topology, self, replicas);
+	public void become(Topology topology, Placement placement, Member self, List<? extends Replica> replicas) {
+		this.view = View.of(this.view.number + 1, topology, placement, self, replicas);
 	}
 
 	/**
@@ -91,8 +92,10 @@ public final class Ranges {
 			this.events.refused(scope);
 			throw ex;
 		}
-		return new LiveRange.Opened(now.number, new RangeRead(query, asked, now.requiredOf(scope),
-				now.majorityOf(scope), read, this.settings, this.time, this.events, observer, () -> giveBack(bytes)));
+		return new LiveRange.Opened(now.number,
+				new RangeRead(query, asked, now.requiredOf(scope), now.majorityOf(scope), now.votersOf(scope, asked),
+						read, () -> this.view != now, this.settings, this.time, this.events, observer,
+						() -> giveBack(bytes)));
 	}
 
 	private void lend(View now, long bytes, boolean isUnderWay) {
@@ -126,20 +129,24 @@ public final class Ranges {
 
 		private final Topology topology;
 
+		private final Placement placement;
+
 		private final Member self;
 
 		/** The replicas by the index of their member. */
 		private final Replica[] replicas;
 
-		private View(int number, Topology topology, Member self, Replica[] replicas) {
+		private View(int number, Topology topology, Placement placement, Member self, Replica[] replicas) {
 			this.number = number;
 			this.topology = topology;
+			this.placement = placement;
 			this.self = self;
 			this.replicas = replicas;
 		}
 
-		static View of(int number, Topology topology, Member self, List<? extends Replica> replicas) {
-			return new View(number, topology, self, replicas.toArray(Replica[]::new));
+		static View of(int number, Topology topology, Placement placement, Member self,
+				List<? extends Replica> replicas) {
+			return new View(number, topology, placement, self, replicas.toArray(Replica[]::new));
 		}
 
 		List<Member> membersOf(RangeScope scope) {
@@ -171,6 +178,13 @@ public final class Ranges {
 						: Replicas.majorityOf(this.topology.factor()).ack();
 				case NODE -> 1;
 			};
+		}
+
+		/** All nodes where all of them are asked for. */
+		RangeMerge.Voters votersOf(RangeScope scope, ReplicaSet asked) {
+			int factor = this.topology.factor();
+			return (scope == RangeScope.NODE || this.topology.isChanging()) ? (_, _) -> true
+					: (key, feed) -> this.placement.replicasOf(key, factor).contains(asked.at(feed).member());
 		}
 
 	}

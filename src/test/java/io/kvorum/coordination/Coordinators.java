@@ -53,7 +53,8 @@ public final class Coordinators {
 
 	/** Ranges that no test of a coordinator opens. */
 	public static Ranges rangesOf(Topology topology, List<? extends Replica> replicas, TimeSource time) {
-		return new Ranges(topology, topology.members().getFirst(), replicas, RANGES, time, RangeEvents.NONE);
+		return new Ranges(topology, (key, part, from) -> topology.members().subList(0, from),
+				topology.members().getFirst(), replicas, RANGES, time, RangeEvents.NONE);
 	}
 
 }

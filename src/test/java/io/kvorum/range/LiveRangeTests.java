@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyFolding;
 import io.kvorum.kv.KeyRange;
@@ -62,8 +65,8 @@ class LiveRangeTests {
 		this.opened.add(new Part(new String(rest.range().start(), StandardCharsets.UTF_8), rest.limit(), isUnderWay));
 		ReplicaSet asked = ReplicaSet.of(this.cluster.replicas.stream().map(ListingReplica::member).toList(), 2,
 				this.cluster.replicas.toArray(Replica[]::new));
-		return new LiveRange.Opened(this.changes, new RangeRead(rest, asked, 2, 2, _ -> Mono.empty(), SETTINGS,
-				this.cluster.time, this.cluster, OperationObserver.NONE, () -> this.freed++));
+		return new LiveRange.Opened(this.changes, new RangeRead(rest, asked, 2, 2, (_, _) -> true, _ -> Mono.empty(),
+				() -> false, SETTINGS, this.cluster.time, this.cluster, OperationObserver.NONE, () -> this.freed++));
 	}
 
 	private static List<Key> keys(int from, int to) {
@@ -255,6 +258,31 @@ class LiveRangeTests {
 			.containsExactly("began CLUSTER", "COMPLETE CLUSTER after 0 ms");
 	}
 
+	/** Many pages without a visible entry are one piece. */
+	@Test
+	void aPieceThatGoesOnAndOnEndsWhenTheNodesChange() {
+		for (int i = 0; i < 500; i++) {
+			this.cluster.put("deleted %05d".formatted(i), new Tombstone(ScriptedRanges.OLD, Copies.DEFAULT), 0, 1, 2);
+		}
+		this.cluster.replicas.forEach(ListingReplica::hold);
+		RangeCursor range = this.cluster.open();
+		CompletableFuture<RangePiece> first = ScriptedRanges.next(range);
+		answerAll(5);
+		assertThat(first).isNotDone();
+		become("http://node-7", "http://node-8", "http://node-9");
+		this.cluster.replicas.forEach(replica -> replica.entries.clear());
+		answerAll(500);
+
+		assertThat(ScriptedRanges.done(first)).isEqualTo(new RangePiece(List.of(), false, null));
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(keys(0, ENTRIES));
+	}
+
+	private void answerAll(int times) {
+		for (int i = 0; i < times; i++) {
+			this.cluster.replicas.forEach(ListingReplica::answerAll);
+		}
+	}
+
 	@Test
 	void aRangeUnderWayGoesOnThoughTheNodesThatCameTakeMoreMemoryThanThereIs() {
 		ScriptedRanges full = new ScriptedRanges(3, 3, new RangeSettings(2, SETTINGS.bytesOf(3), SETTINGS.pageBytes(),
@@ -263,13 +291,13 @@ class LiveRangeTests {
 		RangeCursor range = full.open();
 		ScriptedRanges.piece(range);
 		Topology five = Topology.of(IntStream.range(0, 5).mapToObj(i -> "http://node-" + i).toList(), 3);
-		full.ranges.become(five, five.members().getFirst(), holding(five));
+		become(full, five);
 		assertThat(ScriptedRanges.keys(range)).isNotEmpty();
 
 		assertThatExceptionOfType(OperationFailedException.class).as("a new one").isThrownBy(full::open);
 		range.close();
 		Topology three = Topology.of(List.of("http://node-0", "http://node-1", "http://node-2"), 3);
-		full.ranges.become(three, three.members().getFirst(), holding(three));
+		become(full, three);
 		RangeCursor next = full.open();
 		assertThatExceptionOfType(OperationFailedException.class).as("all was given back, and once")
 			.isThrownBy(full::open);
@@ -277,8 +305,11 @@ class LiveRangeTests {
 	}
 
 	private void become(String... addresses) {
-		Topology next = Topology.of(List.of(addresses), 3);
-		this.cluster.ranges.become(next, next.members().getFirst(), holding(next));
+		become(this.cluster, Topology.of(List.of(addresses), 3));
+	}
+
+	private static void become(ScriptedRanges cluster, Topology next) {
+		cluster.ranges.become(next, new RendezvousPlacement(next), next.members().getFirst(), holding(next));
 	}
 
 	/** Replicas of all members that hold all entries. */

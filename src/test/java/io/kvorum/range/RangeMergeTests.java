@@ -58,7 +58,7 @@ class RangeMergeTests {
 		for (int i = 0; i < feeds; i++) {
 			this.held.add(new TreeMap<>());
 		}
-		return new RangeMerge(KeyRange.all(), feeds, required, MAJORITY);
+		return new RangeMerge(KeyRange.all(), feeds, required, MAJORITY, (_, _) -> true);
 	}
 
 	private void hold(int feed, String key, Entry entry) {
@@ -321,7 +321,7 @@ class RangeMergeTests {
 			KeyRange range = random.chance(80) ? KeyRange.all()
 					: KeyRange.of(new byte[] { 1 }, new byte[] { (byte) (2 + random.below(12)) });
 			int required = 1 + random.below(feeds);
-			this.merge = new RangeMerge(range, feeds, required, MAJORITY);
+			this.merge = new RangeMerge(range, feeds, required, MAJORITY, (_, _) -> true);
 			this.dumb = new DumbMerge(range, this.held, required);
 			this.asked = new KeyRange[feeds];
 		}

@@ -4,7 +4,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.kvorum.cluster.Member;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Lineage;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationObserver;
@@ -13,6 +19,7 @@ import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
+import io.kvorum.testing.Generator;
 import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +84,25 @@ class RangesTests {
 		third.close();
 		assertThat(cluster.events.stream().filter(event -> event.startsWith("refused")))
 			.containsExactly("refused CLUSTER", "refused NODE", "refused CLUSTER");
+	}
+
+	/** The other one has it from when the key had more replicas. */
+	@Test
+	void aNodeThatIsNoReplicaOfAKeyDoesNotCountForTheMajorityOfABallot() {
+		ScriptedRanges cluster = new ScriptedRanges(4, 3);
+		Key key = Generator.key("key");
+		List<Member> members = cluster.replicas.stream().map(ListingReplica::member).toList();
+		List<Member> replicas = new RendezvousPlacement(Topology.of(members.stream().map(Member::address).toList(), 3))
+			.replicasOf(key, 3);
+		Live old = ScriptedRanges.value(ScriptedRanges.OLD, 10);
+		Live accepted = old.under(ScriptedRanges.NEW, Lineage.of(ScriptedRanges.NEW, true, old));
+		for (Member member : members) {
+			boolean hasAccepted = !replicas.contains(member) || member.equals(replicas.getFirst());
+			cluster.replica(member.index()).put(key, hasAccepted ? accepted : old);
+		}
+
+		assertThat(ScriptedRanges.keys(cluster.open())).isEmpty();
+		assertThat(cluster.read).as("the key is read by itself").containsExactly(key);
 	}
 
 	@Test

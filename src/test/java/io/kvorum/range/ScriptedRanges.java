@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -57,7 +58,8 @@ public final class ScriptedRanges implements RangeEvents {
 	public ScriptedRanges(int nodes, int factor, RangeSettings settings) {
 		Topology topology = Topology.of(IntStream.range(0, nodes).mapToObj(i -> "http://node-" + i).toList(), factor);
 		this.replicas = topology.members().stream().map(ListingReplica::new).toList();
-		this.ranges = new Ranges(topology, topology.members().getFirst(), this.replicas, settings, this.time, this);
+		this.ranges = new Ranges(topology, new RendezvousPlacement(topology), topology.members().getFirst(),
+				this.replicas, settings, this.time, this);
 	}
 
 	public ListingReplica replica(int index) {

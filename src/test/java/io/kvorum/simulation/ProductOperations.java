@@ -83,7 +83,7 @@ final class ProductOperations implements Operations {
 	@Override
 	public void become(Parts next) {
 		this.parts = next;
-		this.ranges.become(next.node().topology(), next.node().member(), next.replicas());
+		this.ranges.become(next.node().topology(), next.placement(), next.node().member(), next.replicas());
 		this.coordinator.become(viewOf(next));
 	}
 
@@ -128,7 +128,7 @@ final class ProductOperations implements Operations {
 		Topology own = this.parts.node().topology();
 		Topology topology = (this.factor == own.factor()) ? own
 				: Topology.of(own.members().stream().map(Member::address).toList(), this.factor);
-		return new Ranges(topology, this.parts.node().member(), this.parts.replicas(),
+		return new Ranges(topology, this.parts.placement(), this.parts.node().member(), this.parts.replicas(),
 				new RangeSettings(1, Long.MAX_VALUE, pageBytes, 0, READ_TIMEOUT), this.parts.clock().expiryTime(),
 				RangeEvents.NONE);
 	}
