@@ -167,6 +167,16 @@ final class Handshake {
 		return MessageDigest.isEqual(one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
 	}
 
+	/** The SHA-256 of a text. */
+	static String hashOf(String text) {
+		try {
+			return HEX.formatHex(MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
+		}
+		catch (GeneralSecurityException ex) {
+			throw new IllegalStateException("every JDK has SHA-256", ex);
+		}
+	}
+
 	private static byte[] hmac(SecretKeySpec key, String text) {
 		try {
 			Mac mac = Mac.getInstance(ALGORITHM);
@@ -184,16 +194,9 @@ final class Handshake {
 	 */
 	record Opening(String challenge, String nonce, String from, String to, String lane, String topology) {
 
-		/** The same, about a text that is sent. */
-		Opening about(String text) {
-			byte[] hash;
-			try {
-				hash = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-			}
-			catch (GeneralSecurityException ex) {
-				throw new IllegalStateException("every JDK has SHA-256", ex);
-			}
-			return new Opening(this.challenge, this.nonce, this.from, this.to, this.lane, HEX.formatHex(hash));
+		/** The same, about a text that is sent, given its hash. */
+		Opening about(String hash) {
+			return new Opening(this.challenge, this.nonce, this.from, this.to, this.lane, hash);
 		}
 
 		String toText() {

@@ -43,8 +43,7 @@ enum PlainCall {
 			.bodyToMono(String.class) : Mono.just("");
 		return challenge.flatMap(given -> {
 			Opening opening = new Opening(given, handshake.isNeeded() ? handshake.nonce() : "", self.address(),
-					peer.address(), name(), "")
-				.about(text);
+					peer.address(), name(), Handshake.hashOf(text));
 			return client.post()
 				.uri(ReplicaProtocol.url(peer, isSecure, this.path))
 				.contentType(MediaType.TEXT_PLAIN)
@@ -61,6 +60,7 @@ enum PlainCall {
 		if (handshake.isNeeded()) {
 			headers.set(ReplicaProtocol.CHALLENGE_HEADER, opening.challenge());
 			headers.set(ReplicaProtocol.NONCE_HEADER, opening.nonce());
+			headers.set(ReplicaProtocol.TEXT_HEADER, opening.topology());
 			headers.set(ReplicaProtocol.PROOF_HEADER, handshake.proof(Side.CALLER, opening));
 		}
 	}
@@ -72,9 +72,10 @@ enum PlainCall {
 			if (status != HttpStatus.OK.value()) {
 				return Mono.error(new IllegalStateException(ReplicaProtocol.printable(body)));
 			}
-			return (!handshake.isNeeded() || handshake.isProof(proof, Side.CALLED, opening.about(body)))
-					? Mono.just(body)
-					: Mono.error(new IllegalStateException(opening.to() + " has another kvorum.cluster.secret"));
+			return (!handshake.isNeeded()
+					|| handshake.isProof(proof, Side.CALLED, opening.about(Handshake.hashOf(body)))) ? Mono.just(body)
+							: Mono
+								.error(new IllegalStateException(opening.to() + " has another kvorum.cluster.secret"));
 		});
 	}
 

@@ -63,6 +63,9 @@ final class ReplicaEndpoint {
 	private static final Refusal NOT_ITS_CERTIFICATE = new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
 			"its certificate does not name the host of the node of the cluster that it says it is");
 
+	private static final Refusal OTHER_TEXT = new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
+			"its text is not the one of its proof");
+
 	private final Member self;
 
 	private final TransportSettings settings;
@@ -142,30 +145,41 @@ final class ReplicaEndpoint {
 	}
 
 	/**
-	 * Answers a {@link PlainCall}. Spring reads no text above 256 KiB; a layout in a
-	 * change of 255 nodes with long names has 150.
+	 * Answers a {@link PlainCall}. Nothing of its text is read before the proof of the
+	 * text's hash. Spring reads no text above 256 KiB; a layout in a change of 255 nodes
+	 * with long names has 150.
 	 */
 	private Mono<ServerResponse> answer(ServerRequest request, Function<String, Mono<String>> answers) {
-		Refusal misled = addressRefusal(request);
-		if (misled != null) {
-			return refuse(request, misled);
+		String hash = header(request, ReplicaProtocol.TEXT_HEADER).orElse("");
+		Opening opening = opening(request).about(hash);
+		Refusal refusal = plainRefusal(request, opening);
+		if (refusal != null) {
+			return refuse(request, refusal);
 		}
 		return request.bodyToMono(String.class).defaultIfEmpty("").flatMap(text -> {
-			Opening opening = opening(request).about(text);
-			Refusal refusal = (this.settings.tls() != null && !showsItsCertificate(request)) ? NOT_ITS_CERTIFICATE
-					: this.handshake.isNeeded() ? proofRefusal(request, opening) : null;
-			if (refusal != null) {
-				return refuse(request, refusal);
+			if (this.handshake.isNeeded() && !Handshake.hashOf(text).equals(hash)) {
+				return refuse(request, OTHER_TEXT);
 			}
 			return answers.apply(text).flatMap(answer -> {
 				ServerResponse.BodyBuilder response = ServerResponse.ok().contentType(MediaType.TEXT_PLAIN);
 				if (this.handshake.isNeeded()) {
 					response.header(ReplicaProtocol.PROOF_HEADER,
-							this.handshake.proof(Side.CALLED, opening.about(answer)));
+							this.handshake.proof(Side.CALLED, opening.about(Handshake.hashOf(answer))));
 				}
 				return response.bodyValue(answer);
 			});
 		});
+	}
+
+	private @Nullable Refusal plainRefusal(ServerRequest request, Opening opening) {
+		Refusal misled = addressRefusal(request);
+		if (misled != null) {
+			return misled;
+		}
+		if (this.settings.tls() != null && !showsItsCertificate(request)) {
+			return NOT_ITS_CERTIFICATE;
+		}
+		return this.handshake.isNeeded() ? proofRefusal(request, opening) : null;
 	}
 
 	private Mono<ServerResponse> refuse(ServerRequest request, Refusal refusal) {

@@ -67,6 +67,9 @@ final class ReplicaProtocol {
 	/** The proof that a node knows the secret, in the request and in the response. */
 	static final String PROOF_HEADER = "Kvorum-Proof";
 
+	/** The hash of the text of a {@link PlainCall}, of which the proof is. */
+	static final String TEXT_HEADER = "Kvorum-Text";
+
 	/** The {@link Lane} of the stream. */
 	static final String LANE_HEADER = "Kvorum-Lane";
 

@@ -2,6 +2,7 @@ package io.kvorum.node;
 
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Objects;
@@ -113,17 +114,54 @@ class ReplicaPortAttackTest {
 	private int provenStatus(String from, String to) throws GeneralSecurityException {
 		String topology = Long.toHexString(this.topology.fingerprint());
 		try (RawHttp connection = RawHttp.connect(this.replicaPort)) {
-			Response challenge = connection.send("GET /replica/challenge HTTP/1.1\r\nHost: a\r\n\r\n").read();
-			assertThat(challenge).isNotNull();
-			String given = Objects.requireNonNull(challenge).body();
-			Mac mac = Mac.getInstance("HmacSHA256");
-			mac.init(new SecretKeySpec(SECRET.getBytes(StandardCharsets.UTF_8), mac.getAlgorithm()));
-			byte[] proof = mac.doFinal(String.join("\n", "CALLER", given, "nonce", from, to, "SMALL", topology)
-				.getBytes(StandardCharsets.UTF_8));
 			return connection
-				.send(stream("Kvorum-Protocol: 4", "Kvorum-Challenge: " + given, "Kvorum-Nonce: nonce",
-						"Kvorum-From: " + from, "Kvorum-To: " + to, "Kvorum-Lane: SMALL",
-						"Kvorum-Topology: " + topology, "Kvorum-Proof: " + HexFormat.of().formatHex(proof)))
+				.send(stream("Kvorum-Protocol: 4", "Kvorum-Topology: " + topology,
+						proven(connection, from, to, "SMALL", topology)))
+				.readStatus()
+				.status();
+		}
+	}
+
+	/** The headers of a right proof about a topology, or about the hash of a text. */
+	private static String proven(RawHttp connection, String from, String to, String lane, String subject)
+			throws GeneralSecurityException {
+		Response challenge = connection.send("GET /replica/challenge HTTP/1.1\r\nHost: a\r\n\r\n").read();
+		assertThat(challenge).isNotNull();
+		String given = Objects.requireNonNull(challenge).body();
+		Mac mac = Mac.getInstance("HmacSHA256");
+		mac.init(new SecretKeySpec(SECRET.getBytes(StandardCharsets.UTF_8), mac.getAlgorithm()));
+		byte[] proof = mac.doFinal(
+				String.join("\n", "CALLER", given, "nonce", from, to, lane, subject).getBytes(StandardCharsets.UTF_8));
+		return String.join("\r\n", "Kvorum-Challenge: " + given, "Kvorum-Nonce: nonce", "Kvorum-From: " + from,
+				"Kvorum-To: " + to, "Kvorum-Lane: " + lane, "Kvorum-Proof: " + HexFormat.of().formatHex(proof));
+	}
+
+	/** Many of them would take the memory of all connections. */
+	@ParameterizedTest
+	@ValueSource(strings = { "layout", "report" })
+	void ofAStrangersTextNothingIsReadBeforeItIsRefused(String path) {
+		try (RawHttp connection = RawHttp.connect(this.replicaPort)) {
+			assertThat(connection.send(
+					"POST /replica/%s HTTP/1.1\r\nHost: a\r\nKvorum-To: %s\r\nContent-Type: text/plain\r\nContent-Length: 200000\r\n\r\nnot all"
+						.formatted(path, this.self))
+				.readStatus()
+				.status()).isEqualTo(401);
+		}
+	}
+
+	@Test
+	void aTextOtherThanTheProvenOneIsRefused() throws GeneralSecurityException {
+		String hash = HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(new byte[0]));
+		assertThat(plain(hash, "")).isEqualTo(200);
+		assertThat(plain(hash, "x")).isEqualTo(401);
+	}
+
+	private int plain(String provenHash, String text) throws GeneralSecurityException {
+		try (RawHttp connection = RawHttp.connect(this.replicaPort)) {
+			return connection.send(
+					"POST /replica/report HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nKvorum-Text: %s\r\nContent-Length: %d\r\n%s\r\n\r\n%s"
+						.formatted(provenHash, text.length(),
+								proven(connection, this.self, this.self, "REPORT", provenHash), text))
 				.readStatus()
 				.status();
 		}
