@@ -93,7 +93,8 @@ public final class RecordCollector {
 			Key key = Key.of(cursor.keyBytes());
 			Version version = cursor.version();
 			if (this.rule.isForgotten(key, version)) {
-				removals.add(this.index.remove(key, version));
+				// A damaged entry stays, and must not stop the removal of the others.
+				removals.add(this.index.remove(key, version).onErrorReturn(StorageException.Unreadable.class, false));
 			}
 		}
 		return Flux.merge(Flux.fromIterable(removals), AT_ONCE).then();
@@ -103,7 +104,8 @@ public final class RecordCollector {
 		return this.promises.all(InternalKeys.beforeRequests(), this.time, READ_TIMEOUT)
 			.takeWhile(promise -> InternalKeys.isRequest(promise.key()))
 			.filter(promise -> this.rule.isForgotten(promise.key(), promise.ballot()))
-			.flatMap(this.promises::forget, AT_ONCE)
+			.flatMap(promise -> this.promises.forget(promise).onErrorComplete(StorageException.Unreadable.class),
+					AT_ONCE)
 			.then();
 	}
 

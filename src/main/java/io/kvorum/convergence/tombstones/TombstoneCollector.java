@@ -82,12 +82,18 @@ public final class TombstoneCollector {
 	}
 
 	private Mono<Void> round() {
-		return new Round(this.next).run().then(Mono.defer(this::forgetPromises)).onErrorResume(error -> {
+		return orTold("tombstones", new Round(this.next).run())
+			.then(orTold("old promises", Mono.defer(this::forgetPromises)));
+	}
+
+	/** The one part does not depend on the other. */
+	private static Mono<Void> orTold(String what, Mono<Void> part) {
+		return part.onErrorResume(error -> {
 			if (error instanceof StorageException) {
-				logger.warn("A round of tombstones was given up, the next one tries again: {}", error.getMessage());
+				logger.warn("A round of {} was given up, the next one tries again: {}", what, error.getMessage());
 			}
 			else {
-				logger.error("A round of tombstones met an unexpected error", error);
+				logger.error("A round of {} met an unexpected error", what, error);
 			}
 			return Mono.empty();
 		});
@@ -108,7 +114,7 @@ public final class TombstoneCollector {
 					: null)
 			.map(Tuple2::getT2)
 			.filter(promise -> promise.ballot().millis() < graceEndMillis)
-			.flatMap(this.promises::forget, PAGE)
+			.flatMap(promise -> this.promises.forget(promise).onErrorComplete(StorageException.Unreadable.class), PAGE)
 			.then();
 	}
 
@@ -165,7 +171,9 @@ public final class TombstoneCollector {
 			EntryHeader header = tombstone.header();
 			// Before it is gone: a read may give it back at once.
 			TombstoneCollector.this.collected.add(header.version());
-			return TombstoneCollector.this.index.remove(header.key(), header.version(), this.graceEndMillis);
+			return TombstoneCollector.this.index.remove(header.key(), header.version(), this.graceEndMillis)
+				// A damaged one stays, and must not stop the removal of the others.
+				.onErrorReturn(StorageException.Unreadable.class, false);
 		}
 
 		private void end() {

@@ -1,5 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -17,8 +18,11 @@ import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.PromiseRecord;
+import io.kvorum.storage.StorageException;
 import io.kvorum.testing.Awaited;
+import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import org.junit.jupiter.api.Test;
@@ -68,6 +72,28 @@ class RecordCollectorTests {
 		}
 	}
 
+	@Test
+	void aRecordThatCannotBeReadStaysAndTheOthersGo() {
+		try (TestStore store = TestStore.on(this.directory)) {
+			long old = store.time.millis() - KEPT.toMillis() - 1;
+			List<Key> keys = List.of(InternalKeys.ofRequest("a"), InternalKeys.ofRequest("b"),
+					InternalKeys.ofRequest("c"));
+			keys.forEach(key -> accept(store, key, old));
+
+			round(store, new ForwardedIndex(store.engine) {
+				@Override
+				public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
+					return key.equals(keys.getFirst())
+							? Mono.error(new StorageException.Unreadable(new IOException("damaged")))
+							: super.remove(key, version, promisedBeforeMillis);
+				}
+			});
+
+			assertThat(keys.stream().map(store::read)).satisfiesExactly(first -> assertThat(first).isNotNull(),
+					second -> assertThat(second).isNull(), third -> assertThat(third).isNull());
+		}
+	}
+
 	private static void accept(TestStore store, Key key, long millis) {
 		Version ballot = version(millis);
 		Entry entry = Generator.live(ballot, "record").under(ballot, Lineage.of(ballot, true, null));
@@ -79,13 +105,17 @@ class RecordCollectorTests {
 	}
 
 	private static void round(TestStore store) {
+		round(store, store.engine);
+	}
+
+	private static void round(TestStore store, PartitionIndex index) {
 		Topology alone = Topology.alone();
 		CollectionRule rule = new CollectionRule(
 				new RepairLog(alone, alone.members().getFirst(), new InMemoryRecord(1)), RendezvousPlacement::hashOf,
 				() -> Long.MAX_VALUE, Duration.ofDays(10), KEPT, store.time);
 		AtomicInteger alarms = new AtomicInteger();
 		CompletableFuture<Long> ended = new CompletableFuture<>();
-		Disposable rounds = new RecordCollector(store.engine, store.engine, store.engine, rule, store.time,
+		Disposable rounds = new RecordCollector(store.engine, index, store.engine, rule, store.time,
 				_ -> (alarms.getAndIncrement() == 0) ? Mono.just(0L)
 						: Mono.<Long>never().doOnSubscribe(_ -> ended.complete(0L)),
 				Duration.ofMinutes(10))

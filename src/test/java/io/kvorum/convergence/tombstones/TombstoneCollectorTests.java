@@ -1,0 +1,99 @@
+package io.kvorum.convergence.tombstones;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.RendezvousPlacement;
+import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry.Tombstone;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.storage.StorageException;
+import io.kvorum.storage.TombstoneRecord;
+import io.kvorum.testing.ForwardedIndex;
+import io.kvorum.testing.Generator;
+import io.kvorum.testing.InMemoryRecord;
+import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.SteeredTime;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Rounds of a node without others, over a store of which a part cannot be read. */
+class TombstoneCollectorTests {
+
+	private static final Duration GRACE = Duration.ofDays(10);
+
+	private final SteeredTime time = new SteeredTime();
+
+	private final InMemoryStorage storage = new InMemoryStorage();
+
+	private final List<Key> keys = IntStream.range(0, 3).mapToObj(i -> Generator.key("key " + i)).toList();
+
+	TombstoneCollectorTests() {
+		long millis = this.time.millis();
+		for (Key key : this.keys) {
+			Version version = new Version(millis++ << Version.COUNTER_BITS, 1);
+			this.storage.store(key, new Tombstone(version, Copies.DEFAULT), Deadline.NONE).block();
+			this.storage.keep(Generator.key("promised"), version).block();
+		}
+		this.time.pass(GRACE.plusDays(1));
+	}
+
+	/** One round; the next one never comes. */
+	private void round(ForwardedIndex index) {
+		Topology alone = Topology.alone();
+		CollectionRule rule = new CollectionRule(
+				new RepairLog(alone, alone.members().getFirst(), new InMemoryRecord(1)), RendezvousPlacement::hashOf,
+				() -> Long.MAX_VALUE, GRACE, Duration.ofMinutes(20), this.time);
+		new TombstoneCollector(index, this.storage, rule, new CollectedTombstones(), this.time, _ -> Mono.never(),
+				Duration.ofMinutes(10), CollectionEvents.NONE)
+			.run()
+			.subscribe()
+			.dispose();
+	}
+
+	private boolean hasPromises() {
+		return Boolean.TRUE.equals(this.storage.all(null, this.time, Duration.ofSeconds(1)).hasElements().block());
+	}
+
+	private static <T> Mono<T> unreadable() {
+		return Mono.error(() -> new StorageException.Unreadable(new IOException("damaged")));
+	}
+
+	@Test
+	void aTombstoneThatCannotBeReadStaysAndTheOthersGo() {
+		round(new ForwardedIndex(this.storage) {
+			@Override
+			public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
+				return key.equals(TombstoneCollectorTests.this.keys.getFirst()) ? unreadable()
+						: super.remove(key, version, promisedBeforeMillis);
+			}
+		});
+
+		assertThat(this.keys.stream().map(key -> this.storage.read(key, Deadline.NONE).block() != null))
+			.containsExactly(true, false, false);
+		assertThat(hasPromises()).isFalse();
+	}
+
+	@Test
+	void oldPromisesGoThoughTombstonesCannotBeListed() {
+		round(new ForwardedIndex(this.storage) {
+			@Override
+			public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+					Deadline deadline) {
+				return unreadable();
+			}
+		});
+
+		assertThat(hasPromises()).isFalse();
+	}
+
+}
