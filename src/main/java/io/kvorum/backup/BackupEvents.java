@@ -30,7 +30,7 @@ public interface BackupEvents {
 	default void made(long madeMillis, long bytes, long nanos) {
 	}
 
-	/** A requested backup was not made. */
+	/** A requested backup could not be made. */
 	default void failed() {
 	}
 

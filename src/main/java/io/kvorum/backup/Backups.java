@@ -86,7 +86,10 @@ final class Backups {
 			return made;
 		}
 		catch (BackupException ex) {
-			this.events.failed();
+			// There is one of that name, or will be soon: somebody has asked twice.
+			if (ex.kind() != Kind.EXISTS && ex.kind() != Kind.BUSY) {
+				this.events.failed();
+			}
 			logger.warn("No backup was made: {}", ex.getMessage());
 			throw ex;
 		}

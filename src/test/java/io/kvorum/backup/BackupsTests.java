@@ -308,6 +308,7 @@ class BackupsTests {
 		this.time.pass(Duration.ofSeconds(1));
 		assertRefused(Kind.EXISTS, () -> backups().create(BackupName.of("one")));
 		assertThat(BackupManifest.read(directory().resolve("one"))).isEqualTo(made);
+		assertThat(this.told).as("there is one of that name").doesNotContain("failed");
 	}
 
 	@Test
