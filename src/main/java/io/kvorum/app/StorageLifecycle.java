@@ -5,7 +5,9 @@ import java.time.Duration;
 import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.convergence.antientropy.RepairLog;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -92,7 +94,11 @@ final class StorageLifecycle implements SmartLifecycle {
 	private void claim(NodeState state) {
 		try {
 			// A failure means a full disk: the next start records the address.
-			state.claim(this.acceptsAddress).onErrorComplete().toFuture().join();
+			Layout last = ChangeState.layoutIn(this.storage);
+			state.claim(this.acceptsAddress, (last != null) ? last.topology() : null)
+				.onErrorComplete()
+				.toFuture()
+				.join();
 		}
 		catch (StoreOpenException ex) {
 			this.storage.close();

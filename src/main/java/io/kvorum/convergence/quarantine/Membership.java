@@ -48,8 +48,11 @@ record Membership(State state, long admittedMillis) {
 		/** Its disk is empty, and it does not know why. */
 		NEW(1, "new", "its disk is empty"),
 
-		/** Its disk was empty, and so were all others: the cluster is new. */
-		READY(2, "ready", "its disk was empty, and so were those of all others"),
+		/**
+		 * Its disk was empty, and it had acknowledged nothing before: it or the cluster
+		 * is new.
+		 */
+		READY(2, "ready", "its disk was empty, and it has acknowledged nothing before"),
 
 		/** It has all that it ever acknowledged. */
 		MEMBER(3, "member", "it is a member of the cluster"),

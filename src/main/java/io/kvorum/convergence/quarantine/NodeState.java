@@ -147,10 +147,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 	 * node acknowledged, and assign the same versions.
 	 * @param accepted whether the store of another address is taken, because the address
 	 * of this node has changed
+	 * @param last the nodes as the store has them; null if it has none
 	 * @throws StoreOpenException if it is the store of another address, and that is not
-	 * accepted
+	 * accepted, or this address is none of its nodes
 	 */
-	public Mono<Void> claim(boolean accepted) {
+	public Mono<Void> claim(boolean accepted, @Nullable Topology last) {
 		byte[] recorded = this.record.recorded(ADDRESS);
 		byte[] own = this.self.address().getBytes(StandardCharsets.UTF_8);
 		if (Arrays.equals(recorded, own)) {
@@ -165,6 +166,12 @@ public final class NodeState implements VotingRight, PeerQueries {
 								+ "and %s does not run with this store any more, start it once with "
 								+ "kvorum.cluster.accept-address=true.")
 							.formatted(other));
+			}
+			if (last != null && !last.has(this.self)) {
+				throw new StoreOpenException(
+						"The store is that of the node %s of %s, and this node is %s, which is none of these."
+							.formatted(other, last, this.self.address()),
+						"Since these nodes have changed, another address is one node added and one removed: start this one with the address that it had.");
 			}
 			logger.warn("The store of {} is taken for that of {}, as kvorum.cluster.accept-address says", other,
 					this.self.address());

@@ -1,5 +1,6 @@
 package io.kvorum.convergence.quarantine;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -9,6 +10,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.storage.StoreOpenException;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
@@ -96,8 +98,22 @@ class RecordedBytesTests {
 	}
 
 	@Test
+	void anotherAddressIsOnlyTakenIfTheNodesThatAreRecordedHaveIt() {
+		byte[] before = "http://c:1".getBytes(StandardCharsets.UTF_8);
+		Now.of(this.disk.record("address", before));
+		Topology without = Topology.of(List.of("http://b:1", "http://c:1"), 2);
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> this.nodeState.claim(false, null));
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> this.nodeState.claim(true, without))
+			.withMessageContaining("which is none of these");
+		assertThat(this.disk.recorded("address")).isEqualTo(before);
+		Now.of(this.nodeState.claim(true, TOPOLOGY));
+		assertThat(this.disk.recorded("address")).isNotEqualTo(before);
+	}
+
+	@Test
 	void aNodeRecordsTheSameBytesAsEver() {
-		Now.of(this.nodeState.claim(false));
+		Now.of(this.nodeState.claim(false, null));
 		assertThat(recorded("address")).as("http://a:1").isEqualTo("687474703a2f2f613a31");
 
 		Now.of(this.nodeState.load());
