@@ -164,7 +164,8 @@ final class ReplicaStream {
 	private void send(OperationFrame operation, Reply reply) {
 		ReplyFrame frame = frameOf(operation, reply);
 		boolean hasRoom = frame.tail().length == 0 || this.writer.hasRoomFor(frame.tail().length);
-		this.writer.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, shorter(reply)));
+		this.writer
+			.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, shorter(reply), this.form));
 		if (this.writer.isOverfull()) {
 			end();
 		}
