@@ -34,7 +34,16 @@ public abstract sealed class StorageException extends RuntimeException {
 		private static final long serialVersionUID = 1L;
 
 		public Overloaded(String limit, Object value) {
-			super("%s of %s is reached".formatted(limit, value), null);
+			this("%s of %s is reached".formatted(limit, value));
+		}
+
+		private Overloaded(String message) {
+			super(message, null);
+		}
+
+		/** A write whose caller waits no longer. */
+		public static Overloaded tooLate() {
+			return new Overloaded("the time of the operation was over before its turn came");
 		}
 
 	}

@@ -1,5 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
+import java.time.Duration;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -322,7 +323,7 @@ final class Committer implements AutoCloseable {
 			return false;
 		}
 		if (write.isOverdue(now, this.settings.writeQueueTime())) {
-			write.fail(waitedTooLong());
+			write.fail(waitedTooLong(write, now));
 			return false;
 		}
 		try {
@@ -336,8 +337,10 @@ final class Committer implements AutoCloseable {
 		}
 	}
 
-	private Overloaded waitedTooLong() {
-		return overloaded(new Overloaded("kvorum.storage.write-queue-time", this.settings.writeQueueTime()));
+	private Overloaded waitedTooLong(Write<?> write, long now) {
+		Duration limit = this.settings.writeQueueTime();
+		return overloaded(write.hasWaited(limit, now) ? new Overloaded("kvorum.storage.write-queue-time", limit)
+				: Overloaded.tooLate());
 	}
 
 	/**
@@ -348,12 +351,12 @@ final class Committer implements AutoCloseable {
 		long now = this.time.nanos();
 		for (Write<?> write : this.taken) {
 			if (write.isOverdue(now, this.settings.writeTimeout())) {
-				write.timeOut(this::waitedTooLong, () -> new WriteTimedOut(this.settings.writeTimeout()));
+				write.timeOut(() -> waitedTooLong(write, now), () -> new WriteTimedOut(this.settings.writeTimeout()));
 			}
 		}
 		for (Write<?> write : this.queue) {
 			if (write.isOverdue(now, this.settings.writeQueueTime())) {
-				write.timeOut(this::waitedTooLong, this::waitedTooLong);
+				write.timeOut(() -> waitedTooLong(write, now), () -> waitedTooLong(write, now));
 			}
 		}
 		tellWhetherItHangs();

@@ -52,7 +52,11 @@ final class Write<T> {
 	 * limit.
 	 */
 	boolean isOverdue(long now, Duration limit) {
-		return now - this.queuedNanos > limit.toNanos() || now - this.deadlineNanos > 0;
+		return hasWaited(limit, now) || now - this.deadlineNanos > 0;
+	}
+
+	boolean hasWaited(Duration limit, long now) {
+		return now - this.queuedNanos > limit.toNanos();
 	}
 
 	/** The memory of this write in the queue, in bytes. */

@@ -162,6 +162,22 @@ class WriteQueueTests {
 	}
 
 	@Test
+	void aWriteWhoseCallerWaitsNoLongerNamesNoLimitOfTheNode() {
+		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 100, LARGE, LONG))) {
+			keepCommitterBusy(store);
+			CompletableFuture<@Nullable StoreOutcome> late = store.engine
+				.store(Generator.key("late"), Generator.live(new Version(1, 1), "value"),
+						Deadline.after(store.time, Duration.ofMillis(5)))
+				.toFuture();
+			store.time.pass(Duration.ofMillis(6));
+			store.callers.release();
+
+			assertRefused(late, "the time of the operation was over before its turn came");
+			assertThat(store.read(Generator.key("late"))).isNull();
+		}
+	}
+
+	@Test
 	void refusedWritesLeaveTheQueueAsLongAsItWas() {
 		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 3, 5000, LONG))) {
 			for (int round = 0; round < 5; round++) {
