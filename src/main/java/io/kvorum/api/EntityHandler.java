@@ -400,7 +400,7 @@ final class EntityHandler implements WebHandler {
 		return this.problems.write(exchange, switch (error) {
 			case ProblemException ex -> ex.problem();
 			case AbortedException _ -> Problem.incompleteBody("The connection ended before the body did.");
-			case RequestBodyException.TimedOut ex -> Problem.requestTimeout(String.valueOf(ex.getMessage()));
+			case RequestBodyException.TimedOut ex -> Problem.requestTimeout(ex.isStalled(), ex.limit());
 			case RequestBodyException ex -> Problem.incompleteBody(String.valueOf(ex.getMessage()));
 			default -> {
 				logger.error("A request for an entity failed", error);

@@ -1,5 +1,6 @@
 package io.kvorum.api;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -105,7 +106,7 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 	 */
 	static Problem conditionNeedsMajority(Replicas defaults) {
 		return new Problem(ProblemType.CONDITION_NEEDS_MAJORITY,
-				"A write with a condition needs a majority of the default replicas. Leave 'replicas', 'ack' and 'from' out, or ask for at least %d/%d. Nothing was done."
+				"A write with a condition needs a majority of the default replicas. Leave 'Kvorum-Consistency', 'replicas', 'ack' and 'from' out, or ask for at least %d/%d. Nothing was done."
 					.formatted(defaults.ack(), defaults.from()));
 	}
 
@@ -120,8 +121,12 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 				"A value has at most %d bytes (kvorum.api.max-value-size). Nothing was stored.".formatted(maxBytes));
 	}
 
-	static Problem requestTimeout(String detail) {
-		return new Problem(ProblemType.REQUEST_TIMEOUT, detail, null, NOT_APPLIED);
+	/** Nothing of the body arrived for the limit, or it took that long. */
+	static Problem requestTimeout(boolean isStalled, Duration limit) {
+		String detail = isStalled ? "Nothing of the body arrived for %d ms (kvorum.api.body-stall-timeout)."
+				: "The body did not arrive within %d ms (kvorum.api.body-timeout).";
+		return new Problem(ProblemType.REQUEST_TIMEOUT,
+				detail.formatted(limit.toMillis()) + " Nothing was stored: send it again.", null, NOT_APPLIED);
 	}
 
 	/** The body did not arrive as declared; nothing was stored. */

@@ -1,5 +1,7 @@
 package io.kvorum.wire;
 
+import java.time.Duration;
+
 /**
  * The error that the reader of a body gets if the body does not arrive whole. The request
  * must not be acted upon: part of its value is missing. The connection is closed after
@@ -14,8 +16,24 @@ public abstract sealed class RequestBodyException extends RuntimeException {
 	/** The body stalled or took too long; to be answered with 408. */
 	public static final class TimedOut extends RequestBodyException {
 
-		TimedOut(Timeout timeout) {
-			super("The body of the request did not arrive in time (" + timeout + ")");
+		private final boolean isStalled;
+
+		private final Duration limit;
+
+		/** Of a body of which no byte arrived for the limit, or which took that long. */
+		TimedOut(boolean isStalled, Duration limit) {
+			super("The body did not arrive in time");
+			this.isStalled = isStalled;
+			this.limit = limit;
+		}
+
+		/** Whether no byte of it arrived for the limit; else it took that long. */
+		public boolean isStalled() {
+			return this.isStalled;
+		}
+
+		public Duration limit() {
+			return this.limit;
 		}
 
 	}

@@ -172,7 +172,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 					ctx.close();
 				}
 			}
-			case BODY_STALL, BODY -> failBody(ctx, new RequestBodyException.TimedOut(timeout));
+			case BODY_STALL -> failBody(ctx, new RequestBodyException.TimedOut(true, this.limits.bodyStallTimeout()));
+			case BODY -> failBody(ctx, new RequestBodyException.TimedOut(false, this.limits.bodyTimeout()));
 			case IDLE, WRITE_STALL, LINGER -> ctx.close();
 		}
 	}
