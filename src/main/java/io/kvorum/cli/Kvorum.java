@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import tools.jackson.core.JacksonException;
 
 /** The command {@code kvorum}. */
-@Command(name = "kvorum", mixinStandardHelpOptions = true, sortOptions = false, version = Kvorum.VERSION,
+@Command(name = "kvorum", mixinStandardHelpOptions = true, sortOptions = false, versionProvider = Version.class,
 		synopsisSubcommandLabel = "COMMAND", description = "Uses a Kvorum cluster from the command line.",
 		subcommands = { GetCommand.class, PutCommand.class, DeleteCommand.class, StatCommand.class, ListCommand.class,
 				StatusCommand.class, WhereCommand.class, LayoutCommand.class, BackupCommand.class, RepairCommand.class,
@@ -41,9 +41,6 @@ public final class Kvorum {
 	 * Stands for bytes that the locale has no character for: different keys would meet.
 	 */
 	private static final char REPLACEMENT = '\ufffd';
-
-	/** The version of the API that this uses. */
-	static final String VERSION = "Kvorum, API v0";
 
 	@Mixin
 	private final ServerOptions options = new ServerOptions();

@@ -136,15 +136,21 @@ final class LayoutCommand extends EndpointCommand {
 	}
 
 	private void explain(JsonNode layout) {
-		out().printf("%nLayout %s is %s; keys have %s copies.%n", layout.path("layout").asString(),
-				layout.path("state").asString(), layout.path("factor").asString());
+		out().printf("%nLayout %s is %s; keys have %s.%n", layout.path("layout").asString(),
+				layout.path("state").asString(), copies(layout));
 		JsonNode staged = layout.path("staged");
 		if (staged.isObject()) {
-			out().printf("Staged: %d nodes, %s copies, %s to move. Begin it by: kvorum layout --apply %s%n",
-					staged.path("members").size(), staged.path("factor").asString(),
-					Units.size(staged.path("bytes").asLong(0)), layout.path("version").asString());
+			out().printf("Staged: %d nodes, %s, %s to move. Begin it by: kvorum layout --apply %s%n",
+					staged.path("members").size(), copies(staged), Units.size(staged.path("bytes").asLong(0)),
+					layout.path("version").asString());
 		}
 		explainMoving(layout.path("moving"));
+	}
+
+	/** The copies of each key in a layout, as a text. */
+	static String copies(JsonNode layout) {
+		int factor = layout.path("factor").asInt(0);
+		return factor + ((factor == 1) ? " copy" : " copies");
 	}
 
 	/** How far the change is, and what it waits for. */

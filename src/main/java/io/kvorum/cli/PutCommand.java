@@ -30,7 +30,7 @@ final class PutCommand extends RemoteCommand {
 	private String key = "";
 
 	@Parameters(index = "1", arity = "0..1", paramLabel = "<value>",
-			description = "the value. Default: --file, or else what comes from the standard input")
+			description = "the value. Default: --file, or else what comes from the standard input, as for -")
 	private @Nullable String value;
 
 	@Option(names = { "-f", "--file" }, paramLabel = "<file>", description = "file with the value")
@@ -70,7 +70,7 @@ final class PutCommand extends RemoteCommand {
 	}
 
 	private BodyPublisher body() throws IOException {
-		if (this.value != null) {
+		if (this.value != null && !this.value.equals("-")) {
 			return BodyPublishers.ofString(this.value);
 		}
 		return BodyPublishers.ofFile((this.file != null) ? whole(this.file) : kept(System.in));

@@ -9,7 +9,7 @@ import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** A command that asks nodes. */
-@Command(mixinStandardHelpOptions = true, version = Kvorum.VERSION, sortOptions = false)
+@Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
 abstract class RemoteCommand implements Callable<Integer> {
 
 	@ParentCommand

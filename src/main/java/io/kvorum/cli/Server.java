@@ -194,8 +194,11 @@ final class Server {
 
 	private static String reason(IOException ex) {
 		String message = ex.getMessage();
-		return (message != null) ? message : (ex.getCause() instanceof UnresolvedAddressException)
-				? "its name is not known" : ex.getClass().getSimpleName();
+		if (message != null) {
+			return message;
+		}
+		return (ex.getCause() instanceof UnresolvedAddressException) ? "its name is not known"
+				: (ex instanceof ConnectException) ? "nothing answers there" : ex.getClass().getSimpleName();
 	}
 
 	private static CommandFailedException failure(HttpResponse<InputStream> answer, boolean isWrite) {

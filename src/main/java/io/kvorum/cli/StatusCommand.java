@@ -31,8 +31,8 @@ final class StatusCommand extends ShownCommand {
 		show(cluster, table);
 		if (!isJson()) {
 			JsonNode layout = cluster.path("layout");
-			out().printf("%nLayout %s is %s; keys have %s copies.%n", layout.path("version").asString(),
-					layout.path("state").asString(), layout.path("factor").asString());
+			out().printf("%nLayout %s is %s; keys have %s.%n", layout.path("version").asString(),
+					layout.path("state").asString(), LayoutCommand.copies(layout));
 			for (JsonNode away : cluster.path("unreachable")) {
 				out().printf("%s is away: %s%n", away.path("address").asString(),
 						Table.printable(away.path("why").asString()));

@@ -28,7 +28,8 @@ final class WriteConditions {
 	List<String> headers() {
 		List<String> headers = new ArrayList<>();
 		if (this.version != null) {
-			headers.addAll(List.of("If-Match", "\"" + this.version + "\""));
+			// With or without the quotes of an ETag.
+			headers.addAll(List.of("If-Match", "\"" + this.version.replace("\"", "") + "\""));
 		}
 		if (this.name != null) {
 			headers.addAll(List.of("Idempotency-Key", this.name));

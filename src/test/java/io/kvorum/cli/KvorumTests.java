@@ -1,5 +1,8 @@
 package io.kvorum.cli;
 
+import java.net.ServerSocket;
+import java.io.InputStream;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -105,7 +108,40 @@ class KvorumTests {
 		this.node.answers(202, "");
 
 		assertThat(run("del", "key", "--if-version", "0123")).isZero();
-		assertThat(this.node.requests()).containsExactly("DELETE /v0/entity?id=key|If-Match: \"0123\"");
+		assertThat(run("del", "key", "--if-version", "\"0123\"")).as("as the header ETag has it").isZero();
+		assertThat(this.node.requests()).hasSize(2).containsOnly("DELETE /v0/entity?id=key|If-Match: \"0123\"");
+	}
+
+	@Test
+	void aDashIsTheStandardInput() {
+		this.node.answers(201, "", Map.of("ETag", "\"0123\""));
+		InputStream before = System.in;
+		try {
+			System.setIn(new ByteArrayInputStream("from a pipe".getBytes(StandardCharsets.UTF_8)));
+			assertThat(run("put", "key", "-")).isZero();
+		}
+		finally {
+			System.setIn(before);
+		}
+		assertThat(this.node.requests()).singleElement().asString().endsWith("|from a pipe");
+	}
+
+	@Test
+	void aNodeThatIsNotThereIsToldInWords() throws IOException {
+		int port;
+		try (ServerSocket free = new ServerSocket(0)) {
+			port = free.getLocalPort();
+		}
+		assertThat(runAt("http://127.0.0.1:" + port, "get", "key")).isEqualTo(3);
+		assertThat(this.err).asString()
+			.contains("cannot be reached: nothing answers there")
+			.doesNotContain("Exception");
+	}
+
+	@Test
+	void theVersionIsThatOfTheBuild() {
+		assertThat(execute("--version")).isZero();
+		assertThat(this.out.toString()).matches("Kvorum [0-9]+\\.[0-9.]+\\S*, API v0\\s+");
 	}
 
 	@Test
