@@ -13,8 +13,8 @@ const KEYS = 10_000;
 const SCRIPT = "<script>document.title = 'taken over'</script>";
 const IMAGE = "<img src=x onerror=\"document.title = 'taken over'\">";
 
-const put = (key, value, type = "text/plain") =>
-	fetch(`${url}/v0/entity?${new URLSearchParams({ id: key })}`, { method: "PUT", body: value, headers: { "Content-Type": type } });
+const put = (key, value, type = "text/plain", more = {}) =>
+	fetch(`${url}/v0/entity?${new URLSearchParams({ id: key, ...more })}`, { method: "PUT", body: value, headers: { "Content-Type": type } });
 
 async function load() {
 	for (let at = 0; at < KEYS; at += 100) {
@@ -113,6 +113,29 @@ const tests = {
 		await made.getByRole("button", { name: "Save" }).click();
 		await made.getByRole("button", { name: "Show the other value" }).click();
 		await made.waitForFunction(() => document.getElementById("content").value === "theirs again");
+	},
+
+	async "what expires goes on to do so, unless one says never"(made) {
+		await put("brief", "first", "text/plain", { ttl: "2h" });
+		const expires = (await fetch(`${url}/v0/entity?id=brief`)).headers.get("expires");
+		await made.goto(`${url}/console#/keys/brief`);
+		await made.getByRole("button", { name: "brief" }).click();
+		const content = made.getByRole("textbox", { name: "Value" });
+		await made.waitForFunction(() => document.getElementById("content").value === "first");
+		await content.fill("second");
+		await made.getByRole("button", { name: "Save" }).click();
+		await made.getByText("Saved.").waitFor();
+		const now = (await fetch(`${url}/v0/entity?id=brief`)).headers.get("expires");
+		assert.ok(Math.abs(Date.parse(now) - Date.parse(expires)) <= 5_000, `${now}, not ${expires}`);
+		await put("brief", "theirs", "text/plain", { ttl: "2h" });
+		await content.fill("mine");
+		await made.getByRole("button", { name: "Save" }).click();
+		await made.locator("#conflict").getByText("another one by now").waitFor();
+		assert.equal(await made.locator("#saved").textContent(), "");
+		await made.getByLabel("Expires after").fill("");
+		await made.getByRole("button", { name: "Overwrite it" }).click();
+		await made.getByText("Saved.").waitFor();
+		assert.equal((await fetch(`${url}/v0/entity?id=brief`)).headers.get("expires"), null);
 	},
 
 	async "lines end as they did, and where they end in several ways nothing is written"(made) {

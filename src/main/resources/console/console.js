@@ -198,7 +198,7 @@ let opened = null;
 async function open(key) {
 	const response = await call(entityTarget(key));
 	const bytes = new Uint8Array(await response.arrayBuffer());
-	opened = { key, bytes, etag: response.headers.get("ETag"), isNew: false };
+	opened = { key, bytes, etag: response.headers.get("ETag"), isNew: false, expires: Date.parse(response.headers.get("Expires")) };
 	const type = response.headers.get("Content-Type") ?? "";
 	const facts = { Version: opened.etag?.replaceAll('"', "") ?? "", Size: sizeOf(bytes.length) };
 	for (const [name, header] of [["Modified", "Last-Modified"], ["Expires", "Expires"]]) {
@@ -228,7 +228,7 @@ function showEntry(name, type, facts) {
 	element("saved").textContent = "";
 	element("name").textContent = name;
 	element("content-type").value = type;
-	element("ttl").value = "";
+	element("ttl").value = opened.shownTtl = remainingOf(opened);
 	element("delete").hidden = opened.isNew;
 	element("download").hidden = opened.isNew;
 	element("facts").replaceChildren(...Object.entries(facts).flatMap(([fact, value]) => [create("dt", fact), create("dd", value)]));
@@ -237,6 +237,11 @@ function showEntry(name, type, facts) {
 	show("size-note", tooLong);
 	element("content").readOnly = tooLong;
 	element("save").disabled = tooLong;
+}
+
+// The time until a value expires; empty if it does not.
+function remainingOf({ expires }) {
+	return expires > 0 ? `${Math.max(1, Math.round((expires - Date.now()) / 1000))}s` : "";
 }
 
 function modeFor(bytes, type) {
@@ -285,6 +290,7 @@ function typedBytes() {
 }
 
 async function save(etag) {
+	element("saved").textContent = "";
 	const key = opened.isNew ? element("new-key").value : opened.key;
 	const bytes = typedBytes();
 	const headers = { "Content-Type": element("content-type").value || "application/octet-stream" };
@@ -294,7 +300,9 @@ async function save(etag) {
 	else {
 		headers["If-None-Match"] = "*";
 	}
-	const ttl = element("ttl").value.trim();
+	const typed = element("ttl").value.trim();
+	// What expires goes on to do so, at the same time.
+	const ttl = typed === opened.shownTtl ? remainingOf(opened) : typed;
 	try {
 		await call(entityTarget(key, ttl ? { ttl } : {}), { method: "PUT", headers, body: bytes });
 	}
@@ -420,26 +428,38 @@ async function watch() {
 
 const STATES = { member: "good", away: "bad" };
 
+function numberOf(count, one, more) {
+	return `${count} ${count === 1 ? one : more}`;
+}
+
+function ageOf(seconds) {
+	const hours = seconds / 3600;
+	return hours < 2 ? `${Math.round(seconds / 60)} min old` : hours < 48 ? `${Math.round(hours)} h old` : `${Math.round(hours / 24)} days old`;
+}
+
 function showCluster(cluster, before, began) {
 	const { layout, nodes, unreachable } = cluster;
 	const away = nodes.filter(node => node.state === "away").length;
 	const behind = nodes.filter(node => node.converged === false).length;
-	element("summary").textContent = `${nodes.length} nodes, ${away ? `${away} away` : "all there"}. `
+	element("summary").textContent = `${numberOf(nodes.length, "node", "nodes")}, ${away ? `${away} away` : "all there"}. `
 		+ `${behind ? `${behind} not converged` : "All that are there have converged"}. `
-		+ `Layout ${layout.version} is ${layout.state}, ${layout.factor} copies of each key.`
+		+ `Layout ${layout.version} is ${layout.state}, ${numberOf(layout.factor, "copy", "copies")} of each key.`
 		+ (layout.moving ? ` Moved: ${sizeOf(layout.moving.movedBytes ?? 0)} of about ${sizeOf(layout.moving.bytes ?? 0)}.` : "");
 	const table = element("nodes");
 	table.replaceChildren(row("th", ["Node", "State", "Zone", "Version", "Converged", "Keys", "Free", "Requests/s", "Hints", "Backup"]));
 	nodes.forEach((node, number) => {
 		const why = unreachable.find(it => it.address === node.address)?.why;
-		const state = create("td", why ? `${node.state}: ${why}` : node.state, { class: STATES[node.state] ?? "warn" });
+		const state = create("td", node.state, { class: STATES[node.state] ?? "warn" });
+		if (why) {
+			state.append(create("small", why));
+		}
 		const address = create("td", node.address);
 		address.prepend(create("span", undefined, { class: `series s${number % 6}`, "aria-hidden": "true" }));
 		table.append(row("td", [address, state, node.zone ?? "", node.version ?? "",
 			node.converged === undefined ? "" : node.converged ? "yes" : "not yet", node.keys?.toLocaleString() ?? "",
 			node.freeBytes === undefined ? "" : sizeOf(node.freeBytes), node.requests?.perSecond?.toLocaleString() ?? "",
 			node.hints?.toLocaleString() ?? "", node.newestBackupAgeSeconds === undefined ? (node.state === "away" ? "" : "none")
-				: `${Math.round(node.newestBackupAgeSeconds / 60).toLocaleString()} min old`]));
+				: ageOf(node.newestBackupAgeSeconds)]));
 	});
 	showMatrix(nodes);
 	const seconds = before ? (began - before.began) / 1000 : 1;
