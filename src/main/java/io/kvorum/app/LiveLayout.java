@@ -38,6 +38,7 @@ import io.kvorum.layout.LayoutNode;
 import io.kvorum.layout.LayoutPeers;
 import io.kvorum.layout.LayoutRefusedException;
 import io.kvorum.layout.LayoutRegister;
+import io.kvorum.layout.LeavingTime;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.range.Ranges;
@@ -140,6 +141,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private final long maxCopyRate;
 
+	private final LeavingTime leaving;
+
 	private final LayoutRegister register;
 
 	private final LayoutAdmin admin;
@@ -160,6 +163,9 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	/** The topology of the operations that begin now; null if there are none. */
 	private volatile @Nullable Topology served;
+
+	/** Whether it was removed, and serves no operations any more. */
+	private volatile boolean hasLeft;
 
 	private long exchangeDueNanos;
 
@@ -209,7 +215,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			KnownLayout known, RocksStorage storage, NodeState state, RepairLog repairs, ReplicaTransport transport,
 			Operations operations, LocalReplicas locals, LayoutParts.Factory factory,
 			Function<Topology, RendezvousPlacement> placements, Handoffs handoffs, LayoutEvents events, TimeSource time,
-			ConvergenceThread thread, long maxCopyRate) {
+			ConvergenceThread thread, long maxCopyRate, LeavingTime leaving) {
+		this.leaving = leaving;
 		this.self = self;
 		this.founding = founding;
 		this.seeds = List.copyOf(seeds);
@@ -348,8 +355,9 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		}
 		Layout newest = this.known.newest();
 		return (newest == null || !isRemoved()) ? null
-				: "this node was removed from the cluster by layout %d: it can be switched off once all others are stable. It keeps its data, and serves requests while they are there"
-					.formatted(newest.number());
+				: "this node was removed from the cluster by layout %d: it can be switched off once all others are stable. It keeps its data, and %s"
+					.formatted(newest.number(), this.hasLeft ? "serves no requests any more"
+							: "serves requests for an hour, or a quarter of kvorum.gc-grace if that is less");
 	}
 
 	/** Whether a newer layout is without this node. */
@@ -444,11 +452,27 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		Mono<Void> next = (newest != null && isNewer(newest) && newest.topology().has(this.self)) ? take(newest)
 				: advance();
 		return next.then(Mono.defer(this::tellAndAsk))
+			.then(Mono.fromRunnable(this::leave))
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
 			.then(Mono.defer(this::findMoves))
 			.then(Mono.defer(this::nameCluster))
 			.then(Mono.defer(this::addAsking));
+	}
+
+	/** Ends operations some time after this node was removed. */
+	private void leave() {
+		LayoutParts now = this.parts;
+		if (now == null || !this.leaving.isOver(isRemoved())) {
+			this.hasLeft = false;
+			return;
+		}
+		if (!this.hasLeft) {
+			this.hasLeft = true;
+			String why = String.valueOf(outside());
+			logger.warn("No request is served from now on: {}", why);
+			this.operations.coordinator().become(View.none(now.self(), now.local(), why));
+		}
 	}
 
 	/** Adds nodes that have asked for that, if nodes join by themselves. */

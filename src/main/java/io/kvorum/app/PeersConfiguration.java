@@ -42,6 +42,7 @@ import io.kvorum.convergence.tombstones.CollectedTombstones;
 import io.kvorum.convergence.tombstones.CollectionRule;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
+import io.kvorum.layout.LeavingTime;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.range.Ranges;
 import io.kvorum.replication.KeySettling;
@@ -268,7 +269,7 @@ class PeersConfiguration {
 				factory,
 				next -> (next.fingerprint() == topology.fingerprint()) ? placement : new RendezvousPlacement(next),
 				handoffs, (next, own) -> events.forEach(event -> event.became(next, own)), time, thread,
-				properties.antiEntropy().maxRate().toBytes());
+				properties.antiEntropy().maxRate().toBytes(), new LeavingTime(properties.gcGrace(), time));
 	}
 
 	@Bean
