@@ -57,6 +57,8 @@ final class FrameWriter {
 
 	private boolean ending;
 
+	private boolean hasEnded;
+
 	/**
 	 * Creates a writer on an event loop.
 	 * @param maxWaitingBytes limit of the bytes that wait for the network
@@ -128,7 +130,8 @@ final class FrameWriter {
 	private void drain() {
 		this.scheduled = false;
 		FluxSink<DataBuffer> subscriber = this.sink;
-		if (subscriber == null || subscriber.isCancelled()) {
+		// Behind its end a sink loses a buffer, and does not release it.
+		if (subscriber == null || subscriber.isCancelled() || this.hasEnded) {
 			return;
 		}
 		while (this.waitingBytes > 0 && subscriber.requestedFromDownstream() > 0 && !subscriber.isCancelled()) {
@@ -140,6 +143,7 @@ final class FrameWriter {
 			subscriber.next(BUFFERS.wrap(buffer));
 		}
 		if (this.ending && this.waitingBytes == 0) {
+			this.hasEnded = true;
 			subscriber.complete();
 		}
 	}

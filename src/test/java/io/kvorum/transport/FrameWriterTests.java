@@ -122,6 +122,22 @@ class FrameWriterTests {
 		assertThat(this.bufferBytes).hasSize(4);
 	}
 
+	/** Nobody would release it. */
+	@Test
+	void whatIsSentBehindTheEndGetsNoBuffer() {
+		Network network = connect();
+		network.request(10);
+		this.writer.send(frame(1, 10));
+		this.writer.end();
+		turn();
+		assertThat(network.isComplete).isTrue();
+		this.writer.send(frame(2, 10));
+		turn();
+
+		assertThat(this.batches).containsExactly(1);
+		assertThat(this.buffers).allMatch(buffer -> buffer.refCnt() == 0);
+	}
+
 	@Test
 	void theLongestFrameOfTwiceTheLimitIsNotTooMuchButManyBehindItAre() {
 		assertThat(this.writer.hasRoomFor(2 << 20)).isTrue();
