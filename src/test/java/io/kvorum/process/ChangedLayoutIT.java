@@ -427,6 +427,8 @@ class ChangedLayoutIT {
 			.withJvm("-Xmx128m", "-Dreactor.netty.ioWorkerCount=2")
 			.with("server.port=" + this.apiPorts.get(node - 1), "kvorum.replication.factor=" + factor,
 					"kvorum.replication.write-timeout=" + TIMEOUT, "kvorum.replication.read-timeout=" + TIMEOUT,
+					// No node is silent here but one that the machine has no time for.
+					"kvorum.cluster.silence-timeout=4s",
 					"management.endpoints.web.exposure.include=health,topology,layout",
 					"management.endpoint.layout.access=unrestricted",
 					"kvorum.cluster.self=" + this.addresses.get(node - 1))
