@@ -92,9 +92,9 @@ final class StorageLifecycle implements SmartLifecycle {
 	}
 
 	private void claim(NodeState state) {
+		Layout last = ChangeState.layoutIn(this.storage);
 		try {
 			// A failure means a full disk: the next start records the address.
-			Layout last = ChangeState.layoutIn(this.storage);
 			state.claim(this.acceptsAddress, (last != null) ? last.topology() : null)
 				.onErrorComplete()
 				.toFuture()

@@ -86,7 +86,7 @@ final class Backups {
 			return made;
 		}
 		catch (BackupException ex) {
-			// There is one of that name, or will be soon: somebody has asked twice.
+			// Asked for twice: there is a backup, or one is being made.
 			if (ex.kind() != Kind.EXISTS && ex.kind() != Kind.BUSY) {
 				this.events.failed();
 			}

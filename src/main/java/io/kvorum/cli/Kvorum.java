@@ -86,7 +86,7 @@ public final class Kvorum {
 				case IOException _ -> ExitCode.NOT_DONE;
 				case JacksonException _ -> ExitCode.NOT_DONE;
 				default -> {
-					// A fault of this program: whoever mends it needs the stack.
+					// A fault of this program, which is mended by its stack.
 					failure.printStackTrace(command.getErr());
 					yield ExitCode.UNKNOWN;
 				}

@@ -45,8 +45,8 @@ public record RequestDigest(long high, long low) {
 
 	/** The default has other numbers once the nodes or the factor have changed. */
 	private static String nameOf(Replicas replicas) {
-		String numbers = (replicas.copies() == Copies.DEFAULT) ? "default" : replicas.ack() + "/" + replicas.from();
-		return numbers + (replicas.relaxed() ? " eventual" : "");
+		return (replicas.copies() != Copies.DEFAULT) ? replicas.toString()
+				: replicas.relaxed() ? "default eventual" : "default";
 	}
 
 	private static MessageDigest sha256() {

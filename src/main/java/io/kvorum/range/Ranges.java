@@ -180,10 +180,13 @@ public final class Ranges {
 			};
 		}
 
-		/** All nodes where all of them are asked for. */
+		/**
+		 * All nodes where each is a replica of each key, or all of them are asked for.
+		 */
 		RangeMerge.Voters votersOf(RangeScope scope, ReplicaSet asked) {
 			int factor = this.topology.factor();
-			return (scope == RangeScope.NODE || this.topology.isChanging()) ? (_, _) -> true
+			boolean all = scope == RangeScope.NODE || this.topology.isChanging() || this.topology.size() == factor;
+			return all ? (_, _) -> true
 					: (key, feed) -> this.placement.replicasOf(key, factor).contains(asked.at(feed).member());
 		}
 

@@ -57,8 +57,6 @@ final class FrameWriter {
 
 	private boolean ending;
 
-	private boolean hasEnded;
-
 	/**
 	 * Creates a writer on an event loop.
 	 * @param maxWaitingBytes limit of the bytes that wait for the network
@@ -130,8 +128,7 @@ final class FrameWriter {
 	private void drain() {
 		this.scheduled = false;
 		FluxSink<DataBuffer> subscriber = this.sink;
-		// Behind its end a sink loses a buffer, and does not release it.
-		if (subscriber == null || subscriber.isCancelled() || this.hasEnded) {
+		if (subscriber == null || subscriber.isCancelled()) {
 			return;
 		}
 		while (this.waitingBytes > 0 && subscriber.requestedFromDownstream() > 0 && !subscriber.isCancelled()) {
@@ -143,7 +140,8 @@ final class FrameWriter {
 			subscriber.next(BUFFERS.wrap(buffer));
 		}
 		if (this.ending && this.waitingBytes == 0) {
-			this.hasEnded = true;
+			// Behind its end it would lose a buffer, and not release it.
+			this.sink = null;
 			subscriber.complete();
 		}
 	}

@@ -189,8 +189,9 @@ final class Handshake {
 	}
 
 	/**
-	 * The stream to be opened: the subject of a proof. Its texts come from headers, so
-	 * none contains a line break.
+	 * The stream to be opened, or the text that is sent instead, by its hash in the place
+	 * of the topology: the subject of a proof. Its texts come from headers, so none
+	 * contains a line break.
 	 */
 	record Opening(String challenge, String nonce, String from, String to, String lane, String topology) {
 

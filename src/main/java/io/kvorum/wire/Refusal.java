@@ -24,9 +24,11 @@ public enum Refusal {
 					+ "and one Content-Length of decimal digits or well-formed chunks."),
 
 	LINE_TOO_LONG(414, "request-line-too-long",
-			"Send a shorter request line, of at most 8192 bytes: a key has at most 1024 before percent-encoding."),
+			"Send a shorter request line, of at most " + WireLimits.LINE_BYTES
+					+ " bytes: a key has at most 1024 before percent-encoding."),
 
-	HEADERS_TOO_LARGE(431, "headers-too-large", "Send fewer or shorter header lines, of at most 16384 bytes together."),
+	HEADERS_TOO_LARGE(431, "headers-too-large",
+			"Send fewer or shorter header lines, of at most " + WireLimits.HEADERS_BYTES + " bytes together."),
 
 	HTTP_VERSION(400, "malformed-request", "Send the request as HTTP/1.1 or HTTP/1.0."),
 

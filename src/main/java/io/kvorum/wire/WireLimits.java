@@ -36,6 +36,12 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 		Duration bodyStallTimeout, Duration bodyTimeout, Duration writeStallTimeout, Duration streamStallTimeout,
 		Duration lingerTimeout) {
 
+	/** The default of the length of the request line, which a refusal names. */
+	static final int LINE_BYTES = 8 << 10;
+
+	/** The default of the size of all header lines, which a refusal names. */
+	static final int HEADERS_BYTES = 16 << 10;
+
 	private static final long TICKS_PER_TIMEOUT = 8;
 
 	private static final Duration LONGEST_TICK = Duration.ofSeconds(1);
@@ -65,9 +71,10 @@ public record WireLimits(int maxConnections, DataSize maxInitialLineLength, Data
 
 	/** The limits of a port that anyone may reach. */
 	public static WireLimits defaults() {
-		return new WireLimits(10_000, DataSize.ofKilobytes(8), DataSize.ofKilobytes(16), DataSize.ofKilobytes(64),
-				DataSize.ofMegabytes(4), Duration.ofSeconds(60), Duration.ofSeconds(10), Duration.ofSeconds(10),
-				Duration.ofSeconds(60), Duration.ofSeconds(30), Duration.ofSeconds(30), Duration.ofSeconds(2));
+		return new WireLimits(10_000, DataSize.ofBytes(LINE_BYTES), DataSize.ofBytes(HEADERS_BYTES),
+				DataSize.ofKilobytes(64), DataSize.ofMegabytes(4), Duration.ofSeconds(60), Duration.ofSeconds(10),
+				Duration.ofSeconds(10), Duration.ofSeconds(60), Duration.ofSeconds(30), Duration.ofSeconds(30),
+				Duration.ofSeconds(2));
 	}
 
 	/** The interval at which a connection checks its time limits. */

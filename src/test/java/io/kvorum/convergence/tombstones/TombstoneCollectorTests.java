@@ -19,6 +19,7 @@ import io.kvorum.testing.ForwardedIndex;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.InMemoryStorage;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -41,8 +42,8 @@ class TombstoneCollectorTests {
 		long millis = this.time.millis();
 		for (Key key : this.keys) {
 			Version version = new Version(millis++ << Version.COUNTER_BITS, 1);
-			this.storage.store(key, new Tombstone(version, Copies.DEFAULT), Deadline.NONE).block();
-			this.storage.keep(Generator.key("promised"), version).block();
+			Now.of(this.storage.store(key, new Tombstone(version, Copies.DEFAULT), Deadline.NONE));
+			Now.of(this.storage.keep(Generator.key("promised"), version));
 		}
 		this.time.pass(GRACE.plusDays(1));
 	}
@@ -61,7 +62,7 @@ class TombstoneCollectorTests {
 	}
 
 	private boolean hasPromises() {
-		return Boolean.TRUE.equals(this.storage.all(null, this.time, Duration.ofSeconds(1)).hasElements().block());
+		return Boolean.TRUE.equals(Now.of(this.storage.all(null, this.time, Duration.ofSeconds(1)).hasElements()));
 	}
 
 	private static <T> Mono<T> unreadable() {
@@ -78,7 +79,7 @@ class TombstoneCollectorTests {
 			}
 		});
 
-		assertThat(this.keys.stream().map(key -> this.storage.read(key, Deadline.NONE).block() != null))
+		assertThat(this.keys.stream().map(key -> Now.of(this.storage.read(key, Deadline.NONE)) != null))
 			.containsExactly(true, false, false);
 		assertThat(hasPromises()).isFalse();
 	}
