@@ -2,6 +2,7 @@ package io.kvorum.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * One node: a process of its own, started as a user may start it. Whatever waits here
@@ -18,6 +20,8 @@ import java.util.regex.Pattern;
 public final class NodeProcess implements AutoCloseable {
 
 	private static final Duration START_DEADLINE = Duration.ofMinutes(2);
+
+	private static final Duration STOPPED_DEADLINE = Duration.ofSeconds(30);
 
 	private static final Duration EXIT_DEADLINE = Duration.ofMinutes(1);
 
@@ -155,9 +159,31 @@ public final class NodeProcess implements AutoCloseable {
 		return this.process.exitValue();
 	}
 
-	/** SIGSTOP: connections stay open, nothing answers. */
+	/**
+	 * SIGSTOP: connections stay open, nothing answers. Returns when each thread has
+	 * stopped: on a busy machine one has answered a request after the signal.
+	 */
 	public void pause() throws InterruptedException {
 		signal("STOP");
+		Path tasks = Path.of("/proc", Long.toString(this.process.pid()), "task");
+		Poll.until(() -> "all of " + tasks + " are stopped", STOPPED_DEADLINE, () -> areStopped(tasks));
+	}
+
+	/** In {@code stat} the state follows the name, which is in brackets. */
+	private static boolean areStopped(Path tasks) {
+		try (Stream<Path> all = Files.list(tasks)) {
+			for (Path task : all.toList()) {
+				String stat = Files.readString(task.resolve("stat"));
+				if (stat.charAt(stat.lastIndexOf(')') + 2) != 'T') {
+					return false;
+				}
+			}
+			return true;
+		}
+		catch (IOException _) {
+			// A thread has ended since it was listed.
+			return false;
+		}
 	}
 
 	/** SIGCONT. */
