@@ -1,5 +1,8 @@
 package io.kvorum.app;
 
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 
 import io.kvorum.backup.BackedUpNode;
@@ -11,8 +14,10 @@ import io.kvorum.backup.Restore;
 import io.kvorum.backup.Restore.Remembering;
 import io.kvorum.backup.RestoreSettings;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.ClusterNode;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
+import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.change.ChangeState;
@@ -38,12 +43,20 @@ class BackupConfiguration {
 
 	@Bean
 	Origin origin(Topology topology, Member self, @Nullable BuildProperties build) {
-		return originOf(topology, self, build);
+		return originOf(new Layout(0, topology), self, build);
 	}
 
-	private static Origin originOf(Topology topology, Member self, @Nullable BuildProperties build) {
-		return new Origin(self.address(), topology.members().stream().map(Member::address).toList(), topology.factor(),
-				HttpConfiguration.version(build));
+	private static Origin originOf(Layout layout, Member self, @Nullable BuildProperties build) {
+		Topology topology = layout.topology();
+		return new Origin(self.address(), topology.members().stream().map(BackupConfiguration::describe).toList(),
+				topology.factor(), layout.number(), HttpConfiguration.version(build));
+	}
+
+	/** A node as {@code kvorum.cluster.nodes} has it. */
+	private static String describe(Member member) {
+		boolean isBare = member.zone().isEmpty() && member.weight() == 1;
+		return isBare ? member.address()
+				: new ClusterNode(ReplicaAddress.parse(member.address()), member.zone(), member.weight()).text();
 	}
 
 	/** Threads of their own, since backups read the whole store. */
@@ -60,7 +73,7 @@ class BackupConfiguration {
 
 			@Override
 			public Origin origin() {
-				return originOf(layout.get().topology(), self, build);
+				return originOf(layout.get(), self, build);
 			}
 
 			@Override
@@ -118,7 +131,15 @@ class BackupConfiguration {
 			return (recorded, _) -> recorded;
 		}
 		return properties.backup().restoreWholeCluster()
-				? (recorded, made) -> Restored.withAllOthers(ChangeState.restored(recorded), made) : Restored::alone;
+				? (recorded, made) -> Restored.withAllOthers(ChangeState.restored(recorded), made)
+				: BackupConfiguration::alone;
+	}
+
+	private static Map<String, byte[]> alone(Map<String, byte[]> recorded, Instant made) {
+		Map<String, byte[]> records = new HashMap<>(recorded);
+		// In a change it may have closed its step since.
+		records.putAll(ChangeState.restored(recorded));
+		return Restored.alone(records, made);
 	}
 
 }

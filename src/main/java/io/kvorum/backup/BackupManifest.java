@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 
 import io.kvorum.backup.BackupException.Kind;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.JsonNode;
@@ -30,18 +31,23 @@ import tools.jackson.databind.json.JsonMapper;
  * @param version of Kvorum
  * @param identity of the store, as {@code /v0/status} shows it
  * @param self the replica address of the node
- * @param nodes replica addresses of its cluster
+ * @param nodes its cluster as {@code kvorum.cluster.nodes} has it; bare addresses in
+ * format 1
  * @param factor replicas of a key by default
+ * @param layout the number of the layout of the cluster; null in format 1
  * @param converged whether the node had converged with its peers, just before the backup
  * @param sequence the number that the engine gave the last write in the backup
  * @param files all files, sorted by name
  * @param checksum SHA-256 of all the components before
  */
 public record BackupManifest(int format, String name, String made, String version, String identity, String self,
-		List<String> nodes, int factor, boolean converged, long sequence, List<BackedUpFile> files, String checksum) {
+		List<String> nodes, int factor, @Nullable Long layout, boolean converged, long sequence,
+		List<BackedUpFile> files, String checksum) {
 
-	/** The format of backups that this version writes and reads. */
-	public static final int FORMAT = 1;
+	/** The format of backups that this version writes. It reads all before, too. */
+	public static final int FORMAT = 2;
+
+	private static final int WITHOUT_LAYOUT = 1;
 
 	static final String FILE = "manifest.json";
 
@@ -60,7 +66,7 @@ public record BackupManifest(int format, String name, String made, String versio
 	/** A copy with the checksum filled in. */
 	BackupManifest sealed() {
 		return new BackupManifest(this.format, this.name, this.made, this.version, this.identity, this.self, this.nodes,
-				this.factor, this.converged, this.sequence, this.files, expectedChecksum());
+				this.factor, this.layout, this.converged, this.sequence, this.files, expectedChecksum());
 	}
 
 	/**
@@ -71,6 +77,9 @@ public record BackupManifest(int format, String name, String made, String versio
 		List<Object> lines = new ArrayList<>(List.of(this.format, this.name, this.made, this.version, this.identity,
 				this.self, this.factor, this.converged, this.sequence, this.nodes.size()));
 		lines.addAll(this.nodes);
+		if (this.layout != null) {
+			lines.add(this.layout);
+		}
 		this.files.forEach(file -> lines.addAll(List.of(file.sha256(), file.bytes(), file.name())));
 		return Checksums
 			.of(String.join("\n", lines.stream().map(Object::toString).toList()).getBytes(StandardCharsets.UTF_8));
@@ -86,7 +95,8 @@ public record BackupManifest(int format, String name, String made, String versio
 	}
 
 	Origin origin() {
-		return new Origin(this.self, this.nodes, this.factor, this.version);
+		return new Origin(this.self, this.nodes, this.factor, (this.layout != null) ? this.layout : Origin.UNKNOWN,
+				this.version);
 	}
 
 	byte[] toJson() {
@@ -133,7 +143,9 @@ public record BackupManifest(int format, String name, String made, String versio
 	}
 
 	private void requireSense(Path file) {
-		if (this.format != FORMAT || !this.checksum.equals(expectedChecksum())) {
+		boolean hasLayout = this.layout != null;
+		if (hasLayout == (this.format == WITHOUT_LAYOUT) || this.format < WITHOUT_LAYOUT
+				|| !this.checksum.equals(expectedChecksum())) {
 			throw damaged(file, "its checksum does not match");
 		}
 		instant();

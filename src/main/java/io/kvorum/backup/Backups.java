@@ -109,13 +109,14 @@ final class Backups {
 		Files.createDirectory(partial);
 		try {
 			Path store = partial.resolve(BackupDirectory.STORE);
+			Origin origin = this.node.origin();
 			this.checkpoints.checkpoint(store);
+			requireSame(origin);
 			Checksums checksums = new Checksums(this.time, this.settings.bytesPerSecond());
 			long sequence = this.checkpoints.verify(store, checksums::pace);
-			Origin origin = this.node.origin();
 			BackupManifest manifest = new BackupManifest(BackupManifest.FORMAT, name.text(), now.toString(),
 					origin.version(), HexFormat.of().toHexDigits(this.node.identity()), origin.self(), origin.nodes(),
-					origin.factor(), converged, sequence, filesOf(store, checksums), "")
+					origin.factor(), origin.layout(), converged, sequence, filesOf(store, checksums), "")
 				.sealed();
 			BackupDirectory.sync(store);
 			write(partial.resolve(BackupManifest.FILE), manifest.toJson());
@@ -126,6 +127,14 @@ final class Backups {
 		catch (IOException | RuntimeException ex) {
 			discard(partial);
 			throw ex;
+		}
+	}
+
+	/** Refuses a backup of which it is not known what its nodes are. */
+	private void requireSame(Origin origin) {
+		if (!this.node.origin().equals(origin)) {
+			throw new BackupException(Kind.BUSY,
+					"The nodes of the cluster have changed while the store was copied. Make another backup, best when the change is done.");
 		}
 	}
 

@@ -105,6 +105,9 @@ final class BackupEndpoint {
 			body.put("bytes", manifest.bytes());
 			body.put("files", manifest.files().size());
 			body.put("node", manifest.self());
+			if (manifest.layout() != null) {
+				body.put("layout", manifest.layout());
+			}
 			body.put("converged", manifest.converged());
 		}
 		if (backup.problem() != null) {

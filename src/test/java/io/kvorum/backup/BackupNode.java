@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** A node of three, as a test says. */
 final class BackupNode implements BackedUpNode {
 
-	static final Origin A = new Origin("http://a:1", List.of("http://a:1", "http://b:1", "http://c:1"), 3, "1.0");
+	static final Origin A = new Origin("http://a:1", List.of("http://a:1", "http://b:1", "http://c:1"), 3, 0, "1.0");
 
 	Supplier<Origin> origin = () -> A;
 

@@ -103,6 +103,16 @@ class BackupsTests {
 	}
 
 	@Test
+	void noneIsMadeWhileTheNodesChange() {
+		Origin now = BackupNode.A;
+		this.store.meanwhile = () -> this.node.origin = () -> new Origin(now.self(), now.nodes(), now.factor(),
+				now.layout() + 1, now.version());
+		assertThatExceptionOfType(BackupException.class).isThrownBy(() -> backups().create(BackupName.of("one")))
+			.withMessageContaining("have changed while the store was copied");
+		assertThat(names()).isEmpty();
+	}
+
+	@Test
 	void withoutANameItIsNamedAfterTheTime() {
 		assertThat(backups().create(null).name()).isEqualTo("2027-01-15-080000-000");
 	}

@@ -164,7 +164,7 @@ class RestoreTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "\"sequence\" : 42=\"sequence\" : 43", "\"name\" : \"CURRENT\"=\"name\" : \"../../x\"",
-			"\"self\" : =\"slef\" : ", "{=", "\"format\" : 1=\"format\" : 0" })
+			"\"self\" : =\"slef\" : ", "{=", "\"format\" : 2=\"format\" : 1", "\"format\" : 2=\"format\" : 0" })
 	void aManifestThatIsNotWhatWasWrittenIsRefused(String change) throws IOException {
 		int at = change.indexOf('=');
 		changeManifest(change.substring(0, at), change.substring(at + 1));
@@ -174,8 +174,8 @@ class RestoreTests {
 
 	@Test
 	void aBackupOfALaterVersionIsRefused() throws IOException {
-		changeManifest("\"format\" : 1", "\"format\" : 2");
-		assertRefused("was made by a later version: it has format 2, and this version knows formats up to 1");
+		changeManifest("\"format\" : 2", "\"format\" : 3");
+		assertRefused("was made by a later version: it has format 3, and this version knows formats up to 2");
 	}
 
 	private void changeManifest(String from, String to) throws IOException {
@@ -198,14 +198,32 @@ class RestoreTests {
 	@Test
 	void theBackupOfAnotherNodeOrClusterIsRefused() throws IOException {
 		List<String> nodes = BackupNode.A.nodes();
-		for (Origin other : List.of(new Origin("http://b:1", nodes, 3, "1.0"),
-				new Origin("http://a:1", List.of("http://a:1", "http://b:1"), 2, "1.0"),
-				new Origin("http://a:1", nodes, 2, "1.0"))) {
+		for (Origin other : List.of(new Origin("http://b:1", nodes, 3, 0, "1.0"),
+				new Origin("http://a:1", List.of("http://a:1", "http://b:1"), 2, 0, "1.0"), new Origin("http://a:1",
+						List.of("http://a:1?zone=x&weight=1", "http://b:1", "http://c:1"), 3, 0, "1.0"),
+				new Origin("http://a:1", nodes, 2, 0, "1.0"))) {
 			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(backup(), other, 0))
 				.withMessageContaining("is of node http://a:1 of")
 				.withMessageContaining(other.describe());
 		}
-		restore(backup(), new Origin("http://a:1", nodes, 3, "1.1"), 0);
+		restore(backup(), new Origin("http://a:1", nodes, 3, 7, "1.1"), 0);
+		assertThat(store().resolve("CURRENT")).exists();
+	}
+
+	@Test
+	void aBackupOfTheFirstFormatHasBareAddressesOfNodes() throws IOException {
+		Path backup = backup();
+		BackupManifest made = BackupManifest.read(backup);
+		Files.write(backup.resolve("manifest.json"),
+				new BackupManifest(1, made.name(), made.made(), made.version(), made.identity(), made.self(),
+						made.nodes(), made.factor(), null, made.converged(), made.sequence(), made.files(), "")
+					.sealed()
+					.toJson());
+
+		restore(backup,
+				new Origin("http://a:1",
+						List.of("http://a:1?zone=x&weight=1", "http://b:1?zone=y&weight=1", "http://c:1"), 3, 0, "1.0"),
+				0);
 		assertThat(store().resolve("CURRENT")).exists();
 	}
 

@@ -52,13 +52,13 @@ class BackupEndpointTest {
 		this.node.send("PUT", "/v0/entity?id=a", "value".getBytes(UTF_8));
 
 		JsonNode made = answer(200, this.node.send("POST", ENDPOINT + "/one"));
-		assertThat(made.propertyNames()).containsExactly("name", "made", "bytes", "files", "node", "converged",
-				"verified");
+		assertThat(made.propertyNames()).containsExactly("name", "made", "bytes", "files", "node", "layout",
+				"converged", "verified");
 		assertThat(made.get("name").asString()).isEqualTo("one");
 		assertThat(made.get("bytes").asLong()).isPositive();
 		assertThat(made.get("verified").asBoolean()).isTrue();
 		assertThat(listed("one").propertyNames()).as("a list verifies nothing")
-			.containsExactly("name", "made", "bytes", "files", "node", "converged");
+			.containsExactly("name", "made", "bytes", "files", "node", "layout", "converged");
 		assertThat(this.node.json(ENDPOINT + "/one")).isEqualTo(made);
 		assertThat(answer(409, this.node.send("POST", ENDPOINT + "/one")).get("type").asString())
 			.isEqualTo("urn:kvorum:problem:backup-exists");
