@@ -203,7 +203,7 @@ public final class CassandraStore implements KeyValueStore {
 	private static Outcome outcome(Throwable error) {
 		return switch (error) {
 			case ConditionNotMetException _ -> Outcome.CONDITION_NOT_MET;
-			case OperationFailedException ex when !ex.mayHaveHappened() -> Outcome.NOT_APPLIED;
+			case OperationFailedException ex -> ex.outcome();
 			default -> Outcome.UNKNOWN;
 		};
 	}

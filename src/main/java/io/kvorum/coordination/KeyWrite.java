@@ -73,9 +73,7 @@ final class KeyWrite extends KeyOperation {
 		else {
 			write = inTurn(Mono.defer(this::compareAndStore), this::failureBy);
 		}
-		return write
-			.doOnError(OperationFailedException.class,
-					ex -> decided(ex.mayHaveHappened() ? Outcome.UNKNOWN : Outcome.NOT_APPLIED))
+		return write.doOnError(OperationFailedException.class, ex -> decided(ex.outcome()))
 			.doOnError(ConditionNotMetException.class, _ -> decided(Outcome.CONDITION_NOT_MET));
 	}
 

@@ -65,6 +65,15 @@ public final class OperationFailedException extends RuntimeException {
 		return this.mayHaveHappened;
 	}
 
+	/** The outcome of the operation. */
+	public Outcome outcome() {
+		return switch (this.kind) {
+			case CONTENTION, UNDER_WAY, KEY_REUSED -> Outcome.CONFLICT;
+			case NOT_ACCEPTED, NO_SPACE, NOT_ENOUGH_REPLICAS, NOT_SUPPORTED ->
+				this.mayHaveHappened ? Outcome.UNKNOWN : Outcome.NOT_APPLIED;
+		};
+	}
+
 	/** Whether the same operation may succeed when it is repeated. */
 	public boolean mayRetry() {
 		return this.mayRetry;

@@ -12,6 +12,12 @@ public enum Outcome {
 	/** The condition of a write did not hold, and the write did not happen. */
 	CONDITION_NOT_MET,
 
+	/**
+	 * Another write was in the way of this one: on the same key until the deadline, or
+	 * with the same idempotency key. No replica has failed.
+	 */
+	CONFLICT,
+
 	/** A write may have happened. */
 	UNKNOWN
 

@@ -379,6 +379,8 @@ public abstract class KeyValueStoreContract {
 		refused(Kind.KEY_REUSED, store().put(Generator.key("other"), options, TYPE, value("first"), null, this.notes));
 		refused(Kind.KEY_REUSED, store().put(KEY, named("request", PRESENT), TYPE, value("first"), null, this.notes));
 		refused(Kind.KEY_REUSED, store().delete(KEY, options, this.notes));
+		assertThat(this.notes.all).contains("decided CONFLICT")
+			.doesNotContain("decided NOT_APPLIED", "decided UNKNOWN");
 		assertThat(putOnce("request", "first")).isEqualTo(first);
 
 		WriteOptions ofAnother = new WriteOptions(defaults(), Condition.NONE, new IdempotencyKey("another", "request"),
