@@ -199,7 +199,9 @@ final class EntityHandler implements WebHandler {
 		}
 		String etag = EntityTags.format(identity);
 		if (RequestHeaders.isKnown(exchange, identity)) {
-			return notModified(etag, request, exchange);
+			exchange.status(304);
+			describe(live, etag, request, exchange);
+			return exchange.end();
 		}
 		int length = live.value().length();
 		if (!withBody || length < LARGE_VALUE_BYTES) {
@@ -214,35 +216,36 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> send(Live live, String etag, EntityRequest request, HttpExchange exchange, boolean withBody) {
 		Value value = live.value();
-		head(request, exchange, etag);
+		describe(live, etag, request, exchange);
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
-		if (live.expires()) {
-			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
-		}
 		if (this.isRetired) {
 			Takeover.describe(live, exchange);
+		}
+		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
+	}
+
+	/**
+	 * Sets what a cache keeps of an answer, and takes from a {@code 304} if it has the
+	 * value already: that may have been fetched for another purpose than to be shown.
+	 */
+	private void describe(Live live, String etag, EntityRequest request, HttpExchange exchange) {
+		head(request, exchange, etag);
+		if (live.expires()) {
+			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
 		}
 		noCache(exchange);
 		if (isForABrowser(exchange)) {
 			exchange.set(HttpHeaderNames.CONTENT_SECURITY_POLICY, SANDBOX);
 			exchange.set(CONTENT_TYPE_OPTIONS, NO_SNIFFING);
 		}
-		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 
 	/** Whether a browser would show the value as a page of its own. */
 	private static boolean isForABrowser(HttpExchange exchange) {
 		String accept = exchange.header(HttpHeaderNames.ACCEPT);
 		return accept != null && accept.contains("text/html");
-	}
-
-	private Mono<Void> notModified(String etag, EntityRequest request, HttpExchange exchange) {
-		exchange.status(304);
-		head(request, exchange, etag);
-		noCache(exchange);
-		return exchange.end();
 	}
 
 	private Mono<Void> notFound(EntityRequest request, HttpExchange exchange) {

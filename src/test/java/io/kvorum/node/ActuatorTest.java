@@ -70,12 +70,19 @@ class ActuatorTest {
 
 	@Test
 	void aValueThatABrowserOpensRunsNoScripts() throws Exception {
-		this.node.send("PUT", "/v0/entity?id=page", new byte[1]);
+		String etag = this.node.send("PUT", "/v0/entity?id=page", new byte[1])
+			.headers()
+			.firstValue("etag")
+			.orElseThrow();
 		assertThat(this.node.get("/v0/entity?id=page", "text/html,*/*;q=0.8").headers().map())
 			.containsEntry("content-security-policy", List.of("sandbox"))
 			.containsEntry("x-content-type-options", List.of("nosniff"));
 		assertThat(this.node.get("/v0/entity?id=page", "*/*").headers().map())
 			.doesNotContainKey("content-security-policy");
+		HttpResponse<byte[]> revalidated = this.node.get("/v0/entity?id=page", "text/html", "If-None-Match", etag);
+		assertThat(revalidated.statusCode()).isEqualTo(304);
+		assertThat(revalidated.headers().map()).as("of a cached answer")
+			.containsEntry("content-security-policy", List.of("sandbox"));
 	}
 
 	@Test

@@ -54,9 +54,16 @@ final class NodeClient {
 		return this.client.send(request.build(), BodyHandlers.ofByteArray());
 	}
 
-	HttpResponse<byte[]> get(String path, String accept) throws IOException, InterruptedException {
-		HttpRequest request = HttpRequest.newBuilder(this.node.resolve(path)).header("Accept", accept).build();
-		return this.client.send(request, BodyHandlers.ofByteArray());
+	/**
+	 * Sends a GET.
+	 * @param headers names and values
+	 */
+	HttpResponse<byte[]> get(String path, String accept, String... headers) throws IOException, InterruptedException {
+		HttpRequest.Builder request = HttpRequest.newBuilder(this.node.resolve(path)).header("Accept", accept);
+		for (int i = 0; i < headers.length; i += 2) {
+			request.header(headers[i], headers[i + 1]);
+		}
+		return this.client.send(request.build(), BodyHandlers.ofByteArray());
 	}
 
 	JsonNode json(String path) throws IOException, InterruptedException {
