@@ -70,6 +70,9 @@ final class PutCommand extends RemoteCommand {
 	}
 
 	private BodyPublisher body() throws IOException {
+		if (this.value != null && this.file != null) {
+			throw new IllegalArgumentException("the value comes from the command or from --file, not from both");
+		}
 		if (this.value != null && !this.value.equals("-")) {
 			return BodyPublishers.ofString(this.value);
 		}

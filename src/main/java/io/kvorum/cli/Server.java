@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.List;
 
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.TrustManagerFactory;
 
 import org.jspecify.annotations.Nullable;
@@ -145,7 +146,7 @@ final class Server {
 					break;
 				}
 			}
-			catch (ConnectException | HttpConnectTimeoutException ex) {
+			catch (ConnectException | HttpConnectTimeoutException | SSLHandshakeException ex) {
 				failed = new CommandFailedException(ExitCode.NOT_DONE, node + " cannot be reached: " + reason(ex));
 			}
 			catch (IOException ex) {

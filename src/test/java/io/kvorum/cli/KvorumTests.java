@@ -1,5 +1,7 @@
 package io.kvorum.cli;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.io.InputStream;
 import java.io.ByteArrayInputStream;
@@ -22,7 +24,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
 import io.kvorum.testing.Ports;
+import io.kvorum.testing.TestCa;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -179,6 +184,24 @@ class KvorumTests {
 	}
 
 	@Test
+	void aNodeThatIsNotTrustedIsSentNothing() throws IOException {
+		HttpsServer stranger = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+		stranger.setHttpsConfigurator(new HttpsConfigurator(
+				TestCa.create("cli-stranger", "localhost").bundle("localhost").createSslContext()));
+		stranger.start();
+		String url = "https://localhost:" + stranger.getAddress().getPort();
+		this.node.answers(201, "", WRITTEN);
+		try {
+			assertThat(runAt(url, "put", "key", "value")).isEqualTo(3);
+			assertThat(this.err).asString().contains("cannot be reached").doesNotContain("may have done it");
+			assertThat(runAt(url + "," + this.node.url(), "put", "key", "value")).isZero();
+		}
+		finally {
+			stranger.stop(0);
+		}
+	}
+
+	@Test
 	void aFileWithoutASizeIsReadToItsEnd(@TempDir Path directory) throws Exception {
 		Path pipe = directory.resolve("pipe");
 		assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
@@ -224,6 +247,8 @@ class KvorumTests {
 	@Test
 	void aFileThatIsNotThereIsSaidToBeMissing(@TempDir Path directory) {
 		assertThat(run("put", "key", "--file", directory.resolve("none").toString())).isEqualTo(2);
+		assertThat(run("put", "key", "value", "--file", directory.resolve("none").toString())).isEqualTo(2);
+		assertThat(this.err).asString().contains("not from both");
 		assertThat(this.node.requests()).isEmpty();
 	}
 
