@@ -435,6 +435,12 @@ def gateways_know_their_cassandra(deployment):
 
 
 @policy_of_gateways
+def gateways_are_clients_of_nodes(deployment):
+    if at(deployment.set, "spec.template.metadata.labels", {}).get("kvorum/client") != "true":
+        yield "the pods lack the label kvorum/client: the network policy of nodes keeps them out while keys move"
+
+
+@policy_of_gateways
 def gateways_are_never_fewer_than_wanted(deployment):
     spec = deployment.set["spec"]
     rolling = at(spec, "strategy.rollingUpdate", {})
@@ -893,6 +899,11 @@ def a_namespace_for_anything(deployment):
 
 
 # Plants of gateways.
+
+
+@plant(gateways_are_clients_of_nodes)
+def a_gateway_that_nodes_do_not_let_in(deployment):
+    del deployment.set["spec"]["template"]["metadata"]["labels"]["kvorum/client"]
 
 
 @plant(gateways_keep_nothing)

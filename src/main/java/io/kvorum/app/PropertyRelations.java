@@ -99,12 +99,21 @@ final class PropertyRelations {
 	}
 
 	/**
-	 * Refuses a restore with accept-loss, which would let a node with old entries vote.
+	 * Refuses a restore with accept-loss, which would let a node with old entries vote,
+	 * and a restore that waits for others to be rebuilt from, where there are none.
 	 */
 	private void checkRestore(Backup backup, Cluster cluster) {
 		Path from = backup.restoreFrom();
-		if (from != null && cluster.acceptLoss()) {
+		if (from == null) {
+			return;
+		}
+		if (cluster.acceptLoss()) {
 			check(false, "backup.restore-from", from, "away while kvorum.cluster.accept-loss is set", true);
+		}
+		String self = cluster.self();
+		if (self != null && cluster.nodes().equals(List.of(self)) && !backup.restoreWholeCluster()) {
+			this.violations.add(new Violation("kvorum.backup.restore-from", text(from),
+					"must come with kvorum.backup.restore-whole-cluster=true in a cluster of one. If other nodes have been added since, they are in kvorum.cluster.nodes too"));
 		}
 	}
 

@@ -38,6 +38,8 @@ final class ViolationCollector extends AbstractBindHandler {
 	/** Parent of the secret. An unknown name below it may be the secret, misspelt. */
 	private static final ConfigurationPropertyName CLUSTER = PREFIX.append("cluster");
 
+	private static final ConfigurationPropertyName TAKEOVER = PREFIX.append("takeover");
+
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
 
 	/** Of applications that use Kvorum, which may share a configuration with nodes. */
@@ -143,7 +145,7 @@ final class ViolationCollector extends AbstractBindHandler {
 	}
 
 	private static boolean mayBeSecret(ConfigurationPropertyName unknown) {
-		return CLUSTER.isAncestorOf(unknown) || unknown.toString().contains("secret");
+		return CLUSTER.isAncestorOf(unknown) || TAKEOVER.isAncestorOf(unknown) || unknown.toString().contains("secret");
 	}
 
 	private static String kind(Bindable<?> target) {

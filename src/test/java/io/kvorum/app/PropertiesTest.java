@@ -304,6 +304,7 @@ class PropertiesTest {
 					kvorum.cluster.ssl.bundle=x;kvorum.cluster.self=https://a:1;kvorum.cluster.nodes=http://a:1,https://a:1 | kvorum.cluster.nodes[1] = https://a:1: must not be there twice, remove one
 					kvorum.cluster.max-in-flight=0 | kvorum.cluster.max-in-flight = 0: must be greater than or equal to 1
 					kvorum.cluster.ssl.bundle= | kvorum.cluster.ssl.bundle = : must name a bundle: leave the property out if nothing is to be encrypted
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must come with kvorum.backup.restore-whole-cluster=true in a cluster of one
 					kvorum.cluster.accept-loss=true;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must be away while kvorum.cluster.accept-loss is set, which is true
 					""")
 	void whatIsWrongWithAClusterIsTold(String given, String told) {
@@ -404,14 +405,14 @@ class PropertiesTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "secret=", "secret=battery", "secret=battery with spaces in it",
-			"secret=battery\u00fcber-sixteen-characters", "sercet=battery-staple-of-a-horse",
-			"secret[0]=battery-staple-of-a-horse", "secret.text=battery-staple-of-a-horse" })
+	@ValueSource(strings = { "cluster.secret=", "cluster.secret=battery", "cluster.secret=battery with spaces in it",
+			"cluster.secret=battery\u00fcber-sixteen-characters", "cluster.sercet=battery-staple-of-a-horse",
+			"cluster.secret[0]=battery-staple-of-a-horse", "cluster.secret.text=battery-staple-of-a-horse",
+			"takeover.key=gateway.battery" })
 	void aSecretThatIsRefusedIsNotToldEither(String given, CapturedOutput output) {
-		assertThatException().isThrownBy(
-				() -> SpringApplication.run(KvorumApplication.class, "--server.port=0", "--kvorum.cluster." + given));
-		assertThat(output.getAll())
-			.contains("kvorum.cluster." + given.substring(0, given.indexOf('=')) + " = (hidden): ")
+		assertThatException()
+			.isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0", "--kvorum." + given));
+		assertThat(output.getAll()).contains("kvorum." + given.substring(0, given.indexOf('=')) + " = (hidden): ")
 			.doesNotContain("battery");
 	}
 
