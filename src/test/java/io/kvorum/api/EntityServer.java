@@ -10,7 +10,6 @@ import io.kvorum.access.AccessEvents;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
 import io.kvorum.coordination.CoordinationSettings;
@@ -30,6 +29,7 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.testing.Now;
+import io.kvorum.testing.Placements;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.SteeredTime;
 import io.kvorum.wire.Drain;
@@ -78,7 +78,7 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 		Duration timeout = Duration.ofSeconds(1);
 		List<Replica> replicas = List.of(LocalReplica.alone(self, this.storage, clock, time));
 		this.coordinator = new Coordinator(
-				new View(new RendezvousPlacement(topology), self, replicas, new ReplicationPolicy(1, 1)), clock, time,
+				new View(Placements.of(topology), self, replicas, new ReplicationPolicy(1, 1)), clock, time,
 				new CoordinationSettings(timeout, timeout, timeout, new Idempotency(Duration.ofMinutes(10), 1000)),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
 				Coordinators.rangesOf(topology, replicas, time));

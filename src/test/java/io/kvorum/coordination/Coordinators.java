@@ -7,7 +7,6 @@ import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.range.RangeEvents;
@@ -19,6 +18,7 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.CallerThreads;
 import io.kvorum.storage.StorageEngine;
+import io.kvorum.testing.Placements;
 import reactor.core.publisher.Mono;
 
 /** Coordinators for tests. */
@@ -44,7 +44,7 @@ public final class Coordinators {
 	static Coordinator of(Topology topology, Member self, List<? extends Replica> replicas, HybridLogicalClock clock,
 			TimeSource time, Alarms alarms) {
 		return new Coordinator(
-				new View(new RendezvousPlacement(topology), self, replicas,
+				new View(Placements.of(topology), self, replicas,
 						new ReplicationPolicy(topology.size(), topology.factor())),
 				clock, time, SETTINGS, new ReadRepair(time, SETTINGS.writeTimeout(), CoordinationEvents.NONE),
 				MissedStores.NONE, alarms, CallerThreads.NONE, CoordinationEvents.NONE,

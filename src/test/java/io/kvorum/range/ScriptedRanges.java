@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
@@ -23,6 +22,7 @@ import io.kvorum.operation.RangePiece.Line;
 import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.testing.Generator;
+import io.kvorum.testing.Placements;
 import io.kvorum.testing.SteeredTime;
 
 import reactor.core.publisher.Mono;
@@ -58,8 +58,8 @@ public final class ScriptedRanges implements RangeEvents {
 	public ScriptedRanges(int nodes, int factor, RangeSettings settings) {
 		Topology topology = Topology.of(IntStream.range(0, nodes).mapToObj(i -> "http://node-" + i).toList(), factor);
 		this.replicas = topology.members().stream().map(ListingReplica::new).toList();
-		this.ranges = new Ranges(topology, new RendezvousPlacement(topology), topology.members().getFirst(),
-				this.replicas, settings, this.time, this);
+		this.ranges = new Ranges(topology, Placements.of(topology), topology.members().getFirst(), this.replicas,
+				settings, this.time, this);
 	}
 
 	public ListingReplica replica(int index) {

@@ -74,6 +74,8 @@ final class ChangeSimulation {
 
 	private final Mix mix;
 
+	private final RepeatedRequests repeats;
+
 	/** The indexes of the nodes of the present topology. */
 	private List<Integer> present;
 
@@ -104,6 +106,8 @@ final class ChangeSimulation {
 		this.scenario = scenario(this.chance);
 		this.changes = 1 + this.chance.below(3);
 		this.isQuiet = this.chance.of(0.4);
+		this.repeats = design.knowsConditions() ? RepeatedRequests.any(new Chance(seed * 31)).afterChanges()
+				: RepeatedRequests.NONE;
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
 		this.present = TOPOLOGIES.get(this.chance.below(4));
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario, topologyOf(this.present), design,
@@ -173,7 +177,7 @@ final class ChangeSimulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), RepeatedRequests.NONE, this.numbers,
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers,
 				new MixedHabits(this.mix), this.histories);
 	}
 

@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.util.List;
 import java.util.stream.LongStream;
 
 import io.kvorum.testing.history.Violation;
@@ -56,14 +57,8 @@ class ChangeSimulationTests {
 	@ParameterizedTest
 	@MethodSource("io.kvorum.simulation.ChangeMutant#all")
 	void aShortcutIsFound(Design mutant) {
-		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
-			String fault = ChangeSimulation.run(seed, mutant);
-			if (fault != null && fault.contains(Violation.NOT_LINEARIZABLE)) {
-				System.out.printf("%-45s caught by history %d%n", mutant, seed);
-				return;
-			}
-		}
-		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+		MutantSearch.assertFound(mutant, 1, MUTANT_HISTORIES,
+				seed -> MutantSearch.having(ChangeSimulation.run(seed, mutant), List.of(Violation.NOT_LINEARIZABLE)));
 	}
 
 }

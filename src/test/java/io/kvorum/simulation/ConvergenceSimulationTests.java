@@ -1,6 +1,6 @@
 package io.kvorum.simulation;
 
-import java.util.Optional;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.LongStream;
@@ -32,11 +32,8 @@ class ConvergenceSimulationTests {
 	/** By which the one that is shown where all nodes are restored has to be caught. */
 	private static final int RESTORING_HISTORIES = 500;
 
-	/**
-	 * Histories of a mutant, in the order of their seeds: the first that shows it ends
-	 * the search.
-	 */
-	private static final int AT_ONCE = 10;
+	private static final List<String> FAULTS = List.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK,
+			LongSimulation.NOT_EQUAL, SimulatedCluster.NOT_THE_SAME);
 
 	/** Before these it is rare: where it shows changes with whatever asks for chances. */
 	private static final int FIRST_RESTORING = 701;
@@ -104,30 +101,8 @@ class ConvergenceSimulationTests {
 
 	private static void assertFound(ConvergenceMutant mutant, Function<Chance, LongScenario> scenarios, int first,
 			int histories) {
-		for (int from = 0; from < histories; from += AT_ONCE) {
-			Optional<String> found = LongStream.range(first + from, first + Math.min(from + AT_ONCE, histories))
-				.parallel()
-				.mapToObj(seed -> foundBy(seed, scenarios, mutant))
-				.flatMap(Optional::stream)
-				.findFirst();
-			if (found.isPresent()) {
-				System.out.printf("%-50s %s%n", mutant, found.get());
-				return;
-			}
-		}
-		throw new AssertionError(mutant + " shows nothing in " + histories + " histories");
-	}
-
-	private static Optional<String> foundBy(long seed, Function<Chance, LongScenario> scenarios,
-			ConvergenceMutant mutant) {
-		String fault = LongSimulation.run(seed, scenarios, mutant);
-		if (fault == null || Stream
-			.of(Violation.NOT_LINEARIZABLE, KeyHistory.CAME_BACK, LongSimulation.NOT_EQUAL,
-					SimulatedCluster.NOT_THE_SAME)
-			.noneMatch(fault::contains)) {
-			return Optional.empty();
-		}
-		return Optional.of("caught by long history %d: %s".formatted(seed, fault.lines().findFirst().orElse("")));
+		MutantSearch.assertFound(mutant, first, histories,
+				seed -> MutantSearch.having(LongSimulation.run(seed, scenarios, mutant), FAULTS));
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, LongScenario> scenarios) {

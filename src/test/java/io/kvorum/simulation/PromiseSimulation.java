@@ -125,8 +125,7 @@ final class PromiseSimulation implements Moments, Habits {
 			}
 			this.losing = this.scenario.losesDisk();
 			this.leaving = true;
-			Intent intent = this.exchange;
-			send((intent != null) ? intent : Intent.to(Kind.PUT, Condition.ABSENT), this.proposer);
+			send(exchange(), this.proposer);
 		});
 		after(this.chance.nanos(30, 600), this::meet);
 	}
@@ -173,11 +172,37 @@ final class PromiseSimulation implements Moments, Habits {
 
 	private void readAll(int node) {
 		if (node == this.cluster.nodes().size()) {
-			after(3 * SECOND, this.cluster.timeline()::end);
+			after(3 * SECOND, () -> readAndWriteAll(0));
 			return;
 		}
 		client().send(Intent.to(Kind.GET), this.key, this.cluster.nodes().get(node), Long.MAX_VALUE,
 				_ -> readAll(node + 1));
+	}
+
+	/** Once all that was begun before has ended, everything succeeds on each node. */
+	private void readAndWriteAll(int index) {
+		if (index == this.cluster.nodes().size()) {
+			this.cluster.timeline().end();
+			return;
+		}
+		SimulatedNode node = this.cluster.nodes().get(index);
+		must(Intent.to(Kind.GET), node,
+				() -> must(Intent.to(Kind.PUT), node, () -> must(exchange(), node, () -> readAndWriteAll(index + 1))));
+	}
+
+	private Intent exchange() {
+		Intent intent = this.exchange;
+		return (intent != null) ? intent : Intent.to(Kind.PUT, Condition.ABSENT);
+	}
+
+	private void must(Intent intent, SimulatedNode node, Runnable then) {
+		client().send(intent, this.key, node, Long.MAX_VALUE, outcome -> {
+			if (outcome != Outcome.DONE) {
+				this.cluster
+					.fail("all has been put right, and a %s on n%d ends %s".formatted(intent, node.index(), outcome));
+			}
+			then.run();
+		});
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import java.util.List;
 import java.util.function.Function;
 import java.util.stream.LongStream;
 
@@ -48,14 +49,8 @@ class PromiseSimulationTests {
 	@ParameterizedTest
 	@MethodSource("io.kvorum.simulation.PromiseMutant#all")
 	void aShortcutIsFound(PromiseMutant mutant) {
-		for (int seed = 1; seed <= MUTANT_HISTORIES; seed++) {
-			String fault = PromiseSimulation.run(seed, mutant.scenarios(), mutant);
-			if (fault != null && fault.contains(Violation.NOT_LINEARIZABLE)) {
-				System.out.printf("%-60s caught by history %d%n", mutant, seed);
-				return;
-			}
-		}
-		throw new AssertionError(mutant + " shows nothing in " + MUTANT_HISTORIES + " histories");
+		MutantSearch.assertFound(mutant, 1, MUTANT_HISTORIES, seed -> MutantSearch
+			.having(PromiseSimulation.run(seed, mutant.scenarios(), mutant), List.of(Violation.NOT_LINEARIZABLE)));
 	}
 
 	private static void assertAllWell(long first, int histories, Function<Chance, PromiseScenario> scenarios) {

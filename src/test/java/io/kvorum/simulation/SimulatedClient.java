@@ -178,8 +178,8 @@ final class SimulatedClient {
 		}
 
 		/** Sends it to another node, later. */
-		private void repeat() {
-			SimulatedClient.this.cluster.timeline().after(SimulatedClient.this.repeats.pauseNanos(), () -> {
+		private void repeat(long pauseNanos) {
+			SimulatedClient.this.cluster.timeline().after(pauseNanos, () -> {
 				List<SimulatedNode> nodes = SimulatedClient.this.cluster.nodes();
 				SimulatedNode node = nodes.get((this.first.index() + this.requests) % nodes.size());
 				Operations operations = node.operations();
@@ -215,14 +215,14 @@ final class SimulatedClient {
 			this.mayHaveHappened |= outcome == Outcome.UNKNOWN;
 			if (this.idempotencyKey != null && !isKnown && this.requests < RepeatedRequests.MOST) {
 				log(node, " -> " + outcome + " " + why + ", to be repeated");
-				repeat();
+				repeat(SimulatedClient.this.repeats.pauseNanos());
 				return;
 			}
 			this.etag = etag;
 			end(node, (!isKnown && this.mayHaveHappened) ? Outcome.UNKNOWN : outcome, why);
 			if (this.idempotencyKey != null && isKnown && SimulatedClient.this.repeats.isRepeatedLate()) {
 				this.outcome = outcome;
-				repeat();
+				repeat(SimulatedClient.this.repeats.latePauseNanos());
 			}
 		}
 

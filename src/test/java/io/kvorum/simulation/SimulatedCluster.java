@@ -6,7 +6,6 @@ import java.util.HashMap;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
@@ -23,13 +22,11 @@ import io.kvorum.kv.Version;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Replica;
+import io.kvorum.testing.Placements;
 import org.jspecify.annotations.Nullable;
 
 /** Nodes and what goes wrong with them. */
 final class SimulatedCluster {
-
-	/** By the fingerprint of their topology. */
-	private static final Map<Long, RendezvousPlacement> PLACEMENTS = new ConcurrentHashMap<>();
 
 	static final String NOT_THE_SAME = "Two entries of one version are not the same";
 
@@ -128,22 +125,18 @@ final class SimulatedCluster {
 
 	/** The placement of the first node. */
 	RendezvousPlacement placement() {
-		return placement(this.layouts[0].topology());
-	}
-
-	private static RendezvousPlacement placement(Topology topology) {
-		return PLACEMENTS.computeIfAbsent(topology.fingerprint(), _ -> new RendezvousPlacement(topology));
+		return Placements.of(this.layouts[0].topology());
 	}
 
 	/** What makes the replica of a node equal to others, from a start on. */
 	@Nullable Convergence convergenceOf(SimulatedNode node) {
-		return (this.convergence != null) ? new Convergence(node, node.layout(), placement(node.topology()),
+		return (this.convergence != null) ? new Convergence(node, node.layout(), Placements.of(node.topology()),
 				this.convergence, this.design, this.chance.split()) : null;
 	}
 
 	/** What makes the replica of a node equal to others, with another layout. */
 	Convergence following(Convergence before, Layout layout, ChangeState change) {
-		return before.become(layout, placement(layout.topology()), change);
+		return before.become(layout, Placements.of(layout.topology()), change);
 	}
 
 	SimulatedNetwork network() {
@@ -236,7 +229,7 @@ final class SimulatedCluster {
 
 	Parts partsOf(SimulatedNode node, List<Replica> replicas, HybridLogicalClock clock, MissedStores missedStores) {
 		Topology topology = node.topology();
-		Parts parts = new Parts(node, placement(topology), replicas, clock, policyOf(topology), missedStores,
+		Parts parts = new Parts(node, Placements.of(topology), replicas, clock, policyOf(topology), missedStores,
 				this.chance.split());
 		return topology.isChanging() ? this.design.inChange(parts) : parts;
 	}

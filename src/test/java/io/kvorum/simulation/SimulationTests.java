@@ -119,14 +119,8 @@ class SimulationTests {
 	}
 
 	private static void assertFound(Design mutant, Function<Chance, Scenario> scenarios, int histories) {
-		for (int seed = 1; seed <= histories; seed++) {
-			String fault = Simulation.run(seed, scenarios, mutant);
-			if (fault != null && FAULTS.stream().anyMatch(fault::contains)) {
-				System.out.printf("%-45s caught by history %d%n", mutant, seed);
-				return;
-			}
-		}
-		throw new AssertionError(mutant + " shows nothing in " + histories + " histories");
+		MutantSearch.assertFound(mutant, 1, histories,
+				seed -> MutantSearch.having(Simulation.run(seed, scenarios, mutant), FAULTS));
 	}
 
 	private static void assertAllWell(int histories, Function<Chance, Scenario> scenarios, Design design) {
