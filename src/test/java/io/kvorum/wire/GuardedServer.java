@@ -42,6 +42,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	static final Duration SHORT = Duration.ofMillis(200);
 
+	private static final Duration PATIENCE = Duration.ofSeconds(20);
+
 	/** More bytes than the kernel takes of an answer that is not read. */
 	static final int LARGE_BYTES = 16 << 20;
 
@@ -51,6 +53,8 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	final List<Object> events = new CopyOnWriteArrayList<>();
 
 	private final Sinks.Many<Object> eventStream = Sinks.many().replay().all();
+
+	private final Sinks.Empty<Void> admitted = Sinks.empty();
 
 	final AtomicLong receivedBytes = new AtomicLong();
 
@@ -113,6 +117,11 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 		return RawHttp.connect(this.server.port(), receiveBufferBytes);
 	}
 
+	/** Waits until the first connection is admitted. */
+	void awaitAdmitted() {
+		this.admitted.asMono().block(PATIENCE);
+	}
+
 	/** Waits until this has happened. */
 	void await(Object event) {
 		await(event, 1);
@@ -120,7 +129,7 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 
 	/** Waits until this has happened so many times. */
 	void await(Object event, int times) {
-		this.eventStream.asFlux().filter(event::equals).take(times).blockLast(Duration.ofSeconds(20));
+		this.eventStream.asFlux().filter(event::equals).take(times).blockLast(PATIENCE);
 	}
 
 	private void note(Object event) {
@@ -146,6 +155,11 @@ final class GuardedServer implements AutoCloseable, WireEvents {
 	@Override
 	public void connectionRefused() {
 		note("connection refused");
+	}
+
+	@Override
+	public void connectionOpened() {
+		this.admitted.tryEmitEmpty();
 	}
 
 	@Override

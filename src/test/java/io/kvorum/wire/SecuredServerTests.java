@@ -106,6 +106,7 @@ class SecuredServerTests {
 	void aConnectionInItsHandshakeIsOneOfThoseThatMayBeOpen() {
 		try (GuardedServer server = server((limits) -> limits.maxConnections = 1);
 				RawHttp first = server.connect().send("\u0016")) {
+			server.awaitAdmitted();
 			try (RawHttp second = server.connect()) {
 				second.awaitClosed();
 			}

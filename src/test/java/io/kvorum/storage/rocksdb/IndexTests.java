@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.RocksDBException;
+import reactor.core.publisher.Flux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -344,12 +345,15 @@ class IndexTests {
 
 	/** So many that they take more than a block of the index. */
 	private static void fillMany(TestStore store, Map<Key, Entry> stored, Generator random) {
+		Map<Key, Entry> many = new HashMap<>();
 		for (int i = 0; i < 1000; i++) {
 			Key key = Generator.key("many %d".formatted(i));
-			Entry entry = random.entry(new Version(random.below(1 << 30), random.below(3)));
-			store.store(key, entry);
-			stored.put(key, entry);
+			many.put(key, random.entry(new Version(random.below(1 << 30), random.below(3))));
 		}
+		stored.putAll(many);
+		Awaited.of(Flux.fromIterable(many.entrySet())
+			.flatMap(it -> store.engine.store(it.getKey(), it.getValue(), Deadline.NONE))
+			.then());
 	}
 
 	private static Map<Integer, Long> digestsOf(TestStore store, Map<Key, Entry> stored) {

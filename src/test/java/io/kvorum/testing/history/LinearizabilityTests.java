@@ -303,7 +303,10 @@ class LinearizabilityTests {
 			RandomHistory random = new RandomHistory(seed, false);
 			List<Operation> large = random.of(5_000, 2 + 3 * seed, 20, 0, (seed % 2) * 50);
 			assertThat(Linearizability.check(large)).isNull();
-			Linearizability.check(random.mutated(large));
+			// That it comes to an end.
+			if (seed % 4 == 0) {
+				Linearizability.check(random.mutated(large));
+			}
 		}
 	}
 
