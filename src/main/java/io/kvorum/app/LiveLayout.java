@@ -31,6 +31,7 @@ import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.View;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutAdoption;
@@ -81,7 +82,10 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private static final Duration INTERVAL = Duration.ofMillis(200);
 
-	/** The time between two exchanges of layouts while nodes change. */
+	/**
+	 * The time between two exchanges of layouts while nodes change, or one refuses this
+	 * node: it may not know a layout.
+	 */
 	private static final Duration EXCHANGE_INTERVAL = Duration.ofSeconds(1);
 
 	/**
@@ -167,7 +171,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** Whether it was removed, and serves no operations any more. */
 	private volatile boolean hasLeft;
 
-	private long exchangeDueNanos;
+	private long exchangedNanos;
 
 	private long registerDueNanos;
 
@@ -235,7 +239,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		this.time = time;
 		this.thread = thread;
 		this.maxCopyRate = maxCopyRate;
-		this.exchangeDueNanos = time.nanos();
+		this.exchangedNanos = time.nanos() - LOOK_INTERVAL.toNanos();
 		this.registerDueNanos = time.nanos();
 		this.register = new LayoutRegister(operations.coordinator(), this::decisionWithout);
 		this.admin = new LayoutAdmin(this.register, this);
@@ -534,6 +538,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		// The placement of many nodes with zones and weights takes seconds.
 		return Mono.fromCallable(() -> this.placements.apply(next.topology()))
 			.subscribeOn(Schedulers.boundedElastic())
+			.delayUntil(_ -> noticeOldDisk())
 			.delayUntil(_ -> this.state.forgetOthers(next.topology()))
 			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
 					this.parts != null && this.state.withheldBecause() == null))
@@ -545,6 +550,20 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 				run(begin(next, change, placement).run(), this.running);
 				logger.info("This node takes layout {}: {}", next.number(), next.topology());
 			}));
+	}
+
+	/**
+	 * A cluster of one has itself decided to grow. A node that is one, and has no such
+	 * decision on its disk, has an older disk, or had to begin with an empty one.
+	 */
+	private Mono<Void> noticeOldDisk() {
+		LayoutParts now = this.parts;
+		boolean mayLackIt = now != null && now.layout().number() == 0 && now.topology().size() == 1;
+		return !mayLackIt ? Mono.empty()
+				: this.storage.read(InternalKeys.LAYOUT, Deadline.NONE)
+					.ofType(Live.class)
+					.hasElement()
+					.flatMap(hasDecided -> hasDecided ? Mono.empty() : this.state.becomeStale());
 	}
 
 	private LayoutParts begin(Layout layout, ChangeState change) {
@@ -609,14 +628,19 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		}
 	}
 
-	/** Exchanges layouts with one other node, or with all that are not told yet. */
+	/**
+	 * Exchanges layouts with one other node and those that refuse this one, or with all
+	 * that are not told yet.
+	 */
 	private Mono<Void> tellAndAsk() {
 		Layout newest = this.known.newest();
 		boolean isNews = newest != null && newest.number() > this.toldNumber;
-		if (!isNews && this.time.nanos() - this.exchangeDueNanos < 0) {
+		List<String> refusing = this.transport.refusing();
+		Duration interval = (isStable() && refusing.isEmpty()) ? LOOK_INTERVAL : EXCHANGE_INTERVAL;
+		if (!isNews && this.time.nanos() - this.exchangedNanos < interval.toNanos()) {
 			return Mono.empty();
 		}
-		this.exchangeDueNanos = this.time.nanos() + (isStable() ? LOOK_INTERVAL : EXCHANGE_INTERVAL).toNanos();
+		this.exchangedNanos = this.time.nanos();
 		List<String> others = others(newest);
 		if (others.isEmpty()) {
 			return Mono.empty();
@@ -624,8 +648,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (newest != null) {
 			this.toldNumber = newest.number();
 		}
-		List<String> asked = (isNews || this.parts == null) ? others
-				: List.of(others.get(Math.floorMod(this.turn++, others.size())));
+		Set<String> asked = new LinkedHashSet<>((isNews || this.parts == null) ? others : refusing);
+		asked.add(others.get(Math.floorMod(this.turn++, others.size())));
 		String text = this.known.text();
 		return Flux.fromIterable(asked)
 			.flatMap(address -> this.transport.exchangeLayouts(address, text)

@@ -100,6 +100,9 @@ class PeersConfiguration {
 
 	private static final Duration MEETING_INTERVAL = Duration.ofSeconds(5);
 
+	/** Others try a node that is away at least once a second, and tell it then. */
+	private static final Duration FOUNDING_TIME = Duration.ofSeconds(3);
+
 	private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
 	private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
@@ -220,7 +223,7 @@ class PeersConfiguration {
 				hints.replayInterval(), hints.maxRate().toBytes(), properties.replication().writeTimeout());
 		RepairSettings repairs = repairSettings(properties);
 		QuarantineSettings quarantine = new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT,
-				MEETING_INTERVAL, properties.cluster().acceptLoss());
+				MEETING_INTERVAL, FOUNDING_TIME, properties.cluster().acceptLoss());
 		return (layout, self, placement, change, local, replicas) -> {
 			List<Replica> others = othersOf(replicas, self);
 			HintedHandoff handoff = new HintedHandoff(storage, others, replicas.size(), hintSettings, log::need, time,

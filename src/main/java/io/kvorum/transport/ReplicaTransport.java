@@ -308,6 +308,11 @@ public final class ReplicaTransport implements SmartLifecycle {
 		return peers().stream().filter(peer -> peer.streams() > 0).map(PeerStatus::address).collect(Collectors.toSet());
 	}
 
+	/** The addresses of the peers that refuse this node. */
+	public List<String> refusing() {
+		return peers().stream().filter(PeerStatus::refused).map(PeerStatus::address).toList();
+	}
+
 	/** The addresses of the peers that have an open stream of each lane to this node. */
 	public Set<String> reachedBy() {
 		return this.endpoint.reachedBy();

@@ -1,6 +1,7 @@
 package io.kvorum.process;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -192,6 +193,53 @@ class ChangedLayoutIT {
 				() -> convergence().stream().allMatch(told -> "member".equals(told.get("membership"))));
 		write(2, "of four");
 		change(List.of(1, 2, 3, 4), List.of(2, 3, 4), 3);
+	}
+
+	@Test
+	@DisplayName("The first node of a cluster that has grown loses its disk, with its old list of one: it begins no second cluster, and is rebuilt")
+	void theFounderLosesItsDisk() throws Exception {
+		start(3, 1);
+		write(1, "of one");
+		change(List.of(1), List.of(1, 2, 3), 3);
+		write(2, "of three");
+		kill(1);
+		deleteData(1);
+		launch(1, 3, "kvorum.cluster.nodes=" + list(List.of(1)));
+		Poll.until(() -> "node 1 answers", CONVERGED_DEADLINE, () -> answersStatus(1));
+		Poll.until(() -> "node 1 is rebuilt: " + convergence(), CONVERGED_DEADLINE, () -> {
+			assertThat(client(1).get(this.keys.getFirst()).status()).as("never 404").isNotEqualTo(404);
+			assertThat(client(1).putWith("of one 0", "another", "If-None-Match", "*").status()).as("created once")
+				.isNotEqualTo(201);
+			return topologyAt(1).get("nodes") instanceof List<?> members && members.size() == 3
+					&& convergence().stream().allMatch(told -> "member".equals(told.get("membership")));
+		});
+		assertThat(Objects.requireNonNull(this.running.get(1)).log()).contains("it has lost the disk");
+		kill(2);
+		assertAllIsReadAtEachNode();
+	}
+
+	@Test
+	@DisplayName("An old copy of the disk of the first node, of the time before the cluster has grown: it votes for nothing, and is rebuilt")
+	void theFounderHasAnOldDisk() throws Exception {
+		start(3, 1);
+		write(1, "of one");
+		kill(1);
+		Path data = this.nodes.spec().data().resolve("node-1");
+		Path copy = data.resolveSibling("copy");
+		FileSystemUtils.copyRecursively(data, copy);
+		launch(1, 3, "kvorum.cluster.nodes=" + list(List.of(1))).awaitReady();
+		change(List.of(1), List.of(1, 2, 3), 3);
+		write(2, "of three");
+		kill(1);
+		deleteData(1);
+		FileSystemUtils.copyRecursively(copy, data);
+		launch(1, 3, "kvorum.cluster.nodes=" + list(List.of(1)));
+		Poll.until(() -> "node 1 has taken the layout and is rebuilt: " + convergence(), CONVERGED_DEADLINE,
+				() -> answersStatus(1) && topologyAt(1).get("nodes") instanceof List<?> members && members.size() == 3
+						&& convergence().stream().allMatch(told -> "member".equals(told.get("membership"))));
+		assertThat(Objects.requireNonNull(this.running.get(1)).log()).contains("it has an older disk");
+		kill(2);
+		assertAllIsReadAtEachNode();
 	}
 
 	@Test

@@ -50,7 +50,8 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 	}
 
 	static QuarantineSettings quarantine(boolean acceptLoss) {
-		return new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2), acceptLoss);
+		return new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(2),
+				Duration.ZERO, acceptLoss);
 	}
 
 }

@@ -502,6 +502,21 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return become(State.MEMBER);
 	}
 
+	/**
+	 * Takes this disk for an older one than that with which this node last was a member,
+	 * if it is a member. Completes when that is recorded.
+	 */
+	public Mono<Void> becomeStale() {
+		return Mono.defer(() -> {
+			if (!this.own.isMember()) {
+				return Mono.empty();
+			}
+			this.isFoundStale = true;
+			withhold(State.STALE_DISK.text());
+			return become(State.STALE_DISK);
+		});
+	}
+
 	/** Records a state of this node, and then changes to it. */
 	Mono<Void> become(State state) {
 		Membership before = this.own;

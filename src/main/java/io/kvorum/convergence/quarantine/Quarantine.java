@@ -218,7 +218,7 @@ public final class Quarantine {
 		return this.node.noteBoot()
 			.onErrorComplete()
 			.then(introduceToAll())
-			.then(Mono.defer(this.node::decide))
+			.then(Mono.defer(() -> mayBeFound() ? Mono.empty() : this.node.decide()))
 			.then(Mono.defer(() -> {
 				State state = this.node.state();
 				if (state.isToBeRebuilt() && !this.node.isAbsenceUndecided()) {
@@ -236,6 +236,12 @@ public final class Quarantine {
 				}
 				return Mono.empty();
 			}));
+	}
+
+	/** Whether another node may still find this one, which knows none. */
+	private boolean mayBeFound() {
+		return this.others.isEmpty() && this.node.state() == State.NEW
+				&& this.time.nanos() - this.startedNanos < this.settings.foundingTime().toNanos();
 	}
 
 	/**

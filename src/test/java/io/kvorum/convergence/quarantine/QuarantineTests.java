@@ -62,6 +62,44 @@ class QuarantineTests {
 	}
 
 	@Test
+	void aNewNodeWithoutOthersListensBeforeItIsAClusterOfOne() {
+		QuarantinedNodes one = new QuarantinedNodes("http://a:1");
+		one.node(0).start();
+		one.pass(QuarantinedNodes.FOUNDING_TIME.minus(MOMENT));
+		assertThat(one.node(0).state()).isEqualTo(State.NEW);
+		assertThat(one.node(0).hasVoted).isFalse();
+
+		one.pass(MOMENT.multipliedBy(4));
+		assertThat(one.node(0).mayVote()).isTrue();
+
+		one.node(0).start();
+		one.pass(MOMENT.multipliedBy(2));
+		assertThat(one.node(0).mayVote()).as("it was one before").isTrue();
+	}
+
+	@Test
+	void aMemberThatLearnsThatItsDiskIsOldVotesNoMoreAndRemembersThat() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		this.second.pause();
+		this.third.pause();
+
+		Now.of(this.first.nodeState().becomeStale());
+		assertThat(this.first.mayVote()).isFalse();
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
+		assertThat(this.first.hasVoted).isFalse();
+	}
+
+	@Test
+	void aNewNodeThatLearnsThatItsDiskIsOldStaysNew() {
+		this.first.start();
+		Now.of(this.first.nodeState().becomeStale());
+		assertThat(this.first.state()).isEqualTo(State.NEW);
+	}
+
+	@Test
 	void theTimeThatOthersHaveToObjectDoesNotBeginBeforeTheNodeAsksThem() {
 		this.first.asMember().make(SystemBoot.SYNCED);
 		this.nodes.pass(LONG);

@@ -32,22 +32,34 @@ import reactor.core.publisher.Mono;
 import reactor.test.scheduler.VirtualTimeScheduler;
 
 /**
- * Three nodes that exchange introductions, in time that a test moves; nothing is stored.
+ * Nodes that exchange introductions, in time that a test moves; nothing is stored.
  */
 final class QuarantinedNodes {
 
 	static final Duration MOST_AWAY = Duration.ofDays(9);
 
+	static final Duration FOUNDING_TIME = Duration.ofSeconds(3);
+
 	/** A step of time: shorter than all that a node waits for. */
 	private static final Duration STEP = Duration.ofMillis(10);
 
-	private final Topology topology = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 3);
+	private final Topology topology;
 
 	final SteeredTime time = new SteeredTime();
 
 	private final VirtualTimeScheduler scheduler = VirtualTimeScheduler.create();
 
-	final List<Node> nodes = this.topology.members().stream().map(Node::new).toList();
+	final List<Node> nodes;
+
+	/** Three nodes. */
+	QuarantinedNodes() {
+		this("http://a:1", "http://b:1", "http://c:1");
+	}
+
+	QuarantinedNodes(String... addresses) {
+		this.topology = Topology.of(List.of(addresses), addresses.length);
+		this.nodes = this.topology.members().stream().map(Node::new).toList();
+	}
 
 	Node node(int index) {
 		return this.nodes.get(index);
@@ -151,7 +163,7 @@ final class QuarantinedNodes {
 			this.quarantine = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
 					(_, _) -> Mono.empty(), nodes.time, delay -> Mono.delay(delay, nodes.scheduler),
 					new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5),
-							this.acceptsLoss));
+							FOUNDING_TIME, this.acceptsLoss));
 			return this;
 		}
 
