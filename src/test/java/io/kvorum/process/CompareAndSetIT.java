@@ -14,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -21,6 +22,7 @@ import java.util.function.Supplier;
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.KvorumClient;
+import io.kvorum.testing.Workers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -43,6 +45,8 @@ class CompareAndSetIT {
 	private static final long SEED = Long.getLong("kvorum.test.chaos.seed", System.nanoTime());
 
 	private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+	private static final long MAX_HOLD_NANOS = 10_000_000;
 
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3, "spring.netty.leak-detection=simple",
@@ -106,7 +110,7 @@ class CompareAndSetIT {
 		AtomicInteger unknown = new AtomicInteger();
 		AtomicInteger contended = new AtomicInteger();
 		Queue<String> wrong = new ConcurrentLinkedQueue<>();
-		repeatThroughFaults(64, client -> {
+		repeatThroughFaults(64, 150, client -> {
 			switch (increment(client, "counter", wrong)) {
 				case DONE -> done.incrementAndGet();
 				case UNKNOWN -> unknown.incrementAndGet();
@@ -130,7 +134,7 @@ class CompareAndSetIT {
 	void lock() throws InterruptedException {
 		Queue<Held> held = new ConcurrentLinkedQueue<>();
 		Queue<String> wrong = new ConcurrentLinkedQueue<>();
-		repeatThroughFaults(16, client -> lockAndUnlock(client, held, wrong));
+		repeatThroughFaults(16, 30, client -> lockAndUnlock(client, held, wrong));
 		List<Held> inOrder = new ArrayList<>(held);
 		inOrder.sort((one, other) -> one.token.compareTo(other.token));
 		System.out.printf("  %d times locked%n", inOrder.size());
@@ -153,7 +157,7 @@ class CompareAndSetIT {
 		AtomicInteger open = new AtomicInteger();
 		Queue<String> wrong = new ConcurrentLinkedQueue<>();
 		Repeats repeats = new Repeats(wrong);
-		repeatThroughFaults(16, client -> {
+		repeatThroughFaults(16, 30, client -> {
 			switch (repeats.increment(client, "increments")) {
 				case 201 -> done.incrementAndGet();
 				case 412 -> {
@@ -209,9 +213,15 @@ class CompareAndSetIT {
 		String token = (locked != null && locked.status() == 201) ? locked.header("ETag") : tokenOf(client, owner);
 		if (!token.isEmpty()) {
 			long acquiredBy = System.nanoTime();
+			hold();
 			held.add(new Held(token, acquiredBy, System.nanoTime()));
 			unlock(client, key, token, wrong);
 		}
+	}
+
+	/** For so long that two holders at once are seen. */
+	private static void hold() {
+		LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_HOLD_NANOS));
 	}
 
 	/**
@@ -262,23 +272,16 @@ class CompareAndSetIT {
 		return cluster.client(nodes.get(number % nodes.size())).withPatience(PATIENCE);
 	}
 
-	/** Has clients repeat something while faults are made. */
-	private void repeatThroughFaults(int clients, IntConsumer work) throws InterruptedException {
-		CountDownLatch stopped = new CountDownLatch(1);
-		List<Thread> threads = new ArrayList<>();
-		for (int i = 0; i < clients; i++) {
-			int client = i;
-			threads.add(Thread.ofVirtual().start(() -> {
-				while (stopped.getCount() > 0) {
-					work.accept(client);
-				}
-			}));
-		}
-		makeFaults();
-		cluster.heal();
-		stopped.countDown();
-		for (Thread thread : threads) {
-			thread.join();
+	/** Has clients repeat something, with pauses, while faults are made. */
+	private void repeatThroughFaults(int clients, int maxPauseMillis, IntConsumer work) throws InterruptedException {
+		try (Workers workers = new Workers()) {
+			for (int i = 0; i < clients; i++) {
+				int client = i;
+				workers.start(maxPauseMillis, _ -> work.accept(client));
+			}
+			makeFaults();
+			cluster.heal();
+			workers.stop();
 		}
 	}
 

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
@@ -25,6 +25,7 @@ import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.SortedEntries;
 import io.kvorum.testing.Together;
 import io.kvorum.testing.Watch;
+import io.kvorum.testing.Workers;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -43,7 +44,7 @@ class ConvergenceIT {
 
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3, "kvorum.hints.replay-interval=1s", "kvorum.hints.max-size=1MB",
-			"kvorum.anti-entropy.max-rate=8MB",
+			"kvorum.anti-entropy.max-rate=1MB",
 			"management.endpoints.web.exposure.include=health,info,metrics,prometheus,convergence",
 			"management.endpoint.convergence.access=unrestricted");
 
@@ -59,6 +60,8 @@ class ConvergenceIT {
 			long back = System.nanoTime();
 			List<Ledger> written = writers.stop();
 			assertThat(load.stop()).isEmpty();
+			assertThat(load.succeeded()).isPositive();
+			assertThat(writers.count()).isPositive();
 			cluster.awaitConverged();
 			System.out.printf("away for 5 s under %d requests and %d writes: converged %d ms after it was ready%n",
 					load.succeeded(), writers.count(), (System.nanoTime() - back) / 1_000_000);
@@ -100,7 +103,7 @@ class ConvergenceIT {
 	@Test
 	@DisplayName("a node's disk is lost under load: until it is rebuilt it votes for nothing and tells nothing of its own, every quorum read is right; then it has everything")
 	void wiped() throws InterruptedException {
-		SortedEntries stored = putOnAll("wiped", 4_000, 10_000);
+		SortedEntries stored = putOnAll("wiped", 1_000, 10_000);
 		Map<String, RangeEntry> values = new TreeMap<>();
 		stored.all().forEach(entry -> values.put(entry.key(), entry));
 		String own = cluster.keyOn("of the third alone", 3);
@@ -134,6 +137,7 @@ class ConvergenceIT {
 			System.out.printf("rebuilt: %.1f MB until %.1f s after it was ready, %.1f MB/s; %d reads meanwhile%n",
 					bytes / 1e6, seconds, bytes / 1e6 / seconds, watch.reads());
 			assertThat(watch.stop()).isEmpty();
+			assertThat(watch.reads()).isPositive();
 			assertThat(load.stop()).isEmpty();
 		}
 		cluster.awaitConverged();
@@ -360,50 +364,42 @@ class ConvergenceIT {
 
 		private static final int KEYS = 500;
 
-		private final AtomicBoolean stopped = new AtomicBoolean();
+		private static final int MAX_PAUSE_MILLIS = 5;
 
 		private final List<Ledger> ledgers = new ArrayList<>();
 
-		private final List<Thread> threads = new ArrayList<>();
+		private final Workers threads = new Workers();
 
-		private volatile long count;
+		private final AtomicLong count = new AtomicLong();
 
 		Writers(String name, Integer... nodes) {
 			for (int node : nodes) {
 				Ledger ledger = new Ledger();
 				this.ledgers.add(ledger);
-				this.threads.add(Thread.ofVirtual().start(() -> run(name, node, ledger)));
+				this.threads.start(MAX_PAUSE_MILLIS, round -> run(name, node, round, ledger));
 			}
 		}
 
-		private void run(String name, int node, Ledger ledger) {
-			KvorumClient client = cluster.client(node);
-			for (int i = 0; !this.stopped.get(); i++) {
-				String key = "%s/%d/%03d".formatted(name, node, i % KEYS);
-				ledger.write(client, key, (i % 7 == 3) ? Ledger.ABSENT : 1 + i);
-				written();
+		private void run(String name, int node, int round, Ledger ledger) {
+			String key = "%s/%d/%03d".formatted(name, node, round % KEYS);
+			if (ledger.write(cluster.client(node), key, (round % 7 == 3) ? Ledger.ABSENT : 1 + round)) {
+				this.count.incrementAndGet();
 			}
 		}
 
-		private synchronized void written() {
-			this.count++;
-		}
-
+		/** How many were acknowledged. */
 		long count() {
-			return this.count;
+			return this.count.get();
 		}
 
 		List<Ledger> stop() throws InterruptedException {
-			close();
-			for (Thread thread : this.threads) {
-				thread.join();
-			}
+			this.threads.stop();
 			return this.ledgers;
 		}
 
 		@Override
 		public void close() {
-			this.stopped.set(true);
+			this.threads.close();
 		}
 
 	}

@@ -14,6 +14,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.RecordedClients;
+import io.kvorum.testing.history.Operation.Kind;
+import io.kvorum.testing.history.Operation.Outcome;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -65,6 +67,13 @@ class LinearizabilityIT {
 			report(clients);
 
 			assertThat(clients.wrongAnswers()).isEmpty();
+			for (Kind kind : Kind.values()) {
+				assertThat(clients.latencies(it -> it.kind() == kind && it.outcome() == Outcome.DONE)).as("%s", kind)
+					.hasSizeGreaterThan(50);
+			}
+			assertThat(clients.latencies(it -> it.condition() != null && it.outcome() == Outcome.DONE))
+				.as("conditional writes")
+				.hasSizeGreaterThan(50);
 			assertThat(clients.violations(Path.of("target", "it", "LinearizabilityIT"))).isEmpty();
 			assertNoErrorsAreLogged();
 			for (Kill kill : this.kills) {

@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -27,6 +26,7 @@ import io.kvorum.testing.RangeEntry;
 import io.kvorum.testing.RangeRequest;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SortedEntries;
+import io.kvorum.testing.Workers;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -229,6 +229,7 @@ class RangeClusterIT {
 					.isGreaterThanOrEqualTo(number));
 			}
 			assertThat(counters.stop()).isEmpty();
+			assertThat(counters.acknowledged()).hasSize(8);
 		}
 	}
 
@@ -505,9 +506,9 @@ class RangeClusterIT {
 
 		private static final String MARK = " counter";
 
-		private final CountDownLatch stopped = new CountDownLatch(1);
+		private static final int MAX_PAUSE_MILLIS = 5;
 
-		private final List<Thread> clients = new ArrayList<>();
+		private final Workers clients = new Workers();
 
 		private final Map<String, Integer> acknowledged = new ConcurrentHashMap<>();
 
@@ -517,19 +518,17 @@ class RangeClusterIT {
 			for (int i = 0; i < count; i++) {
 				String key = "%s/%03d%s".formatted(name, 75 * i, MARK);
 				String padding = " ".repeat((i % 2 == 0) ? 1 : 20_000);
-				this.clients.add(Thread.ofVirtual().start(() -> run(key, padding)));
+				this.clients.start(MAX_PAUSE_MILLIS, round -> run(key, padding, round));
 			}
 		}
 
-		private void run(String key, String padding) {
-			for (int i = 0; this.stopped.getCount() > 0; i++) {
-				KvorumClient client = cluster.client(1 + i % 3);
-				if (isDone(client.put(key, i + padding), 201)) {
-					this.acknowledged.put(key, i);
-				}
-				isDone(client.put(key + " blinking", i + padding), 201);
-				isDone(client.delete(key + " blinking"), 202);
+		private void run(String key, String padding, int round) {
+			KvorumClient client = cluster.client(1 + round % 3);
+			if (isDone(client.put(key, round + padding), 201)) {
+				this.acknowledged.put(key, round);
 			}
+			isDone(client.put(key + " blinking", round + padding), 201);
+			isDone(client.delete(key + " blinking"), 202);
 		}
 
 		private boolean isDone(Answer answer, int expected) {
@@ -550,17 +549,14 @@ class RangeClusterIT {
 
 		/** Lets the requests under way end; returns the answers that say no. */
 		List<Answer> stop() throws InterruptedException {
-			close();
-			for (Thread client : this.clients) {
-				client.join();
-			}
+			this.clients.stop();
 			return List.copyOf(this.failures);
 		}
 
 		/** Sends nothing more. */
 		@Override
 		public void close() {
-			this.stopped.countDown();
+			this.clients.close();
 		}
 
 	}

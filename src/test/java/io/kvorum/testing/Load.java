@@ -1,12 +1,9 @@
 package io.kvorum.testing;
 
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -24,11 +21,9 @@ public final class Load implements AutoCloseable {
 	/**
 	 * Between four requests of a client and the next four: the nodes need the cores, too.
 	 */
-	private static final long PAUSE_MILLIS = 10;
+	private static final int MAX_PAUSE_MILLIS = 40;
 
-	private final CountDownLatch stopped = new CountDownLatch(1);
-
-	private final List<Thread> clients = new ArrayList<>();
+	private final Workers clients = new Workers();
 
 	private final AtomicLong succeeded = new AtomicLong();
 
@@ -49,32 +44,19 @@ public final class Load implements AutoCloseable {
 		for (int node : nodes) {
 			for (int i = 0; i < clients; i++) {
 				String prefix = "load " + load.startedNanos + " " + node + " " + i;
-				load.clients.add(Thread.ofVirtual().start(() -> load.run(client.apply(node), node, prefix)));
+				load.clients.start(MAX_PAUSE_MILLIS, round -> load.run(client.apply(node), node, prefix, round));
 			}
 		}
 		return load;
 	}
 
-	private void run(KvorumClient client, int node, String prefix) {
-		int i = 0;
-		do {
-			String value = "value " + i;
-			String key = prefix + " " + i++ % KEYS;
-			send(node, "PUT", 201, () -> client.put(key, value), value, false);
-			send(node, "GET", 200, () -> client.get(key), value, true);
-			send(node, "DELETE", 202, () -> client.delete(key), value, false);
-			send(node, "GET", 404, () -> client.get(key), value, false);
-		}
-		while (!isStoppedWithin(PAUSE_MILLIS));
-	}
-
-	private boolean isStoppedWithin(long millis) {
-		try {
-			return this.stopped.await(millis, TimeUnit.MILLISECONDS);
-		}
-		catch (InterruptedException _) {
-			return true;
-		}
+	private void run(KvorumClient client, int node, String prefix, int round) {
+		String value = "value " + round;
+		String key = prefix + " " + round % KEYS;
+		send(node, "PUT", 201, () -> client.put(key, value), value, false);
+		send(node, "GET", 200, () -> client.get(key), value, true);
+		send(node, "DELETE", 202, () -> client.delete(key), value, false);
+		send(node, "GET", 404, () -> client.get(key), value, false);
 	}
 
 	private void send(int node, String what, int expected, Supplier<Answer> request, String value, boolean isBody) {
@@ -109,17 +91,14 @@ public final class Load implements AutoCloseable {
 
 	/** Lets the requests under way end; returns those that failed. */
 	public List<String> stop() throws InterruptedException {
-		this.stopped.countDown();
-		for (Thread client : this.clients) {
-			client.join();
-		}
+		this.clients.stop();
 		return List.copyOf(this.failures);
 	}
 
 	/** Sends nothing more. */
 	@Override
 	public void close() {
-		this.stopped.countDown();
+		this.clients.close();
 	}
 
 }

@@ -86,7 +86,7 @@ public final class NodeProcess implements AutoCloseable {
 		}
 		this.port = Integer.parseInt(line.group(1));
 		while (!state.test(client())) {
-			if (this.process.waitFor(20, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
+			if (this.process.waitFor(50, TimeUnit.MILLISECONDS) || System.nanoTime() > deadline) {
 				return false;
 			}
 		}

@@ -113,7 +113,9 @@ public final class RecordedClients implements AutoCloseable {
 		RecordedClients recorded = new RecordedClients(clients, nodes, habits, seed);
 		for (int i = 0; i < count; i++) {
 			int number = i;
-			recorded.threads.add(Thread.ofVirtual().start(() -> recorded.run("client-" + number, number)));
+			recorded.threads.add(Thread.ofVirtual()
+				.uncaughtExceptionHandler((_, ex) -> recorded.wrongAnswers.add("a client ended: " + ex))
+				.start(() -> recorded.run("client-" + number, number)));
 		}
 		return recorded;
 	}
@@ -219,7 +221,10 @@ public final class RecordedClients implements AutoCloseable {
 			outcome = (outcome != Outcome.DONE) ? Outcome.UNKNOWN : outcome;
 		}
 		if (outcome == Outcome.DONE && value != Operation.ABSENT) {
-			this.byEtag.put(told.etag, value);
+			Integer other = this.byEtag.putIfAbsent(told.etag, value);
+			if (told.etag.isEmpty() || (other != null && other != value)) {
+				this.wrongAnswers.add("the ETag of %d is \"%s\", which %s has".formatted(value, told.etag, other));
+			}
 			etags.put(request.key, told.etag);
 		}
 		else if (told.isKnown()) {

@@ -1,11 +1,9 @@
 package io.kvorum.testing;
 
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiPredicate;
 
@@ -15,13 +13,13 @@ import java.util.function.BiPredicate;
  */
 public final class Watch implements AutoCloseable {
 
+	private static final int MAX_PAUSE_MILLIS = 4;
+
 	private final List<String> keys;
 
 	private final BiPredicate<String, Answer> isRight;
 
-	private final CountDownLatch stopped = new CountDownLatch(1);
-
-	private final List<Thread> clients = new ArrayList<>();
+	private final Workers clients = new Workers();
 
 	private final AtomicLong reads = new AtomicLong();
 
@@ -42,12 +40,10 @@ public final class Watch implements AutoCloseable {
 
 	/** One more client, which reads at these nodes in turn from now on. */
 	public Watch at(Cluster cluster, Integer... nodes) {
-		this.clients.add(Thread.ofVirtual().start(() -> {
-			for (int i = 0; this.stopped.getCount() > 0; i++) {
-				int node = nodes[i % nodes.length];
-				read(cluster.client(node), node, this.keys.get((i / nodes.length) % this.keys.size()));
-			}
-		}));
+		this.clients.start(MAX_PAUSE_MILLIS, round -> {
+			int node = nodes[round % nodes.length];
+			read(cluster.client(node), node, this.keys.get((round / nodes.length) % this.keys.size()));
+		});
 		return this;
 	}
 
@@ -73,17 +69,14 @@ public final class Watch implements AutoCloseable {
 
 	/** Lets the reads under way end; returns those that went wrong. */
 	public List<String> stop() throws InterruptedException {
-		close();
-		for (Thread client : this.clients) {
-			client.join();
-		}
+		this.clients.stop();
 		return List.copyOf(this.failures);
 	}
 
 	/** Reads nothing more. */
 	@Override
 	public void close() {
-		this.stopped.countDown();
+		this.clients.close();
 	}
 
 }
