@@ -213,7 +213,7 @@ class ChangedLayoutIT {
 			return topologyAt(1).get("nodes") instanceof List<?> members && members.size() == 3
 					&& convergence().stream().allMatch(told -> "member".equals(told.get("membership")));
 		});
-		assertThat(Objects.requireNonNull(this.running.get(1)).log()).contains("it has lost the disk");
+		assertThat(Objects.requireNonNull(this.running.get(1)).log()).contains("it has an older disk");
 		kill(2);
 		assertAllIsReadAtEachNode();
 	}

@@ -503,14 +503,12 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * Takes this disk for an older one than that with which this node last was a member,
-	 * if it is a member. Completes when that is recorded.
+	 * Takes this disk for an older one than that with which this node last was a member.
+	 * Completes when that is recorded. What is being decided at this moment, as that a
+	 * cluster of one is new, does not count any more.
 	 */
 	public Mono<Void> becomeStale() {
 		return Mono.defer(() -> {
-			if (!this.own.isMember()) {
-				return Mono.empty();
-			}
 			this.isFoundStale = true;
 			withhold(State.STALE_DISK.text());
 			return become(State.STALE_DISK);
@@ -523,6 +521,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 		if (state == before.state()) {
 			return Mono.empty();
 		}
+		// A peer may show that the disk is stale while this is recorded.
+		boolean wasFoundStale = this.isFoundStale;
 		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
 		// Noted before the node is a member: the end of its last life must not count any
 		// more.
@@ -532,7 +532,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 				this.own = next;
 				if (state == State.MEMBER) {
 					this.lastLife = this.noted;
-					this.isFoundStale = false;
+					if (wasFoundStale) {
+						this.isFoundStale = false;
+					}
 				}
 				if (state.isToBeRebuilt()) {
 					withhold(state.text());

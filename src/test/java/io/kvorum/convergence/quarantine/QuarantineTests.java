@@ -17,6 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -93,10 +94,25 @@ class QuarantineTests {
 	}
 
 	@Test
-	void aNewNodeThatLearnsThatItsDiskIsOldStaysNew() {
+	void aNodeThatLearnsThatItsDiskIsOldWhileItBeginsAClusterOfOneNeverVotes() {
+		QuarantinedNodes one = new QuarantinedNodes("http://a:1");
+		one.node(0).start();
+		one.pass(QuarantinedNodes.FOUNDING_TIME.minus(MOMENT));
+		Now.of(one.node(0).nodeState().becomeStale());
+		one.pass(LONG);
+		assertThat(one.node(0).state()).isEqualTo(State.STALE_DISK);
+		assertThat(one.node(0).hasVoted).isFalse();
+	}
+
+	@Test
+	void whatIsLearntWhileAMembershipIsRecordedIsNotForgotten() {
 		this.first.start();
-		Now.of(this.first.nodeState().becomeStale());
-		assertThat(this.first.state()).isEqualTo(State.NEW);
+		Mono<Void> admission = this.first.nodeState().become(State.MEMBER);
+		this.first.disk.meanwhile = () -> Now.of(this.first.nodeState().becomeStale());
+		Now.of(admission);
+		this.nodes.pass(MOMENT);
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
+		assertThat(this.first.mayVote()).isFalse();
 	}
 
 	@Test

@@ -289,6 +289,10 @@ final class QuarantinedNodes {
 
 		private String refused = "";
 
+		/** Happens once, while a record is written. */
+		Runnable meanwhile = () -> {
+		};
+
 		Disk(long identity) {
 			super(identity);
 		}
@@ -296,7 +300,14 @@ final class QuarantinedNodes {
 		@Override
 		public Mono<Void> record(String name, byte[] value) {
 			return Mono.defer(() -> (this.isFull || name.equals(this.refused)) ? Mono.error(NoSpace.refused(0, 1))
-					: super.record(name, value));
+					: super.record(name, value).then(Mono.fromRunnable(this::happen)));
+		}
+
+		private void happen() {
+			Runnable happening = this.meanwhile;
+			this.meanwhile = () -> {
+			};
+			happening.run();
 		}
 
 	}
