@@ -28,9 +28,10 @@ final class BruteForce {
 			.anyMatch(put -> put.kind() == Kind.PUT && put.value() == value && put.expiredAt() < then.invokedAt());
 	}
 
-	private static boolean mayHaveExpired(int holds, Operation get, List<Operation> history) {
-		return history.stream()
-			.anyMatch(put -> put.kind() == Kind.PUT && put.value() == holds && put.mayHaveExpiredFor(get));
+	/** Whether there is nothing, or nothing any more. */
+	private static boolean isNothing(int holds, long latest, List<Operation> history) {
+		return holds == Operation.ABSENT || history.stream()
+			.anyMatch(put -> put.kind() == Kind.PUT && put.value() == holds && put.mayExpireAt() <= latest);
 	}
 
 	private static boolean mayShow(Operation operation) {
@@ -45,7 +46,7 @@ final class BruteForce {
 			Operation next = left.get(i);
 			boolean mayBeNext = left.stream()
 				.noneMatch(other -> other.isAnswered() && other.endedAt() < next.invokedAt());
-			if (mayBeNext && isPossible(next, holds, history)) {
+			if (mayBeNext && isPossible(next, holds, latest(left), history)) {
 				List<Operation> rest = new ArrayList<>(left);
 				rest.remove(i);
 				int then = (next.outcome() == Outcome.NOT_MET) ? holds : switch (next.kind()) {
@@ -61,20 +62,25 @@ final class BruteForce {
 		return false;
 	}
 
-	private static boolean isPossible(Operation next, int holds, List<Operation> history) {
+	/** By which what is next has happened, before all that is left. */
+	private static long latest(List<Operation> left) {
+		return left.stream().filter(Operation::isAnswered).mapToLong(Operation::endedAt).min().orElseThrow();
+	}
+
+	private static boolean isPossible(Operation next, int holds, long latest, List<Operation> history) {
 		Condition condition = next.condition();
 		if (next.outcome() == Outcome.NOT_MET) {
 			Operation look = new Operation("", Kind.GET, next.current(), Outcome.DONE, next.invokedAt(),
 					next.endedAt());
-			return condition != null && !condition.isMetBy(next.current()) && isPossible(look, holds, history);
+			return condition != null && !condition.isMetBy(next.current()) && isPossible(look, holds, latest, history);
 		}
 		if (next.kind() == Kind.GET) {
-			return next.value() == holds || mayHaveExpired(holds, next, history);
+			return next.value() == holds || (next.value() == Operation.ABSENT && isNothing(holds, latest, history));
 		}
 		if (condition == null) {
 			return true;
 		}
-		return Condition.ABSENT.equals(condition) ? holds == Operation.ABSENT || mayHaveExpired(holds, next, history)
+		return Condition.ABSENT.equals(condition) ? isNothing(holds, latest, history)
 				: condition.isMetBy(holds) && !isGone(holds, next, history);
 	}
 

@@ -11,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 import io.kvorum.testing.history.Operation.Condition;
 import io.kvorum.testing.history.Operation.Kind;
@@ -49,7 +51,11 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A put that expires is there until some instant and gone from a later one on; between
  * them a get may find either. One of unknown end that nobody read counts as a delete of
- * unknown end.
+ * unknown end, which has the condition of that put, and begins when it may have expired.
+ * <p>
+ * No history that can be explained is refused. Of some that cannot, nothing wrong is
+ * found: where a condition asks for any value and puts expire, or where one put of
+ * unknown end that nobody read would have to both expire and have been replaced.
  */
 public final class Linearizability {
 
@@ -187,9 +193,11 @@ public final class Linearizability {
 			}
 		}
 		boolean asksForAny = history.stream().anyMatch(Linearizability::asksForAny);
+		boolean expires = history.stream().anyMatch(operation -> operation.mayExpireAt() != Operation.NEVER);
+		Predicate<Operation> mayBeAny = put -> asksForAny && (expires || mayFillNothing(put));
 		List<Operation> relevant = history.stream()
-			.map(operation -> simplified(operation, writers, found))
-			.filter(operation -> matters(operation, found, asksForAny))
+			.flatMap(operation -> simplified(operation, writers, found, mayBeAny))
+			.filter(operation -> matters(operation, found, mayBeAny))
 			.sorted(Comparator.comparingLong(Operation::invokedAt))
 			.toList();
 		Map<Integer, Integer> putOfValue = new HashMap<>();
@@ -280,33 +288,42 @@ public final class Linearizability {
 	}
 
 	/** The same in terms of gets, and of deletes that nothing else is known of. */
-	private static Operation simplified(Operation operation, Map<Integer, Operation> writers, Set<Integer> found) {
+	private static Stream<Operation> simplified(Operation operation, Map<Integer, Operation> writers,
+			Set<Integer> found, Predicate<Operation> mayBeAny) {
 		if (operation.outcome() == Outcome.NOT_MET) {
-			return new Operation(operation.client(), Kind.GET, operation.current(), Outcome.DONE, operation.invokedAt(),
-					operation.endedAt());
+			return Stream.of(new Operation(operation.client(), Kind.GET, operation.current(), Outcome.DONE,
+					operation.invokedAt(), operation.endedAt()));
 		}
 		if (operation.outcome() == Outcome.UNKNOWN && operation.kind() == Kind.DELETE) {
-			return simplifiedDelete(operation, writers, found);
+			return Stream.of(simplifiedDelete(operation, writers, found));
 		}
-		return withoutUse(operation, found) ? expiry(operation) : operation;
+		if (!withoutUse(operation, found)) {
+			return Stream.of(operation);
+		}
+		Operation expiry = simplifiedDelete(operation, writers, found);
+		return mayBeAny.test(operation) ? Stream.of(operation, expiry) : Stream.of(expiry);
 	}
 
-	/** The delete of a value that nobody else saw deletes what was there before that. */
-	private static Operation simplifiedDelete(Operation delete, Map<Integer, Operation> writers, Set<Integer> found) {
-		Condition condition = delete.condition();
-		long invokedAt = delete.invokedAt();
+	/**
+	 * The delete of a value that nobody else saw deletes what was there before that. So
+	 * does a put that nobody read, once it has expired.
+	 */
+	private static Operation simplifiedDelete(Operation write, Map<Integer, Operation> writers, Set<Integer> found) {
+		long from = (write.kind() == Kind.PUT) ? Math.max(write.invokedAt(), write.mayExpireAt()) : write.invokedAt();
+		Operation first = write;
 		Set<Integer> passed = new HashSet<>();
-		while (condition != null && condition.value() != null && !found.contains(condition.value())
-				&& passed.add(condition.value())) {
-			Operation writer = writers.get(condition.value());
-			if (writer == null || writer.outcome() != Outcome.UNKNOWN) {
+		for (Integer named = named(first); named != null && !found.contains(named)
+				&& passed.add(named); named = named(first)) {
+			Operation writer = writers.get(named);
+			if (writer == null || writer.outcome() != Outcome.UNKNOWN || writer.expiredAt() < first.invokedAt()) {
 				break;
 			}
-			condition = writer.condition();
-			invokedAt = Math.max(invokedAt, writer.invokedAt());
+			first = writer;
+			from = Math.max(from, writer.invokedAt());
 		}
-		return delete.provided(Condition.PRESENT.equals(condition) ? null : condition)
-			.at(invokedAt, Math.max(invokedAt, delete.endedAt()));
+		return new Operation(write.client(), Kind.DELETE, Operation.ABSENT, Outcome.UNKNOWN, from,
+				Math.max(from, write.endedAt()))
+			.provided(asksForAny(first) ? null : first.condition());
 	}
 
 	/** Whether it is a put that nobody read and that may have hidden another one. */
@@ -315,19 +332,12 @@ public final class Linearizability {
 				&& operation.mayExpireAt() != Operation.NEVER && !found.contains(operation.value());
 	}
 
-	/** All that such a put may show: that there is nothing, from some instant on. */
-	private static Operation expiry(Operation put) {
-		long from = Math.max(put.invokedAt(), put.mayExpireAt());
-		return new Operation(put.client(), Kind.DELETE, Operation.ABSENT, Outcome.UNKNOWN, from,
-				Math.max(from, put.endedAt()));
-	}
-
-	private static boolean matters(Operation operation, Set<Integer> found, boolean asksForAny) {
+	private static boolean matters(Operation operation, Set<Integer> found, Predicate<Operation> mayBeAny) {
 		return switch (operation.outcome()) {
 			case DONE -> true;
 			case UNKNOWN -> switch (operation.kind()) {
 				case DELETE -> !Condition.ABSENT.equals(operation.condition());
-				case PUT -> found.contains(operation.value()) || (asksForAny && mayFillNothing(operation));
+				case PUT -> found.contains(operation.value()) || mayBeAny.test(operation);
 				case GET -> false;
 			};
 			case NOT_APPLIED, NOT_MET -> false;
@@ -381,7 +391,7 @@ public final class Linearizability {
 			return;
 		}
 		this.openGets |= 1L << slot;
-		replaceAll(configuration -> isFoundBy(index, configuration.holds) ? configuration.with(1L << slot)
+		replaceAll(configuration -> (this.puts[index] == configuration.holds) ? configuration.with(1L << slot)
 				: configuration);
 	}
 
@@ -398,10 +408,16 @@ public final class Linearizability {
 		}
 	}
 
-	/** Whether a get finds what it found where the register holds this put. */
-	private boolean isFoundBy(int get, int put) {
-		return this.puts[get] == put
-				|| (put != NOTHING && this.operations[put].mayHaveExpiredFor(this.operations[get]));
+	/**
+	 * Whether a get may find by then what it found, where the register holds this put.
+	 */
+	private boolean isFoundBy(int get, int put, long latest) {
+		return this.puts[get] == put || (this.puts[get] == NOTHING && isNothing(put, latest));
+	}
+
+	/** Whether there is nothing by then where the register holds this put. */
+	private boolean isNothing(int put, long latest) {
+		return put == NOTHING || this.operations[put].mayExpireAt() <= latest;
 	}
 
 	private void replaceAll(UnaryOperator<Configuration> change) {
@@ -413,6 +429,7 @@ public final class Linearizability {
 	/** Keeps the configurations in which an operation has happened by its end. */
 	private boolean end(int index) {
 		long bit = 1L << slotOf(index);
+		replaceAll(configuration -> configuration.with(getsOf(configuration.holds, this.ends[index])));
 		if (this.configurations.stream().allMatch(configuration -> (configuration.happened & bit) != 0)) {
 			replaceAll(configuration -> configuration.without(bit));
 		}
@@ -475,6 +492,7 @@ public final class Linearizability {
 		int holds = configuration.holds;
 		int firstDelete = NOTHING;
 		boolean isNamed = holds != NOTHING && this.replacements[holds] != NOTHING;
+		long latest = this.ends[ending];
 		long before = configuration.happened | passing(configuration, ending);
 		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
 			int slot = Long.numberOfTrailingZeros(left);
@@ -484,10 +502,10 @@ public final class Linearizability {
 			}
 			Operation operation = this.operations[index];
 			if (operation.condition() != null) {
-				addConditional(successors, configuration, index, 1L << slot);
+				addConditional(successors, configuration, index, 1L << slot, latest);
 			}
 			else if (operation.kind() == Kind.PUT) {
-				successors.add(holding(index, before | 1L << slot, configuration));
+				successors.add(holding(index, before | 1L << slot, configuration, latest));
 			}
 			else if (firstDelete == NOTHING || this.ends[index] < this.ends[this.slots[firstDelete]]) {
 				firstDelete = slot;
@@ -497,23 +515,24 @@ public final class Linearizability {
 			return successors;
 		}
 		if (firstDelete != NOTHING) {
-			successors.add(holding(NOTHING, before | 1L << firstDelete, configuration));
+			successors.add(holding(NOTHING, before | 1L << firstDelete, configuration, latest));
 		}
 		else if (configuration.endlessUsed < this.endless && (holds != NOTHING || before != configuration.happened)) {
-			successors.add(holding(NOTHING, before, configuration).usingEndless());
+			successors.add(holding(NOTHING, before, configuration, latest).usingEndless());
 		}
 		if (holds != NOTHING && this.deletable.get(holds)) {
-			successors.add(holding(NOTHING, configuration.happened, configuration));
+			successors.add(holding(NOTHING, configuration.happened, configuration, latest));
 		}
 		return successors;
 	}
 
 	/** Adds what follows if a write with a condition happens, if it may. */
-	private void addConditional(List<Configuration> successors, Configuration configuration, int index, long bit) {
+	private void addConditional(List<Configuration> successors, Configuration configuration, int index, long bit,
+			long latest) {
 		Operation operation = this.operations[index];
 		Configuration next = holding((operation.kind() == Kind.PUT) ? index : NOTHING, configuration.happened | bit,
-				configuration);
-		if (isMet(configuration.holds, index)) {
+				configuration, latest);
+		if (isMet(configuration.holds, index, latest)) {
 			successors.add(next);
 		}
 		else if (asksForAny(operation) && configuration.spareUsed < this.spare) {
@@ -521,11 +540,14 @@ public final class Linearizability {
 		}
 	}
 
-	/** Whether the condition of a write holds where the register holds this put. */
-	private boolean isMet(int holds, int write) {
+	/**
+	 * Whether the condition of a write may hold by then, where the register holds this
+	 * put.
+	 */
+	private boolean isMet(int holds, int write, long latest) {
 		Operation operation = this.operations[write];
 		if (Condition.ABSENT.equals(operation.condition())) {
-			return holds == NOTHING || this.operations[holds].mayHaveExpiredFor(operation);
+			return isNothing(holds, latest);
 		}
 		boolean isThere = holds != NOTHING && this.operations[holds].expiredAt() >= operation.invokedAt();
 		return isThere && (asksForAny(operation) || this.matches[write] == holds);
@@ -539,7 +561,7 @@ public final class Linearizability {
 		for (long left = this.openWrites & ~configuration.happened; left != 0; left &= left - 1) {
 			int index = this.slots[Long.numberOfTrailingZeros(left)];
 			if (mayPass(index) && mayBeReplaced(index, ending)) {
-				passing |= Long.lowestOneBit(left) | getsOf(index);
+				passing |= Long.lowestOneBit(left) | getsOf(index, this.ends[ending]);
 			}
 		}
 		return passing;
@@ -553,15 +575,18 @@ public final class Linearizability {
 				&& !this.mayBeDeleted[index];
 	}
 
-	private Configuration holding(int put, long happened, Configuration before) {
-		return new Configuration(put, happened | getsOf(put), before.endlessUsed, before.spareUsed);
+	private Configuration holding(int put, long happened, Configuration before, long latest) {
+		return new Configuration(put, happened | getsOf(put, latest), before.endlessUsed, before.spareUsed);
 	}
 
-	/** The open gets that find what this put wrote, or nothing once that has expired. */
-	private long getsOf(int put) {
+	/**
+	 * The open gets that find what this put wrote, or nothing if that has expired by
+	 * then.
+	 */
+	private long getsOf(int put, long latest) {
 		long gets = 0;
 		for (long left = this.openGets; left != 0; left &= left - 1) {
-			if (isFoundBy(this.slots[Long.numberOfTrailingZeros(left)], put)) {
+			if (isFoundBy(this.slots[Long.numberOfTrailingZeros(left)], put, latest)) {
 				gets |= Long.lowestOneBit(left);
 			}
 		}

@@ -72,14 +72,6 @@ public record Operation(String client, Kind kind, int value, Outcome outcome, lo
 				mayExpireAt, expiredAt, this.condition, this.current);
 	}
 
-	/** Whether one that found nothing may have found this put expired. */
-	boolean mayHaveExpiredFor(Operation other) {
-		boolean foundNothing = (other.kind == Kind.GET) ? other.value == ABSENT
-				: Condition.ABSENT.equals(other.condition);
-		long latest = (other.outcome == Outcome.UNKNOWN) ? NEVER - 1 : other.endedAt;
-		return foundNothing && this.mayExpireAt <= latest;
-	}
-
 	/** Whether the client was told what came of it. */
 	boolean isAnswered() {
 		return this.outcome == Outcome.DONE || this.outcome == Outcome.NOT_MET;

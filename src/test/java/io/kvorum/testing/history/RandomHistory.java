@@ -35,7 +35,7 @@ final class RandomHistory {
 	 * @param clients each sends one operation after the other
 	 * @param unknown how many of a hundred writes end unknown; half of them happen, maybe
 	 * later than their end
-	 * @param expiring how many of a hundred puts of known end expire
+	 * @param expiring how many of a hundred puts expire, maybe before they happen
 	 * @param conditional how many of a hundred writes have a condition
 	 */
 	List<Operation> of(int operations, int clients, int unknown, int expiring, int conditional) {
@@ -54,8 +54,8 @@ final class RandomHistory {
 			}
 			Operation operation = new Operation("c" + client, kind, (kind == Kind.PUT) ? i + 1 : 0, outcome, invokedAt,
 					endedAt);
-			if (kind == Kind.PUT && outcome == Outcome.DONE && this.random.nextInt(100) < expiring) {
-				long mayExpireAt = endedAt + this.random.nextInt(20);
+			if (kind == Kind.PUT && this.random.nextInt(100) < expiring) {
+				long mayExpireAt = invokedAt + this.random.nextInt(30);
 				operation = operation.expiring(mayExpireAt, mayExpireAt + this.random.nextInt(8));
 			}
 			instants.add(new Instant(happensAt, operation));
@@ -75,9 +75,7 @@ final class RandomHistory {
 		}
 		else if (this.random.nextInt(4) == 0) {
 			Outcome other = OUTCOMES.get(this.random.nextInt(OUTCOMES.size()));
-			boolean expires = operation.mayExpireAt() != Operation.NEVER;
-			boolean isPossible = (!expires || other != Outcome.UNKNOWN)
-					&& (operation.condition() != null || other != Outcome.NOT_MET);
+			boolean isPossible = operation.condition() != null || other != Outcome.NOT_MET;
 			mutated.set(index, operation.ending(isPossible ? other : Outcome.DONE));
 		}
 		else if (operation.condition() != null && this.random.nextBoolean()) {
