@@ -180,10 +180,14 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	/**
 	 * Returns the expiry. It counts from the version and not from the clock at the time
-	 * of the call.
+	 * of the call: another node, with another clock, may send the same write again. Only
+	 * a node without peers may give versions that are far ahead of its clock.
 	 */
 	private long expiresAt(Version version, @Nullable Ttl ttl) {
-		return (ttl != null) ? ttl.expiresAtMillis(this.clock.expiryMillisOf(version)) : Live.NEVER;
+		if (ttl == null) {
+			return Live.NEVER;
+		}
+		return ttl.expiresAtMillis(this.view.isAlone() ? this.clock.expiryMillisOf(version) : version.millis());
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.kvorum.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
@@ -15,6 +16,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
@@ -35,6 +37,7 @@ import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -84,14 +87,22 @@ class RequestJournalTests {
 
 	/** Knows of no other request, as another node. */
 	private Coordinator node() {
-		return Coordinators.of(this.topology, this.topology.members().getFirst(), this.replicas, this.clock, this.time,
+		return node(this.clock, this.time);
+	}
+
+	private Coordinator node(HybridLogicalClock clock, TimeSource time) {
+		return Coordinators.of(this.topology, this.topology.members().getFirst(), this.replicas, clock, time,
 				_ -> Mono.never());
 	}
 
 	private static CompletableFuture<@Nullable Version> put(Coordinator node) {
+		return put(node, null);
+	}
+
+	private static CompletableFuture<@Nullable Version> put(Coordinator node, @Nullable Ttl ttl) {
 		WriteOptions options = new WriteOptions(new Replicas(2, 3), Condition.NONE,
 				new IdempotencyKey("caller", "name"), null);
-		return node.put(KEY, options, "text/plain", VALUE, null, OperationObserver.NONE).toFuture();
+		return node.put(KEY, options, "text/plain", VALUE, ttl, OperationObserver.NONE).toFuture();
 	}
 
 	private void pass(Duration time) {
@@ -126,6 +137,27 @@ class RequestJournalTests {
 		assertThat(slow).isCompleted();
 		assertThat(next).isCompleted();
 		assertThat(put(node())).isCompletedWithValue(next.join());
+	}
+
+	@Test
+	void aRepeatByANodeWhoseClockIsBehindSendsTheSameExpiry() {
+		SteeredTime slow = new SteeredTime();
+		pass(LEAD);
+		Member first = this.topology.members().getFirst();
+		this.before = (member, key) -> (member.equals(first) || InternalKeys.isInternal(key)) ? Mono.empty()
+				: Mono.never();
+		Ttl ttl = new Ttl(Duration.ofSeconds(30));
+		assertThat(put(node(), ttl)).isNotDone();
+		this.before = (_, _) -> Mono.empty();
+
+		assertThat(put(node(clock(slow), slow), ttl)).isCompleted();
+
+		Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
+		assertThat(Flux.fromIterable(this.replicas)
+			.concatMap(replica -> replica.read(KEY, deadline))
+			.collectList()
+			.toFuture()).isCompletedWithValueMatching(replies -> replies.size() == 3 && Set.copyOf(replies).size() == 1,
+					"three times the same");
 	}
 
 	@Test
