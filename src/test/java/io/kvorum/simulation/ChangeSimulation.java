@@ -1,6 +1,5 @@
 package io.kvorum.simulation;
 
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +12,6 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
 import io.kvorum.testing.history.Linearizability;
 import io.kvorum.simulation.SimulatedClient.Numbers;
-import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import io.kvorum.testing.history.Violation;
@@ -70,7 +68,7 @@ final class ChangeSimulation {
 
 	private final Numbers numbers = new Numbers();
 
-	private final Map<Key, List<Operation>> histories = new LinkedHashMap<>();
+	private final Map<Key, KeyHistory> keys = new LinkedHashMap<>();
 
 	private final Mix mix;
 
@@ -114,8 +112,10 @@ final class ChangeSimulation {
 				ConvergenceSettings.any(this.chance), logged);
 		this.cluster.limitWrites(this.design.longestWrite(this.chance));
 		this.newest = new Layout(0, topologyOf(this.present));
+		int expiring = new Chance(~seed).of(0.3) ? 1 : 0;
 		for (int i = 0; i < this.scenario.keys(); i++) {
-			this.histories.put(Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) }), new ArrayList<>());
+			Key key = Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) });
+			this.keys.put(key, new KeyHistory(key, i < expiring, false, this.cluster, this.scenario.uncertainMillis()));
 		}
 	}
 
@@ -178,11 +178,11 @@ final class ChangeSimulation {
 
 	private SimulatedClient client(String name) {
 		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers,
-				new MixedHabits(this.mix), this.histories);
+				new KeyHistory.Habitual(this.keys, this.mix), new LinkedHashMap<>());
 	}
 
 	private List<Key> keys() {
-		return List.copyOf(this.histories.keySet());
+		return List.copyOf(this.keys.keySet());
 	}
 
 	/** The next change; settles if there is none. */
@@ -400,8 +400,9 @@ final class ChangeSimulation {
 		if (this.cluster.failure() != null) {
 			faults.append(this.cluster.failure()).append('\n');
 		}
-		this.histories.forEach((key, history) -> {
-			Violation violation = Linearizability.check(history);
+		this.keys.forEach((key, known) -> {
+			known.faults(false).forEach(fault -> faults.append(fault).append('\n'));
+			Violation violation = Linearizability.check(known.operations());
 			if (violation != null) {
 				faults.append("Key k%d, seed %d. %s".formatted(key.bytes()[0], this.seed, violation));
 			}

@@ -148,7 +148,7 @@ final class KeyHistory {
 
 		private final Map<Key, KeyHistory> keys;
 
-		/** What is asked for of keys without unusual copies and expiry. */
+		/** What is asked for of keys without unusual copies. */
 		private final MixedHabits mixed;
 
 		private boolean onlyReads;
@@ -185,7 +185,7 @@ final class KeyHistory {
 			if (this.onlyReads) {
 				return Intent.to(Kind.GET);
 			}
-			if (this.mixed.writesOnConditions() && !of(key).eventual && !of(key).expires) {
+			if (this.mixed.writesOnConditions() && !of(key).eventual) {
 				return this.mixed.next(key, chance);
 			}
 			return chance.of(0.15) ? Intent.to(Kind.DELETE) : null;

@@ -1,7 +1,5 @@
 package io.kvorum.simulation;
 
-import io.kvorum.clock.HybridLogicalClock;
-
 /**
  * What a history of minutes is like.
  *
@@ -16,18 +14,6 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 
 	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 } };
 
-	/** Wall clocks are no further off, so that two of them are less than 10 s apart. */
-	static final long MOST_SKEW_MILLIS = 4_000;
-
-	/** Of a clock that runs a thousandth too fast or slow, in the longest history. */
-	private static final long MOST_DRIFT_MILLIS = 1_000;
-
-	/** How far apart the clocks that a node judges an expiry by may be. */
-	long uncertainMillis() {
-		long most = (this.cluster.jumps() > 0) ? MOST_SKEW_MILLIS : this.cluster.skewMillis() + MOST_DRIFT_MILLIS;
-		return 2 * most + HybridLogicalClock.MAX_LEAD_MILLIS;
-	}
-
 	static LongScenario any(Chance chance) {
 		int[] nodes = CLUSTERS[chance.below(CLUSTERS.length)];
 		boolean calmNetwork = chance.of(0.3);
@@ -35,7 +21,7 @@ record LongScenario(Scenario cluster, int phases, int expiring, int eventual, bo
 		Scenario cluster = new Scenario(nodes[0], nodes[1], 2 + chance.below(3), 2 + chance.below(2),
 				3 + chance.below(6), calmNetwork ? 0 : chance.between(0, 0.05),
 				calmNetwork ? 0 : chance.between(0, 0.02), calmNetwork ? 0 : chance.between(0, 0.03),
-				chance.of(0.2) ? MOST_SKEW_MILLIS : chance.of(0.5) ? 10 : 200, chance.below(3),
+				chance.of(0.2) ? Scenario.MOST_SKEW_MILLIS : chance.of(0.5) ? 10 : 200, chance.below(3),
 				calmNetwork ? 0 : chance.below(4), calmNodes ? 0 : 1 + chance.below(4), 0, false, 0);
 		return new LongScenario(cluster, 2 + chance.below(4), chance.of(0.3) ? 1 : 0, chance.of(0.3) ? 1 : 0,
 				chance.of(0.6), false);

@@ -84,7 +84,8 @@ final class LongSimulation {
 			Key key = Key.of(new byte[] { (byte) i, (byte) this.chance.below(128) });
 			boolean expires = i < this.scenario.expiring();
 			boolean eventual = !expires && i < this.scenario.expiring() + this.scenario.eventual();
-			this.keys.put(key, new KeyHistory(key, expires, eventual, this.cluster, this.scenario.uncertainMillis()));
+			this.keys.put(key,
+					new KeyHistory(key, expires, eventual, this.cluster, this.scenario.cluster().uncertainMillis()));
 		}
 		// Backups of different moments have the promises of those moments.
 		boolean keepsPromises = !this.scenario.restoresAll();

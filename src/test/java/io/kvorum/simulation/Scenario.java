@@ -1,5 +1,6 @@
 package io.kvorum.simulation;
 
+import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.kv.Replicas;
 
 /**
@@ -34,6 +35,15 @@ record Scenario(int nodes, int factor, int keys, int clients, int operations, do
 		this(nodes, factor, keys, clients, operations, loss, repeats, stragglers, skewMillis, jumps, partitions,
 				crashes, diskTrouble, diskHangs, away, 0, 0);
 	}
+
+	/**
+	 * In histories of minutes wall clocks are no further off, so that two of them are
+	 * less than 10 s apart.
+	 */
+	static final long MOST_SKEW_MILLIS = 4_000;
+
+	/** Of a clock that runs a thousandth too fast or slow, in a history of minutes. */
+	private static final long MOST_DRIFT_MILLIS = 1_000;
 
 	private static final int[][] CLUSTERS = { { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 3, 3 }, { 4, 3 }, { 5, 3 },
 			{ 5, 3 }, { 5, 5 }, { 2, 2 }, { 1, 1 } };
@@ -90,6 +100,15 @@ record Scenario(int nodes, int factor, int keys, int clients, int operations, do
 	/** Whether a node that crashes is back soon. */
 	boolean restartsSoon() {
 		return this.trips > 0 || this.unlucky > 0;
+	}
+
+	/**
+	 * How far apart the clocks that a node judges an expiry by may be, in a history of
+	 * minutes.
+	 */
+	long uncertainMillis() {
+		long most = (this.jumps > 0) ? MOST_SKEW_MILLIS : this.skewMillis + MOST_DRIFT_MILLIS;
+		return 2 * most + HybridLogicalClock.MAX_LEAD_MILLIS;
 	}
 
 	Replicas replicas() {
