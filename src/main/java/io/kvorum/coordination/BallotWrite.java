@@ -8,6 +8,7 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
@@ -143,8 +144,26 @@ final class BallotWrite {
 		return this.operation.node.identityAt(promised.newest(), promised.ballot());
 	}
 
-	/** The write is in the newest entry: succeeds once a majority holds that. */
+	/**
+	 * Whether a value is none any more at the time of the ballot. One that was not sent
+	 * before never is.
+	 */
+	private boolean hasExpired(Entry mine, Proposer.Promised promised) {
+		return mine instanceof Live && this.operation.node.identityAt(mine, promised.ballot()) == null;
+	}
+
+	private OperationFailedException expired() {
+		return OperationFailures.ofExpired(this.operation.asked.ack());
+	}
+
+	/**
+	 * The write is in the newest entry: succeeds once a majority holds that. A value that
+	 * gets a majority only after it has expired was never there.
+	 */
 	private Mono<Version> keep(Proposer.Promised promised) {
+		if (!promised.isChosen() && promised.newest() != null && hasExpired(promised.newest(), promised)) {
+			return Mono.error(expired());
+		}
 		return settle(promised).map(_ -> identity());
 	}
 
@@ -180,6 +199,9 @@ final class BallotWrite {
 
 	private Mono<Version> propose(Proposer.Promised promised) {
 		Entry mine = (this.written != null) ? this.written : this.maker.apply(promised.ballot());
+		if (hasExpired(mine, promised)) {
+			return Mono.error(expired());
+		}
 		List<Version> sending = new ArrayList<>(this.sent);
 		sending.add(promised.ballot());
 		return this.operation.announce(mine.version(), sending).then(Mono.defer(() -> send(mine, promised)));

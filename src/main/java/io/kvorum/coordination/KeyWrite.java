@@ -2,11 +2,13 @@ package io.kvorum.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
@@ -92,7 +94,11 @@ final class KeyWrite extends KeyOperation {
 	 * it: it may have happened long before.
 	 */
 	private Mono<Version> once(RequestJournal journal) {
-		Mono<Version> write = Mono.defer(() -> journal.read(this.deadline).flatMap(known -> {
+		AtomicBoolean hasBegun = new AtomicBoolean();
+		Mono<Version> write = Mono.defer(() -> {
+			hasBegun.set(true);
+			return journal.read(this.deadline);
+		}).flatMap(known -> {
 			Repeat repeat = known.map(RequestRecord::repeat).orElse(Repeat.FIRST);
 			this.node.events.idempotent(repeat);
 			return switch (repeat) {
@@ -101,8 +107,11 @@ final class KeyWrite extends KeyOperation {
 					.onErrorMap(OperationFailedException.class, OperationFailures::unclear);
 				default -> answerAs(known.orElseThrow());
 			};
-		}));
-		return journal.exclusively(this.condition.isNone() ? write : inTurn(write.map(Written::of), null));
+		});
+		return journal.exclusively(this.condition.isNone() ? write : inTurn(write.map(Written::of), null)
+			// Whether an earlier request has done it was not looked up.
+			.onErrorMap(OperationFailedException.class,
+					failure -> hasBegun.get() ? failure : OperationFailures.unclear(failure)));
 	}
 
 	private Mono<Version> begin() {
@@ -126,11 +135,12 @@ final class KeyWrite extends KeyOperation {
 
 	/**
 	 * Sends a write again that an earlier request has announced, or finds that it has
-	 * happened.
+	 * happened. What has expired since can only be found, and only under ballots.
 	 */
 	private Mono<Version> resume(RequestRecord earlier) {
 		Entry entry = this.maker.apply(earlier.version());
-		if (this.condition.isNone()) {
+		boolean hasExpired = entry instanceof Live && this.node.identityNow(entry) == null;
+		if (this.condition.isNone() && !(hasExpired && this.consistency == Consistency.LINEARIZABLE)) {
 			return send(entry, earlier.ballots());
 		}
 		OperationFailedException failure = refuseBallots();

@@ -11,6 +11,7 @@ import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
@@ -153,7 +154,7 @@ public final class LocalReplica implements Replica {
 			this.clock.observe(entry.version());
 			return reply(this.storage.store(key, entry, deadline), key, entry, deadline);
 		}
-		if (entry instanceof Live live && live.expires() && !live.isVisibleAt(this.clock.expiryMillis())) {
+		if (hasExpired(entry)) {
 			return EXPIRED;
 		}
 		return unlessTooFarAhead(key, entry.version(), deadline,
@@ -186,8 +187,21 @@ public final class LocalReplica implements Replica {
 	@Override
 	public Mono<Reply> accept(Key key, Entry entry, Version base, Deadline deadline) {
 		Mono<Reply> refused = refuseVote(deadline);
-		return (refused != null) ? refused : unlessTooFarAhead(key, entry.version(), deadline,
+		if (refused != null) {
+			return refused;
+		}
+		Lineage lineage = entry.lineage();
+		if (hasExpired(entry) && (lineage == null || !lineage.isProposedAgain())) {
+			// Above a ballot of this instant a proposer sees that its clock is behind.
+			Version now = new Version(this.clock.expiryMillis() << Version.COUNTER_BITS, 0);
+			return Mono.just(new Refusal(now, Version.ABSENT).toFailed());
+		}
+		return unlessTooFarAhead(key, entry.version(), deadline,
 				() -> reply(this.storage.accept(key, entry, base, deadline), key, entry, deadline));
+	}
+
+	private boolean hasExpired(Entry entry) {
+		return entry instanceof Live live && live.expires() && !live.isVisibleAt(this.clock.expiryMillis());
 	}
 
 	/** Refuses a version that is too far ahead of both the clock and the stored one. */

@@ -68,6 +68,15 @@ public final class OperationFailures {
 				required, 0, true, true, List.of());
 	}
 
+	/**
+	 * The failure of a write that was sent to replicas, was not found, and has expired
+	 * since. To send it again makes no sense.
+	 */
+	public static OperationFailedException ofExpired(int required) {
+		return new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "the value expired before enough replicas had it",
+				required, 0, true, false, List.of());
+	}
+
 	/** The failure of a write whose idempotency key another write uses right now. */
 	public static OperationFailedException ofUnderWay(int required) {
 		return new OperationFailedException(Kind.UNDER_WAY, "a write with the same idempotency key is under way",

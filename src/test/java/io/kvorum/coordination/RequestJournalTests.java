@@ -2,7 +2,6 @@ package io.kvorum.coordination;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 
@@ -20,12 +19,14 @@ import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
+import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.PeerQueries;
@@ -37,7 +38,6 @@ import io.kvorum.testing.InMemoryStorage;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -47,6 +47,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RequestJournalTests {
 
 	private static final Key KEY = Generator.key("key");
+
+	private static final IdempotencyKey NAME = new IdempotencyKey("caller", "name");
+
+	private static final Condition ABSENT = new Condition(null, Tags.ANY);
+
+	private static final Ttl TTL = new Ttl(Duration.ofSeconds(30));
 
 	private static final Value VALUE = Value.of(new byte[] { 1, 2, 3 });
 
@@ -69,6 +75,9 @@ class RequestJournalTests {
 	 * What a replica replies to a store, a prepare or an accept; empty for its own reply.
 	 */
 	private BiFunction<Member, Key, Mono<Reply>> before = (_, _) -> Mono.empty();
+
+	/** Whether prepares get that reply too. */
+	private boolean holdsPrepares = true;
 
 	RequestJournalTests() {
 		this.time.pass(LEAD);
@@ -96,13 +105,34 @@ class RequestJournalTests {
 	}
 
 	private static CompletableFuture<@Nullable Version> put(Coordinator node) {
-		return put(node, null);
+		return put(node, NAME, Condition.NONE, null);
 	}
 
-	private static CompletableFuture<@Nullable Version> put(Coordinator node, @Nullable Ttl ttl) {
-		WriteOptions options = new WriteOptions(new Replicas(2, 3), Condition.NONE,
-				new IdempotencyKey("caller", "name"), null);
-		return node.put(KEY, options, "text/plain", VALUE, ttl, OperationObserver.NONE).toFuture();
+	private static CompletableFuture<@Nullable Version> put(Coordinator node, @Nullable IdempotencyKey name,
+			Condition condition, @Nullable Ttl ttl) {
+		return node
+			.put(KEY, new WriteOptions(new Replicas(2, 3), condition, name, null), "text/plain", VALUE, ttl,
+					OperationObserver.NONE)
+			.toFuture();
+	}
+
+	/** What each replica holds. */
+	private List<Reply> held() {
+		Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
+		return this.replicas.stream().map(replica -> replica.read(KEY, deadline).toFuture().join()).toList();
+	}
+
+	private boolean isHeld() {
+		return held().stream().anyMatch(reply -> reply instanceof Held held && held.entry() != null);
+	}
+
+	private static void assertUnknown(CompletableFuture<?> write) {
+		assertThat(write).isCompletedExceptionally()
+			.failsWithin(Duration.ZERO)
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOfSatisfying(OperationFailedException.class,
+					failure -> assertThat(failure.mayHaveHappened()).isTrue());
 	}
 
 	private void pass(Duration time) {
@@ -127,7 +157,7 @@ class RequestJournalTests {
 
 		// The replica that is asked first learns nothing of the next request, and its
 		// clock is behind.
-		Key record = RequestRecord.keyOf(new IdempotencyKey("caller", "name"));
+		Key record = RequestRecord.keyOf(NAME);
 		Member first = new RendezvousPlacement(this.topology).replicasOf(record, 1).getFirst();
 		this.before = (member, _) -> member.equals(first) ? Mono.never() : Mono.empty();
 		CompletableFuture<@Nullable Version> next = put(node());
@@ -146,18 +176,52 @@ class RequestJournalTests {
 		Member first = this.topology.members().getFirst();
 		this.before = (member, key) -> (member.equals(first) || InternalKeys.isInternal(key)) ? Mono.empty()
 				: Mono.never();
-		Ttl ttl = new Ttl(Duration.ofSeconds(30));
-		assertThat(put(node(), ttl)).isNotDone();
+		assertThat(put(node(), NAME, Condition.NONE, TTL)).isNotDone();
 		this.before = (_, _) -> Mono.empty();
 
-		assertThat(put(node(clock(slow), slow), ttl)).isCompleted();
+		assertThat(put(node(clock(slow), slow), NAME, Condition.NONE, TTL)).isCompleted();
 
-		Deadline deadline = Deadline.after(this.time, Duration.ofSeconds(1));
-		assertThat(Flux.fromIterable(this.replicas)
-			.concatMap(replica -> replica.read(KEY, deadline))
-			.collectList()
-			.toFuture()).isCompletedWithValueMatching(replies -> replies.size() == 3 && Set.copyOf(replies).size() == 1,
-					"three times the same");
+		assertThat(held()).hasSize(3).allSatisfy(held -> assertThat(held).isEqualTo(held().getFirst()));
+	}
+
+	@Test
+	void aRepeatOfWhatHasExpiredSinceFindsThatItHappened() {
+		this.before = (_, key) -> (InternalKeys.isInternal(key) && isHeld()) ? Mono.never() : Mono.empty();
+		CompletableFuture<@Nullable Version> first = put(node(), NAME, Condition.NONE, TTL);
+		assertThat(first).isNotDone();
+		this.before = (_, _) -> Mono.empty();
+		pass(Duration.ofSeconds(40));
+
+		assertThat(put(node(), NAME, Condition.NONE, TTL)).isCompleted().isNotCompletedExceptionally();
+		assertThat(put(node(), NAME, Condition.NONE, TTL)).isCompleted().isNotCompletedExceptionally();
+	}
+
+	@Test
+	void aRepeatOfALockWhoseTimeIsOverDoesNotTakeIt() {
+		hold(Mono.never());
+		this.holdsPrepares = false;
+		assertThat(put(node(), NAME, ABSENT, TTL)).isNotDone();
+		this.before = (_, _) -> Mono.empty();
+		pass(Duration.ofSeconds(40));
+
+		assertUnknown(put(node(), NAME, ABSENT, TTL));
+		assertThat(put(node(), null, ABSENT, TTL)).isCompleted().isNotCompletedExceptionally();
+	}
+
+	@Test
+	void aRepeatThatWaitsForItsTurnInVainIsNotToldThatNothingHappened() {
+		Sinks.Many<Long> late = Sinks.many().multicast().directBestEffort();
+		Coordinator node = Coordinators.of(this.topology, this.topology.members().getFirst(), this.replicas, this.clock,
+				this.time, _ -> late.asFlux().next());
+		assertThat(put(node, NAME, ABSENT, null)).isCompleted().isNotCompletedExceptionally();
+		hold(Mono.never());
+		assertThat(put(node, null, new Condition(Tags.ANY, null), null)).isNotDone();
+		CompletableFuture<@Nullable Version> repeat = put(node, NAME, ABSENT, null);
+		assertThat(repeat).isNotDone();
+		pass(Coordinators.SETTINGS.writeTimeout());
+		late.tryEmitNext(0L);
+
+		assertUnknown(repeat);
 	}
 
 	@Test
@@ -196,7 +260,8 @@ class RequestJournalTests {
 
 		@Override
 		public Mono<Reply> prepare(Key key, Version ballot, Deadline deadline) {
-			return steered(key, Mono.defer(() -> super.prepare(key, ballot, deadline)));
+			Mono<Reply> own = Mono.defer(() -> super.prepare(key, ballot, deadline));
+			return RequestJournalTests.this.holdsPrepares ? steered(key, own) : own;
 		}
 
 		@Override

@@ -10,6 +10,8 @@ import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
@@ -147,6 +149,21 @@ class WrongClockTests {
 		assertThat(put.exceptionNow()).hasMessageContaining("expired before it was stored");
 		assertThat(longer).isCompleted().isNotCompletedExceptionally();
 		assertThat(read).isCompletedWithValue(VALUE + 1);
+	}
+
+	@Test
+	void aLockThatIsGoneByTheClocksOfTheOthersWhenItComesIsTakenByTheNextOne() {
+		Condition absent = new Condition(null, Tags.ANY);
+		jump(10, 0, Duration.ofSeconds(-5), false);
+		CompletableFuture<?> lock = at(20, 0,
+				operations -> operations.put(KEY, WriteOptions.of(MAJORITY, absent), VALUE, Ttl.parse("2s")));
+		CompletableFuture<?> next = at(21, 2,
+				operations -> operations.put(KEY, WriteOptions.of(MAJORITY, absent), VALUE + 1, Ttl.parse("2s")));
+		runUntil(40);
+
+		assertThat(lock).isCompletedExceptionally();
+		assertThat(lock.exceptionNow()).hasMessageContaining("set the clocks");
+		assertThat(next).isCompleted().isNotCompletedExceptionally();
 	}
 
 	/** What is asked of a node. */
