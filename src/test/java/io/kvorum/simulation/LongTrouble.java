@@ -24,6 +24,9 @@ final class LongTrouble {
 
 	private static final int BACKUPS = 3;
 
+	/** By which nodes that were cut off know each other again. */
+	private static final long ACQUAINTED_NANOS = 5_000_000_000L;
+
 	private static final double SHORTEST_CUT = 3 * SECOND;
 
 	private static final double LONGEST_CUT = 120 * SECOND;
@@ -49,6 +52,9 @@ final class LongTrouble {
 
 	/** That have not ended. */
 	private int cuts;
+
+	/** When the last one ended. */
+	private long healedAt;
 
 	private boolean ended;
 
@@ -170,6 +176,7 @@ final class LongTrouble {
 
 	private void healSome() {
 		if (--this.cuts == 0 || this.chance.of(0.2)) {
+			this.healedAt = this.cluster.timeline().now();
 			this.cluster.network().heal();
 		}
 	}
@@ -203,7 +210,7 @@ final class LongTrouble {
 	}
 
 	private void beDoubtful() {
-		if (this.doubtful != null && this.doubtful.mayVote()) {
+		if (this.doubtful != null && isTrusted(this.doubtful)) {
 			this.doubtful = null;
 		}
 		if (this.doubtful != null || !this.cluster.nodes().stream().allMatch(SimulatedNode::mayVote)) {
@@ -225,6 +232,15 @@ final class LongTrouble {
 			}
 			default -> restore();
 		}
+	}
+
+	/**
+	 * Whether a node votes and the others agree: one that is cut off may vote with an old
+	 * disk until it meets them.
+	 */
+	private boolean isTrusted(SimulatedNode node) {
+		return node.mayVote() && !this.cluster.network().isIsolated(node.index())
+				&& this.cluster.timeline().now() - this.healedAt > ACQUAINTED_NANOS;
 	}
 
 	void lose(SimulatedNode node) {
