@@ -72,8 +72,9 @@ final class ProblemReader {
 			return new Problem("none", status, quoted(status, body), isRead ? Outcome.NOT_APPLIED : Outcome.UNKNOWN,
 					status == 429 || status >= 500, null, 0, 0, List.of());
 		}
+		Object outcome = json.get("outcome");
 		// A later release may have outcomes that this client does not know.
-		boolean isUnknown = !isRead && status >= 500 && !"not-applied".equals(json.get("outcome"));
+		boolean isUnknown = !isRead && ((outcome != null) ? !outcome.equals("not-applied") : status >= 500);
 		return new Problem(type.substring(TYPE.length()), status, text(json.get("detail")),
 				isUnknown ? Outcome.UNKNOWN : Outcome.NOT_APPLIED,
 				Boolean.TRUE.equals(json.get("retryable")) || mayBeRepeated(status), current(json.get("current")),

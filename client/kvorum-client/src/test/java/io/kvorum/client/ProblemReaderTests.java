@@ -73,6 +73,8 @@ class ProblemReaderTests {
 		assertThat(read("not-enough-replicas", 504, ",\"outcome\":\"unknown\"").outcome()).isEqualTo(Outcome.UNKNOWN);
 		assertThat(read("not-enough-replicas", 504, "").outcome()).isEqualTo(Outcome.UNKNOWN);
 		assertThat(read("of-a-later-release", 503, ",\"outcome\":\"deferred\"").outcome()).isEqualTo(Outcome.UNKNOWN);
+		assertThat(read("request-under-way", 409, ",\"outcome\":\"unknown\"").outcome()).as("whatever the status")
+			.isEqualTo(Outcome.UNKNOWN);
 		assertThat(read("bad-ttl", 400, "").outcome()).as("found before it began").isEqualTo(Outcome.NOT_APPLIED);
 	}
 
