@@ -12,7 +12,9 @@ import java.util.stream.Stream;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.ChannelOption;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.client.reactive.ClientHttpConnector;
 import org.springframework.http.client.reactive.ReactorClientHttpConnector;
+import org.springframework.web.reactive.function.client.ExchangeFunctions;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.resources.ConnectionProvider;
@@ -277,8 +279,13 @@ public final class KvorumClient implements AutoCloseable {
 
 		/**
 		 * Changes the builder of the {@link WebClient} by which requests are sent, for
-		 * filters for instance, after earlier changes.
-		 * @param change the change; the connector is replaced afterwards
+		 * filters for instance, after earlier changes. A filter must keep the context of
+		 * Reactor, in which the client notes whether a request was sent: it returns what
+		 * operators make of {@code next.exchange(request)}, and makes no future of it.
+		 * Otherwise operations end in an {@link IllegalStateException}, and nothing is
+		 * sent.
+		 * @param change the change; the connector and the exchange function are replaced
+		 * afterwards
 		 * @return this
 		 */
 		public Builder webClient(Consumer<WebClient.Builder> change) {
@@ -308,8 +315,10 @@ public final class KvorumClient implements AutoCloseable {
 				.observationRegistry(this.observations)
 				.observationConvention(new WithoutKeys());
 			this.webClient.accept(builder);
-			Transport transport = new Transport(builder.clientConnector(new ReactorClientHttpConnector(http)).build(),
-					this.apiKey, this.maxValueSize);
+			ClientHttpConnector connector = new ReactorClientHttpConnector(http);
+			// Another exchange function would not say what was sent.
+			builder.clientConnector(connector).exchangeFunction(ExchangeFunctions.create(connector));
+			Transport transport = new Transport(builder.build(), this.apiKey, this.maxValueSize);
 			Nodes nodes = new Nodes(this.urls, System::nanoTime, bound -> ThreadLocalRandom.current().nextInt(bound));
 			Calls calls = new Calls(transport, nodes, new Limits(this.deadline, this.attemptTimeout, this.maxAttempts));
 			return new KvorumClient(

@@ -30,15 +30,33 @@ final class Sending {
 	/**
 	 * A request is about to be sent.
 	 * @throws CancellationException if it was said before that it is not
+	 * @throws ContextLostException if nothing tells which request it is
 	 */
 	static void begins(ContextView context, Connection connection) {
 		Sending sending = context.getOrDefault(Sending.class, null);
-		if (sending != null) {
-			sending.eventLoop = connection.channel().eventLoop();
-			if (!sending.begin()) {
-				throw new CancellationException("the request was given up before it was sent");
-			}
+		if (sending == null) {
+			throw new ContextLostException();
 		}
+		sending.eventLoop = connection.channel().eventLoop();
+		if (!sending.begin()) {
+			throw new CancellationException("the request was given up before it was sent");
+		}
+	}
+
+	/**
+	 * A request has lost the context of Reactor. Nothing of it is sent: a write that was
+	 * sent would count as one that was not.
+	 */
+	static final class ContextLostException extends IllegalStateException {
+
+		private static final long serialVersionUID = 1;
+
+		ContextLostException() {
+			super("nothing was sent, as the request has lost the context of Reactor: "
+					+ "a filter of its WebClient must return what is made of next.exchange(…) by operators, "
+					+ "and neither subscribe to it nor turn it into a future");
+		}
+
 	}
 
 	/**

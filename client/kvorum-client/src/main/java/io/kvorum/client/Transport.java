@@ -192,6 +192,9 @@ final class Transport {
 		// Without the headers of the request, which this has, and with them the API key.
 		Throwable error = (failed instanceof WebClientRequestException && failed.getCause() != null) ? failed.getCause()
 				: failed;
+		if (error instanceof Sending.ContextLostException) {
+			return error;
+		}
 		if (error instanceof IllegalArgumentException && !(error instanceof UnresolvedAddressException)) {
 			return error;
 		}

@@ -213,6 +213,32 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("A filter that leaves the context of Reactor, which says what was sent: nothing is, and the error says why")
+	void lostContext() {
+		this.one.thenBreak();
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url()))
+			.webClient(
+					builder -> builder.filter((request, next) -> Mono.fromFuture(next.exchange(request).toFuture()))));
+
+		assertThatIllegalStateException().isThrownBy(() -> texts.put("key", "value"))
+			.withMessageContaining("a filter of its WebClient");
+		assertThatIllegalStateException().isThrownBy(() -> texts.list(Range.all()).toList())
+			.withMessageContaining("a filter of its WebClient");
+		assertThat(requests()).isZero();
+	}
+
+	@Test
+	@DisplayName("An exchange function that knows nothing of what was sent is replaced")
+	void exchangeFunction() {
+		this.one.thenStored("v1");
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url()))
+			.webClient(builder -> builder
+				.exchangeFunction(request -> Mono.error(new IllegalStateException("sent, and broken")))));
+
+		assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
+	}
+
+	@Test
 	@DisplayName("A request that waits for a connection in vain was not sent, and the node is not to blame")
 	void noConnectionLeft() {
 		this.one.thenSilence();
