@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.ValueTooLarge;
+import io.netty.handler.codec.http.HttpHeaderValidationUtil;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
@@ -178,10 +179,22 @@ final class Transport {
 			throw new IllegalStateException("this client is closed");
 		}
 		RequestBodySpec spec = this.http.method(request.method()).uri(URI.create(node.url() + target));
-		request.headers().forEach(spec::header);
+		request.headers().forEach((name, value) -> spec.header(name, checked(name, value)));
 		Request.Body body = request.body();
-		return (body != null) ? spec.header(HttpHeaders.CONTENT_TYPE, body.contentType()).bodyValue(body.bytes())
+		return (body != null)
+				? spec.header(HttpHeaders.CONTENT_TYPE, checked(HttpHeaders.CONTENT_TYPE, body.contentType()))
+					.bodyValue(body.bytes())
 				: spec;
+	}
+
+	/** Refused here, while it is certain that nothing was sent. */
+	private static String checked(String name, String value) {
+		int index = HttpHeaderValidationUtil.validateValidHeaderValue(value);
+		if (index >= 0) {
+			throw new IllegalArgumentException(
+					"%s cannot be sent: character %d is none of a header".formatted(name, index));
+		}
+		return value;
 	}
 
 	private static Throwable failure(Throwable failed, URI node, Request request, Sending sending) {
@@ -192,10 +205,10 @@ final class Transport {
 		// Without the headers of the request, which this has, and with them the API key.
 		Throwable error = (failed instanceof WebClientRequestException && failed.getCause() != null) ? failed.getCause()
 				: failed;
-		if (error instanceof Sending.ContextLostException) {
-			return error;
-		}
-		if (error instanceof IllegalArgumentException && !(error instanceof UnresolvedAddressException)) {
+		// What comes later is of the answer, which netty could not read.
+		boolean isOfCaller = error instanceof IllegalArgumentException
+				&& !(error instanceof UnresolvedAddressException);
+		if (error instanceof Sending.ContextLostException || (isOfCaller && isNotSent)) {
 			return error;
 		}
 		Outcome outcome = (isNotSent || request.isRead() || isBeforeSend(error)) ? Outcome.NOT_APPLIED

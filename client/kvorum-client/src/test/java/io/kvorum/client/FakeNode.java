@@ -13,11 +13,13 @@ import java.util.function.Function;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.http.HttpHeaders;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.DisposableServer;
+import reactor.netty.FutureMono;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
@@ -118,6 +120,16 @@ final class FakeNode implements AutoCloseable {
 			});
 			return Mono.never();
 		});
+	}
+
+	/** Sends bytes that may be no HTTP, and leaves the connection open. */
+	FakeNode thenBytes(String bytes) {
+		return then(reply -> Mono
+			.<ChannelHandlerContext>create(sink -> reply.request()
+				.withConnection(connection -> sink.success(connection.channel().pipeline().firstContext())))
+			.flatMap(context -> FutureMono
+				.from(context.writeAndFlush(Unpooled.copiedBuffer(bytes, StandardCharsets.ISO_8859_1))))
+			.then(Mono.never()));
 	}
 
 	FakeNode thenSilence() {

@@ -23,11 +23,14 @@ import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
@@ -236,6 +239,37 @@ class RepeatTests {
 				.exchangeFunction(request -> Mono.error(new IllegalStateException("sent, and broken")))));
 
 		assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "SSH-2.0-OpenSSH_9.6\r\n", "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\n",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" })
+	@DisplayName("What is no HTTP is no answer: a read goes on at another node, a write may have happened")
+	void noHttp(String bytes) {
+		this.one.thenBytes(bytes);
+		this.other.thenValue("v1", "hello");
+		BlockingEntities<String> both = texts(this.one.url(), this.other.url());
+		// The first node is drawn.
+		do {
+			assertThat(both.get("key")).map(Entity::value).hasValue("hello");
+		}
+		while (this.one.got().isEmpty());
+
+		BlockingEntities<String> texts = texts(this.one.url());
+		int before = this.one.got().size();
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.put("key", "value"))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+		assertThat(this.one.got()).hasSize(before + 1);
+	}
+
+	@Test
+	@DisplayName("An API key that cannot be a header is told as it is, and nothing is sent")
+	void badApiKey() {
+		this.one.thenStored("v1");
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).apiKey("two\nlines"));
+
+		assertThatIllegalArgumentException().isThrownBy(() -> texts.put("key", "value"));
+		assertThat(requests()).isZero();
 	}
 
 	@Test
