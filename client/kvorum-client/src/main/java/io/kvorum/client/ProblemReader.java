@@ -19,6 +19,7 @@ import io.kvorum.client.KvorumException.RequestUnderWay;
 import io.kvorum.client.KvorumException.UnexpectedAnswer;
 import io.kvorum.client.KvorumException.ValueTooLarge;
 import org.jspecify.annotations.Nullable;
+import org.springframework.http.HttpMethod;
 import tools.jackson.core.JacksonException;
 
 /** Reads answers that say why something was not done. */
@@ -35,7 +36,7 @@ final class ProblemReader {
 	 * The exception for an answer.
 	 */
 	static KvorumException read(URI node, Answer answer, Request request) {
-		Problem problem = problem(answer.status(), answer.body(), request.isRead());
+		Problem problem = problem(answer.status(), answer.body(), request);
 		return switch (problem.name()) {
 			case "unauthorized", "forbidden" -> new AccessDenied(problem, node);
 			case "precondition-failed" -> new ConditionNotMet(problem, node);
@@ -61,8 +62,9 @@ final class ProblemReader {
 		}
 	}
 
-	private static Problem problem(int status, byte[] body, boolean isRead) {
-		if (isRead && body.length == 0) {
+	private static Problem problem(int status, byte[] body, Request request) {
+		boolean isRead = request.isRead();
+		if (request.method().equals(HttpMethod.HEAD)) {
 			return new Problem(nameOf(status), status, "an answer without a body", Outcome.NOT_APPLIED,
 					status == 429 || status >= 500, null, 0, 0, List.of());
 		}

@@ -175,6 +175,18 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("A GET that is refused without a problem is not refused by Kvorum")
+	void refusedByAProxy() {
+		this.one.then(reply -> reply.send(403, Map.of(), ""))
+			.then(reply -> reply.send(403, Map.of("Content-Type", "text/html"), "x".repeat(100_000)));
+		BlockingEntities<String> texts = texts(this.one.url());
+
+		for (int i = 0; i < 2; i++) {
+			assertThatExceptionOfType(UnexpectedAnswer.class).isThrownBy(() -> texts.get("key"));
+		}
+	}
+
+	@Test
 	@DisplayName("An answer that is longer than this client takes does not tell that nothing was done")
 	void longProblem() {
 		this.one.thenProblem(504, "not-enough-replicas", UNKNOWN, ",\"more\":\"%s\"".formatted("x".repeat(100_000)));
