@@ -116,12 +116,17 @@ public final class Entities<T> {
 	 * @return the version of the value
 	 */
 	public Mono<Version> put(String key, T value, WriteOptions options) {
+		return answerToPut(key, value, options).mapNotNull(Answer::version);
+	}
+
+	/** What the node has answered that has written a value. */
+	Mono<Answer> answerToPut(String key, T value, WriteOptions options) {
 		Objects.requireNonNull(value, "a value is not null: delete the key");
 		return this.connections.observed("put", Mono.defer(() -> {
 			WriteOptions named = options.named();
 			return this.connections.calls()
 				.write(Requests.put(key, this.codec.encode(value), this.codec.contentType(), named), named);
-		})).mapNotNull(Answer::version);
+		}));
 	}
 
 	/**

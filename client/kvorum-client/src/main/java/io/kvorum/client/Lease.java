@@ -1,6 +1,7 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.util.function.LongSupplier;
 
 /**
  * A name that is ours for a while, if all goes well: see {@link Leases}.
@@ -15,11 +16,14 @@ public final class Lease {
 
 	private final long endNanos;
 
-	Lease(String name, String owner, Version token, long endNanos) {
+	private final LongSupplier nanoTime;
+
+	Lease(String name, String owner, Version token, long endNanos, LongSupplier nanoTime) {
 		this.name = name;
 		this.owner = owner;
 		this.token = token;
 		this.endNanos = endNanos;
+		this.nanoTime = nanoTime;
 	}
 
 	/**
@@ -32,7 +36,7 @@ public final class Lease {
 
 	/** The same, with a newer token, and no longer than this one. */
 	Lease with(Version token) {
-		return new Lease(this.name, this.owner, token, this.endNanos);
+		return new Lease(this.name, this.owner, token, this.endNanos, this.nanoTime);
 	}
 
 	String owner() {
@@ -55,7 +59,7 @@ public final class Lease {
 	 * @return the time; 0 if the lease may have ended
 	 */
 	public Duration remaining() {
-		return Duration.ofNanos(Math.max(this.endNanos - System.nanoTime(), 0));
+		return Duration.ofNanos(Math.max(this.endNanos - this.nanoTime.getAsLong(), 0));
 	}
 
 	@Override

@@ -1,9 +1,14 @@
 package io.kvorum.client;
 
+import java.net.URI;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.KvorumException.NoAnswer;
 import reactor.core.publisher.Mono;
 
 /**
@@ -27,28 +32,36 @@ public final class Leases {
 
 	private final String prefix;
 
+	private final LongSupplier nanoTime;
+
 	/**
 	 * Leases below a prefix.
 	 * @param client the client
 	 * @param prefix what their keys begin with, {@code "leases/"} for instance
 	 */
 	public Leases(KvorumClient client, String prefix) {
+		this(client, prefix, System::nanoTime);
+	}
+
+	Leases(KvorumClient client, String prefix, LongSupplier nanoTime) {
 		this.deadline = client.deadline();
 		this.owners = client.entities(Codec.text());
 		this.prefix = prefix;
+		this.nanoTime = nanoTime;
 	}
 
 	/**
 	 * Takes a lease, if nobody has it.
 	 * @param name what is leased
 	 * @param ttl how long, unless it is renewed: at least 2 s, of which one is a margin
-	 * @return the lease; empty if another one has it. An error of unknown outcome means
-	 * that it may be taken, for this time, by nobody who knows
+	 * @return the lease; empty if another one has it; an error if it had ended before it
+	 * was known to be taken. An error of unknown outcome means that it may be taken, for
+	 * this time, by nobody who knows
 	 */
 	public Mono<Lease> tryAcquire(String name, Duration ttl) {
 		return Mono.defer(() -> {
 			String owner = UUID.randomUUID().toString();
-			return write(name, owner, WriteOptions.DEFAULTS.ifAbsent(), ttl);
+			return write(name, owner, WriteOptions.DEFAULTS.ifAbsent(), ttl, ttl, Mono::error);
 		}).onErrorResume(ConditionNotMet::isCertain, held -> Mono.empty());
 	}
 
@@ -61,16 +74,20 @@ public final class Leases {
 	 * lease
 	 */
 	public Mono<Lease> renew(Lease lease, Duration ttl) {
-		return Mono.defer(() -> {
-			WriteOptions options = WriteOptions.DEFAULTS.ifVersion(lease.token()).deadline(inTime(lease.remaining()));
-			return write(lease.name(), lease.owner(), options, ttl);
-		}).onErrorResume(ConditionNotMet.class, changed -> still(lease));
+		return Mono
+			.defer(() -> write(lease.name(), lease.owner(), WriteOptions.DEFAULTS.ifVersion(lease.token()), ttl,
+					lease.remaining(), late -> Mono.empty()))
+			.onErrorResume(ConditionNotMet.class, changed -> still(lease));
 	}
 
 	/** Not more than is left, but time for a request. */
 	private Duration inTime(Duration remaining) {
 		Duration atLeast = (remaining.compareTo(MARGIN) > 0) ? remaining : MARGIN;
-		return (atLeast.compareTo(this.deadline) < 0) ? atLeast : this.deadline;
+		return lesser(atLeast, this.deadline);
+	}
+
+	private static Duration lesser(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
 	}
 
 	/** The lease, if an earlier renewal of it that was not answered has happened. */
@@ -80,15 +97,35 @@ public final class Leases {
 			.map(found -> lease.with(found.version()));
 	}
 
-	private Mono<Lease> write(String name, String owner, WriteOptions condition, Duration ttl) {
+	/**
+	 * Writes a lease.
+	 * @param remaining the time that is left for it
+	 * @param ended what comes if the answer came too late, made of the error that says so
+	 */
+	private Mono<Lease> write(String name, String owner, WriteOptions condition, Duration ttl, Duration remaining,
+			Function<NoAnswer, Mono<Lease>> ended) {
 		if (ttl.compareTo(MARGIN.multipliedBy(2)) < 0) {
 			throw new IllegalArgumentException("a lease lasts at least 2 s, not " + ttl);
 		}
 		return Mono.defer(() -> {
-			long end = System.nanoTime() + ttl.minus(MARGIN).toNanos();
-			return this.owners.put(this.prefix + name, owner, condition.ttl(ttl).once())
-				.map(token -> new Lease(name, owner, token, end));
+			Duration lasting = ttl.minus(MARGIN);
+			long end = this.nanoTime.getAsLong() + lasting.toNanos();
+			WriteOptions options = condition.ttl(ttl).once().deadline(inTime(lesser(lasting, remaining)));
+			return this.owners.answerToPut(this.prefix + name, owner, options).flatMap(answer -> {
+				Lease lease = new Lease(name, owner, Objects.requireNonNull(answer.version()), end, this.nanoTime);
+				return lease.remaining().isZero() ? giveBack(lease, answer.node().url()).flatMap(ended)
+						: Mono.just(lease);
+			});
 		});
+	}
+
+	private Mono<NoAnswer> giveBack(Lease lease, URI node) {
+		return release(lease).thenReturn(Outcome.NOT_APPLIED)
+			.onErrorReturn(Outcome.UNKNOWN)
+			.map(outcome -> new NoAnswer(
+					"%s has answered after the end of the lease %s, which was%s given back".formatted(node,
+							lease.name(), (outcome == Outcome.UNKNOWN) ? " perhaps not" : ""),
+					outcome, node, null, false));
 	}
 
 	/**

@@ -2,7 +2,9 @@ package io.kvorum.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +26,9 @@ class LeasesTests {
 		.deadline(Duration.ofSeconds(2))
 		.build();
 
-	private final Leases leases = new Leases(this.client, "leases/");
+	private final AtomicLong nanos = new AtomicLong();
+
+	private final Leases leases = new Leases(this.client, "leases/", this.nanos::get);
 
 	@AfterEach
 	void close() {
@@ -46,6 +50,58 @@ class LeasesTests {
 		assertThat(renewed.token()).isEqualTo(new Version("v2"));
 		assertThat(this.node.got().get(1).uri()).contains("timeout=");
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> this.leases.renew(renewed, ttl).block(PATIENCE));
+	}
+
+	/** Answers when a lease of 30 s is over. */
+	private FakeNode thenStoredTooLate(String version) {
+		return this.node.then(reply -> {
+			this.nanos.addAndGet(Duration.ofSeconds(30).toNanos());
+			return reply.send(201, Map.of("Kvorum-Consistency", "linearizable", "ETag", "\"" + version + "\""), "");
+		});
+	}
+
+	@Test
+	@DisplayName("One that has ended before it was known to be taken is given back, and nobody has it")
+	void takenTooLate() {
+		thenStoredTooLate("v1").thenStored("v2");
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> this.leases.tryAcquire("job", Duration.ofSeconds(30)).block(PATIENCE))
+			.withMessageContaining("after the end of the lease job")
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.NOT_APPLIED));
+		assertThat(this.node.got().get(1).method()).isEqualTo("DELETE");
+		assertThat(this.node.got().get(1).header("If-Match")).isEqualTo("\"v1\"");
+	}
+
+	@Test
+	@DisplayName("One that has ended and cannot be given back may be taken by nobody")
+	void notGivenBack() {
+		thenStoredTooLate("v1").thenProblem(401, "unauthorized");
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> this.leases.tryAcquire("job", Duration.ofSeconds(30)).block(PATIENCE))
+			.satisfies(ex -> assertThat(ex.outcome()).isEqualTo(Outcome.UNKNOWN));
+	}
+
+	@Test
+	@DisplayName("One that has ended before it was known to be renewed has ended, and is given back")
+	void renewedTooLate() {
+		this.node.thenStored("v1");
+		thenStoredTooLate("v2").thenStored("v3");
+		Lease lease = one(this.leases.tryAcquire("job", Duration.ofSeconds(30)));
+
+		assertThat(this.leases.renew(lease, Duration.ofSeconds(30)).blockOptional(PATIENCE)).isEmpty();
+		assertThat(this.node.got()).last().extracting(FakeNode.Got::method).isEqualTo("DELETE");
+	}
+
+	@Test
+	@DisplayName("A short one is not waited for behind its end")
+	void shortOne() {
+		this.node.thenStored("v1");
+
+		one(this.leases.tryAcquire("job", Duration.ofSeconds(2)));
+		String told = this.node.got().get(0).uri();
+		assertThat(Integer.parseInt(told.replaceAll(".*timeout=|ms", ""))).isLessThanOrEqualTo(900);
 	}
 
 	@Test
