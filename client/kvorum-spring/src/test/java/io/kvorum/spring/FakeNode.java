@@ -112,6 +112,14 @@ public final class FakeNode implements AutoCloseable {
 		}
 
 		/**
+		 * Does nothing, and says that the keys have moved to other nodes.
+		 * @return completes when it is sent
+		 */
+		public Mono<Void> retired() {
+			return send(problem(503, "retired", "\"outcome\":\"not-applied\",\"retryable\":true"));
+		}
+
+		/**
 		 * What is asked.
 		 * @return the method and the key
 		 */

@@ -9,6 +9,7 @@ import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException;
 import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.Outcome;
 import io.kvorum.client.Version;
 import io.kvorum.client.WriteOptions;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
@@ -97,10 +98,10 @@ public final class KvorumLockProvider implements ExtensibleLockProvider {
 			token = this.store.put(configuration.getName(), owner, WriteOptions.DEFAULTS.ifAbsent(),
 					configuration.getLockAtMostFor().plus(MARGIN));
 		}
-		catch (ConditionNotMet held) {
-			return Optional.empty();
-		}
 		catch (RuntimeException ex) {
+			if (ex instanceof ConditionNotMet held && held.outcome() == Outcome.NOT_APPLIED) {
+				return Optional.empty();
+			}
 			throw new LockException(
 					"the lock %s cannot be taken: %s".formatted(configuration.getName(), ex.getMessage()), ex);
 		}

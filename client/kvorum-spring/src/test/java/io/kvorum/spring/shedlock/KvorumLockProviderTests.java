@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import io.kvorum.client.Codec;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException;
+import io.kvorum.client.Outcome;
 import io.kvorum.client.WriteOptions;
 import io.kvorum.spring.FakeNode;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -131,6 +132,26 @@ class KvorumLockProviderTests {
 			return request.answer();
 		});
 		assertThatExceptionOfType(LockException.class).isThrownBy(this::lock);
+	}
+
+	@Test
+	@DisplayName("a lock that was perhaps taken by a request before its keys moved is not held by another one")
+	void perhapsTaken() {
+		try (KvorumClient repeating = this.node.client().maxAttempts(3).build()) {
+			this.node.always(request -> request.name().equals("GET moved") ? request.retired() : request.answer());
+			this.node.next(FakeNode.Exchange::loseAnswer);
+			this.node.next(request -> repeating.entities()
+				.get("moved")
+				.then()
+				.onErrorComplete(KvorumException.class)
+				.then(Mono.defer(request::answer)));
+			KvorumLockProvider locks = new KvorumLockProvider(repeating, "locks/", this.nanos::get);
+
+			assertThatExceptionOfType(LockException.class).isThrownBy(() -> locks.lock(named("task")))
+				.havingCause()
+				.isInstanceOfSatisfying(KvorumException.class,
+						cause -> assertThat(cause.outcome()).isEqualTo(Outcome.UNKNOWN));
+		}
 	}
 
 	@Test
