@@ -26,7 +26,7 @@ final class Attempts {
 	 * The least time that is left for a repeat. The deadline would cut off a shorter one,
 	 * and a write that certainly did not happen would become one that may have.
 	 */
-	private static final long LEAST_NANOS = Duration.ofMillis(20).toNanos();
+	static final long LEAST_NANOS = Duration.ofMillis(20).toNanos();
 
 	private final boolean repeatsUnknown;
 

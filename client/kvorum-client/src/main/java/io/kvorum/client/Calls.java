@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
@@ -171,13 +171,14 @@ final class Calls {
 
 	/**
 	 * A stream that goes on at another node when it breaks.
-	 * @param part the stream from where it has come to on, at a node
+	 * @param part the stream from where it has come to on, at a node, and the time in
+	 * which something of it must come
 	 * @param passed how many elements have come
 	 */
-	<T> Flux<T> stream(Function<Node, ? extends Publisher<T>> part, LongSupplier passed) {
+	<T> Flux<T> stream(BiFunction<Node, Duration, ? extends Publisher<T>> part, LongSupplier passed) {
 		return Flux.defer(() -> {
 			Resumption resumption = new Resumption(passed);
-			return Flux.defer(() -> part.apply(resumption.choose()))
+			return Flux.defer(() -> part.apply(resumption.choose(), resumption.left()))
 				.retryWhen(Retry.from(signals -> signals.concatMap(signal -> resumption.after(signal.failure()))));
 		});
 	}
@@ -203,6 +204,13 @@ final class Calls {
 			Node chosen = Calls.this.nodes.choose((now != null) ? now.tried() : List.of());
 			this.node = chosen;
 			return chosen;
+		}
+
+		/** The time since the last failure that is left, or all of it. */
+		private Duration left() {
+			Attempts now = this.attempts;
+			long left = (now != null) ? now.remainingNanos(System.nanoTime()) : deadline().toNanos();
+			return Duration.ofNanos(Math.max(left, Attempts.LEAST_NANOS));
 		}
 
 		private Mono<Boolean> after(Throwable failure) {

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 import io.kvorum.client.KvorumException.ConditionNotMet;
@@ -247,7 +247,7 @@ public final class Entities<T> {
 		return this.connections.observedStream(operation, Flux.defer(() -> {
 			RangeRead read = new RangeRead(this.connections.transport(), range, withValues,
 					lineBytes(this.connections.maxValueSize()), this.connections.rangeSilence());
-			Function<Node, Flux<Map<String, @Nullable Object>>> part = read::from;
+			BiFunction<Node, Duration, Flux<Map<String, @Nullable Object>>> part = read::from;
 			return this.connections.calls().stream(part, read::passed);
 		}));
 	}

@@ -185,7 +185,8 @@ public final class KvorumClient implements AutoCloseable {
 
 		/**
 		 * The longest time of an operation with all its repeats: 10 s. Of a range it is
-		 * the longest time from a failure to the next value.
+		 * the longest time from a failure to the next value, and the longest in which
+		 * nothing comes, if that is less than 6 s.
 		 * @param deadline the time
 		 * @return this
 		 */

@@ -54,11 +54,15 @@ final class RangeRead {
 		return this.passed;
 	}
 
-	/** The lines that have not come yet, of one node. */
-	Flux<Map<String, @Nullable Object>> from(Node node) {
+	/**
+	 * The lines that have not come yet, of one node.
+	 * @param left the time in which something of them must come, if it is less than the
+	 * longest silence
+	 */
+	Flux<Map<String, @Nullable Object>> from(Node node, Duration left) {
+		Duration patience = (left.compareTo(this.silence) < 0) ? left : this.silence;
 		LineSplitter splitter = new LineSplitter(this.maxLine);
-		return this.transport
-			.stream(node, Requests.range(this.range, this.last, limit(), this.withValues), this.silence)
+		return this.transport.stream(node, Requests.range(this.range, this.last, limit(), this.withValues), patience)
 			.concatMapIterable(piece -> split(splitter, piece, node), 1)
 			.map(line -> parsed(line, node))
 			.filter(this::isNew)

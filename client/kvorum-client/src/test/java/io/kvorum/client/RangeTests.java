@@ -2,6 +2,7 @@ package io.kvorum.client;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.NotEnoughReplicas;
@@ -129,6 +130,28 @@ class RangeTests {
 					error -> assertThat(error).isInstanceOf(NoAnswer.class).hasMessageContaining("no answer in time"))
 			.verify(PATIENCE);
 		hasty.close();
+	}
+
+	/** How long the last silence was allowed to be. */
+	private static Duration silenceOf(Throwable error) {
+		String message = Objects.requireNonNull(error.getCause()).getMessage();
+		return Duration.parse(String.valueOf(message).replaceAll(".* ", ""));
+	}
+
+	@Test
+	@DisplayName("silence lasts no longer than the deadline, or what is left of it since a failure")
+	void silenceBehindTheDeadline() {
+		Duration deadline = Duration.ofSeconds(1);
+		KvorumClient.Builder builder = KvorumClient.builder(List.of(this.node.url())).deadline(deadline);
+		this.node.thenSilence().thenBreak().thenSilence();
+		try (KvorumClient once = builder.maxAttempts(1).build(); KvorumClient twice = builder.maxAttempts(2).build()) {
+			StepVerifier.create(once.entities().list(Range.all()))
+				.expectErrorSatisfies(error -> assertThat(silenceOf(error)).isEqualTo(deadline))
+				.verify(PATIENCE);
+			StepVerifier.create(twice.entities().list(Range.all()))
+				.expectErrorSatisfies(error -> assertThat(silenceOf(error)).isLessThan(deadline))
+				.verify(PATIENCE);
+		}
 	}
 
 	@Test
