@@ -109,7 +109,7 @@ final class Calls {
 			return this.transport.exchange(node, request, Duration.ofNanos(Math.max(timeout, 1)))
 				.map(answer -> checked(request, answer))
 				.onErrorResume(KvorumException.class,
-						failure -> repeat(node, failure, attempts).then(attempt(request, attempts)))
+						failure -> repeat(node, failure, attempts, false).then(attempt(request, attempts)))
 				.onErrorMap(error -> (error instanceof KvorumException) ? error : attempts.end(node, error));
 		});
 	}
@@ -130,14 +130,19 @@ final class Calls {
 		return answer;
 	}
 
-	/** Completes when the next request may be sent; an error if there is none. */
-	private Mono<Void> repeat(Node node, KvorumException failure, Attempts attempts) {
+	/**
+	 * Completes when the next request may be sent; an error if there is none.
+	 * @param isProgress whether the last request has brought something, so that the next
+	 * one is no repeat of it
+	 */
+	private Mono<Void> repeat(Node node, KvorumException failure, Attempts attempts, boolean isProgress) {
 		long now = System.nanoTime();
 		note(node, failure, now);
 		if (this.nodes.areKeysMoved()) {
 			attempts.keysAreMoved();
 		}
-		if (!attempts.mayRepeat(node, failure, now) || !(failure.isOfRetired() || this.budget.take())) {
+		boolean isFree = isProgress || failure.isOfRetired();
+		if (!attempts.mayRepeat(node, failure, now) || !(isFree || this.budget.take())) {
 			return Mono.error(attempts.end(failure));
 		}
 		// The least time in which the next node wants to be left alone.
@@ -219,13 +224,13 @@ final class Calls {
 				return Mono.error(failure);
 			}
 			Attempts now = this.attempts;
-			if (now == null || this.passed.getAsLong() > this.passedBefore) {
+			boolean isProgress = this.passed.getAsLong() > this.passedBefore;
+			if (now == null || isProgress) {
 				now = new Attempts(true, false, Calls.this.limits.attempts(), deadlineNanos(null));
-				Calls.this.budget.answered();
 			}
 			this.passedBefore = this.passed.getAsLong();
 			this.attempts = now;
-			return repeat(failed, known, now).thenReturn(true);
+			return repeat(failed, known, now, isProgress).thenReturn(true);
 		}
 
 	}

@@ -155,6 +155,19 @@ class RangeTests {
 	}
 
 	@Test
+	@DisplayName("of many parts, each of which breaks behind another value: whole")
+	void brokenAgainAndAgain() {
+		for (int i = 0; i < 150; i++) {
+			this.node.thenLines(false,
+					"{\"id\":\"%03d\",\"version\":\"1\",\"contentType\":\"text/plain\",\"value\":\"QQ==\"}"
+						.formatted(i));
+		}
+		this.node.thenLines(false, end(0));
+
+		StepVerifier.create(this.texts.range(Range.all())).expectNextCount(150).expectComplete().verify(PATIENCE);
+	}
+
+	@Test
 	@DisplayName("goes on at another node when one is silent, before the first line or behind it")
 	void silentNode() {
 		try (FakeNode silent = new FakeNode();
