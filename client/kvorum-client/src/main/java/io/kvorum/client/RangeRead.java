@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.UnexpectedAnswer;
@@ -79,14 +80,34 @@ final class RangeRead {
 		return lines;
 	}
 
-	private static Map<String, @Nullable Object> parsed(byte[] line, Node node) {
+	private Map<String, @Nullable Object> parsed(byte[] json, Node node) {
 		try {
-			return Json.object(line);
+			Map<String, @Nullable Object> line = Json.object(json);
+			String missing = missing(line);
+			if (missing != null) {
+				throw unexpected("a line of a range has no " + missing, node);
+			}
+			return line;
 		}
 		catch (JacksonException ex) {
-			throw new UnexpectedAnswer(new Problem("none", 200, "a line of a range is no JSON: " + ex.getMessage(),
-					Outcome.NOT_APPLIED, false, null, 0, 0, List.of()), node.url());
+			throw unexpected("a line of a range is no JSON: " + ex.getMessage(), node);
 		}
+	}
+
+	/** What a line should have, be it the last one, a folder or an entry. */
+	private @Nullable String missing(Map<String, @Nullable Object> line) {
+		if (Boolean.TRUE.equals(line.get("end")) || (!this.withValues && line.get("prefix") != null)) {
+			return null;
+		}
+		return Stream.of("id", "version", "contentType", this.withValues ? "value" : "size")
+			.filter(name -> line.get(name) == null)
+			.findFirst()
+			.orElse(null);
+	}
+
+	private static UnexpectedAnswer unexpected(String why, Node node) {
+		return new UnexpectedAnswer(new Problem("none", 200, why, Outcome.NOT_APPLIED, false, null, 0, 0, List.of()),
+				node.url());
 	}
 
 	/** One more than are left, as the last line comes again unless it was removed. */
@@ -112,7 +133,7 @@ final class RangeRead {
 	/** The key of a line, or the folder. */
 	private static String nameOf(Map<String, @Nullable Object> line) {
 		Object id = line.get("id");
-		return Objects.requireNonNull((id != null) ? id : line.get("prefix"), "neither id nor prefix").toString();
+		return Objects.requireNonNull((id != null) ? id : line.get("prefix")).toString();
 	}
 
 }

@@ -11,6 +11,8 @@ import io.kvorum.client.KvorumException.ValueTooLarge;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.test.StepVerifier;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -199,6 +201,17 @@ class RangeTests {
 			StepVerifier.create(entities.range(Range.all())).expectNextCount(1).expectComplete().verify(PATIENCE);
 			assertThat(uris()).hasSize(3);
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "{}", "{\"id\":\"a\"}", "{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\"}" })
+	@DisplayName("a line without what an entry has is an answer of something else")
+	void unknownLine(String line) {
+		this.node.thenLines(false, line, end(1));
+
+		StepVerifier.create(this.texts.range(Range.all())).expectError(UnexpectedAnswer.class).verify(PATIENCE);
+		StepVerifier.create(this.texts.list(Range.all())).expectError(UnexpectedAnswer.class).verify(PATIENCE);
 	}
 
 	@Test
