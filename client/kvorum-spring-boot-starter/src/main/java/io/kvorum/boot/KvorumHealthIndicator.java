@@ -14,9 +14,10 @@ import reactor.core.publisher.Mono;
 
 /**
  * Whether the cluster answers. It reads, within 2 seconds, a key that applications do not
- * use, from a majority of its replicas. So it is down if the client reaches no node, if
- * too few replicas answer, and if the API key is missing or wrong. An API key without the
- * right to read that key is up: the cluster has checked it.
+ * use, from a majority of its replicas, and asks another node if one has not answered
+ * after half a second. So it is down if the client reaches no node, if too few replicas
+ * answer, and if the API key is missing or wrong. An API key without the right to read
+ * that key is up: the cluster has checked it.
  * <p>
  * Details are the time limit and, unless the read succeeded, the node that was asked
  * last.
@@ -27,7 +28,10 @@ public final class KvorumHealthIndicator extends AbstractReactiveHealthIndicator
 
 	private static final Duration TIME_LIMIT = Duration.ofSeconds(2);
 
-	private static final ReadOptions WITHIN_LIMIT = ReadOptions.DEFAULTS.deadline(TIME_LIMIT);
+	/** Of a node, after which another one is asked, too. */
+	private static final Duration PATIENCE = Duration.ofMillis(500);
+
+	private static final ReadOptions WITHIN_LIMIT = ReadOptions.DEFAULTS.deadline(TIME_LIMIT).hedgeAfter(PATIENCE);
 
 	private final Entities<byte[]> entities;
 

@@ -124,6 +124,21 @@ class KvorumHealthTests {
 		}
 	}
 
+	@Test
+	@DisplayName("one node of two does not answer: up, since the other one does")
+	void oneSilent() {
+		try (FakeNode silent = FakeNode.silent();
+				FakeNode node = FakeNode.empty();
+				KvorumClient client = KvorumClient.builder(silent.url().toString(), node.url().toString()).build()) {
+			KvorumHealthIndicator indicator = new KvorumHealthIndicator(client);
+			// The first node is drawn.
+			do {
+				assertThat(indicator.health().block(PATIENCE)).extracting(Health::getStatus).isEqualTo(Status.UP);
+			}
+			while (silent.requests().isEmpty());
+		}
+	}
+
 	private static Health health(FakeNode node) {
 		try (KvorumClient client = KvorumClient.builder(node.url().toString()).build()) {
 			return Objects.requireNonNull(new KvorumHealthIndicator(client).health().block(PATIENCE));
