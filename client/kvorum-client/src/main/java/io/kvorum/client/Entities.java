@@ -160,7 +160,8 @@ public final class Entities<T> {
 	 * null to remove it. May be called several times, on a thread that must not block. A
 	 * value that would expire stays from then on
 	 * @return what was written, of which it is not told when it expires; empty if there
-	 * is no value now
+	 * is no value now; {@link KvorumException.Contention} if other writes came in between
+	 * until the deadline
 	 */
 	public Mono<Entity<T>> update(String key, UnaryOperator<@Nullable T> change) {
 		return update(key, change, WriteOptions.DEFAULTS);
@@ -204,10 +205,14 @@ public final class Entities<T> {
 		return Duration.ofNanos(Math.max(endNanos - System.nanoTime(), 1));
 	}
 
-	private static Mono<Long> again(Throwable failure, long endNanos) {
+	/** A pause, if the value was changed and there is time to begin again. */
+	static Mono<Long> again(Throwable failure, long endNanos) {
+		if (!(failure instanceof ConditionNotMet changed) || !ConditionNotMet.isCertain(failure)) {
+			return Mono.error(failure);
+		}
 		long pause = ThreadLocalRandom.current().nextLong(LONGEST_PAUSE.toNanos());
-		return (ConditionNotMet.isCertain(failure) && System.nanoTime() + pause < endNanos)
-				? Mono.delay(Duration.ofNanos(pause)) : Mono.error(failure);
+		return (endNanos - System.nanoTime() > pause + Attempts.LEAST_NANOS) ? Mono.delay(Duration.ofNanos(pause))
+				: Mono.error(changed.contention());
 	}
 
 	/**

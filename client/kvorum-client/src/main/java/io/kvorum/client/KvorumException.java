@@ -2,6 +2,7 @@ package io.kvorum.client;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
@@ -124,6 +125,14 @@ public abstract sealed class KvorumException extends RuntimeException {
 			return told().current();
 		}
 
+		/** The end of an update that has met the values of others until its deadline. */
+		Contention contention() {
+			Problem told = told();
+			return new Contention(new Problem("contention", told.status(),
+					"other writes of the key came in between until the deadline", told.outcome(), true, told.current(),
+					0, 0, List.of()), node());
+		}
+
 		@Override
 		KvorumException unknown() {
 			return new ConditionNotMet(told().unknown(), node());
@@ -201,7 +210,10 @@ public abstract sealed class KvorumException extends RuntimeException {
 
 	}
 
-	/** Other writes of the key with conditions came in between, again and again. */
+	/**
+	 * Other writes of the key came in between, again and again: those of a conditional
+	 * write, or of an update.
+	 */
 	public static final class Contention extends KvorumException {
 
 		Contention(Problem problem, URI node) {

@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.client.KvorumException.AccessDenied;
 import io.kvorum.client.KvorumException.ConditionNotMet;
+import io.kvorum.client.KvorumException.Contention;
 import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.client.KvorumException.NotEnoughReplicas;
 import io.kvorum.client.KvorumException.Overloaded;
@@ -27,6 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.test.StepVerifier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -595,6 +597,30 @@ class RepeatTests {
 				() -> others.put("key", "value", ifSame.repeatUnknown()));
 		assertThat(unnamed.outcome()).isEqualTo(Outcome.UNKNOWN);
 		assertThat(this.other.got().get(1).header("If-Match")).isEqualTo("\"v6\"");
+	}
+
+	@Test
+	@DisplayName("An update that has met the values of others until its deadline may be tried again")
+	void contention() {
+		Problem changed = new Problem("precondition-failed", 412, "as told", Outcome.NOT_APPLIED, false,
+				new Version("v7"), 0, 0, List.of());
+		StepVerifier.create(Entities.again(new ConditionNotMet(changed, this.one.url()), System.nanoTime()))
+			.expectErrorSatisfies(error -> assertThat(error).isInstanceOfSatisfying(Contention.class, ex -> {
+				assertThat(ex.isRetryable()).isTrue();
+				assertThat(ex.outcome()).isEqualTo(Outcome.NOT_APPLIED);
+			}))
+			.verify(Duration.ofSeconds(30));
+	}
+
+	@Test
+	@DisplayName("An update that cannot tell its own value from that of another client is not tried again")
+	void changedPerhapsByItself() {
+		Problem unknown = new Problem("precondition-failed", 412, "as told", Outcome.UNKNOWN, false, null, 0, 0,
+				List.of());
+		StepVerifier
+			.create(Entities.again(new ConditionNotMet(unknown, this.one.url()), System.nanoTime() + Long.MAX_VALUE))
+			.expectError(ConditionNotMet.class)
+			.verify(Duration.ofSeconds(30));
 	}
 
 	@Test
