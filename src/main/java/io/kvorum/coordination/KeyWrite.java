@@ -187,10 +187,12 @@ final class KeyWrite extends KeyOperation {
 	/**
 	 * Skips the round for versions for an eventual write and on a single node. On a
 	 * single node {@link LocalReplica} refuses the store if another node's version is
-	 * newer.
+	 * newer. A version that is recorded has to be the newest: a repeat at a node with
+	 * peers would take the entry for one that was overwritten.
 	 */
 	private Mono<Version> version() {
-		return (this.view.isAlone() || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
+		boolean isChecked = this.view.isAlone() && this.journal == null;
+		return (isChecked || this.consistency == Consistency.EVENTUAL) ? next(Version.ABSENT)
 				: newestVersion().flatMap(this::next);
 	}
 

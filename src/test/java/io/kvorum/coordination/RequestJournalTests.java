@@ -11,10 +11,11 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
-import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
@@ -111,7 +112,7 @@ class RequestJournalTests {
 	private static CompletableFuture<@Nullable Version> put(Coordinator node, @Nullable IdempotencyKey name,
 			Condition condition, @Nullable Ttl ttl) {
 		return node
-			.put(KEY, new WriteOptions(new Replicas(2, 3), condition, name, null), "text/plain", VALUE, ttl,
+			.put(KEY, new WriteOptions(node.policy().defaults(), condition, name, null), "text/plain", VALUE, ttl,
 					OperationObserver.NONE)
 			.toFuture();
 	}
@@ -222,6 +223,20 @@ class RequestJournalTests {
 		late.tryEmitNext(0L);
 
 		assertUnknown(repeat);
+	}
+
+	@Test
+	void aNodeWithoutPeersRecordsNoVersionBelowThatOfAnotherNode() {
+		InMemoryStorage storage = new InMemoryStorage();
+		Version ahead = new Version((this.time.millis() + 1_000) << Version.COUNTER_BITS, 8);
+		storage.store(KEY, new Live(ahead, Copies.DEFAULT, Live.NEVER, "text/plain", VALUE), Deadline.NONE)
+			.toFuture()
+			.join();
+
+		assertThat(put(Coordinators.alone(storage, this.clock, this.time))).isCompletedExceptionally();
+
+		assertThat(storage.read(RequestRecord.keyOf(NAME), Deadline.NONE).toFuture()).as("what a repeat finds")
+			.isCompletedWithValue(null);
 	}
 
 	@Test
