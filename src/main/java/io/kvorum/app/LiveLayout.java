@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -42,6 +43,7 @@ import io.kvorum.layout.LayoutRegister;
 import io.kvorum.layout.LeavingTime;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.range.Ranges;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
@@ -602,12 +604,12 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		return Flux.fromIterable(now.replicas())
 			.filter(replica -> added.contains(replica.member()))
 			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
-				.filter(Failed.class::isInstance)
-				.map(_ -> replica.member()), CONCURRENCY)
-			.collectList()
+				.ofType(Failed.class)
+				.map(failed -> Map.entry(replica.member(), failed.reason() == Reason.REBUILDING)), CONCURRENCY)
+			.collectMap(Map.Entry::getKey, Map.Entry::getValue)
 			.publishOn(this.thread.scheduler())
-			.doOnNext(silent -> {
-				if (taking.prepared(silent)) {
+			.doOnNext(unready -> {
+				if (taking.prepared(unready)) {
 					this.operations.become(now);
 					this.served = now.topology();
 				}

@@ -1,7 +1,9 @@
 package io.kvorum.layout;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
@@ -13,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  * <li>It dials nodes that are new. Operations go on as before.
  * <li>When the new nodes answer, operations that begin need replicas of the new layout.
- * So a change that adds a node which does not answer holds up nothing.
+ * So a change that adds a node which does not answer holds up nothing. One that is there
+ * and does not vote for long has lost its disk. To be rebuilt it waits for this node to
+ * have the layout, so this one goes on if the others are enough.
  * <li>When those that began before are over, it tells other nodes. They take it for a
  * node with the layout before until then.
  * <li>When all of them have heard it, the layout is in force: what moves may begin to.
@@ -25,6 +29,9 @@ public final class LayoutAdoption {
 
 	/** What operations may take longer than their time limit. */
 	private static final Duration MARGIN = Duration.ofMillis(100);
+
+	/** By which a new node that has just started votes. */
+	private static final Duration STARTING = Duration.ofSeconds(10);
 
 	/** How far it is. */
 	public enum Phase {
@@ -48,6 +55,8 @@ public final class LayoutAdoption {
 
 	private final TimeSource time;
 
+	private final long begunNanos;
+
 	private volatile Phase phase = Phase.PREPARING;
 
 	private volatile List<Member> unready = List.of();
@@ -66,6 +75,7 @@ public final class LayoutAdoption {
 		this.next = next;
 		this.longest = longest;
 		this.time = time;
+		this.begunNanos = time.nanos();
 	}
 
 	public Phase phase() {
@@ -90,18 +100,27 @@ public final class LayoutAdoption {
 
 	/**
 	 * The new nodes were asked.
-	 * @param silent those that have not answered
+	 * @param unready those that have not answered, and whether they are there and do not
+	 * vote
 	 * @return whether operations that begin from now on are to be those of this layout
 	 */
-	public boolean prepared(List<Member> silent) {
-		this.unready = List.copyOf(silent);
-		if (this.phase != Phase.PREPARING || !silent.isEmpty()) {
+	public boolean prepared(Map<Member, Boolean> unready) {
+		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values());
+		this.unready = isEnough ? List.of() : List.copyOf(unready.keySet());
+		if (this.phase != Phase.PREPARING || !isEnough) {
 			return false;
 		}
 		Duration draining = (this.before != null) ? this.longest.plus(MARGIN) : Duration.ZERO;
 		this.drainedNanos = this.time.nanos() + draining.toNanos();
 		this.phase = Phase.DRAINING;
 		return true;
+	}
+
+	/** Whether each key has a majority of replicas without nodes that do not vote yet. */
+	private boolean isEnoughWithout(Collection<Boolean> areThere) {
+		int spare = (this.next.parts().getLast().factor() - 1) / 2;
+		return areThere.size() <= spare && !areThere.contains(false)
+				&& this.time.nanos() - this.begunNanos > STARTING.toNanos();
 	}
 
 	/** Returns, once, whether other nodes are to be told from now on. */

@@ -2,6 +2,7 @@ package io.kvorum.layout;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
@@ -42,21 +43,34 @@ class LayoutAdoptionTests {
 	void operationsGoOnAsBeforeWhileANewNodeIsSilent() {
 		LayoutAdoption adoption = adoption(BEFORE);
 
-		assertThat(adoption.prepared(List.of(next("http://e")))).isFalse();
+		assertThat(adoption.prepared(Map.of(next("http://e"), false))).isFalse();
 		assertThat(adoption.phase()).isEqualTo(Phase.PREPARING);
 		assertThat(adoption.unready()).containsExactly(next("http://e"));
 		this.time.pass(Duration.ofHours(1));
 		assertThat(adoption.drained()).as("nothing is drained before operations have changed").isFalse();
 
-		assertThat(adoption.prepared(List.of())).isTrue();
+		assertThat(adoption.prepared(Map.of())).isTrue();
 		assertThat(adoption.unready()).isEmpty();
-		assertThat(adoption.prepared(List.of())).as("once").isFalse();
+		assertThat(adoption.prepared(Map.of())).as("once").isFalse();
+	}
+
+	@Test
+	void aNewNodeThatHasLostItsDiskIsNotWaitedForWhereTheOthersAreEnough() {
+		LayoutAdoption adoption = adoption(BEFORE);
+		Map<Member, Boolean> one = Map.of(next("http://e"), true);
+		assertThat(adoption.prepared(one)).as("it may have just started").isFalse();
+		this.time.pass(Duration.ofSeconds(11));
+
+		assertThat(adoption.prepared(Map.of(next("http://d"), true, next("http://e"), true))).isFalse();
+		assertThat(adoption.prepared(Map.of(next("http://e"), false))).isFalse();
+		assertThat(adoption.prepared(one)).isTrue();
+		assertThat(adoption.unready()).isEmpty();
 	}
 
 	@Test
 	void othersAreToldOnceWhenNoOperationOfTheLayoutBeforeCanBeUnderWay() {
 		LayoutAdoption adoption = adoption(BEFORE);
-		adoption.prepared(List.of());
+		adoption.prepared(Map.of());
 		this.time.pass(LONGEST);
 		assertThat(adoption.drained()).as("a timer may be late").isFalse();
 		assertThat(adoption.phase()).isEqualTo(Phase.DRAINING);
@@ -71,7 +85,7 @@ class LayoutAdoptionTests {
 	void aNodeThatHasServedNothingTellsAtOnce() {
 		LayoutAdoption adoption = adoption(null);
 
-		assertThat(adoption.prepared(List.of())).isTrue();
+		assertThat(adoption.prepared(Map.of())).isTrue();
 		assertThat(adoption.drained()).isTrue();
 	}
 

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
 import io.kvorum.testing.history.Linearizability;
@@ -74,6 +75,11 @@ final class ChangeSimulation {
 
 	private final RepeatedRequests repeats;
 
+	/** Of disks. */
+	private final Chance losses;
+
+	private boolean hasLost;
+
 	/** The indexes of the nodes of the present topology. */
 	private List<Integer> present;
 
@@ -104,6 +110,7 @@ final class ChangeSimulation {
 		this.scenario = scenario(this.chance);
 		this.changes = 1 + this.chance.below(3);
 		this.isQuiet = this.chance.of(0.4);
+		this.losses = new Chance(seed * 37);
 		this.repeats = design.knowsConditions() ? RepeatedRequests.any(new Chance(seed * 31)).afterChanges()
 				: RepeatedRequests.NONE;
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
@@ -185,8 +192,13 @@ final class ChangeSimulation {
 		return List.copyOf(this.keys.keySet());
 	}
 
-	/** The next change; settles if there is none. */
+	/** The next change; settles if there is none. Waits for one that lost its disk. */
 	private void change() {
+		if (this.hasLost && !allVote()) {
+			correctClocks();
+			await("a node that lost its disk does not vote ", LONGEST_CHANGE, this::allVote, this::change);
+			return;
+		}
 		if (this.changes-- == 0) {
 			settle();
 			return;
@@ -228,13 +240,14 @@ final class ChangeSimulation {
 			later(0.01, this.chance.of(0.2) ? 20 : 2, () -> startFor(both, node));
 		});
 		someWork(this.isQuiet ? 0 : 4);
+		if (this.dead < 0 && before.size() >= COPIES && after.size() >= COPIES && this.losses.of(0.3)) {
+			this.cluster.timeline().after(this.losses.nanos(10, 40_000), () -> loseDisk(both));
+		}
 		if (this.dead < 0 && this.chance.of(this.design.aborts())) {
 			later(0.01, 40, () -> abort(both, added));
 			return;
 		}
-		// Nodes whose clocks are too far apart refuse ballots, which a change needs.
-		this.cluster.timeline()
-			.after(LONGEST_CHANGE / 2, () -> this.cluster.nodes().forEach(node -> node.time().correct()));
+		this.cluster.timeline().after(LONGEST_CHANGE / 2, this::correctClocks);
 		await(STUCK, LONGEST_CHANGE, () -> nodesOf(after).stream().anyMatch(ChangeSimulation::isOver), () -> {
 			if (this.dead >= 0) {
 				// It is within reach again, if it lives, and clients still ask it.
@@ -244,6 +257,43 @@ final class ChangeSimulation {
 			}
 			later(0.01, this.chance.of(0.3) ? 20 : 3, () -> finish(both, after));
 		});
+	}
+
+	/**
+	 * Lets a node lose its disk in a change, if all vote. Not the one that founded the
+	 * cluster alone: it would listen for the cluster first, which is not simulated.
+	 */
+	private void loseDisk(Layout both) {
+		List<SimulatedNode> members = both.topology().members().stream().map(this::nodeOf).toList();
+		if (!this.newest.equals(both) || !members.stream().allMatch(SimulatedNode::mayVote)) {
+			return;
+		}
+		SimulatedNode node = members.get(this.losses.below(members.size()));
+		if (this.cluster.layoutOf(node).topology().size() == 1) {
+			return;
+		}
+		this.hasLost = true;
+		node.crash();
+		node.log("loses its disk");
+		node.disk().lose();
+		this.cluster.timeline().after(this.losses.nanos(1, 5_000), () -> {
+			if (!node.isStarted()) {
+				node.start();
+			}
+		});
+	}
+
+	private SimulatedNode nodeOf(Member member) {
+		return this.cluster.nodes()
+			.stream()
+			.filter(node -> SimulatedCluster.addressOf(node.index()).equals(member.address()))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	/** Nodes whose clocks are too far apart refuse ballots, which repairs need. */
+	private void correctClocks() {
+		this.cluster.nodes().forEach(node -> node.time().correct());
 	}
 
 	/** Starts a node that is added, unless the change was given up before that. */

@@ -3,6 +3,7 @@ package io.kvorum.simulation;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -21,6 +22,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.layout.LayoutAdoption;
 import io.kvorum.quorum.Reply.Failed;
+import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.MissedStores;
@@ -254,14 +256,14 @@ final class SimulatedNode {
 		Flux.fromIterable(replicas)
 			.filter(replica -> added.contains(replica.member()))
 			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
-				.filter(Failed.class::isInstance)
-				.map(_ -> replica.member()))
-			.collectList()
-			.subscribe(silent -> {
+				.ofType(Failed.class)
+				.map(failed -> Map.entry(replica.member(), failed.reason() == Reason.REBUILDING)))
+			.collectMap(Map.Entry::getKey, Map.Entry::getValue)
+			.subscribe(unready -> {
 				if (!life.getAsBoolean() || this.convergence != convergence) {
 					return;
 				}
-				if (adoption.prepared(silent)) {
+				if (adoption.prepared(unready)) {
 					serveWith(replicas);
 					tellWhenDrained(convergence, adoption);
 				}
