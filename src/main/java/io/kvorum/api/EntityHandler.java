@@ -117,7 +117,7 @@ final class EntityHandler implements WebHandler {
 		this.observations = observations;
 		this.isRetired = settings.isRetired();
 		this.takesOver = settings.takesOver();
-		this.retired = new RetiredReads(store, time);
+		this.retired = new RetiredReads(store);
 	}
 
 	/** Answers a request that came through WebFlux. */

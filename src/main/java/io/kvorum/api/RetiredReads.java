@@ -1,59 +1,42 @@
 package io.kvorum.api;
 
-import java.time.Duration;
-
-import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Replicas;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads for gateways that take keys over from this node: from all replicas if all answer
- * at once, else as the request asks. So a gateway also finds a write that was
- * acknowledged by few of them, and a majority has that afterwards: two gateways that take
- * a key over at the same time do not find different entries.
+ * Reads for gateways that take keys over from this node: from all replicas, but for those
+ * that are known to be away, and from a majority at least. So a gateway also finds a
+ * write that was acknowledged by few of them, and a majority has that afterwards: two
+ * gateways that take a key over at the same time do not find different entries.
+ * <p>
+ * A replica that is only slow fails the read. What it alone has would else be told as
+ * absent, and be so for ever at the gateway.
  */
 final class RetiredReads {
 
-	/** Of a read of all replicas: what follows has to end in the time of the gateway. */
-	private static final Duration PATIENCE = Duration.ofMillis(200);
-
-	/** The time for which not all are asked when one has not answered. */
-	private static final Duration PAUSE = Duration.ofSeconds(5);
-
 	private final KeyValueStore store;
 
-	private final TimeSource time;
-
-	private volatile long pausesUntilNanos;
-
-	RetiredReads(KeyValueStore store, TimeSource time) {
+	RetiredReads(KeyValueStore store) {
 		this.store = store;
-		this.time = time;
-		this.pausesUntilNanos = time.nanos();
 	}
 
 	Mono<Live> read(EntityRequest request, OperationObserver observer) {
-		Mono<Live> asked = Mono
-			.defer(() -> this.store.get(request.key(), request.replicas(), request.timeout(), observer));
-		if (this.pausesUntilNanos - this.time.nanos() > 0) {
-			return asked;
-		}
-		int factor = this.store.policy().defaults().from();
-		return this.store
-			.get(request.key(), new Replicas(factor, factor), shorter(request.timeout()), OperationObserver.NONE)
-			.onErrorResume(OperationFailedException.class, _ -> {
-				this.pausesUntilNanos = this.time.nanos() + PAUSE.toNanos();
-				return asked;
-			});
+		Replicas majority = this.store.policy().defaults();
+		return read(request, majority.from(), majority, observer);
 	}
 
-	private static Duration shorter(@Nullable Duration timeout) {
-		return (timeout != null && timeout.compareTo(PATIENCE) < 0) ? timeout : PATIENCE;
+	private Mono<Live> read(EntityRequest request, int ack, Replicas majority, OperationObserver observer) {
+		if (ack <= majority.ack()) {
+			return this.store.get(request.key(), majority, request.timeout(), observer);
+		}
+		return this.store
+			.get(request.key(), new Replicas(ack, majority.from()), request.timeout(), OperationObserver.NONE)
+			.onErrorResume(OperationFailedException.class,
+					ex -> ex.isOfAbsence() ? read(request, ack - 1, majority, observer) : Mono.error(ex));
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.kvorum.operation;
 
 import java.util.List;
+import java.util.Set;
 
 /**
  * Reports an operation that did not succeed. {@link #mayHaveHappened()} says whether a
@@ -60,6 +61,15 @@ public final class OperationFailedException extends RuntimeException {
 		return this.replicas;
 	}
 
+	/**
+	 * Whether nothing is in the way but replicas that are known to be away. There may be
+	 * more of those: the others had not replied yet.
+	 */
+	public boolean isOfAbsence() {
+		return this.replicas.stream().anyMatch(replica -> replica.reason().equals(ReplicaFailure.AWAY))
+				&& this.replicas.stream().allMatch(replica -> ReplicaFailure.ABSENCES.contains(replica.reason()));
+	}
+
 	/** Whether a write may have happened, or may still become visible. */
 	public boolean mayHaveHappened() {
 		return this.mayHaveHappened;
@@ -115,6 +125,15 @@ public final class OperationFailedException extends RuntimeException {
 
 	/** The failure of one replica, or that it had not replied yet. */
 	public record ReplicaFailure(String node, String reason, boolean mayHaveHappened, boolean mayRetry) {
+
+		/** The reason of a replica that is known to be away and was not asked. */
+		public static final String AWAY = "away";
+
+		/** The reason of a replica that had not replied when the others decided. */
+		public static final String PENDING = "pending";
+
+		private static final Set<String> ABSENCES = Set.of(AWAY, PENDING);
+
 	}
 
 }

@@ -17,9 +17,6 @@ import org.jspecify.annotations.Nullable;
 /** Derives the failure of an operation from the replies of its replicas. */
 public final class OperationFailures {
 
-	/** The outcome of a replica that had not replied when the others decided. */
-	private static final String PENDING = "pending";
-
 	private OperationFailures() {
 	}
 
@@ -125,7 +122,7 @@ public final class OperationFailures {
 			String node = set.at(position).member().address();
 			Reply reply = tally.reply(position);
 			if (reply == null) {
-				failures.add(new ReplicaFailure(node, PENDING, stores, true));
+				failures.add(new ReplicaFailure(node, ReplicaFailure.PENDING, stores, true));
 			}
 			else if (reply instanceof Failed failed) {
 				replies.add(failed);
