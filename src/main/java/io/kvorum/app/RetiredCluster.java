@@ -21,8 +21,10 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
+import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
+import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
 
@@ -52,6 +54,8 @@ final class RetiredCluster implements RetiredNodes {
 
 	private final WebClient client;
 
+	private final int maxAnswerBytes;
+
 	/** The node to begin with. It stays as long as it answers in time. */
 	private final AtomicInteger first = new AtomicInteger();
 
@@ -62,6 +66,7 @@ final class RetiredCluster implements RetiredNodes {
 	 */
 	RetiredCluster(List<String> urls, @Nullable String apiKey, WebClient.Builder clients, int maxAnswerBytes) {
 		this.urls = List.copyOf(urls);
+		this.maxAnswerBytes = maxAnswerBytes;
 		WebClient.Builder builder = clients.clone()
 			.defaultHeader(TAKEOVER, "true")
 			.codecs(codecs -> codecs.defaultCodecs().maxInMemorySize(maxAnswerBytes));
@@ -103,10 +108,10 @@ final class RetiredCluster implements RetiredNodes {
 	public Mono<Live> read(Key key) {
 		return ask(url -> this.client.get()
 			.uri(url + "/v0/entity?id={id}", new String(key.bytes(), StandardCharsets.UTF_8))
-			.exchangeToMono(RetiredCluster::live));
+			.exchangeToMono(this::live));
 	}
 
-	private static Mono<Live> live(ClientResponse response) {
+	private Mono<Live> live(ClientResponse response) {
 		HttpHeaders headers = response.headers().asHttpHeaders();
 		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
 		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
@@ -119,11 +124,22 @@ final class RetiredCluster implements RetiredNodes {
 			return response.releaseBody().then(Mono.empty());
 		}
 		String expiresAt = headers.getFirst(EXPIRES_AT);
-		return response.bodyToMono(byte[].class)
-			.defaultIfEmpty(new byte[0])
-			.map(bytes -> new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
-					(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
-					String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), Value.of(bytes)));
+		return value(response).map(value -> new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
+				(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
+				String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), value));
+	}
+
+	/**
+	 * Reads a value by no codec: those parse the content type, and a client may have
+	 * given any.
+	 */
+	private Mono<Value> value(ClientResponse response) {
+		return DataBufferUtils.join(response.body(BodyExtractors.toDataBuffers()), this.maxAnswerBytes).map(buffer -> {
+			byte[] bytes = new byte[buffer.readableByteCount()];
+			buffer.read(bytes);
+			DataBufferUtils.release(buffer);
+			return Value.of(bytes);
+		}).switchIfEmpty(Mono.fromSupplier(() -> Value.of(new byte[0])));
 	}
 
 	private static Version version(String etag) {

@@ -10,6 +10,7 @@ import io.kvorum.kv.Key;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -24,6 +25,10 @@ import org.springframework.web.reactive.function.client.WebClient;
 import static org.assertj.core.api.Assertions.assertThat;
 
 class RetiredClusterTests {
+
+	private static final Key KEY = Key.of("key".getBytes(StandardCharsets.UTF_8));
+
+	private static final int LIMIT = 1024;
 
 	private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -53,12 +58,11 @@ class RetiredClusterTests {
 
 	private static RetiredCluster cluster(DisposableServer... nodes) {
 		return new RetiredCluster(Stream.of(nodes).map(node -> "http://127.0.0.1:" + node.port()).toList(), null,
-				WebClient.builder(), 1024);
+				WebClient.builder(), LIMIT);
 	}
 
 	private static Mono<String> read(RetiredCluster cluster) {
-		return cluster.read(Key.of("key".getBytes(StandardCharsets.UTF_8)))
-			.map(live -> new String(live.value().toBytes(), StandardCharsets.UTF_8));
+		return cluster.read(KEY).map(live -> new String(live.value().toBytes(), StandardCharsets.UTF_8));
 	}
 
 	@Test
@@ -75,6 +79,36 @@ class RetiredClusterTests {
 		}
 		assertThat(ofSilent.get()).isLessThan(20);
 		Flux.just(silent, answering).subscribe(DisposableServer::disposeNow);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "json", "gzip", "a b", ";", "text/plain; charset=nosuch", "text/plain" })
+	void aValueIsReadWhateverItsContentTypeIs(String contentType) {
+		DisposableServer node = server(new AtomicInteger(),
+				response -> response.header("Kvorum-Takeover", "retired")
+					.header("ETag", "\"%032x\"".formatted(7))
+					.header("Content-Type", contentType)
+					.sendString(Mono.just("value")));
+		StepVerifier.create(cluster(node).read(KEY)).assertNext(live -> {
+			assertThat(live.contentType()).isEqualTo(contentType);
+			assertThat(live.value().toBytes()).asString(StandardCharsets.UTF_8).isEqualTo("value");
+		}).expectComplete().verify(PATIENCE);
+		node.disposeNow();
+	}
+
+	@Test
+	void aValueMayBeEmptyAndOneAboveTheLimitIsRefused() {
+		AtomicInteger bytes = new AtomicInteger();
+		DisposableServer node = server(new AtomicInteger(),
+				response -> response.header("Kvorum-Takeover", "retired")
+					.header("ETag", "\"%032x\"".formatted(7))
+					.sendString(Mono.just("v".repeat(bytes.get()))));
+		StepVerifier.create(read(cluster(node))).expectNext("").expectComplete().verify(PATIENCE);
+		bytes.set(LIMIT + 1);
+		StepVerifier.create(read(cluster(node)))
+			.expectErrorSatisfies(error -> assertThat(error).hasMessageContaining("limit"))
+			.verify(PATIENCE);
+		node.disposeNow();
 	}
 
 	@Test
