@@ -10,6 +10,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -25,6 +26,9 @@ import picocli.CommandLine.Parameters;
 final class PutCommand extends RemoteCommand {
 
 	private static final int PART_BYTES = 64 << 10;
+
+	/** The client would send other characters as question marks. */
+	private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]*");
 
 	@Parameters(index = "0", paramLabel = "<key>", description = "the key")
 	private String key = "";
@@ -56,6 +60,9 @@ final class PutCommand extends RemoteCommand {
 			headers.addAll(List.of("If-None-Match", "*"));
 		}
 		if (this.contentType != null) {
+			if (!PRINTABLE.matcher(this.contentType).matches()) {
+				throw new IllegalArgumentException("--content-type has ASCII characters only");
+			}
 			headers.addAll(List.of("Content-Type", this.contentType));
 		}
 		Target target = Target.entity(this.key).with("replicas", this.conditions.replicas()).with("ttl", this.ttl);

@@ -2,12 +2,16 @@ package io.kvorum.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options of a write that may depend on the value that is there. */
 final class WriteConditions {
+
+	/** The server's rule. The client would send other characters as question marks. */
+	private static final Pattern NAME = Pattern.compile("[\\x21-\\x7e]{1,128}");
 
 	@Option(names = "--if-version", paramLabel = "<version>", description = "only if the value still has this version")
 	private @Nullable String version;
@@ -24,7 +28,10 @@ final class WriteConditions {
 		return this.replicas;
 	}
 
-	/** The headers that say this, names and values in turn. */
+	/**
+	 * The headers that say this, names and values in turn.
+	 * @throws IllegalArgumentException if the name of the write is not allowed
+	 */
 	List<String> headers() {
 		List<String> headers = new ArrayList<>();
 		if (this.version != null) {
@@ -32,6 +39,10 @@ final class WriteConditions {
 			headers.addAll(List.of("If-Match", "\"" + this.version.replace("\"", "") + "\""));
 		}
 		if (this.name != null) {
+			if (!NAME.matcher(this.name).matches()) {
+				throw new IllegalArgumentException(
+						"--idempotency-key is 1 to 128 visible ASCII characters, without spaces");
+			}
 			headers.addAll(List.of("Idempotency-Key", this.name));
 		}
 		return headers;

@@ -294,6 +294,25 @@ class KvorumTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "bestellung-\u00e4", "a b", "", "\u007f" })
+	void aNameOfAWriteThatWouldBecomeAnotherOneIsNotSent(String name) {
+		assertThat(run("put", "key", "value", "--idempotency-key", name)).isEqualTo(2);
+		assertThat(run("del", "key", "--idempotency-key", name)).isEqualTo(2);
+		assertThat(run("put", "key", "value", "--idempotency-key", "n".repeat(129))).isEqualTo(2);
+		assertThat(this.err).asString().contains("--idempotency-key is 1 to 128 visible ASCII characters");
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void aContentTypeIsInAscii() {
+		this.node.answers(201, "", WRITTEN);
+		assertThat(run("put", "key", "value", "--content-type", "caf\u00e9/x")).isEqualTo(2);
+		assertThat(this.err).asString().contains("--content-type has ASCII characters only");
+		assertThat(this.node.requests()).isEmpty();
+		assertThat(run("put", "key", "value", "--content-type", "text/plain; charset=utf-8")).isZero();
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "status", "ls",
 			"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum" })
 	void aFullDiskBehindTheStandardOutputIsAFailure(String command) {
