@@ -32,9 +32,16 @@ abstract class RemoteCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() throws Exception {
-		ExitCode code = run();
-		requireOutput();
-		return code.code();
+		try {
+			ExitCode code = run();
+			requireOutput();
+			return code.code();
+		}
+		catch (Error error) {
+			// The JVM would end with 1, which is an answer.
+			throw new CommandFailedException(ExitCode.UNKNOWN,
+					"it has failed, and what was asked may have been done: " + error);
+		}
 	}
 
 	/**

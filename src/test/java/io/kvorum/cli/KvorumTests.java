@@ -312,6 +312,33 @@ class KvorumTests {
 		assertThat(run("put", "key", "value", "--content-type", "text/plain; charset=utf-8")).isZero();
 	}
 
+	@Test
+	void anErrorOfTheProgramIsToldInALineAndIsNoAnswer() {
+		this.node.answers(200, CLUSTER.formatted("member", ""));
+		CommandLine line = Kvorum.commandLine();
+		line.setOut(new PrintWriter(new Writer() {
+
+			@Override
+			public void write(char[] text, int from, int length) {
+				throw new StackOverflowError("too deep");
+			}
+
+			@Override
+			public void flush() {
+			}
+
+			@Override
+			public void close() {
+			}
+
+		})).setErr(new PrintWriter(this.err, true));
+
+		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(4);
+		assertThat(this.err.toString().lines()).singleElement()
+			.asString()
+			.contains("StackOverflowError: too deep", "may have been done");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "status", "ls",
 			"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum" })
