@@ -10,7 +10,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
-import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpResponse.BodyHandler;
+import java.net.http.HttpResponse.BodySubscribers;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -107,20 +108,21 @@ final class Server {
 
 	/** Gets an object in JSON. */
 	JsonNode json(String target) {
-		return read(get(target));
+		return read(get(target), ExitCode.NOT_DONE);
 	}
 
 	/** Sends an object in JSON, and returns the one that is the answer. */
 	JsonNode post(String target, String object) {
-		return read(send("POST", target, BodyPublishers.ofString(object), "Content-Type", "application/json"));
+		return read(send("POST", target, BodyPublishers.ofString(object), "Content-Type", "application/json"),
+				ExitCode.UNKNOWN);
 	}
 
-	private static JsonNode read(HttpResponse<InputStream> answer) {
+	private static JsonNode read(HttpResponse<InputStream> answer, ExitCode without) {
 		try (InputStream body = answer.body()) {
 			return JSON.readTree(body);
 		}
 		catch (IOException | JacksonException ex) {
-			throw new CommandFailedException(ExitCode.NOT_DONE,
+			throw new CommandFailedException(without,
 					"the answer of %s broke off, or is no JSON: %s".formatted(answer.uri(), ex.getMessage()));
 		}
 	}
@@ -137,7 +139,7 @@ final class Server {
 		for (URI node : this.nodes) {
 			HttpRequest request = request(node, method, target, body, headers);
 			try {
-				HttpResponse<InputStream> answer = this.client.send(request, BodyHandlers.ofInputStream());
+				HttpResponse<InputStream> answer = this.client.send(request, bodies());
 				if (answer.statusCode() / 100 == 2) {
 					return answer;
 				}
@@ -163,6 +165,10 @@ final class Server {
 			}
 		}
 		throw (failed != null) ? failed : new CommandFailedException(ExitCode.WRONG, "there is no node to ask");
+	}
+
+	private BodyHandler<InputStream> bodies() {
+		return _ -> BodySubscribers.mapping(BodySubscribers.ofInputStream(), body -> new TimedBody(body, this.timeout));
 	}
 
 	/** A request to one node. */

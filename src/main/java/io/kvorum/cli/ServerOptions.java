@@ -40,7 +40,7 @@ final class ServerOptions {
 	private @Nullable Path authorities;
 
 	@Option(names = "--timeout", scope = ScopeType.INHERIT, paramLabel = "<seconds>", defaultValue = "10",
-			description = "time for an answer to begin, in seconds. Default: ${DEFAULT-VALUE}")
+			description = "time for an answer to begin or to go on, in seconds. Default: ${DEFAULT-VALUE}")
 	private int timeoutSeconds;
 
 	/** Connects to the nodes of the options. */

@@ -340,6 +340,18 @@ class KvorumTests {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "get key -O, 3", "ls, 3", "status, 3", "layout --add http://b:1, 4" })
+	void aBodyThatStopsInTheMiddleIsGivenUp(String command, int code, @TempDir Path directory) {
+		this.node.answers(200, "{");
+		this.node.endsNoBody();
+		String[] arguments = (command + (command.endsWith("-O") ? " " + directory.resolve("value") : "")
+				+ " --timeout 1")
+			.split(" ");
+		assertThat(run(arguments)).isEqualTo(code);
+		assertThat(this.err).asString().contains("nothing has come for 1 s");
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "status", "ls",
 			"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum" })
 	void aFullDiskBehindTheStandardOutputIsAFailure(String command) {
