@@ -1,8 +1,6 @@
 package io.kvorum.cli;
 
-import java.io.InputStream;
 import java.net.http.HttpRequest.BodyPublishers;
-import java.net.http.HttpResponse;
 
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -13,8 +11,6 @@ import picocli.CommandLine.Parameters;
 		footer = { "  kvorum del greeting", "  kvorum del lock --if-version 01a1fcc7d1e50000e3f1a867a1962ee5" })
 final class DeleteCommand extends RemoteCommand {
 
-	private static final int ACCEPTED = 202;
-
 	@Parameters(paramLabel = "<key>", description = "the key")
 	private String key = "";
 
@@ -24,11 +20,9 @@ final class DeleteCommand extends RemoteCommand {
 	@Override
 	ExitCode run() {
 		Target target = Target.entity(this.key).with("replicas", this.conditions.replicas());
-		HttpResponse<InputStream> answer = server().send("DELETE", target.toString(), BodyPublishers.noBody(),
-				this.conditions.headers().toArray(String[]::new));
-		if (answer.statusCode() != ACCEPTED) {
-			throw Server.isNoNode(answer);
-		}
+		server().ofEntities()
+			.send("DELETE", target.toString(), BodyPublishers.noBody(),
+					this.conditions.headers().toArray(String[]::new));
 		return ExitCode.DONE;
 	}
 

@@ -35,7 +35,7 @@ final class GetCommand extends RemoteCommand {
 
 	@Override
 	ExitCode run() throws Exception {
-		HttpResponse<InputStream> answer = server()
+		HttpResponse<InputStream> answer = server().ofEntities()
 			.get(Target.entity(this.key).with("replicas", this.replicas).toString());
 		try (InputStream value = answer.body()) {
 			write(value);

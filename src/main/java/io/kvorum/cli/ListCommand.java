@@ -6,6 +6,7 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 
+import io.kvorum.cli.Server.Mark;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -22,6 +23,8 @@ final class ListCommand extends ShownCommand {
 
 	/** Lines after which to look whether anybody takes them, such as head. */
 	private static final int LINES_AT_ONCE = 256;
+
+	private static final Mark LIST = new Mark("Content-Type", "application/x-ndjson", "a node");
 
 	private static final JsonMapper JSON = new JsonMapper();
 
@@ -50,7 +53,7 @@ final class ListCommand extends ShownCommand {
 			.with("start", this.start)
 			.with("limit", this.limit);
 		boolean isWhole = false;
-		try (InputStream body = server().get(target.toString(), "Accept", "application/x-ndjson").body();
+		try (InputStream body = server().marked(LIST).get(target.toString(), "Accept", "application/x-ndjson").body();
 				BufferedReader lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
 			int count = 0;
 			for (String line = lines.readLine(); line != null; line = lines.readLine()) {

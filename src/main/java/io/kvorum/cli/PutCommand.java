@@ -66,13 +66,9 @@ final class PutCommand extends RemoteCommand {
 			headers.addAll(List.of("Content-Type", this.contentType));
 		}
 		Target target = Target.entity(this.key).with("replicas", this.conditions.replicas()).with("ttl", this.ttl);
-		HttpResponse<InputStream> answer = server().send("PUT", target.toString(), body(),
-				headers.toArray(String[]::new));
-		String version = StatCommand.version(answer);
-		if (version.isEmpty()) {
-			throw Server.isNoNode(answer);
-		}
-		out().println(version);
+		HttpResponse<InputStream> answer = server().ofEntities()
+			.send("PUT", target.toString(), body(), headers.toArray(String[]::new));
+		out().println(StatCommand.version(answer));
 		return ExitCode.DONE;
 	}
 

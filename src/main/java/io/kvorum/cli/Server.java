@@ -53,11 +53,15 @@ final class Server {
 
 	private final HttpClient client;
 
-	private Server(List<URI> nodes, @Nullable String key, Duration timeout, HttpClient client) {
+	/** What each answer has to have; null if nothing is known. */
+	private final @Nullable Mark mark;
+
+	private Server(List<URI> nodes, @Nullable String key, Duration timeout, HttpClient client, @Nullable Mark mark) {
 		this.nodes = List.copyOf(nodes);
 		this.key = key;
 		this.timeout = timeout;
 		this.client = client;
+		this.mark = mark;
 	}
 
 	static Server of(List<URI> nodes, @Nullable String key, @Nullable Path authorities, Duration timeout) {
@@ -65,7 +69,7 @@ final class Server {
 			.version(HttpClient.Version.HTTP_1_1)
 			.connectTimeout(CONNECT_TIMEOUT);
 		return new Server(nodes, key, timeout,
-				((authorities != null) ? client.sslContext(trusting(authorities)) : client).build());
+				((authorities != null) ? client.sslContext(trusting(authorities)) : client).build(), null);
 	}
 
 	private static SSLContext trusting(Path authorities) {
@@ -89,12 +93,22 @@ final class Server {
 
 	/** The first of the nodes alone, for what one node does and not the cluster. */
 	Server first() {
-		return new Server(this.nodes.subList(0, 1), this.key, this.timeout, this.client);
+		return new Server(this.nodes.subList(0, 1), this.key, this.timeout, this.client, this.mark);
 	}
 
 	/** The same with another time limit of an answer. */
 	Server within(Duration time) {
-		return new Server(this.nodes, this.key, time, this.client);
+		return new Server(this.nodes, this.key, time, this.client, this.mark);
+	}
+
+	/** The same for values. A proxy or another server also knows {@code 404}. */
+	Server ofEntities() {
+		return marked(new Mark("Kvorum-Consistency", "", "a node"));
+	}
+
+	/** The same, of which an answer to a request of values has a header. */
+	Server marked(Mark mark) {
+		return new Server(this.nodes, this.key, this.timeout, this.client, mark);
 	}
 
 	/** The nodes, in the order in which they are asked. */
@@ -140,6 +154,11 @@ final class Server {
 			HttpRequest request = request(node, method, target, body, headers);
 			try {
 				HttpResponse<InputStream> answer = this.client.send(request, bodies());
+				if (this.mark != null && this.mark.isMissing(answer)) {
+					failed = this.mark.failure(answer, isWrite);
+					answer.body().close();
+					break;
+				}
 				if (answer.statusCode() / 100 == 2) {
 					return answer;
 				}
@@ -183,11 +202,6 @@ final class Server {
 			request.header("Authorization", "Bearer " + this.key);
 		}
 		return request.build();
-	}
-
-	/** For an answer of 2xx to a write that no node gives. */
-	static CommandFailedException isNoNode(HttpResponse<?> answer) {
-		return new CommandFailedException(ExitCode.UNKNOWN, answer.uri() + " does not answer as a node does");
 	}
 
 	/** The client for those who send requests themselves. */
@@ -244,6 +258,35 @@ final class Server {
 		catch (IOException | JacksonException _) {
 			return JSON.createObjectNode();
 		}
+	}
+
+	/**
+	 * A header that tells an answer from that of another server.
+	 *
+	 * @param beginning that of its value
+	 * @param server which servers have it, in words
+	 */
+	record Mark(String header, String beginning, String server) {
+
+		/**
+		 * Whether an answer that says what there is does not have the header. Others say
+		 * that it is not known.
+		 */
+		boolean isMissing(HttpResponse<?> answer) {
+			int status = answer.statusCode();
+			return (status / 100 == 2 || status == 404 || status == 412) && answer.headers()
+				.firstValue(this.header)
+				.filter(value -> value.startsWith(this.beginning))
+				.isEmpty();
+		}
+
+		CommandFailedException failure(HttpResponse<?> answer, boolean isWrite) {
+			return new CommandFailedException(isWrite ? ExitCode.UNKNOWN : ExitCode.NOT_DONE,
+					"something else than %s answers at %s://%s (%d, without the header %s)".formatted(this.server,
+							answer.uri().getScheme(), answer.uri().getAuthority(), answer.statusCode(), this.header),
+					answer.statusCode());
+		}
+
 	}
 
 }

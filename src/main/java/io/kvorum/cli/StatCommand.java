@@ -23,8 +23,8 @@ final class StatCommand extends ShownCommand {
 
 	@Override
 	ExitCode run() {
-		HttpResponse<InputStream> answer = server().send("HEAD", Target.entity(this.key).toString(),
-				BodyPublishers.noBody());
+		HttpResponse<InputStream> answer = server().ofEntities()
+			.send("HEAD", Target.entity(this.key).toString(), BodyPublishers.noBody());
 		if (this.isVersionOnly) {
 			out().println(version(answer));
 			return ExitCode.DONE;

@@ -175,12 +175,33 @@ class KvorumTests {
 		assertThat(this.node.requests()).as("never repeated at the same node").hasSize(1);
 	}
 
-	@Test
-	void whatDoesNotAnswerAsANodeHasNotTakenTheWrite() {
-		this.node.answers(200, "<html>");
+	@ParameterizedTest
+	@CsvSource({ "get, 3", "stat, 3", "put, 4", "del, 4" })
+	void whatAnswersUnlikeANodeIsNoAnswerToTheRequest(String command, int code, @TempDir Path directory) {
+		Path file = directory.resolve("value");
+		this.node.isNoNode();
+		for (int status : new int[] { 200, 404, 412 }) {
+			this.node.answers(status, "<html>", WRITTEN);
+			assertThat(run(switch (command) {
+				case "get" -> new String[] { command, "key", "-O", file.toString() };
+				case "put" -> new String[] { command, "key", "value" };
+				default -> new String[] { command, "key" };
+			})).as("%d", status).isEqualTo(code);
+			assertThat(this.err).asString()
+				.contains("something else than a node answers at http://", "(%d,".formatted(status));
+		}
+		assertThat(this.out).asString().isEmpty();
+		assertThat(file).doesNotExist();
+	}
 
-		assertThat(run("put", "key", "value")).isEqualTo(4);
-		assertThat(this.err).asString().contains("does not answer as a node");
+	@Test
+	void aListThatIsNotThereIsNoAnswerOfANode() {
+		this.node.isNoNode();
+		for (int status : new int[] { 200, 404 }) {
+			this.node.answers(status, "{\"end\":true,\"count\":0}\n");
+			assertThat(run("ls")).isEqualTo(3);
+			assertThat(this.err).asString().contains("something else than a node answers at http://");
+		}
 	}
 
 	@Test
@@ -293,25 +314,6 @@ class KvorumTests {
 		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(3);
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "bestellung-\u00e4", "a b", "", "\u007f" })
-	void aNameOfAWriteThatWouldBecomeAnotherOneIsNotSent(String name) {
-		assertThat(run("put", "key", "value", "--idempotency-key", name)).isEqualTo(2);
-		assertThat(run("del", "key", "--idempotency-key", name)).isEqualTo(2);
-		assertThat(run("put", "key", "value", "--idempotency-key", "n".repeat(129))).isEqualTo(2);
-		assertThat(this.err).asString().contains("--idempotency-key is 1 to 128 visible ASCII characters");
-		assertThat(this.node.requests()).isEmpty();
-	}
-
-	@Test
-	void aContentTypeIsInAscii() {
-		this.node.answers(201, "", WRITTEN);
-		assertThat(run("put", "key", "value", "--content-type", "caf\u00e9/x")).isEqualTo(2);
-		assertThat(this.err).asString().contains("--content-type has ASCII characters only");
-		assertThat(this.node.requests()).isEmpty();
-		assertThat(run("put", "key", "value", "--content-type", "text/plain; charset=utf-8")).isZero();
-	}
-
 	@Test
 	void anErrorOfTheProgramIsToldInALineAndIsNoAnswer() {
 		this.node.answers(200, CLUSTER.formatted("member", ""));
@@ -337,6 +339,25 @@ class KvorumTests {
 		assertThat(this.err.toString().lines()).singleElement()
 			.asString()
 			.contains("StackOverflowError: too deep", "may have been done");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "bestellung-\u00e4", "a b", "", "\u007f" })
+	void aNameOfAWriteThatWouldBecomeAnotherOneIsNotSent(String name) {
+		assertThat(run("put", "key", "value", "--idempotency-key", name)).isEqualTo(2);
+		assertThat(run("del", "key", "--idempotency-key", name)).isEqualTo(2);
+		assertThat(run("put", "key", "value", "--idempotency-key", "n".repeat(129))).isEqualTo(2);
+		assertThat(this.err).asString().contains("--idempotency-key is 1 to 128 visible ASCII characters");
+		assertThat(this.node.requests()).isEmpty();
+	}
+
+	@Test
+	void aContentTypeIsInAscii() {
+		this.node.answers(201, "", WRITTEN);
+		assertThat(run("put", "key", "value", "--content-type", "caf\u00e9/x")).isEqualTo(2);
+		assertThat(this.err).asString().contains("--content-type has ASCII characters only");
+		assertThat(this.node.requests()).isEmpty();
+		assertThat(run("put", "key", "value", "--content-type", "text/plain; charset=utf-8")).isZero();
 	}
 
 	@ParameterizedTest
@@ -463,14 +484,6 @@ class KvorumTests {
 		this.node.answers(200, "{\"layout\":{},\"nodes\":[],\"unreachable\":[]}");
 
 		assertThat(run("status")).isEqualTo(1);
-	}
-
-	@Test
-	void whatDoesNotAnswerAsANodeHasNotDeleted() {
-		this.node.answers(200, "<html>");
-
-		assertThat(run("del", "key")).isEqualTo(4);
-		assertThat(this.err).asString().contains("does not answer as a node");
 	}
 
 	@Test
