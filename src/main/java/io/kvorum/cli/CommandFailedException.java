@@ -5,6 +5,9 @@ final class CommandFailedException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
+	/** Below are answers of servers of another kind, if nothing was done. */
+	private static final int FIRST_PASSING_STATUS = 408;
+
 	private final ExitCode exitCode;
 
 	private final int status;
@@ -25,6 +28,14 @@ final class CommandFailedException extends RuntimeException {
 
 	int status() {
 		return this.status;
+	}
+
+	/**
+	 * Whether nothing was done, and the same may succeed later. The server is the right
+	 * one, or was not reached.
+	 */
+	boolean mayPass() {
+		return this.exitCode == ExitCode.NOT_DONE && (this.status == 0 || this.status >= FIRST_PASSING_STATUS);
 	}
 
 	ExitCode exitCode() {

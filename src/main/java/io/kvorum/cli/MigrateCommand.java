@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
+import io.kvorum.cli.Server.Mark;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -44,8 +46,8 @@ import tools.jackson.databind.node.ObjectNode;
 				"  kvorum migrate --from http://kvorum-0:8080,http://kvorum-1:8080 --to http://gateway:8080 --state moved.json",
 				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
 				"", "Run it again to compare again. With --state it goes on where it was ended.",
-				"Exit code 1: a key has the same version on both sides, and another value.",
-				"Exit code 3: keys could not be taken over." })
+				"Exit code 1: the gateways have another value of a key with the same version, or an older one.",
+				"Exit code 3: keys could not be taken over, or a node was away whose keys are not all listed." })
 final class MigrateCommand extends RemoteCommand {
 
 	private static final int MAX_PARALLEL = 256;
@@ -59,6 +61,9 @@ final class MigrateCommand extends RemoteCommand {
 
 	private static final long PAUSE_MILLIS = 1000;
 
+	/** The delay that is made up for. */
+	private static final long MADE_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
 	private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
 	/** Differing keys that are named. */
@@ -68,6 +73,13 @@ final class MigrateCommand extends RemoteCommand {
 	private static final int MAX_IN_A_ROW = 50;
 
 	private static final String TAKEOVER = "Kvorum-Takeover";
+
+	private static final Mark GATEWAY = new Mark(TAKEOVER, "gateway", "a gateway with kvorum.takeover.from");
+
+	private static final Mark RETIRED = new Mark(TAKEOVER, "retired", "a retired node");
+
+	/** Bytes of a value that are compared at once: values may be larger than the heap. */
+	private static final int PART_BYTES = 16 << 10;
 
 	/** Of a gateway, before it says what it is. */
 	private static final Set<Integer> REFUSALS = Set.of(401, 403, 429);
@@ -111,9 +123,10 @@ final class MigrateCommand extends RemoteCommand {
 
 	private final AtomicInteger inARow = new AtomicInteger();
 
-	private long begun;
+	/** Nodes that were no member at some time: what they alone have is not listed. */
+	private final Set<String> away = new TreeSet<>();
 
-	private long started;
+	private long due;
 
 	private long reported;
 
@@ -129,11 +142,13 @@ final class MigrateCommand extends RemoteCommand {
 		Server target = options().server(this.to);
 		requireGateways(target);
 		String next = resume();
-		this.begun = System.nanoTime();
-		this.reported = this.begun;
+		noteAway(source);
+		this.due = System.nanoTime();
+		this.reported = this.due;
 		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
 			while (next != null) {
-				next = page(next, source, target, threads);
+				next = page(next, source, target.marked(GATEWAY), threads);
+				noteAway(source);
 				save(next);
 				if (System.nanoTime() - this.reported > REPORT_NANOS && next != null) {
 					this.reported = System.nanoTime();
@@ -143,7 +158,20 @@ final class MigrateCommand extends RemoteCommand {
 			}
 		}
 		out().println(summary());
-		return (this.different.sum() > 0) ? ExitCode.NO : (this.failed.sum() > 0) ? ExitCode.NOT_DONE : ExitCode.DONE;
+		if (!this.away.isEmpty()) {
+			out().println("The comparison is not whole: %s was away, and entries that are only there are not listed. "
+				.formatted(String.join(", ", this.away)) + "Run it again when all nodes are there.");
+		}
+		return (this.different.sum() > 0) ? ExitCode.NO
+				: (this.failed.sum() > 0 || !this.away.isEmpty()) ? ExitCode.NOT_DONE : ExitCode.DONE;
+	}
+
+	private void noteAway(Server source) throws InterruptedException {
+		for (JsonNode node : patiently(() -> source.json("/v0/cluster")).path("nodes")) {
+			if (!node.path("state").asString("").equals("member")) {
+				this.away.add(node.path("address").asString("?"));
+			}
+		}
 	}
 
 	/** A gateway that takes nothing over would say of each key that it is gone. */
@@ -181,6 +209,7 @@ final class MigrateCommand extends RemoteCommand {
 		int limit = (this.rate != null) ? Math.min(PAGE, this.rate * PAGE_SECONDS) : PAGE;
 		Target listing = Target.of("/v0/entities")
 			.with("prefix", "")
+			.with("values", false)
 			.with("start", start.isEmpty() ? null : start)
 			.with("limit", limit);
 		Semaphore room = new Semaphore(this.parallel);
@@ -200,7 +229,7 @@ final class MigrateCommand extends RemoteCommand {
 				room.acquire();
 				running.add(threads.submit(() -> {
 					try {
-						compare(entry, target);
+						compare(entry, source.marked(RETIRED), target);
 					}
 					finally {
 						room.release();
@@ -227,6 +256,7 @@ final class MigrateCommand extends RemoteCommand {
 			switch (ex.getCause()) {
 				case CommandFailedException failed -> throw failed;
 				case IOException brokenOff -> throw brokenOff;
+				case Error error -> throw error;
 				case null, default -> throw ex;
 			}
 		}
@@ -243,24 +273,34 @@ final class MigrateCommand extends RemoteCommand {
 	/** Waits until the next key may begin. */
 	private void pace() throws InterruptedException {
 		if (this.rate != null) {
-			long due = this.begun + this.started * TimeUnit.SECONDS.toNanos(1) / this.rate;
+			this.due = due(this.due, System.nanoTime());
 			// A rate has no event to wait for.
-			TimeUnit.NANOSECONDS.sleep(Math.max(0, due - System.nanoTime()));
+			TimeUnit.NANOSECONDS.sleep(this.due - System.nanoTime());
+			this.due += TimeUnit.SECONDS.toNanos(1) / this.rate;
 		}
-		this.started++;
 	}
 
-	private void compare(JsonNode entry, Server target) throws IOException, InterruptedException {
+	/**
+	 * When a key begins that was due at some time. Of a long wait, as for a gateway that
+	 * restarts, next to nothing is made up for: that would be a burst.
+	 */
+	static long due(long due, long now) {
+		long earliest = now - MADE_UP_NANOS;
+		return (due - earliest < 0) ? earliest : due;
+	}
+
+	private void compare(JsonNode entry, Server source, Server target) throws IOException, InterruptedException {
 		String key = entry.path("id").asString();
 		String entity = Target.entity(key).toString();
 		Verdict verdict;
 		try {
 			// What this answers may be what the gateway has got from the nodes.
 			patiently(() -> target.send("HEAD", entity, BodyPublishers.noBody(), HEADERS)).body().close();
-			verdict = patiently(() -> verdict(entry, target.get(entity, HEADERS)));
+			verdict = patiently(() -> verdict(entry.path("version").asString(), target.get(entity, HEADERS),
+					() -> source.get(entity, TAKEOVER, "true")));
 		}
 		catch (CommandFailedException ex) {
-			if (ex.status() == 404) {
+			if (ex.status() == 404 && ex.exitCode() == ExitCode.NO) {
 				this.inARow.set(0);
 				this.gone.increment();
 			}
@@ -277,21 +317,37 @@ final class MigrateCommand extends RemoteCommand {
 		}
 	}
 
-	private static Verdict verdict(JsonNode entry, HttpResponse<InputStream> answer) {
-		byte[] value;
-		try (InputStream body = answer.body()) {
-			value = body.readAllBytes();
+	/**
+	 * Compares what a gateway has with what the nodes have, part by part.
+	 * @param listed the version that the nodes have
+	 * @param nodes reads the value from them
+	 */
+	private static Verdict verdict(String listed, HttpResponse<InputStream> moved,
+			Request<HttpResponse<InputStream>> nodes) {
+		try (InputStream value = moved.body()) {
+			int order = StatCommand.version(moved).compareTo(listed);
+			if (order != 0) {
+				// What clients write at gateways is newer.
+				return (order > 0) ? Verdict.CHANGED : Verdict.DIFFERENT;
+			}
+			HttpResponse<InputStream> kept = nodes.send();
+			try (InputStream expected = kept.body()) {
+				return (StatCommand.version(kept).equals(listed)
+						&& header(kept, "Content-Type").equals(header(moved, "Content-Type"))
+						&& areEqual(value, expected)) ? Verdict.SAME : Verdict.DIFFERENT;
+			}
 		}
 		catch (IOException ex) {
-			throw new CommandFailedException(ExitCode.NOT_DONE,
-					"the value at %s broke off: %s".formatted(answer.uri().getAuthority(), ex.getMessage()));
+			throw new CommandFailedException(ExitCode.NOT_DONE, "the value broke off: " + ex.getMessage());
 		}
-		if (!header(answer, "ETag").equals("\"" + entry.path("version").asString() + "\"")) {
-			return Verdict.CHANGED;
+	}
+
+	private static boolean areEqual(InputStream one, InputStream other) throws IOException {
+		byte[] part = one.readNBytes(PART_BYTES);
+		while (part.length > 0 && Arrays.equals(part, other.readNBytes(PART_BYTES))) {
+			part = one.readNBytes(PART_BYTES);
 		}
-		return (Arrays.equals(value, entry.path("value").binaryValue())
-				&& header(answer, "Content-Type").equals(entry.path("contentType").asString())) ? Verdict.SAME
-						: Verdict.DIFFERENT;
+		return part.length == 0 && other.read() < 0;
 	}
 
 	private synchronized void name(String key) {
@@ -302,7 +358,7 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	private synchronized void fail(String key, CommandFailedException why) {
-		if (why.exitCode() != ExitCode.NOT_DONE) {
+		if (!why.mayPass()) {
 			throw why;
 		}
 		if (this.inARow.incrementAndGet() > MAX_IN_A_ROW) {
@@ -326,7 +382,7 @@ final class MigrateCommand extends RemoteCommand {
 				return request.send();
 			}
 			catch (CommandFailedException ex) {
-				if (ex.exitCode() != ExitCode.NOT_DONE || System.nanoTime() >= end) {
+				if (!ex.mayPass() || System.nanoTime() - end >= 0) {
 					throw ex;
 				}
 				// A node that restarts has no event to wait for.
@@ -365,6 +421,7 @@ final class MigrateCommand extends RemoteCommand {
 		this.gone.add(done.path("gone").asLong());
 		this.different.add(done.path("different").asLong());
 		this.failed.add(done.path("failed").asLong());
+		done.path("away").forEach(node -> this.away.add(node.asString()));
 		return done.path("next").asString();
 	}
 
@@ -381,6 +438,7 @@ final class MigrateCommand extends RemoteCommand {
 		done.put("same", this.same.sum()).put("changed", this.changed.sum());
 		done.put("gone", this.gone.sum()).put("different", this.different.sum());
 		done.put("failed", this.failed.sum());
+		this.away.forEach(done.putArray("away")::add);
 		Path written = this.state.resolveSibling(this.state.getFileName() + ".part");
 		Files.writeString(written, done.toString());
 		Files.move(written, this.state, StandardCopyOption.REPLACE_EXISTING);

@@ -18,7 +18,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -586,6 +585,7 @@ class KvorumTests {
 	@Test
 	void aMigrationAsksOnlyRetiredNodes(@TempDir Path directory) {
 		Path state = directory.resolve("state");
+		allAreThere();
 		this.gateway.answers(400, "");
 		assertThat(migrate(state)).isEqualTo(2);
 		assertThat(this.err).asString().contains("takes no keys over", "kvorum.takeover.from");
@@ -595,8 +595,8 @@ class KvorumTests {
 		this.node.answers(200, "{\"end\":true,\"count\":0}\n", GATEWAY);
 		assertThat(migrate(state)).isEqualTo(2);
 		assertThat(this.err).asString().contains("is not retired", "kvorum.api.retired=true");
-		assertThat(this.node.requests())
-			.containsExactly("GET /v0/entities?prefix=&limit=500|Accept: application/x-ndjson");
+		assertThat(this.node.requests()).containsExactly("GET /v0/cluster",
+				"GET /v0/entities?prefix=&values=false&limit=500|Accept: application/x-ndjson");
 
 		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
 		assertThat(migrate(state)).isZero();
@@ -610,13 +610,11 @@ class KvorumTests {
 	@Test
 	void aMigrationSaysWhichKeyDiffersAndGoesOnWhereItWasEnded(@TempDir Path directory) throws IOException {
 		Path state = directory.resolve("state");
-		String value = Base64.getEncoder().encodeToString("value".getBytes(StandardCharsets.UTF_8));
-		this.gateway.answers(200, "other",
-				Map.of("Kvorum-Takeover", "gateway", "ETag", "\"7\"", "Content-Type", "text/plain"));
+		allAreThere();
+		this.gateway.answers(200, "other", stored("gateway", "7", "text/plain"));
+		this.node.answersAt("/v0/entity", 200, "value", stored("retired", "7", "text/plain"));
 		// The page breaks off: nothing is noted as done.
-		this.node.answers(200,
-				"{\"id\":\"a\",\"version\":\"7\",\"contentType\":\"text/plain\",\"value\":\"%s\"}\n".formatted(value),
-				RETIRED);
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n", RETIRED);
 		assertThat(migrate(state)).isEqualTo(3);
 		assertThat(state).doesNotExist();
 		assertThat(this.out).asString().contains("different: a");
@@ -627,7 +625,8 @@ class KvorumTests {
 			.formatted(this.node.url(), this.gateway.url()));
 		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
 		assertThat(migrate(state)).isEqualTo(1);
-		assertThat(this.node.requests().getLast()).startsWith("GET /v0/entities?prefix=&start=b&");
+		assertThat(this.node.requests())
+			.anyMatch(it -> it.startsWith("GET /v0/entities?prefix=&values=false&start=b&"));
 		assertThat(this.out).asString().contains("42 keys: 41 the same", "1 different");
 
 		Files.writeString(state, "{\"from\":\"[http://other]\"}");
@@ -639,9 +638,10 @@ class KvorumTests {
 
 	@Test
 	void aValueThatBreaksOffAtAGatewayIsNotCompared(@TempDir Path directory) {
-		this.gateway.answers(200, "other",
-				Map.of("Kvorum-Takeover", "gateway", "ETag", "\"7\"", "Content-Type", "text/plain"));
+		allAreThere();
+		this.gateway.answers(200, "other", stored("gateway", "7", "text/plain"));
 		this.gateway.breaksOff();
+		this.node.answersAt("/v0/entity", 200, "other", stored("retired", "7", "text/plain"));
 		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
 
 		assertThat(migrate(directory.resolve("state"), "--patience", "0")).isEqualTo(3);
@@ -651,6 +651,7 @@ class KvorumTests {
 
 	@Test
 	void aMigrationGoesOnBehindAKeyThatCannotBeTakenOver(@TempDir Path directory) {
+		allAreThere();
 		this.gateway.answers(401, "");
 		assertThat(migrate(directory.resolve("key"))).isEqualTo(2);
 		assertThat(this.err).asString().contains("refuses the request (401)");
@@ -672,6 +673,80 @@ class KvorumTests {
 		assertThat(migrate(state, "--patience", "0")).as("no fault of the keys").isEqualTo(3);
 		assertThat(this.err).asString().contains("more than 50 keys in a row could not be taken over");
 		assertThat(state).doesNotExist();
+	}
+
+	private void allAreThere() {
+		this.node.answersAt("/v0/cluster", 200, "{\"nodes\":[{\"address\":\"http://a:1\",\"state\":\"member\"}]}",
+				Map.of());
+	}
+
+	private static Map<String, String> stored(String takeover, String version, String contentType) {
+		return Map.of("Kvorum-Takeover", takeover, "ETag", "\"" + version + "\"", "Content-Type", contentType);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "7, text/plain, value, 0, 1 the same", "7, text/plain, other, 1, 1 different",
+			"7, text/plain, values, 1, 1 different", "7, text/html, value, 1, 1 different",
+			"8, text/plain, other, 0, 1 written since", "6, text/plain, value, 1, 1 different" })
+	void aMigrationComparesVersionTypeAndValue(String version, String contentType, String value, int code, String told,
+			@TempDir Path directory) {
+		allAreThere();
+		this.gateway.answers(200, value, stored("gateway", version, contentType));
+		this.node.answersAt("/v0/entity", 200, "value", stored("retired", "7", "text/plain"));
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
+
+		assertThat(migrate(directory.resolve("state"))).isEqualTo(code);
+		assertThat(this.out).asString().contains(told);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "200, ", "404, ", "404, none" })
+	void aMigrationTakesNoAnswerThatIsOfNoGateway(int status, @Nullable String takeover, @TempDir Path directory) {
+		allAreThere();
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
+		this.gateway.answers(400, "", GATEWAY);
+		this.gateway.answersAt("id=a", status, "", (takeover != null) ? Map.of("Kvorum-Takeover", takeover) : Map.of());
+
+		assertThat(migrate(directory.resolve("state"))).isEqualTo(3);
+		assertThat(this.err).asString()
+			.contains("something else than a gateway with kvorum.takeover.from answers at " + this.gateway.url());
+	}
+
+	@Test
+	void aKeyThatIsGoneIsThatByTheWordOfAGateway(@TempDir Path directory) {
+		allAreThere();
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n{\"end\":true,\"count\":1}\n", RETIRED);
+		this.gateway.answers(404, "", GATEWAY);
+
+		assertThat(migrate(directory.resolve("state"))).isZero();
+		assertThat(this.out).asString().contains("1 removed or expired since");
+	}
+
+	@Test
+	void aMigrationIsNotWholeWhileANodeIsAway(@TempDir Path directory) throws IOException {
+		Path state = directory.resolve("state");
+		this.gateway.answers(404, "", GATEWAY);
+		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
+		this.node.answersAt("/v0/cluster", 200, CLUSTER.formatted("away", ""), Map.of());
+		assertThat(migrate(state)).isEqualTo(3);
+		assertThat(this.out).asString().contains("not whole: http://b:1 was away");
+
+		allAreThere();
+		assertThat(migrate(state)).isZero();
+		Files.writeString(state, "{\"from\":\"[%s]\",\"to\":\"[%s]\",\"next\":\"b\",\"away\":[\"http://c:1\"]}"
+			.formatted(this.node.url(), this.gateway.url()));
+		assertThat(migrate(state)).as("before it was ended").isEqualTo(3);
+		assertThat(this.out).asString().contains("not whole: http://c:1 was away");
+	}
+
+	@Test
+	void aRateMakesUpForNoLongDelay() {
+		long second = 1_000_000_000;
+		assertThat(MigrateCommand.due(5 * second, 4 * second)).isEqualTo(5 * second);
+		assertThat(MigrateCommand.due(5 * second, 5 * second + 1)).isEqualTo(5 * second);
+		assertThat(MigrateCommand.due(5 * second, 9 * second)).isBetween(8 * second, 9 * second);
+		assertThat(MigrateCommand.due(Long.MAX_VALUE, Long.MIN_VALUE)).as("of a clock that wraps")
+			.isEqualTo(Long.MAX_VALUE);
 	}
 
 	private int migrate(Path state, String... more) {
