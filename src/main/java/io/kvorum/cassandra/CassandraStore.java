@@ -145,14 +145,16 @@ public final class CassandraStore implements KeyValueStore {
 
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, @Nullable Content content,
 			@Nullable RequestDigest digest, OperationObserver observer) {
-		boolean isLinearizable = policy().consistencyOf(options.replicas()) == Consistency.LINEARIZABLE;
-		if (!isLinearizable && !options.condition().isNone()) {
-			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
-		}
 		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,
-				(attempt, _) -> new KeyWrite(this, attempt, key, options.condition(), content, options.idempotencyKey(),
-						digest)
-					.run());
+				(attempt, _) -> {
+					if (!attempt.isLinearizable() && !options.condition().isNone()) {
+						throw new IllegalArgumentException(
+								"a condition needs a linearizable write, not " + options.replicas());
+					}
+					return new KeyWrite(this, attempt, key, options.condition(), content, options.idempotencyKey(),
+							digest)
+						.run();
+				});
 	}
 
 	Version nextVersion() {
@@ -183,11 +185,20 @@ public final class CassandraStore implements KeyValueStore {
 				0, false, false, List.of());
 	}
 
-	private <T> Mono<T> run(Operation operation, Key key, Replicas asked, Duration limit, @Nullable Duration timeout,
+	/**
+	 * Runs an operation by the policy of now: the keyspace may have been altered since
+	 * the request was parsed, as while its body arrived.
+	 */
+	private <T> Mono<T> run(Operation operation, Key key, Replicas given, Duration limit, @Nullable Duration timeout,
 			OperationObserver observer, Steps<T> steps) {
 		return Mono.defer(() -> {
 			Executor caller = this.callers.get();
-			Consistency consistency = policy().consistencyOf(asked);
+			ReplicationPolicy policy = policy();
+			Replicas asked = policy.present(given);
+			if (!policy.allows(asked.ack(), asked.from())) {
+				return Mono.error(Failures.notBegun(asked.ack(), "the replication factor of the keyspace has changed"));
+			}
+			Consistency consistency = policy.consistencyOf(asked);
 			Duration longest = (timeout != null && timeout.compareTo(limit) < 0) ? timeout : limit;
 			observer.began(asked, consistency);
 			Attempt attempt = new Attempt(asked, consistency, Deadline.after(this.time, longest), observer);

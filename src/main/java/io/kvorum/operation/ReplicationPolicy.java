@@ -3,6 +3,7 @@ package io.kvorum.operation;
 import java.util.Collection;
 import java.util.List;
 
+import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Replicas;
 
@@ -73,6 +74,17 @@ public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> p
 		return Replicas.majorityOf(Math.min(this.factor, this.nodes));
 	}
 
+	/**
+	 * The numbers of a request now. If it names none they are the default, which was
+	 * another one if the factor has changed since it was parsed.
+	 */
+	public Replicas present(Replicas asked) {
+		if (asked.copies() != Copies.DEFAULT) {
+			return asked;
+		}
+		return asked.relaxed() ? defaults().relax() : defaults();
+	}
+
 	/** The number of replicas that are to hold an entry. */
 	public int copiesOf(Entry entry) {
 		return Math.min(entry.copies().orDefault(this.factor), this.nodes);
@@ -83,8 +95,9 @@ public record ReplicationPolicy(int nodes, int factor, List<ReplicationPolicy> p
 	 * of replicas is asked for, unless the request says that eventual suffices.
 	 */
 	public Consistency consistencyOf(Replicas replicas) {
-		return (!replicas.relaxed() && replicas.from() == defaults().from() && replicas.isMajority())
-				? Consistency.LINEARIZABLE : Consistency.EVENTUAL;
+		boolean isOfAll = replicas.copies() == Copies.DEFAULT || replicas.from() == defaults().from();
+		return (!replicas.relaxed() && isOfAll && replicas.isMajority()) ? Consistency.LINEARIZABLE
+				: Consistency.EVENTUAL;
 	}
 
 	/** The consistency of an operation on a key. */

@@ -35,6 +35,19 @@ class ReplicationPolicyTests {
 	}
 
 	@Test
+	void theDefaultOfARequestIsThatOfThePresentFactor() {
+		ReplicationPolicy five = ReplicationPolicy.fixed(5, Set.of(1, 2, 3, 5));
+		Replicas before = policy(3, 3).defaults();
+
+		assertThat(five.consistencyOf(before)).isEqualTo(Consistency.LINEARIZABLE);
+		assertThat(five.present(before)).isEqualTo(five.defaults());
+		assertThat(five.consistencyOf(before.relax())).isEqualTo(Consistency.EVENTUAL);
+		assertThat(five.present(before.relax())).isEqualTo(five.defaults().relax());
+		assertThat(five.consistencyOf(new Replicas(2, 3))).isEqualTo(Consistency.EVENTUAL);
+		assertThat(five.present(new Replicas(2, 3))).isEqualTo(new Replicas(2, 3));
+	}
+
+	@Test
 	void aStoreWithoutAChoiceOfReplicasAllowsItsOwnNumbersOnly() {
 		ReplicationPolicy five = ReplicationPolicy.fixed(5, Set.of(5, 1, 3, 2));
 
