@@ -129,4 +129,12 @@ class TakeoverTests {
 		assertThat(send("PUT", "?id=key", named + eventual).status()).isEqualTo(201);
 	}
 
+	@Test
+	void aDefaultWriteIsLinearizableIfTheFactorChangesMeanwhile() {
+		this.store.policy(ReplicationPolicy.fixed(3, List.of(1, 2, 3)));
+		serve(false, false);
+		this.store.beforeNextWrite(() -> this.store.policy(ReplicationPolicy.fixed(5, List.of(1, 3, 5))));
+		assertThat(send("PUT", "?id=key", "").header("Kvorum-Consistency")).isEqualTo("linearizable");
+	}
+
 }

@@ -1,15 +1,26 @@
 package io.kvorum.cassandra;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 import com.datastax.oss.driver.api.core.CqlIdentifier;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Value;
+import io.kvorum.operation.Condition;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.KeyValueStoreContract;
 import io.kvorum.operation.OperationEvents;
+import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.CassandraNodes;
 import io.kvorum.testing.SteeredTime;
@@ -21,8 +32,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The contract of the store that the API sees, on a node of Cassandra. */
 @Tag("cassandra")
@@ -141,6 +156,32 @@ class CassandraStoreIT extends KeyValueStoreContract {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Test
+	@DisplayName("the default of a request is linearizable if the factor has changed since it was parsed; other numbers are refused")
+	void factor() {
+		int factor = store().policy().factor();
+		Key key = Key.of("altered".getBytes(StandardCharsets.UTF_8));
+		List<Consistency> begun = new CopyOnWriteArrayList<>();
+		OperationObserver observer = new OperationObserver() {
+
+			@Override
+			public void began(Replicas asked, Consistency consistency) {
+				assertThat(asked).isEqualTo(store().policy().defaults());
+				begun.add(consistency);
+			}
+
+		};
+		WriteOptions absent = new WriteOptions(Replicas.majorityOf(factor + 2), new Condition(null, Condition.Tags.ANY),
+				null, null);
+		Awaited.of(store().put(key, absent, "text/plain", Value.of(new byte[1]), null, observer));
+		assertThat(begun).containsExactly(Consistency.LINEARIZABLE);
+		WriteOptions named = WriteOptions.of(new Replicas(factor + 2, factor + 2));
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> Awaited
+				.of(store().put(key, named, "text/plain", Value.of(new byte[1]), null, OperationObserver.NONE)))
+			.satisfies(ex -> assertThat(ex.mayHaveHappened()).isFalse());
 	}
 
 }

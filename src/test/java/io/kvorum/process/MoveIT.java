@@ -96,6 +96,11 @@ class MoveIT {
 							() -> two.getFirst().client().get(key).status() == 200);
 				}
 				cluster.kill9(1);
+				CommandLine whileAway = migrate(two, directory.resolve("state.json"));
+				assertThat(whileAway.exitCode()).as(whileAway.errors()).isEqualTo(3);
+				assertThat(whileAway.printed()).contains("not whole: " + cluster.address(1) + " was away");
+				cluster.restartWith(1, RETIRED);
+				Poll.until(() -> "node 1 is a member again", SWITCHED, () -> cluster.isMember(1));
 				CommandLine whileClientsWrite = migrate(two, directory.resolve("state.json"));
 				System.out.println("  " + whileClientsWrite.printed().strip());
 				assertThat(whileClientsWrite.exitCode()).as(whileClientsWrite.errors()).isZero();
