@@ -206,7 +206,7 @@ final class MigrateCommand extends RemoteCommand {
 	 */
 	private @Nullable String page(String start, Server source, Server target, ExecutorService threads)
 			throws IOException, InterruptedException, ExecutionException {
-		int limit = (this.rate != null) ? Math.min(PAGE, this.rate * PAGE_SECONDS) : PAGE;
+		int limit = (this.rate != null) ? (int) Math.min(PAGE, Math.multiplyFull(this.rate, PAGE_SECONDS)) : PAGE;
 		Target listing = Target.of("/v0/entities")
 			.with("prefix", "")
 			.with("values", false)

@@ -2,7 +2,6 @@ package io.kvorum.coordination;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -82,11 +81,19 @@ final class KeyWrite extends KeyOperation {
 	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
 		Mono<OperationFailedException> late = Mono
 			.defer(() -> this.node.alarms.after(Duration.ofNanos(this.deadline.remainingNanos(this.node.time))))
-			.map(_ -> OperationFailures.ofContention(this.asked.ack()));
+			.map(_ -> notBegun(OperationFailures.ofContention(this.asked.ack())));
 		return this.node.turns.inTurn(this.key, write, late, answering)
 			.map(Written::identity)
-			.onErrorMap(Turns.FullException.class, full -> OperationFailures.notBegun(this.asked.ack(),
-					this.view.self(), Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage()))));
+			.onErrorMap(Turns.FullException.class, full -> notBegun(OperationFailures.notBegun(this.asked.ack(),
+					this.view.self(), Failed.notDone(Reason.OVERLOADED, String.valueOf(full.getMessage())))));
+	}
+
+	/**
+	 * The failure of a write whose turn did not come. Whether an earlier request has done
+	 * it was not looked up.
+	 */
+	private OperationFailedException notBegun(OperationFailedException failure) {
+		return (this.journal != null) ? OperationFailures.unclear(failure) : failure;
 	}
 
 	/**
@@ -94,11 +101,7 @@ final class KeyWrite extends KeyOperation {
 	 * it: it may have happened long before.
 	 */
 	private Mono<Version> once(RequestJournal journal) {
-		AtomicBoolean hasBegun = new AtomicBoolean();
-		Mono<Version> write = Mono.defer(() -> {
-			hasBegun.set(true);
-			return journal.read(this.deadline);
-		}).flatMap(known -> {
+		Mono<Version> write = Mono.defer(() -> journal.read(this.deadline).flatMap(known -> {
 			Repeat repeat = known.map(RequestRecord::repeat).orElse(Repeat.FIRST);
 			this.node.events.idempotent(repeat);
 			return switch (repeat) {
@@ -107,11 +110,8 @@ final class KeyWrite extends KeyOperation {
 					.onErrorMap(OperationFailedException.class, OperationFailures::unclear);
 				default -> answerAs(known.orElseThrow());
 			};
-		});
-		return journal.exclusively(this.condition.isNone() ? write : inTurn(write.map(Written::of), null)
-			// Whether an earlier request has done it was not looked up.
-			.onErrorMap(OperationFailedException.class,
-					failure -> hasBegun.get() ? failure : OperationFailures.unclear(failure)));
+		}));
+		return journal.exclusively(this.condition.isNone() ? write : inTurn(write.map(Written::of), null));
 	}
 
 	private Mono<Version> begin() {

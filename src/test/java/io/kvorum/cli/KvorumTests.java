@@ -291,13 +291,28 @@ class KvorumTests {
 
 	@Test
 	void whatNobodyTakesIsAFailure() {
+		assertThat(statusWhoseOutputFails(new IOException("No space left on device"))).isEqualTo(3);
+	}
+
+	@Test
+	void anErrorOfTheProgramIsToldInALineAndIsNoAnswer() {
+		assertThat(statusWhoseOutputFails(new StackOverflowError("too deep"))).isEqualTo(4);
+		assertThat(this.err.toString().lines()).singleElement()
+			.asString()
+			.contains("StackOverflowError: too deep", "may have been done");
+	}
+
+	private int statusWhoseOutputFails(Throwable failure) {
 		this.node.answers(200, CLUSTER.formatted("member", ""));
 		CommandLine line = Kvorum.commandLine();
 		line.setOut(new PrintWriter(new Writer() {
 
 			@Override
 			public void write(char[] text, int from, int length) throws IOException {
-				throw new IOException("No space left on device");
+				if (failure instanceof Error error) {
+					throw error;
+				}
+				throw (IOException) failure;
 			}
 
 			@Override
@@ -309,35 +324,7 @@ class KvorumTests {
 			}
 
 		})).setErr(new PrintWriter(this.err, true));
-
-		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(3);
-	}
-
-	@Test
-	void anErrorOfTheProgramIsToldInALineAndIsNoAnswer() {
-		this.node.answers(200, CLUSTER.formatted("member", ""));
-		CommandLine line = Kvorum.commandLine();
-		line.setOut(new PrintWriter(new Writer() {
-
-			@Override
-			public void write(char[] text, int from, int length) {
-				throw new StackOverflowError("too deep");
-			}
-
-			@Override
-			public void flush() {
-			}
-
-			@Override
-			public void close() {
-			}
-
-		})).setErr(new PrintWriter(this.err, true));
-
-		assertThat(line.execute("status", "--url", this.node.url())).isEqualTo(4);
-		assertThat(this.err.toString().lines()).singleElement()
-			.asString()
-			.contains("StackOverflowError: too deep", "may have been done");
+		return line.execute("status", "--url", this.node.url());
 	}
 
 	@ParameterizedTest

@@ -8,7 +8,6 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 
 import io.kvorum.cluster.Layout;
-import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
 import io.kvorum.testing.history.Linearizability;
@@ -264,7 +263,7 @@ final class ChangeSimulation {
 	 * cluster alone: it would listen for the cluster first, which is not simulated.
 	 */
 	private void loseDisk(Layout both) {
-		List<SimulatedNode> members = both.topology().members().stream().map(this::nodeOf).toList();
+		List<SimulatedNode> members = both.topology().members().stream().map(this.cluster::nodeOf).toList();
 		if (!this.newest.equals(both) || !members.stream().allMatch(SimulatedNode::mayVote)) {
 			return;
 		}
@@ -281,14 +280,6 @@ final class ChangeSimulation {
 				node.start();
 			}
 		});
-	}
-
-	private SimulatedNode nodeOf(Member member) {
-		return this.cluster.nodes()
-			.stream()
-			.filter(node -> SimulatedCluster.addressOf(node.index()).equals(member.address()))
-			.findFirst()
-			.orElseThrow();
 	}
 
 	/** Nodes whose clocks are too far apart refuse ballots, which repairs need. */

@@ -217,11 +217,14 @@ final class SimulatedCluster {
 		return this.nodes;
 	}
 
+	SimulatedNode nodeOf(Member member) {
+		return this.nodes.get(Integer.parseInt(member.address().substring(addressOf(0).length() - 1)));
+	}
+
 	List<Replica> replicasFor(SimulatedNode node, Replica local) {
 		List<Replica> replicas = new ArrayList<>(node.topology().size());
 		for (Member member : node.topology().members()) {
-			SimulatedNode other = this.nodes
-				.get(Integer.parseInt(member.address().substring(addressOf(0).length() - 1)));
+			SimulatedNode other = nodeOf(member);
 			replicas.add((other == node) ? local : new RemoteReplica(node, other, this.network, this.chance.split()));
 		}
 		return replicas;

@@ -238,20 +238,14 @@ class LinearizabilityTests {
 	void aLockIsTakenByAnotherOneOnlyOnceItMayHaveExpired() {
 		expiringPut(1, Outcome.DONE, 0, 1);
 		add(put(2, 2, 3, Outcome.UNKNOWN).provided(Condition.ABSENT));
-		get(2, 8, 10);
-		assertLinearizable();
-		this.history.removeLast();
-		assertOffending(get(2, 8, 9));
+		assertFoundOnlyFromTenOn(2);
 	}
 
 	@Test
 	void aLockThatWasRenewedMayExpireThoughNobodySawThat() {
 		put(1, 0, 1);
 		this.history.add(put(2, 2, 3, Outcome.UNKNOWN).provided(Condition.holds(1)).expiring(10, 20));
-		get(0, 8, 10);
-		assertLinearizable();
-		this.history.removeLast();
-		assertOffending(get(0, 8, 9));
+		assertFoundOnlyFromTenOn(0);
 	}
 
 	@Test
@@ -346,6 +340,14 @@ class LinearizabilityTests {
 	/** Of a value that may be gone from 10 on, and is from 20 on. */
 	private void expiringPut(int value, Outcome outcome, long invokedAt, long endedAt) {
 		this.history.add(new Operation("c", Kind.PUT, value, outcome, invokedAt, endedAt).expiring(10, 20));
+	}
+
+	/** That a get finds this if it ends at 10, and not before. */
+	private void assertFoundOnlyFromTenOn(int value) {
+		get(value, 8, 10);
+		assertLinearizable();
+		this.history.removeLast();
+		assertOffending(get(value, 8, 9));
 	}
 
 	private Operation put(int value, long invokedAt, long endedAt) {
