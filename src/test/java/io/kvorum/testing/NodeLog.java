@@ -34,7 +34,9 @@ final class NodeLog {
 
 	static NodeLog of(InputStream output, Path file) {
 		NodeLog log = new NodeLog(file);
-		Thread.ofVirtual().start(() -> log.copy(output));
+		// Not a virtual thread: to read from a pipe holds up the one of the machine's few
+		// that carries it.
+		Thread.ofPlatform().daemon().name("log of " + file.getFileName()).start(() -> log.copy(output));
 		return log;
 	}
 
