@@ -12,7 +12,6 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -169,33 +168,37 @@ public final class Quarantine {
 	}
 
 	private Flux<?> rounds() {
-		return Mono.defer(() -> isDue() ? round() : Mono.empty())
+		return Mono.defer(this::roundIfDue)
 			.onErrorResume(this::giveUp)
 			.then(Mono.defer(() -> this.alarms
-				.after((this.node.mayVote() && areKnown(_ -> true)) ? this.settings.interval() : HURRIED_INTERVAL)))
+				.after((this.node.mayVote() && areKnown()) ? this.settings.interval() : HURRIED_INTERVAL)))
 			.repeat();
 	}
 
 	/**
-	 * Whether to introduce this node again: after the interval if it may vote and knows
-	 * all peers that are there, else at once. A peer that is not known yet may know that
-	 * this disk is stale.
+	 * A round with all peers if this node may not vote, or the interval has passed. Until
+	 * then one with those that are not known yet: such a peer may know that this disk is
+	 * stale. A peer with another topology may not know this node, and is not hurried.
 	 */
-	private boolean isDue() {
+	private Mono<Void> roundIfDue() {
 		long now = this.time.nanos();
-		if (this.node.mayVote() && areKnown(Replica::isThere) && now - this.roundDueNanos < 0) {
-			return false;
+		if (!this.node.mayVote() || now - this.roundDueNanos >= 0) {
+			this.roundDueNanos = now + this.settings.interval().toNanos();
+			return round(this.others);
 		}
-		this.roundDueNanos = now + this.settings.interval().toNanos();
-		return true;
+		List<? extends Replica> unknown = this.others.stream()
+			.filter(other -> !isKnown(other) && other.isThere() && other.isOfSameTopology())
+			.toList();
+		return unknown.isEmpty() ? Mono.empty() : round(unknown);
 	}
 
-	/** Whether each of these has introduced itself, or is refused. */
-	private boolean areKnown(Predicate<Replica> which) {
-		return this.others.stream()
-			.filter(which)
-			.map(Replica::member)
-			.allMatch(other -> this.peers.introductionOf(other) != null || this.peers.refuses(other));
+	/** Whether a peer has introduced itself, or is refused. */
+	private boolean isKnown(Replica other) {
+		return this.peers.introductionOf(other.member()) != null || this.peers.refuses(other.member());
+	}
+
+	private boolean areKnown() {
+		return this.others.stream().allMatch(this::isKnown);
 	}
 
 	private Mono<Void> giveUp(Throwable error) {
@@ -207,7 +210,7 @@ public final class Quarantine {
 		return this.alarms.after(RETRY_DELAY).then();
 	}
 
-	private Mono<Void> round() {
+	private Mono<Void> round(List<? extends Replica> peers) {
 		if (!this.node.isLoaded()) {
 			return this.node.load();
 		}
@@ -217,7 +220,7 @@ public final class Quarantine {
 		boolean wasMember = this.node.isMember();
 		return this.node.noteBoot()
 			.onErrorComplete()
-			.then(introduceToAll())
+			.then(introduceTo(peers))
 			.then(Mono.defer(() -> mayBeFound() ? Mono.empty() : this.node.decide()))
 			.then(Mono.defer(() -> {
 				State state = this.node.state();
@@ -257,7 +260,7 @@ public final class Quarantine {
 			this.node.withhold(String.join("; ", this.peers.refused()));
 			return false;
 		}
-		return areKnown(_ -> true) || hasWaited() || this.settings.acceptLoss();
+		return areKnown() || hasWaited() || this.settings.acceptLoss();
 	}
 
 	/** Whether this node has given others the time to object, if they are there. */
@@ -265,14 +268,14 @@ public final class Quarantine {
 		return this.time.nanos() - this.startedNanos > 2 * this.settings.timeout().toNanos();
 	}
 
-	private Mono<Void> introduceToAll() {
-		return Flux.fromIterable(this.others)
+	private Mono<Void> introduceTo(List<? extends Replica> peers) {
+		return Flux.fromIterable(peers)
 			.filter(other -> other.isThere() && !hasJustFailed(other.member()))
-			.flatMap(this::introduceTo, Math.max(1, this.others.size()))
+			.flatMap(this::exchange, Math.max(1, peers.size()))
 			.then();
 	}
 
-	private Mono<Void> introduceTo(Replica other) {
+	private Mono<Void> exchange(Replica other) {
 		return Mono
 			.defer(() -> other.ask(this.node.introductionTo(other.member(), other.knowsTags()).toQuery(),
 					Deadline.after(this.time, this.settings.timeout())))

@@ -157,6 +157,24 @@ class QuarantineTests {
 	}
 
 	@Test
+	void aPeerThatIsNotKnownYetIsHurriedAloneUnlessItHasAnotherTopology() {
+		this.third.loseMessages();
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(LONG);
+		assertThat(this.first.mayVote()).isTrue();
+
+		this.first.introductions.clear();
+		this.nodes.pass(LONG);
+		assertThat(this.first.introductions.get(this.second)).as("of 5 s each").isBetween(3, 5);
+		assertThat(this.first.introductions.get(this.third)).as("of 50 ms each").isBetween(300, 400);
+
+		this.third.hasOtherTopology = true;
+		this.first.introductions.clear();
+		this.nodes.pass(LONG);
+		assertThat(this.first.introductions.get(this.third)).as("of 5 s each").isBetween(3, 5);
+	}
+
+	@Test
 	void anIntroductionThatRepeatsThisLifeSaysNothingOfAnEarlierOne() {
 		this.second.asMember().start();
 		this.third.asMember().start();

@@ -5,7 +5,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedSet;
 
 import io.kvorum.clock.Deadline;
@@ -103,6 +105,12 @@ final class QuarantinedNodes {
 		private boolean losesQueries;
 
 		private boolean losesAnswers;
+
+		/** Whether the others see it with another topology. */
+		boolean hasOtherTopology;
+
+		/** The number of introductions that it sent, by their receivers. */
+		final Map<Node, Integer> introductions = new HashMap<>();
 
 		/** The number of restarts of peers that it noticed. */
 		int restartsOfPeers;
@@ -322,10 +330,16 @@ final class QuarantinedNodes {
 
 		@Override
 		public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+			this.from.introductions.merge(this.to, 1, Integer::sum);
 			Reply none = Failed.notDone(Reason.TIMEOUT, "no answer");
 			return Mono
 				.defer(() -> this.from.losesQueries ? Mono.just(none) : this.to.nodeState().answer(query, deadline))
 				.map(reply -> this.to.losesAnswers ? none : reply);
+		}
+
+		@Override
+		public boolean isOfSameTopology() {
+			return !this.to.hasOtherTopology;
 		}
 
 		@Override
