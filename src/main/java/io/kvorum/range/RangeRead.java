@@ -343,13 +343,15 @@ public final class RangeRead implements RangeCursor {
 					this.single = call;
 					call.ask(Page.Limit.ofWhole());
 				}
-				case Unsettled it -> {
-					KeyCall call = new KeyCall(it.key());
-					this.single = call;
-					call.ask();
-				}
+				case Unsettled it -> read(it.key());
 			}
 		}
+	}
+
+	private void read(Key key) {
+		KeyCall call = new KeyCall(key);
+		this.single = call;
+		call.ask();
 	}
 
 	private void add(Key key, Live live) {
@@ -584,14 +586,18 @@ public final class RangeRead implements RangeCursor {
 
 		/**
 		 * Adds the entry that the replica holds now: it may have been replaced or deleted
-		 * since it was shown.
+		 * since it was shown. A conditional write that has done so may not happen.
 		 */
 		@Override
 		void received(Page page) {
 			long now = RangeRead.this.time.millis();
 			Page.Cursor cursor = page.cursor();
-			boolean isThere = cursor.advance() && cursor.version().compareTo(this.it.version()) >= 0;
-			if (isThere || this.it.expiresAtMillis() <= now) {
+			int later = cursor.advance() ? cursor.version().compareTo(this.it.version()) : -1;
+			boolean isThere = later >= 0;
+			if (later > 0 && cursor.hasLineage()) {
+				read(this.it.key());
+			}
+			else if (isThere || this.it.expiresAtMillis() <= now) {
 				RangeRead.this.single = null;
 				if (isThere && cursor.isVisibleAt(now)) {
 					add(this.it.key(), (Live) cursor.entry());

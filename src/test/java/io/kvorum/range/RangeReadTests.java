@@ -514,6 +514,26 @@ class RangeReadTests {
 		assertThat(ScriptedRanges.keys(read)).isEmpty();
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aConditionalWriteThatReplacesALargeValueMeanwhileIsToldOnlyIfItHappens(boolean deletes) {
+		Live old = ScriptedRanges.large(ScriptedRanges.NEW);
+		this.cluster.put("key 00000", old, 0, 1, 2);
+		this.cluster.found = Mono.just(old);
+		this.cluster.replicas.forEach(ListingReplica::hold);
+		RangeCursor read = this.cluster.open();
+		CompletableFuture<RangePiece> piece = ScriptedRanges.next(read);
+		this.cluster.replicas.forEach(ListingReplica::answerAll);
+		Version ballot = new Version(11, 1);
+		Entry proposed = deletes ? new Tombstone(ballot, 3) : Generator.live(ballot, "proposed");
+		replica(0).put(key(0), proposed.under(ballot, Lineage.of(ballot, true, old)));
+		this.cluster.replicas.forEach(ListingReplica::answerAtOnce);
+		this.cluster.replicas.forEach(ListingReplica::answerAll);
+
+		assertThat(ScriptedRanges.done(piece).lines()).containsExactly(new Item(key(0), old));
+		assertThat(this.cluster.read).containsExactly(key(0));
+	}
+
 	@Test
 	void aPageOfOneThatIsGivenUpWhileItIsOnItsWayIsNotTakenForWhatComesNext() {
 		this.cluster.fill(20);
