@@ -284,6 +284,19 @@ public final class AntiEntropy implements Comparison {
 		return Deadline.after(this.time, this.settings.timeout());
 	}
 
+	/**
+	 * Selects the entries whose write may be under way at the instant of the question: a
+	 * repair may take long. A version far ahead of the clock is none: replicas refuse
+	 * those.
+	 * @param settlingTime by which a write has ended
+	 */
+	static Predicate<EntryHeader> underWay(TimeSource time, Duration settlingTime) {
+		return header -> {
+			long age = time.millis() - header.version().millis();
+			return age < settlingTime.toMillis() && age >= -HybridLogicalClock.MAX_LEAD_MILLIS;
+		};
+	}
+
 	private static boolean hasAll(List<EntryHeader> here, List<EntryHeader> wanted) {
 		Map<Key, Version> versions = here.stream().collect(Collectors.toMap(EntryHeader::key, EntryHeader::version));
 		return wanted.stream()
@@ -466,16 +479,12 @@ public final class AntiEntropy implements Comparison {
 		Run(PeerRepairs peer, BitSet wanted) {
 			this.peer = peer;
 			this.open = wanted;
-			long settlingMillis = this.beganMillis - AntiEntropy.this.settings.settlingTime().toMillis();
-			// A version far ahead of the clock is no write under way: replicas refuse
-			// those.
-			long leadMillis = this.beganMillis + HybridLogicalClock.MAX_LEAD_MILLIS;
-			Predicate<EntryHeader> isUnderWay = header -> header.version().millis() > settlingMillis
-					&& header.version().millis() <= leadMillis;
 			// In a change of the topology each node gets what it is to hold by repairs of
 			// its own. What is new on a node would come from several others at once.
-			this.repair = repairWith(peer, new PairRepair.Manner(!AntiEntropy.this.log.isChanging(), isUnderWay,
-					AntiEntropy.this.isSettled, _ -> false));
+			this.repair = repairWith(peer,
+					new PairRepair.Manner(!AntiEntropy.this.log.isChanging(),
+							underWay(AntiEntropy.this.time, AntiEntropy.this.settings.settlingTime()),
+							AntiEntropy.this.isSettled, _ -> false));
 		}
 
 		Mono<Void> run() {

@@ -1,10 +1,12 @@
 package io.kvorum.convergence.antientropy;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
+import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
@@ -13,6 +15,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
+import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -99,6 +102,22 @@ class PlanTests {
 			.isEqualTo(new Plan(List.of(), List.of(), List.of(), List.of(live(NEW, 3))));
 		assertThat(youngPlan(List.of(live(OLD, 3)), List.of(live(NEW, 3)), 0, 2))
 			.isEqualTo(new Plan(List.of(live(NEW, 3)), List.of(), List.of(), List.of()));
+	}
+
+	@Test
+	void whichWritesMayBeUnderWayIsSaidForTheInstantOfTheQuestion() {
+		SteeredTime time = new SteeredTime();
+		Predicate<EntryHeader> underWay = AntiEntropy.underWay(time, Duration.ofSeconds(1));
+		assertThat(underWay).accepts(written(time, 0), written(time, -999), written(time, 500))
+			.rejects(written(time, -1_000), written(time, 501));
+
+		time.pass(Duration.ofHours(1));
+		assertThat(underWay).accepts(written(time, 0), written(time, -999), written(time, 500))
+			.rejects(written(time, -1_000), written(time, 501));
+	}
+
+	private static EntryHeader written(TimeSource time, long afterMillis) {
+		return live(new Version(Version.lastTimestampOf(time.millis() + afterMillis), 1), 3);
 	}
 
 	/** Its write does not bring it there, however often the key is written. */
