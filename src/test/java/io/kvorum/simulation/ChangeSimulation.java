@@ -290,7 +290,7 @@ final class ChangeSimulation {
 	/** Starts a node that is added, unless the change was given up before that. */
 	private void startFor(Layout both, SimulatedNode added) {
 		if (!this.givenUp.contains(both.number())) {
-			added.start();
+			added.startAfterAll();
 		}
 	}
 
@@ -319,7 +319,7 @@ final class ChangeSimulation {
 				() -> nodesOf(this.present).stream()
 					.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == layout.number()),
 				() -> {
-					nodesOf(leaving).stream().filter(SimulatedNode::isStarted).forEach(SimulatedNode::die);
+					nodesOf(leaving).forEach(SimulatedNode::die);
 					nodesOf(leaving).stream().filter(_ -> this.chance.of(0.5)).forEach(this::comeBack);
 					work();
 					later(0.1, 20, this::change);
@@ -328,7 +328,7 @@ final class ChangeSimulation {
 
 	/** Has a node that has left be one that may be added, as an empty one. */
 	private void comeBack(SimulatedNode node) {
-		node.replaceDisk();
+		node.disk().lose();
 		this.removed.remove(node.index());
 	}
 

@@ -339,10 +339,10 @@ final class SimulatedNode {
 		}
 	}
 
-	/** Of one that died: it may be started again, with an empty disk. */
-	void replaceDisk() {
-		this.disk.lose();
+	/** Starts it though it may have died, for which a restart may be due still. */
+	void startAfterAll() {
 		this.dead = false;
+		start();
 	}
 
 	/** Crashes in the middle of a store phase, at times. */
