@@ -23,6 +23,8 @@ final class KeyHistory {
 
 	static final String CAME_BACK = "A deleted value came back";
 
+	static final String NOT_GROWN = "The ETag of a conditional write is not greater than one before it";
+
 	/**
 	 * After which an acknowledged write is everywhere, if nothing goes wrong meanwhile.
 	 */
@@ -109,7 +111,28 @@ final class KeyHistory {
 				faultsOf(get, disksWereLost, faults);
 			}
 		}
+		if (!this.eventual) {
+			faults.addAll(notGrown(this.key, this.told));
+		}
 		return faults;
+	}
+
+	/** Of the writes with conditions. */
+	static List<String> notGrown(Key key, List<Told> told) {
+		return told.stream()
+			.filter(write -> write.operation.condition() != null && write.operation.outcome() == Outcome.DONE)
+			.flatMap(write -> told.stream()
+				.filter(earlier -> earlier.operation.endedAt() < write.operation.invokedAt())
+				.filter(earlier -> isAmiss(earlier.version, write.version))
+				.map(earlier -> "%s: k%d, %s of %s after %s of %s".formatted(NOT_GROWN, key.bytes()[0], write.version,
+						write.operation, earlier.version, earlier.operation))
+				.limit(1))
+			.toList();
+	}
+
+	private static boolean isAmiss(@Nullable Version before, @Nullable Version after) {
+		return before != null && after != null && !before.equals(Version.ABSENT) && !after.equals(Version.ABSENT)
+				&& !after.isNewerThan(before);
 	}
 
 	private void faultsOf(Told get, boolean disksWereLost, List<String> faults) {
@@ -127,7 +150,7 @@ final class KeyHistory {
 		}
 	}
 
-	private record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
+	record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
 
 		/** It was acknowledged before the other one began. */
 		boolean isBefore(Told other) {
