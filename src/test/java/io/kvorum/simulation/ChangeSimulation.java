@@ -10,8 +10,9 @@ import java.util.function.BooleanSupplier;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
-import io.kvorum.testing.history.Linearizability;
+import io.kvorum.simulation.Habits.Intent;
 import io.kvorum.simulation.SimulatedClient.Numbers;
+import io.kvorum.testing.history.Linearizability;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import io.kvorum.testing.history.Violation;
@@ -183,8 +184,12 @@ final class ChangeSimulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers,
-				new KeyHistory.Habitual(this.keys, this.mix), new LinkedHashMap<>());
+		return client(name, new KeyHistory.Habitual(this.keys, this.mix));
+	}
+
+	private SimulatedClient client(String name, KeyHistory.Habitual habits) {
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers, habits,
+				new LinkedHashMap<>());
 	}
 
 	private List<Key> keys() {
@@ -411,26 +416,29 @@ final class ChangeSimulation {
 		// The last operations have to end: a history without them makes no sense.
 		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(5 * SECOND, 15 * SECOND);
 		long rest = this.chance.of(0.25) ? Math.max(LONG_REST, shortRest) : shortRest;
-		this.cluster.timeline()
-			.after(rest,
-					() -> await("all vote in the end", LONG_REST, this::allVote, () -> readOnEach(client("last"), 0)));
+		this.cluster.timeline().after(rest, () -> await("all vote in the end", LONG_REST, this::allVote, () -> {
+			KeyHistory.Habitual habits = new KeyHistory.Habitual(this.keys, this.mix);
+			useEach(client("last", habits), habits, 0);
+		}));
 	}
 
-	private void readOnEach(SimulatedClient client, int at) {
+	private void useEach(SimulatedClient client, KeyHistory.Habitual habits, int at) {
 		if (at == this.present.size() * keys().size()) {
 			this.cluster.timeline().end();
 			return;
 		}
 		SimulatedNode node = this.cluster.nodes().get(this.present.get(at / keys().size()));
 		Key key = keys().get(at % keys().size());
-		must(client, Kind.GET, key, node, () -> must(client, Kind.PUT, key, node, () -> readOnEach(client, at + 1)));
+		Runnable next = () -> useEach(client, habits, at + 1);
+		must(client, Intent.to(Kind.GET), key, node, () -> must(client, Intent.to(Kind.PUT), key, node,
+				this.design.knowsConditions() ? () -> must(client, habits.exchange(key), key, node, next) : next));
 	}
 
-	private void must(SimulatedClient client, Kind kind, Key key, SimulatedNode node, Runnable then) {
-		client.send(Habits.Intent.to(kind), key, node, Long.MAX_VALUE, outcome -> {
+	private void must(SimulatedClient client, Intent intent, Key key, SimulatedNode node, Runnable then) {
+		client.send(intent, key, node, Long.MAX_VALUE, outcome -> {
 			if (outcome != Outcome.DONE) {
 				this.cluster
-					.fail("all has been put right, and a %s on n%d ends %s".formatted(kind, node.index(), outcome));
+					.fail("all has been put right, and a %s on n%d ends %s".formatted(intent, node.index(), outcome));
 			}
 			then.run();
 		});

@@ -198,6 +198,13 @@ final class KeyHistory {
 			return new Replicas(1 + chance.below(from), from);
 		}
 
+		/**
+		 * A put that happens unless the key has changed since the client was told of it.
+		 */
+		Intent exchange(Key key) {
+			return this.mixed.exchange(key);
+		}
+
 		/** From now on nothing is written. */
 		void onlyRead() {
 			this.onlyReads = true;

@@ -49,11 +49,19 @@ final class MixedHabits implements Habits {
 	}
 
 	private Intent asKnown(Kind kind, Key key, Chance chance) {
+		return (this.known.containsKey(key) || chance.of(0.5)) ? replacing(kind, key) : Intent.to(Kind.GET);
+	}
+
+	/** Of what the client was told last, a value or none. */
+	private Intent replacing(Kind kind, Key key) {
 		Known value = this.known.get(key);
-		if (value == null) {
-			return chance.of(0.5) ? Intent.to(Kind.GET) : Intent.to(Kind.PUT, Condition.ABSENT);
-		}
-		return new Intent(kind, Condition.holds(value.number), value.etag);
+		return (value == null) ? Intent.to(Kind.PUT, Condition.ABSENT)
+				: new Intent(kind, Condition.holds(value.number), value.etag);
+	}
+
+	/** A put that happens unless the key has changed since the client was told of it. */
+	Intent exchange(Key key) {
+		return replacing(Kind.PUT, key);
 	}
 
 	@Override

@@ -137,8 +137,12 @@ final class Simulation {
 	}
 
 	private SimulatedClient client(String name) {
-		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers,
-				new MixedHabits(this.mix), this.histories);
+		return client(name, new MixedHabits(this.mix));
+	}
+
+	private SimulatedClient client(String name, MixedHabits habits) {
+		return new SimulatedClient(name, this.cluster, this.chance.split(), this.repeats, this.numbers, habits,
+				this.histories);
 	}
 
 	private List<Key> keys() {
@@ -149,9 +153,10 @@ final class Simulation {
 		if (--this.working == 0) {
 			this.cluster.settle();
 			this.cluster.timeline().after(CALMING_NANOS, () -> {
-				SimulatedClient last = client("last");
+				MixedHabits habits = new MixedHabits(this.mix);
+				SimulatedClient last = client("last", habits);
 				for (Key key : keys()) {
-					readOnEach(last, key, 0);
+					useEach(last, habits, key, 0);
 				}
 				this.cluster.nodes().forEach(node -> range(node, this.cluster.design().equals(Design.PRODUCT)));
 			});
@@ -159,20 +164,23 @@ final class Simulation {
 	}
 
 	/** Reads, writes and reads again on one node after the other. */
-	private void readOnEach(SimulatedClient client, Key key, int node) {
+	private void useEach(SimulatedClient client, MixedHabits habits, Key key, int node) {
 		if (node == this.cluster.nodes().size()) {
 			return;
 		}
 		SimulatedNode asked = this.cluster.nodes().get(node);
-		must(client, Kind.GET, key, asked, () -> must(client, Kind.PUT, key, asked,
-				() -> must(client, Kind.GET, key, this.cluster.any(), () -> readOnEach(client, key, node + 1))));
+		Runnable readAgain = () -> must(client, Intent.to(Kind.GET), key, this.cluster.any(),
+				() -> useEach(client, habits, key, node + 1));
+		must(client, Intent.to(Kind.GET), key, asked,
+				() -> must(client, Intent.to(Kind.PUT), key, asked, this.cluster.design().knowsConditions()
+						? () -> must(client, habits.exchange(key), key, asked, readAgain) : readAgain));
 	}
 
-	private void must(SimulatedClient client, Kind kind, Key key, SimulatedNode node, Runnable then) {
-		client.send(Intent.to(kind), key, node, Long.MAX_VALUE, outcome -> {
+	private void must(SimulatedClient client, Intent intent, Key key, SimulatedNode node, Runnable then) {
+		client.send(intent, key, node, Long.MAX_VALUE, outcome -> {
 			if (outcome != Outcome.DONE) {
 				this.cluster
-					.fail("all has been put right, and a %s on n%d ends %s".formatted(kind, node.index(), outcome));
+					.fail("all has been put right, and a %s on n%d ends %s".formatted(intent, node.index(), outcome));
 			}
 			then.run();
 		});
