@@ -92,7 +92,10 @@ public interface StorageEngine {
 		return 0;
 	}
 
-	/** Writes and syncs a small value: completes if the disk takes writes. */
+	/**
+	 * Writes and syncs a small value: completes if the disk takes writes, and fails as
+	 * they do.
+	 */
 	Mono<Void> probe();
 
 	/**

@@ -318,7 +318,9 @@ final class Committer implements AutoCloseable {
 			return false;
 		}
 		if (noSpace != null && write.needsSpace()) {
-			this.events.outOfSpace();
+			if (!write.isProbe()) {
+				this.events.outOfSpace();
+			}
 			write.fail(noSpace);
 			return false;
 		}

@@ -269,7 +269,7 @@ public final class RocksStorage
 
 	@Override
 	public Mono<Void> probe() {
-		return writeVoid(batch -> batch.putMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis())));
+		return Mono.create(sink -> submit(new Change.Probe(this.time.millis()), Deadline.NONE, sink));
 	}
 
 	@Override

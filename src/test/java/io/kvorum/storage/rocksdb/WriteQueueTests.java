@@ -14,6 +14,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.StorageEngine.StoreOutcome;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.testing.Awaited;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -210,6 +211,8 @@ class WriteQueueTests {
 			assertThat(store.engine.isOutOfSpace()).isTrue();
 			assertThat(store.read(key)).isEqualTo(entry);
 			store.engine.storeClockBound(1).toCompletableFuture().join();
+			assertThatExceptionOfType(NoSpace.class).isThrownBy(() -> Awaited.of(store.engine.probe()));
+			assertThat(store.events.outOfSpace).as("a probe is no write that was refused").hasValue(1);
 			assertThat(store.failures).isEmpty();
 		}
 	}
