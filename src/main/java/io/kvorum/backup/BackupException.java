@@ -31,8 +31,8 @@ public final class BackupException extends RuntimeException {
 		NOT_CONFIGURED,
 
 		/**
-		 * Other work on the backups is under way, or another process uses the directory.
-		 * Nothing was touched.
+		 * Other work on the backups is under way, another process uses the directory, or
+		 * the nodes have changed while the store was copied. There is no new backup.
 		 */
 		BUSY,
 

@@ -86,8 +86,9 @@ final class Backups {
 			return made;
 		}
 		catch (BackupException ex) {
-			// Asked for twice: there is a backup, or one is being made.
-			if (ex.kind() != Kind.EXISTS && ex.kind() != Kind.BUSY) {
+			// Asked for twice: there is a backup. Where this node makes one already,
+			// BackupService has refused the second.
+			if (ex.kind() != Kind.EXISTS) {
 				this.events.failed();
 			}
 			logger.warn("No backup was made: {}", ex.getMessage());

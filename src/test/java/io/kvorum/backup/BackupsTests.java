@@ -110,6 +110,7 @@ class BackupsTests {
 		assertThatExceptionOfType(BackupException.class).isThrownBy(() -> backups().create(BackupName.of("one")))
 			.withMessageContaining("have changed while the store was copied");
 		assertThat(names()).isEmpty();
+		assertThat(this.told).containsExactly("failed");
 	}
 
 	@Test
@@ -326,6 +327,7 @@ class BackupsTests {
 		try (FileChannel _ = new BackupDirectory(directory()).lock()) {
 			assertRefused(Kind.BUSY, () -> backups().create(BackupName.of("one")));
 		}
+		assertThat(this.told).as("there is none").containsExactly("failed");
 		assertThat(backups().create(BackupName.of("one")).name()).isEqualTo("one");
 	}
 
