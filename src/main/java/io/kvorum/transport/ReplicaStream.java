@@ -137,6 +137,7 @@ final class ReplicaStream {
 	private void carryOut(OperationFrame operation) {
 		if (operation.kind == ReplicaProtocol.PING) {
 			this.writer.send(ReplyFrame.of(operation.correlation, ReplicaProtocol.PONG));
+			endIfOverfull();
 		}
 		else if (operation.kind == ReplicaProtocol.TOPOLOGY) {
 			this.onTopology.accept(TopologyNames.of(operation.entry));
@@ -166,6 +167,10 @@ final class ReplicaStream {
 		boolean hasRoom = frame.tail().length == 0 || this.writer.hasRoomFor(frame.tail().length);
 		this.writer
 			.send(hasRoom ? frame : ReplyFrame.of(operation.correlation, operation.key, shorter(reply), this.form));
+		endIfOverfull();
+	}
+
+	private void endIfOverfull() {
 		if (this.writer.isOverfull()) {
 			end();
 		}

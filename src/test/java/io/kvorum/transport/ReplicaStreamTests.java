@@ -28,6 +28,7 @@ import io.kvorum.testing.SteeredTime;
 import io.kvorum.transport.ReplicaProtocol.Lane;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -340,6 +341,21 @@ class ReplicaStreamTests {
 		this.peer.request(100);
 		send(read(1));
 		this.stream.end();
+
+		assertThat(this.isDisconnected).isTrue();
+	}
+
+	@Test
+	void pingsOfAPeerThatTakesNoRepliesEndTheStream() {
+		// Not from the pool, whose buffers remember each access in tests.
+		ByteBuf pings = Unpooled.buffer();
+		for (int i = 0; i < 10_000; i++) {
+			OperationFrame.ping(1).writeHead(pings);
+		}
+		for (int i = 0; i < 100 && !this.isDisconnected; i++) {
+			this.in.next(BUFFERS.wrap(pings.copy()));
+			turn();
+		}
 
 		assertThat(this.isDisconnected).isTrue();
 	}
