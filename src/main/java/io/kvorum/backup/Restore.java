@@ -38,6 +38,12 @@ public final class Restore {
 	private static final String COMPLETE = "COMPLETE";
 
 	/**
+	 * A file beside it with the names of the staged files. Restores that an older version
+	 * has begun have none.
+	 */
+	private static final String FILES = "FILES";
+
+	/**
 	 * A file in the directory of a restored store, with the path and checksum of the
 	 * backup.
 	 */
@@ -154,11 +160,12 @@ public final class Restore {
 		}
 	}
 
+	private static List<String> namesIn(Path directory) throws IOException {
+		return BackupDirectory.childrenOf(directory).stream().map(file -> String.valueOf(file.getFileName())).toList();
+	}
+
 	private boolean isEmpty() throws IOException {
-		return BackupDirectory.childrenOf(this.store)
-			.stream()
-			.map(file -> String.valueOf(file.getFileName()))
-			.allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
+		return namesIn(this.store).stream().allMatch(name -> name.equals(STAGING) || name.equals(LOST_AND_FOUND));
 	}
 
 	/**
@@ -230,6 +237,7 @@ public final class Restore {
 		this.checkpoints.adopt(copy, recorded -> this.remembering.of(recorded, manifest.instant()));
 		write(copy.resolve(MARK), "%s%n%s%n".formatted(backup, manifest.checksum()));
 		syncAll(copy);
+		write(this.staging.resolve(FILES), String.join("\n", namesIn(copy)));
 		write(this.staging.resolve(COMPLETE), "");
 		BackupDirectory.sync(this.staging);
 		BackupDirectory.sync(this.store);
@@ -265,12 +273,30 @@ public final class Restore {
 						"Remove %s to keep what is there, or all else to go on with the restore."
 							.formatted(this.staging));
 			}
+			requireAll(copy);
 			moveAll(copy);
 			BackupDirectory.deleteTree(copy);
 			BackupDirectory.sync(this.staging);
 		}
 		BackupDirectory.deleteTree(this.staging);
 		BackupDirectory.sync(this.store);
+	}
+
+	/**
+	 * Checks that nobody has removed what an earlier start has moved: the rest alone is
+	 * no store.
+	 */
+	private void requireAll(Path copy) throws IOException {
+		Path names = this.staging.resolve(FILES);
+		for (String name : Files.exists(names) ? Files.readAllLines(names) : List.<String>of()) {
+			if (!Files.exists(copy.resolve(name)) && !Files.exists(this.store.resolve(name))) {
+				throw new StoreOpenException(
+						"The restore of the store %s cannot be finished: its file %s was removed since."
+							.formatted(this.store, name),
+						"Remove all else there too, also %s, and start the node again with kvorum.backup.restore-from."
+							.formatted(this.staging));
+			}
+		}
 	}
 
 	private void moveAll(Path copy) throws IOException {

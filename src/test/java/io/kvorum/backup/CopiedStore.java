@@ -25,6 +25,10 @@ final class CopiedStore implements Checkpoints {
 	Runnable meanwhile = () -> {
 	};
 
+	/** Happens when a restored copy is whole, before its files are moved. */
+	Runnable whenAdopted = () -> {
+	};
+
 	/** What a table is said to have where it is read. */
 	long tableBytes = 7;
 
@@ -71,6 +75,7 @@ final class CopiedStore implements Checkpoints {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		this.whenAdopted.run();
 	}
 
 }

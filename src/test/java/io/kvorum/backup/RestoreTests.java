@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -271,6 +272,7 @@ class RestoreTests {
 		for (String name : names.subList(moved, names.size())) {
 			Files.move(store().resolve(name), staging.resolve(name));
 		}
+		Files.write(store().resolve(".restore").resolve("FILES"), names);
 		Files.createFile(store().resolve(".restore").resolve("COMPLETE"));
 
 		restore(null);
@@ -290,7 +292,10 @@ class RestoreTests {
 		assertThat(store().resolve("CURRENT")).hasContent("another");
 	}
 
-	/** Whichever of them cannot be moved: the next start goes on. */
+	/**
+	 * Whichever of them cannot be moved: the next start goes on. Without a list of the
+	 * files, as an older version has left it.
+	 */
 	@Test
 	void withoutAllOtherFilesInTheirPlacesThereIsNoStore() throws IOException {
 		restore(backup());
@@ -313,6 +318,31 @@ class RestoreTests {
 			restore(null);
 			assertThat(contentOf(store())).isEqualTo(whole);
 		}
+	}
+
+	/** As by an rm -r of the directory's files, which leaves the hidden rest. */
+	@Test
+	void aRestoreOfWhichSomebodyHasRemovedAPartIsNotFinishedWithTheRest() throws IOException {
+		Path table = store().resolve(CopiedStore.TABLE);
+		this.checkpoints.whenAdopted = () -> assertThat(table.resolve("in the way").toFile().mkdirs()).isTrue();
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(backup()))
+			.withMessageContaining("could not be finished");
+		BackupDirectory.deleteTree(table);
+		Path staging = store().resolve(".restore");
+		Files.delete(staging.resolve("store").resolve(CopiedStore.TABLE));
+
+		for (Path from : Arrays.asList(null, backup())) {
+			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> restore(from))
+				.withMessageContaining(CopiedStore.TABLE)
+				.matches(ex -> ex.action().contains(staging.toString()));
+			assertThat(store().resolve("CURRENT")).doesNotExist();
+		}
+
+		BackupDirectory.deleteTree(store());
+		this.checkpoints.whenAdopted = () -> {
+		};
+		restore(backup());
+		assertThat(contentOf(store())).containsAllEntriesOf(this.checkpoints.files);
 	}
 
 	private void assertRefused(String why) {
