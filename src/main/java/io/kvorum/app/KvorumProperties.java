@@ -449,7 +449,7 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	 * @param restoreFrom directory of one backup of this node, for a start with an empty
 	 * kvorum.storage.path. Ignored once the backup is restored
 	 * @param restoreWholeCluster whether all nodes are restored from their backups
-	 * together. Otherwise a restored node is rebuilt from the others
+	 * together. Otherwise a restored node is rebuilt from the others. Needs restore-from
 	 */
 	record Backup(@Nullable Path directory, @Min(1) @Max(10_000) @DefaultValue("7") int keep,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("64MB") DataSize maxRate, @Nullable Path restoreFrom,

@@ -99,12 +99,17 @@ final class PropertyRelations {
 	}
 
 	/**
-	 * Refuses a restore with accept-loss, which would let a node with old entries vote,
-	 * and a restore that waits for others to be rebuilt from, where there are none.
+	 * Refuses a restore without a backup, which is most likely a variable that is not
+	 * set. Refuses a restore with accept-loss, which would let a node with old entries
+	 * vote, and one that waits for others to be rebuilt from, where there are none.
 	 */
 	private void checkRestore(Backup backup, Cluster cluster) {
 		Path from = backup.restoreFrom();
 		if (from == null) {
+			if (backup.restoreWholeCluster()) {
+				this.violations.add(new Violation("kvorum.backup.restore-whole-cluster", "true",
+						"must come with kvorum.backup.restore-from: without a backup the node would start empty"));
+			}
 			return;
 		}
 		if (cluster.acceptLoss()) {
@@ -127,6 +132,10 @@ final class PropertyRelations {
 		Path backups = properties.backup().directory();
 		if (backups != null) {
 			this.violations.add(new Violation("kvorum.backup.directory", text(backups), rule.formatted("data")));
+		}
+		Path from = properties.backup().restoreFrom();
+		if (from != null) {
+			this.violations.add(new Violation("kvorum.backup.restore-from", text(from), rule.formatted("data")));
 		}
 		check(properties.api().maxValueSize().compareTo(MAX_VALUE_IN_CASSANDRA) <= 0, "api.max-value-size",
 				properties.api().maxValueSize(), "at most the largest value for Cassandra", MAX_VALUE_IN_CASSANDRA);

@@ -100,6 +100,9 @@ class PropertiesTest {
 					kvorum.backup.directory=./data/backups        | must be neither in kvorum.storage.path nor around it, which is
 					kvorum.backup.directory=./a;kvorum.storage.path=./a/b | must be neither in kvorum.storage.path nor around it, which is
 					kvorum.backup.keep=0                          | kvorum.backup.keep = 0: must be greater than or equal to 1
+					kvorum.backup.restore-whole-cluster=true      | kvorum.backup.restore-whole-cluster = true: must come with kvorum.backup.restore-from
+					kvorum.backup.restore-from=;kvorum.backup.restore-whole-cluster=true | kvorum.backup.restore-whole-cluster = true: must come with kvorum.backup.restore-from
+					kvorum.engine=cassandra;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must not be set with kvorum.engine=cassandra: a gateway has no data
 					kvorum.backup.max-rate=1KB                    | kvorum.backup.max-rate = 1KB: must be at least 1MB
 					kvorum.storage.read-threads=many              | kvorum.storage.read-threads = many: must be a whole number
 					""")
