@@ -53,7 +53,8 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 		@Valid @DefaultValue Range range, @Valid @DefaultValue Hints hints,
 		@Valid @DefaultValue AntiEntropy antiEntropy, @Valid @DefaultValue Access access,
 		@Valid @DefaultValue Console console, @Valid @DefaultValue Tracing tracing,
-		@NotNull @DurationMin(seconds = 10) @DurationMax(days = 3650) @DefaultValue("10d") Duration gcGrace,
+		@NotNull @DurationMin(seconds = 10) @DurationMax(
+				days = KvorumProperties.MAX_DAYS) @DefaultValue("10d") Duration gcGrace,
 		@Valid @DefaultValue Backup backup, @Valid @DefaultValue Takeover takeover) {
 
 	/** What keeps the data. */
@@ -66,6 +67,12 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 		CASSANDRA
 
 	}
+
+	/**
+	 * The longest time that can be set, in days. It is counted in nanoseconds, and must
+	 * not overflow a long.
+	 */
+	static final long MAX_DAYS = 3650;
 
 	/** Largest margin by which absences and hints stay below gc-grace. */
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
@@ -153,8 +160,10 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 			@Min(1) @Max(100_000) @DefaultValue("256") int readQueueLength,
 			@Min(1) @Max(1_000_000) @DefaultValue("8192") int writeQueueLength,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize writeQueueSize,
-			@NotNull @DurationMin(millis = 10) @DefaultValue("1s") Duration writeQueueTime,
-			@NotNull @DurationMin(millis = 10) @DefaultValue("1m") Duration collectInterval) {
+			@NotNull @DurationMin(millis = 10) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("1s") Duration writeQueueTime,
+			@NotNull @DurationMin(millis = 10) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("1m") Duration collectInterval) {
 
 		private static final DataSize LEAST_MEMTABLES = DataSize.ofMegabytes(32);
 
@@ -201,13 +210,17 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	record Api(@NotNull @SizeBounds(min = "1B", max = "64MB") @DefaultValue("1MB") DataSize maxValueSize,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("32MB") DataSize maxInFlightSize,
 			@Min(1) @DefaultValue("2000") int maxConnections,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration idleTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration headerTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("10s") Duration bodyStallTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("60s") Duration bodyTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration writeStallTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(days = MAX_DAYS) @DefaultValue("60s") Duration idleTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("10s") Duration headerTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("10s") Duration bodyStallTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(days = MAX_DAYS) @DefaultValue("60s") Duration bodyTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("30s") Duration writeStallTimeout,
 			@NotNull @DurationMin(millis = 0) @DurationMax(seconds = 5) @DefaultValue("1s") Duration drainTime,
-			@Nullable @DurationMin(millis = 1) Duration slowRequestTime, @DefaultValue("false") boolean retired) {
+			@Nullable @DurationMin(millis = 1) @DurationMax(days = MAX_DAYS) Duration slowRequestTime,
+			@DefaultValue("false") boolean retired) {
 	}
 
 	/**
@@ -279,7 +292,8 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("40MB") DataSize maxInFlightSize,
 			@NotNull @SizeBounds(min = "1KB", max = "1MB") @DefaultValue("64KB") DataSize pageSize,
 			@NotNull @DurationMin(millis = 10) @DurationMax(minutes = 10) @DefaultValue("5s") Duration pageTimeout,
-			@NotNull @DurationMin(millis = 100) @DefaultValue("30s") Duration stallTimeout,
+			@NotNull @DurationMin(millis = 100) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("30s") Duration stallTimeout,
 			@Min(1) @Max(1024) @DefaultValue("2") int threads,
 			@Min(1) @Max(100_000) @DefaultValue("256") int queueLength) {
 	}
@@ -294,8 +308,9 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	 * instead
 	 * @param maxRate maximum size of the hints replayed to one node each second
 	 */
-	record Hints(@NotNull @DurationMin(seconds = 1) @DefaultValue("3h") Duration window,
-			@NotNull @DurationMin(millis = 10) @DefaultValue("10s") Duration replayInterval,
+	record Hints(@NotNull @DurationMin(seconds = 1) @DurationMax(days = MAX_DAYS) @DefaultValue("3h") Duration window,
+			@NotNull @DurationMin(millis = 10) @DurationMax(
+					days = MAX_DAYS) @DefaultValue("10s") Duration replayInterval,
 			@NotNull @SizeBounds(min = "1MB") @DefaultValue("256MB") DataSize maxSize,
 			@NotNull @SizeBounds(min = "1KB") @DefaultValue("1MB") DataSize maxRate) {
 	}
@@ -309,7 +324,8 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	 * @param maxRate maximum size of the entries exchanged with one node each second,
 	 * also during a rebuild
 	 */
-	record AntiEntropy(@NotNull @DurationMin(millis = 100) @DefaultValue("10m") Duration interval,
+	record AntiEntropy(
+			@NotNull @DurationMin(millis = 100) @DurationMax(days = MAX_DAYS) @DefaultValue("10m") Duration interval,
 			@Min(1) @Max(254) @DefaultValue("1") int concurrency,
 			@NotNull @SizeBounds(min = "1KB") @DefaultValue("16MB") DataSize maxRate) {
 	}

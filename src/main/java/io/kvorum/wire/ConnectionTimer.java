@@ -52,12 +52,17 @@ final class ConnectionTimer implements Runnable {
 
 	@Override
 	public void run() {
-		Timeout met = look();
-		if (met != null) {
-			this.guard.onTimeout(this.context, met);
+		try {
+			Timeout met = look();
+			if (met != null) {
+				this.guard.onTimeout(this.context, met);
+			}
 		}
-		if (this.context.channel().isOpen()) {
-			start();
+		finally {
+			// Also after a failure: a connection without its timer has no time limits.
+			if (this.context.channel().isOpen()) {
+				start();
+			}
 		}
 	}
 

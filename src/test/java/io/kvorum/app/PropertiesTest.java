@@ -1,11 +1,13 @@
 package io.kvorum.app;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.kvorum.app.KvorumProperties.Range;
 import io.kvorum.cluster.ClusterNode;
@@ -18,9 +20,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.reactor.netty.autoconfigure.ReactorNettyProperties;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -108,6 +112,25 @@ class PropertiesTest {
 					""")
 	void whatIsWrongIsToldWithTheValueAndWhatIsAllowed(String given, String told) {
 		assertRefused(told, given.split(";"));
+	}
+
+	/** What is written for "never"; in nanoseconds it is too large for a long. */
+	@ParameterizedTest
+	@MethodSource("durations")
+	void aTimeOfMillenniaIsRefused(String name) {
+		assertRefused(name + " = 1000000d: must be shorter than or equal to ", name + "=1000000d");
+	}
+
+	private static Stream<String> durations() {
+		return durations("kvorum", KvorumProperties.class);
+	}
+
+	private static Stream<String> durations(String prefix, Class<?> type) {
+		return Arrays.stream(type.getRecordComponents()).flatMap(component -> {
+			String name = prefix + "." + DataObjectPropertyName.toDashedForm(component.getName());
+			return component.getType().isRecord() ? durations(name, component.getType())
+					: Stream.of(name).filter(_ -> component.getType() == Duration.class);
+		});
 	}
 
 	@Test

@@ -1,6 +1,7 @@
 package io.kvorum.wire;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -78,6 +79,20 @@ class BoundedConnectionsTests {
 			client.send(GET);
 			assertThat(client.readUntilClosed()).extracting(Response::status).containsExactly(200);
 			assertThat(server.events).containsExactly(Timeout.IDLE);
+		}
+	}
+
+	/** It is too long to be counted in nanoseconds. */
+	@Test
+	void aTimeLimitOfCenturiesLeavesTheOthersInForce() {
+		try (GuardedServer server = server((limits) -> {
+			limits.idle = Duration.ofDays(200_000);
+			limits.header = GuardedServer.SHORT;
+		}); RawHttp idle = server.connect(); RawHttp other = server.connect()) {
+			assertThat(idle.send(GET).read()).extracting(Response::status).isEqualTo(200);
+			other.send("GET /ec").readUntilClosed();
+			idle.send("GET /ec");
+			assertThat(idle.readUntilClosed()).extracting(Response::status).containsExactly(408);
 		}
 	}
 
