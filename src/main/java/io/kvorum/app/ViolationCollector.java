@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.BindResult;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
@@ -39,6 +40,8 @@ final class ViolationCollector extends AbstractBindHandler {
 	private static final ConfigurationPropertyName CLUSTER = PREFIX.append("cluster");
 
 	private static final ConfigurationPropertyName TAKEOVER = PREFIX.append("takeover");
+
+	private static final ConfigurationPropertyName PATH = PREFIX.append("storage.path");
 
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
 
@@ -90,6 +93,7 @@ final class ViolationCollector extends AbstractBindHandler {
 		}
 		checkConstraints(name, target, context, result);
 		checkNames(name, target, context, result);
+		checkPath(context);
 		if (result instanceof KvorumProperties properties) {
 			this.violations.addAll(PropertyRelations.violatedBy(properties));
 		}
@@ -129,6 +133,18 @@ final class ViolationCollector extends AbstractBindHandler {
 						mayBeSecret(property.getName()) ? Violation.HIDDEN : String.valueOf(property.getValue()),
 						"there is no such property"))
 				.forEach(this.violations::add);
+		}
+	}
+
+	/**
+	 * Refuses an empty path of the store, which is most likely a variable that is not
+	 * set: the default would be another store.
+	 */
+	private void checkPath(BindContext context) {
+		BindResult<String> path = context.getBinder().bind(PATH, Bindable.of(String.class));
+		if (path.isBound() && path.get().isBlank()) {
+			this.violations.add(new Violation(PATH.toString(), path.get().strip(),
+					"must name a directory: leave the property out for ./data"));
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.kvorum.app;
 
+import java.io.File;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsProperties;
 import org.springframework.boot.reactor.netty.autoconfigure.ReactorNettyProperties;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -176,8 +178,34 @@ class PropertiesTest {
 
 	@Test
 	void aPropertyWithoutAValueHasItsDefault() {
-		this.contexts.withPropertyValues("kvorum.storage.path=", "kvorum.storage.cache-size=")
-			.run(context -> assertThat(context.getBean(KvorumProperties.class).storage().path()).hasToString("data"));
+		this.contexts.withPropertyValues("kvorum.storage.cache-size=")
+			.run(context -> assertThat(context.getBean(KvorumProperties.class).storage().cacheSize())
+				.isEqualTo(DataSize.ofMegabytes(64)));
+	}
+
+	/** A variable that is not set would else be another store. */
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", "${nothing:}" })
+	void anEmptyPathOfTheStoreIsRefused(String path) {
+		assertRefused("must name a directory: leave the property out for ./data", "kvorum.storage.path=" + path);
+	}
+
+	@Test
+	void aNodeThatIsStartedWithAnEmptyPathSaysSo(CapturedOutput output) {
+		assertThatException().isThrownBy(
+				() -> SpringApplication.run(KvorumApplication.class, "--server.port=0", "--kvorum.storage.path="));
+		assertThat(output.getOut())
+			.contains("kvorum.storage.path = : must name a directory: leave the property out for ./data")
+			.doesNotContain("\tat ");
+	}
+
+	@Test
+	void theDiskThatIsMeasuredIsThatOfTheDataWhateverItsName() {
+		new ApplicationContextRunner().withInitializer(new ConfigDataApplicationContextInitializer())
+			.withUserConfiguration(Metrics.class)
+			.withPropertyValues("kvorum.storage.path=/data/a,b")
+			.run(context -> assertThat(context.getBean(MetricsProperties.class).getSystem().getDiskspace().getPaths())
+				.containsExactly(new File("/data/a,b")));
 	}
 
 	@Test
@@ -452,6 +480,11 @@ class PropertiesTest {
 
 	@EnableConfigurationProperties(ReactorNettyProperties.class)
 	private static final class ReactorNetty {
+
+	}
+
+	@EnableConfigurationProperties(MetricsProperties.class)
+	private static final class Metrics {
 
 	}
 
