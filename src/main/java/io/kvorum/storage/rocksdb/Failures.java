@@ -25,6 +25,10 @@ final class Failures {
 		return code(ex) == Status.Code.Incomplete;
 	}
 
+	/**
+	 * Whether the disk is full. A user's quota is not meant: RocksDB goes on by itself
+	 * when a disk has space again, and not after any other error.
+	 */
 	static boolean isNoSpace(RocksDBException ex) {
 		Status status = ex.getStatus();
 		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
