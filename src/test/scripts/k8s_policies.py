@@ -83,6 +83,10 @@ class Deployment:
         used = {self.properties.get(name) or self.env.get(variable(name)) for name in users}
         return sorted(used - {None})
 
+    def said(self, name):
+        """What the manifests say of a property of Spring Boot's; the environment wins over files."""
+        return self.env.get(variable(name), self.properties.get(name))
+
     def size(self, name):
         """Returns a size in bytes; None if it is not given and the node finds it by itself."""
         text = self.properties.get(name, self.metadata.get(name, {}).get("defaultValue"))
@@ -239,6 +243,27 @@ def probes_are_right(deployment):
         yield "a node that replays its log gets less than five minutes to start"
     if deployment.node.get("readinessProbe", {}).get("timeoutSeconds", 1) <= 5:
         yield "the probe of the disk may take 5 s, and the readinessProbe does not wait for it"
+
+
+@policy
+def probes_and_prometheus_speak_as_the_management_port(deployment):
+    """Unless management.server.ssl.* says otherwise that port takes the TLS of the other one, and probes fail for ever."""
+    enabled = deployment.said("management.server.ssl.enabled")
+    bundle = deployment.said("management.server.ssl.bundle")
+    if enabled is None:
+        yield "management.server.ssl.enabled is not said: SERVER_SSL_BUNDLE would encrypt the management port too"
+    has_tls = str(enabled).lower() == "true"
+    if has_tls != bool(bundle):
+        yield f"management.server.ssl.enabled is {enabled}, management.server.ssl.bundle is {bundle}: one needs the other"
+    scheme = "HTTPS" if has_tls else "HTTP"
+    for name in "startupProbe", "livenessProbe", "readinessProbe":
+        if at(deployment.node, f"{name}.httpGet.scheme", "HTTP") != scheme:
+            yield f"the {name} does not speak {scheme}, as the management port does"
+    for endpoint in itertools.chain.from_iterable(
+            monitor["spec"].get("endpoints") or monitor["spec"].get("podMetricsEndpoints") or []
+            for monitor in deployment.of("ServiceMonitor") + deployment.of("PodMonitor")):
+        if endpoint.get("scheme", "http").upper() != scheme:
+            yield f"Prometheus does not speak {scheme}, as the management port does"
 
 
 @policy
@@ -671,6 +696,31 @@ def a_second_container_whose_liveness_depends_on_peers(deployment):
     second = copy.deepcopy(deployment.node) | {"name": "second"}
     second["livenessProbe"]["httpGet"]["path"] = HEALTH + "joined"
     deployment.pod["containers"].append(second)
+
+
+def speak(deployment, **variables):
+    deployment.node["env"] = deployment.node.get("env", []) + [{"name": name, "value": value} for name, value in variables.items()]
+
+
+@plant(probes_and_prometheus_speak_as_the_management_port)
+def the_tls_of_clients_at_the_management_port(deployment):
+    reconfigure(deployment, lambda tree: tree["management"]["server"].pop("ssl", None))
+    speak(deployment, SERVER_SSL_BUNDLE="node")
+
+
+@plant(probes_and_prometheus_speak_as_the_management_port)
+def a_bundle_of_the_management_port_that_is_switched_off(deployment):
+    speak(deployment, MANAGEMENT_SERVER_SSL_BUNDLE="node")
+
+
+@plant(probes_and_prometheus_speak_as_the_management_port)
+def probes_without_the_tls_of_the_management_port(deployment):
+    speak(deployment, MANAGEMENT_SERVER_SSL_ENABLED="true", MANAGEMENT_SERVER_SSL_BUNDLE="node")
+
+
+@plant(probes_and_prometheus_speak_as_the_management_port, only=("production",))
+def a_prometheus_with_tls_of_its_own(deployment):
+    deployment.of("ServiceMonitor")[0]["spec"]["endpoints"][0]["scheme"] = "https"
 
 
 @plant(a_node_gets_the_time_to_stop)

@@ -107,6 +107,29 @@ class ManifestsIT {
 	}
 
 	@Test
+	@DisplayName("a pod with TLS at its public port: probes go on in HTTP, until the management port has a bundle of its own and is told to use it")
+	void publicTls() throws InterruptedException {
+		Pods pods = new Pods(this.nodes.spec().data(), List.of("overlays/one-node"), Map.of());
+		Pod pod = pods.pods().getFirst();
+		NodeSpec spec = pod.prepare().with("server.ssl.bundle=web").with(CA.properties("web", HOST));
+		Running node = new Running(pod, this.nodes.launch(spec));
+		awaitProbes(pods, node);
+		try (RawHttp client = RawHttp.connect(pod.port("api")).secure(CA.client(), HOST)) {
+			assertThat(client.shown()).isEqualTo(CA.issued(HOST));
+		}
+		node.process().stop();
+		Running other = new Running(pod,
+				this.nodes.launch(spec.with("management.server.ssl.enabled=true", "management.server.ssl.bundle=web")));
+		Poll.until(() -> "a start of " + other, DEADLINE, () -> {
+			assertThat(other.process().isAlive()).as("%s", other).isTrue();
+			return other.said("Ready: ");
+		});
+		try (RawHttp client = RawHttp.connect(pod.port("management")).secure(CA.client(), HOST)) {
+			assertThat(client.shown()).isEqualTo(CA.issued(HOST));
+		}
+	}
+
+	@Test
 	@DisplayName("the three services of the compose file: one cluster, which tells what its comments ask for")
 	void composed() throws InterruptedException {
 		List<NodeProcess> running = ComposeFile
