@@ -28,6 +28,12 @@ class GatewayObservability {
 		return new CassandraHealth(connection::nodes);
 	}
 
+	/** Without what a takeover waits for, which is planned. */
+	@Bean
+	GatewayMeters gatewayMeters(CassandraConnection connection) {
+		return new GatewayMeters(connection::absence, connection::nodes);
+	}
+
 	/** Cassandra repairs its replicas itself; a gateway has nothing to wait for. */
 	@Bean
 	ReactiveHealthIndicator convergenceHealthIndicator() {

@@ -48,6 +48,8 @@ class CassandraGatewayIT {
 	/** In an expression of the dashboard. */
 	private static final Pattern METER = Pattern.compile("(\\w+)\\{job");
 
+	private static final String USABLE = "kvorum_gateway_usable";
+
 	private static final String UNKNOWN = "unknown";
 
 	/** A gateway notices that nodes come and go by its driver's connections. */
@@ -182,6 +184,7 @@ class CassandraGatewayIT {
 		Poll.until(() -> "a gateway that reaches no node is not ready", NOTICED,
 				() -> gateway.exchange("GET", "/actuator/health/readiness").status() == 503);
 		assertThat(gateway.exchange("GET", "/actuator/health/liveness").status()).isEqualTo(200);
+		assertThat(gateway.metric(USABLE)).isZero();
 		assertThat(gateway.put("key", "all away").json()).containsEntry("outcome", "not-applied");
 
 		cassandra().heal();
@@ -220,8 +223,10 @@ class CassandraGatewayIT {
 		Answer get = gateway.client().get("key");
 		EntityApiIT.assertProblem(get, 503);
 		assertThat(get.text()).contains("keyspace later does not exist");
+		assertThat(gateway.client().metric(USABLE)).isZero();
 		cassandra().createSchema("later", 1);
 		gateway.awaitReady();
+		assertThat(gateway.client().metric(USABLE)).isOne();
 		assertThat(gateway.client().put("key", "value").status()).isEqualTo(201);
 		EntityApiIT.assertProblem(gateway.client().get("key", "replicas=2/3"), 400);
 	}

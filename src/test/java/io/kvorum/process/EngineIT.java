@@ -39,6 +39,8 @@ class EngineIT {
 		EntityApiIT.assertProblem(gateway.client().get("key"), 503);
 		assertThat(gateway.client().exchange("GET", "/actuator/health/liveness").status()).isEqualTo(200);
 		assertThat(gateway.client().exchange("GET", "/actuator/health/joined").status()).isEqualTo(503);
+		assertThat(gateway.client().exchange("GET", "/actuator/prometheus").text())
+			.contains("kvorum_gateway_usable 0.0");
 
 		assertThat(loaded(ofNode, "com.datastax.")).isEmpty();
 		assertThat(loaded(ofNode, "org.rocksdb.")).isNotEmpty();

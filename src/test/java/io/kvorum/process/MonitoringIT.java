@@ -60,9 +60,10 @@ class MonitoringIT {
 		assertThat(plantedMistakes()).allSatisfy(mistake -> assertThat(scrape.lacks(PromQl.of(mistake))).hasSize(1));
 	}
 
-	/** Of Prometheus itself, and of kube-state-metrics. */
+	/** Of Prometheus itself, of kube-state-metrics, and of gateways. */
 	private static boolean isOfOthers(String metric) {
-		return metric.equals("up") || metric.startsWith("kube_pod_container_");
+		return metric.equals("up") || metric.startsWith("kube_pod_container_")
+				|| metric.equals("kvorum_gateway_usable");
 	}
 
 	/** Right but for one word each. */
