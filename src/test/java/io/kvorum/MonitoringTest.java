@@ -106,6 +106,25 @@ class MonitoringTest {
 		});
 	}
 
+	/**
+	 * "All" is what the query of the variable finds, and no service of another kind. A
+	 * target without a namespace has an empty one.
+	 */
+	@Test
+	void bothDashboardsShowTheirOwnJobsAndOneNamespaceWhereThereAreMore() {
+		for (JsonNode dashboard : List.of(Monitoring.dashboard(), Monitoring.dashboardOfGateways())) {
+			assertThat(text(variable(dashboard, "namespace"), "allValue")).isEqualTo(".*");
+			assertThat(variable(dashboard, "job").has("allValue")).isFalse();
+			assertThat(text(variable(dashboard, "job"), "query")).contains("namespace=~'$namespace'");
+			assertThat(text(variable(dashboard, "instance"), "query")).contains("job=~'$job',namespace=~'$namespace'");
+			assertThat(Monitoring.panels(dashboard)).allSatisfy(panel -> assertThat(panel.get("targets"))
+				.allSatisfy(target -> assertThat(Monitoring.expression(panel, target).read().selectors()).allSatisfy(
+						selector -> assertThat(selector.conditions()).contains(new Condition("job", "=~", "$job"),
+								new Condition("namespace", "=~", "$namespace"),
+								new Condition("instance", "=~", "$instance")))));
+		}
+	}
+
 	@Test
 	void panelsHaveNumbersOfTheirOwnAndDoNotOverlap() {
 		List<Integer> ids = new ArrayList<>();
@@ -140,6 +159,14 @@ class MonitoringTest {
 			.valueStream()
 			.map(variable -> text(variable, "name"))
 			.toList());
+	}
+
+	private static JsonNode variable(JsonNode dashboard, String name) {
+		return dashboard.at("/templating/list")
+			.valueStream()
+			.filter(variable -> text(variable, "name").equals(name))
+			.findFirst()
+			.orElseThrow(() -> new AssertionError("There is no variable " + name));
 	}
 
 	private static List<Map<?, ?>> alerts() {

@@ -15,6 +15,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** The files under {@code config} that watch a cluster. */
 public final class Monitoring {
 
+	private static final Path GATEWAYS = Path.of("config", "grafana", "kvorum-gateway.json");
+
 	private static final Path DASHBOARD = Path.of("config", "grafana", "kvorum.json");
 
 	private static final Path RULES = Path.of("config", "prometheus", "prometheus-rule.yaml");
@@ -29,9 +31,19 @@ public final class Monitoring {
 		return JsonMapper.shared().readTree(read(DASHBOARD));
 	}
 
+	/** That of gateways to Cassandra. */
+	public static JsonNode dashboardOfGateways() {
+		return JsonMapper.shared().readTree(read(GATEWAYS));
+	}
+
 	/** Without the rows, which are headings. */
 	public static List<JsonNode> panels() {
-		return dashboard().get("panels").valueStream().filter(panel -> !"row".equals(text(panel, "type"))).toList();
+		return panels(dashboard());
+	}
+
+	/** Those of a dashboard without the rows. */
+	public static List<JsonNode> panels(JsonNode dashboard) {
+		return dashboard.get("panels").valueStream().filter(panel -> !"row".equals(text(panel, "type"))).toList();
 	}
 
 	/** Each with its {@code alert} or {@code record}, as the file has them. */
