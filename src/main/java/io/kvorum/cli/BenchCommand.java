@@ -8,7 +8,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -16,7 +15,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import picocli.CommandLine.Command;
@@ -72,16 +70,16 @@ final class BenchCommand extends RemoteCommand {
 		Server server = server();
 		byte[] value = new byte[this.valueSize];
 		new SplittableRandom().nextBytes(value);
-		List<Times> reads = new ArrayList<>();
-		List<Times> writes = new ArrayList<>();
+		List<BenchTimes> reads = new ArrayList<>();
+		List<BenchTimes> writes = new ArrayList<>();
 		List<Future<?>> running = new ArrayList<>();
 		long started = System.nanoTime();
 		long end = started + Duration.ofSeconds(this.seconds).toNanos();
 		try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
 			for (int i = 0; i < this.connections; i++) {
 				URI node = server.nodes().get(i % server.nodes().size());
-				Times ofReads = new Times(MAX_SAMPLES / (2 * this.connections));
-				Times ofWrites = new Times(MAX_SAMPLES / (2 * this.connections));
+				BenchTimes ofReads = new BenchTimes(MAX_SAMPLES / (2 * this.connections));
+				BenchTimes ofWrites = new BenchTimes(MAX_SAMPLES / (2 * this.connections));
 				reads.add(ofReads);
 				writes.add(ofWrites);
 				running.add(threads.submit(() -> {
@@ -99,7 +97,7 @@ final class BenchCommand extends RemoteCommand {
 		add("writes", writes, time, table);
 		table.print(out());
 		String failure = Stream.concat(reads.stream(), writes.stream())
-			.map(times -> times.failure)
+			.map(BenchTimes::failure)
 			.filter(it -> !it.isEmpty())
 			.findFirst()
 			.orElse("");
@@ -110,7 +108,7 @@ final class BenchCommand extends RemoteCommand {
 		return ExitCode.DONE;
 	}
 
-	private void load(Server server, URI node, byte[] value, long end, Times reads, Times writes)
+	private void load(Server server, URI node, byte[] value, long end, BenchTimes reads, BenchTimes writes)
 			throws InterruptedException {
 		SplittableRandom random = new SplittableRandom();
 		while (System.nanoTime() < end) {
@@ -122,7 +120,7 @@ final class BenchCommand extends RemoteCommand {
 		}
 	}
 
-	private static void send(Server server, HttpRequest request, Times times) throws InterruptedException {
+	private static void send(Server server, HttpRequest request, BenchTimes times) throws InterruptedException {
 		long started = System.nanoTime();
 		try {
 			HttpResponse<byte[]> answer = server.client().send(request, BodyHandlers.ofByteArray());
@@ -138,58 +136,23 @@ final class BenchCommand extends RemoteCommand {
 		}
 	}
 
-	private static void add(String name, List<Times> parts, double seconds, Table table) {
-		long[] all = parts.stream().flatMapToLong(Times::kept).sorted().toArray();
-		long answered = parts.stream().mapToLong(part -> part.count).sum();
-		long failed = parts.stream().mapToLong(part -> part.failures).sum();
+	private static void add(String name, List<BenchTimes> parts, double seconds, Table table) {
+		long[] all = parts.stream().flatMapToLong(BenchTimes::kept).sorted().toArray();
+		long answered = parts.stream().mapToLong(BenchTimes::count).sum();
+		long failed = parts.stream().mapToLong(BenchTimes::failures).sum();
 		if (answered + failed > 0) {
 			table.add(name, Long.toString(answered), String.format(Locale.ROOT, "%.0f", answered / seconds),
-					millis(all, 0.5), millis(all, 0.99), millis(all, 1), Long.toString(failed));
+					part(all, 0.5), part(all, 0.99), (answered > 0) ? millis(BenchTimes.slowest(parts)) : "",
+					Long.toString(failed));
 		}
 	}
 
-	private static String millis(long[] sorted, double part) {
-		return (sorted.length == 0) ? ""
-				: String.format(Locale.ROOT, "%.2f ms", sorted[(int) Math.ceil(part * (sorted.length - 1))] / 1e6);
+	private static String part(long[] sorted, double part) {
+		return (sorted.length == 0) ? "" : millis(sorted[(int) Math.ceil(part * (sorted.length - 1))]);
 	}
 
-	/**
-	 * The requests of one kind by one thread, which alone counts here. Of very many times
-	 * a random part is kept.
-	 */
-	private static final class Times {
-
-		private final SplittableRandom random = new SplittableRandom();
-
-		private final long[] nanos;
-
-		private long count;
-
-		private long failures;
-
-		private String failure = "";
-
-		Times(int kept) {
-			this.nanos = new long[kept];
-		}
-
-		void answered(long time) {
-			long place = (this.count < this.nanos.length) ? this.count : this.random.nextLong(this.count);
-			if (place < this.nanos.length) {
-				this.nanos[(int) place] = time;
-			}
-			this.count++;
-		}
-
-		void failed(String why) {
-			this.failures++;
-			this.failure = why;
-		}
-
-		LongStream kept() {
-			return Arrays.stream(this.nanos, 0, (int) Math.min(this.count, this.nanos.length));
-		}
-
+	private static String millis(long nanos) {
+		return String.format(Locale.ROOT, "%.2f ms", nanos / 1e6);
 	}
 
 }
