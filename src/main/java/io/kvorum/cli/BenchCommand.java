@@ -67,7 +67,7 @@ final class BenchCommand extends RemoteCommand {
 					"--seconds, --keys and --connections are 1 or more, --reads is a percentage, a value has up to %d bytes"
 						.formatted(Server.MAX_VALUE_BYTES));
 		}
-		Server server = server();
+		Server server = server().ofEntities();
 		byte[] value = new byte[this.valueSize];
 		new SplittableRandom().nextBytes(value);
 		List<BenchTimes> reads = new ArrayList<>();
@@ -120,12 +120,18 @@ final class BenchCommand extends RemoteCommand {
 		}
 	}
 
+	/** Where there are no keys a write is answered with {@code 404} too. */
 	private static void send(Server server, HttpRequest request, BenchTimes times) throws InterruptedException {
 		long started = System.nanoTime();
 		try {
 			HttpResponse<byte[]> answer = server.client().send(request, BodyHandlers.ofByteArray());
-			if (answer.statusCode() / 100 == 2 || answer.statusCode() == 404) {
-				times.answered(System.nanoTime() - started);
+			long time = System.nanoTime() - started;
+			CommandFailedException failure = server.failureOfAnother(answer);
+			if (failure != null) {
+				times.failed(String.valueOf(failure.getMessage()));
+			}
+			else if (answer.statusCode() / 100 == 2 || (answer.statusCode() == 404 && request.method().equals("GET"))) {
+				times.answered(time);
 			}
 			else {
 				times.failed("status " + answer.statusCode() + " of " + answer.uri().getHost());

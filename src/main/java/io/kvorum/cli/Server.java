@@ -154,8 +154,8 @@ final class Server {
 			HttpRequest request = request(node, method, target, body, headers);
 			try {
 				HttpResponse<InputStream> answer = this.client.send(request, bodies());
-				if (this.mark != null && this.mark.isMissing(answer)) {
-					failed = this.mark.failure(answer, isWrite);
+				failed = failureOfAnother(answer);
+				if (failed != null) {
 					answer.body().close();
 					break;
 				}
@@ -184,6 +184,15 @@ final class Server {
 			}
 		}
 		throw (failed != null) ? failed : new CommandFailedException(ExitCode.WRONG, "there is no node to ask");
+	}
+
+	/**
+	 * What is wrong with an answer of something else than a node; null if it is one's.
+	 */
+	@Nullable CommandFailedException failureOfAnother(HttpResponse<?> answer) {
+		String method = answer.request().method();
+		boolean isWrite = !method.equals("GET") && !method.equals("HEAD");
+		return (this.mark != null && this.mark.isMissing(answer)) ? this.mark.failure(answer, isWrite) : null;
 	}
 
 	private BodyHandler<InputStream> bodies() {

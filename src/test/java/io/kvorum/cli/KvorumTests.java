@@ -768,6 +768,26 @@ class KvorumTests {
 		assertThat(run("bench", "--connections", "0")).isEqualTo(2);
 	}
 
+	@Test
+	void aBenchReadsKeysThatAreNotThereAndWritesToWhereThereAreNoKeysFail() {
+		this.node.answers(404, "");
+
+		assertThat(run("bench", "--seconds", "1", "--connections", "2", "--reads", "100")).isZero();
+		assertThat(run("bench", "--seconds", "1", "--connections", "2", "--reads", "0")).isEqualTo(1);
+		assertThat(this.out).asString().contains("A request failed: status 404");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 200, 404 })
+	void aBenchTakesNoOtherServerForANode(int status) {
+		this.node.isNoNode();
+		this.node.answers(status, "");
+
+		assertThat(run("bench", "--seconds", "1", "--connections", "2", "--reads", "100")).isEqualTo(1);
+		assertThat(this.out.toString().lines().skip(1)).first().asString().matches("reads +0 .*");
+		assertThat(this.out).asString().contains("something else than a node answers");
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "localhost:8080", "ftp://localhost", "/tmp" })
 	void whatIsNoUrlIsSaidToBeNone(String url) {
