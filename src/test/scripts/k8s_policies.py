@@ -593,6 +593,9 @@ def production_is_on_machines_of_its_own(deployment):
                and matches(at(spread, "labelSelector.matchLabels"), deployment.labels)
                for spread in deployment.pod.get("topologySpreadConstraints", [])):
         yield "two nodes may be on one machine"
+    for spread in deployment.pod.get("topologySpreadConstraints", []):
+        if spread["topologyKey"] == "kubernetes.io/hostname" and spread.get("minDomains", 1) < deployment.set["spec"]["replicas"]:
+            yield "two nodes may be on one machine where there are fewer machines than nodes: minDomains is less than replicas"
     for container in deployment.containers:
         if at(container, "resources.requests") != at(container, "resources.limits"):
             yield f"{container['name']}: requests and limits differ: it is killed for memory before others"
@@ -941,6 +944,11 @@ def a_copy_of_production_without_limits_for_what_goes_out(deployment):
 @plant(production_is_on_machines_of_its_own, only=("production",))
 def two_nodes_on_one_machine(deployment):
     deployment.pod["topologySpreadConstraints"][0]["whenUnsatisfiable"] = "ScheduleAnyway"
+
+
+@plant(production_is_on_machines_of_its_own, only=("production",))
+def two_nodes_on_one_machine_when_another_one_is_gone(deployment):
+    deployment.pod["topologySpreadConstraints"][0].pop("minDomains", None)
 
 
 @plant(production_is_on_machines_of_its_own, only=("production",))
