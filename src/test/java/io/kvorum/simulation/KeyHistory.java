@@ -2,8 +2,11 @@ package io.kvorum.simulation;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.kvorum.kv.Key;
@@ -22,6 +25,8 @@ import org.jspecify.annotations.Nullable;
 final class KeyHistory {
 
 	static final String CAME_BACK = "A deleted value came back";
+
+	static final String LOST = "An acknowledged write is lost";
 
 	static final String NOT_GROWN = "The ETag of a conditional write is not greater than one before it";
 
@@ -117,6 +122,33 @@ final class KeyHistory {
 		return faults;
 	}
 
+	/** What is wrong with the newest entry that there is in the end. */
+	List<String> lost(@Nullable Version newest) {
+		return lost(this.key, this.told, newest);
+	}
+
+	/**
+	 * No disk was lost. Nothing may be left of a key whose last write was a delete or has
+	 * expired, or of which that may be.
+	 */
+	static List<String> lost(Key key, List<Told> told, @Nullable Version newest) {
+		Optional<Told> last = told.stream()
+			.filter(write -> write.operation.kind() != Kind.GET && write.operation.outcome() == Outcome.DONE)
+			.filter(write -> write.version != null && !write.version.equals(Version.ABSENT))
+			.max(Comparator.comparing(write -> Objects.requireNonNull(write.version)));
+		boolean mayBeGone = last.isEmpty() || last.get().mayEnd()
+				|| told.stream().anyMatch(write -> write.mayEnd() && write.operation.outcome() == Outcome.UNKNOWN);
+		return last.filter(write -> (newest != null) ? isAmiss(newest, write) : !mayBeGone)
+			.map(write -> "%s: k%d, version %s of %s, and there is %s".formatted(LOST, key.bytes()[0], write.version,
+					write.operation, newest))
+			.stream()
+			.toList();
+	}
+
+	private static boolean isAmiss(Version newest, Told write) {
+		return Objects.requireNonNull(write.version).isNewerThan(newest);
+	}
+
 	/** Of the writes with conditions. */
 	static List<String> notGrown(Key key, List<Told> told) {
 		return told.stream()
@@ -151,6 +183,11 @@ final class KeyHistory {
 	}
 
 	record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
+
+		/** It leaves no value, or not for ever. */
+		boolean mayEnd() {
+			return this.operation.kind() == Kind.DELETE || this.ttl != null;
+		}
 
 		/** It was acknowledged before the other one began. */
 		boolean isBefore(Told other) {

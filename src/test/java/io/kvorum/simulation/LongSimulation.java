@@ -261,7 +261,7 @@ final class LongSimulation {
 
 	/** Those that are to hold a key hold the same of it, and nobody else holds it. */
 	private void checkEqual() {
-		for (Key key : this.keys.keySet()) {
+		this.keys.forEach((key, known) -> {
 			List<SimulatedNode> order = this.cluster.placement()
 				.replicasOf(key, this.cluster.nodes().size())
 				.stream()
@@ -273,6 +273,9 @@ final class LongSimulation {
 				newest = (held != null && (newest == null || held.version().isNewerThan(newest.version()))) ? held
 						: newest;
 			}
+			if (!this.scenario.losesDisks() && this.restores == 0) {
+				known.lost((newest != null) ? newest.version() : null).forEach(this::fault);
+			}
 			for (int rank = 0; rank < order.size(); rank++) {
 				Entry expected = (newest != null && rank < this.cluster.placement().copiesOf(newest.copies())) ? newest
 						: null;
@@ -282,7 +285,7 @@ final class LongSimulation {
 						.formatted(order.get(rank).index(), rank, key.bytes()[0], text(held), text(expected)));
 				}
 			}
-		}
+		});
 	}
 
 	private static String text(@Nullable Entry entry) {
