@@ -14,12 +14,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * As {@link SimulationTests}, of histories in which the nodes of the cluster change.
- * {@code -Dkvorum.simulation.changes=<number>} runs that many.
+ * {@code -Dkvorum.simulation.changes=<number>} runs that many. CI runs more than a build.
  */
 @ExtendWith(WithoutWarnings.class)
 class ChangeSimulationTests {
 
-	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 5_000);
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 1_000);
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
 
