@@ -75,6 +75,7 @@ public interface PartitionIndex {
 	/**
 	 * Tombstones of deletes and of expired entries, in the order of their versions. May
 	 * include one that has been overwritten; trying to remove it drops it from the index.
+	 * Leaves out what cannot be read, and fails only if that is all.
 	 * @param after the last one of the previous call; null to begin
 	 * @param beforeMillis the instant before which versions have to be, in milliseconds
 	 * since 1970

@@ -1,6 +1,5 @@
 package io.kvorum.storage.rocksdb;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
@@ -8,10 +7,7 @@ import java.util.function.Function;
 import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
-import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
-import org.rocksdb.RocksIterator;
-import org.rocksdb.Slice;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -25,7 +21,7 @@ final class ExpiryCollector {
 	/** The expiries read by one iterator, so that it does not pin old files for long. */
 	private static final int PAGE = 500;
 
-	private final Database database;
+	private final CollectorReader reader;
 
 	private final Function<Expiry, Mono<Boolean>> remove;
 
@@ -33,9 +29,9 @@ final class ExpiryCollector {
 
 	private final StorageEvents events;
 
-	ExpiryCollector(Database database, Function<Expiry, Mono<Boolean>> remove, ExpiryHorizon horizon,
+	ExpiryCollector(CollectorReader reader, Function<Expiry, Mono<Boolean>> remove, ExpiryHorizon horizon,
 			StorageEvents events) {
-		this.database = database;
+		this.reader = reader;
 		this.remove = remove;
 		this.horizon = horizon;
 		this.events = events;
@@ -55,21 +51,13 @@ final class ExpiryCollector {
 	}
 
 	private List<Expiry> page(byte[] start, byte[] end) {
-		List<Expiry> due = new ArrayList<>();
-		try (Slice upper = new Slice(end);
-				ReadOptions options = this.database.scanTo(upper);
-				RocksIterator iterator = this.database.db.newIterator(this.database.expiries, options)) {
-			for (iterator.seek(start); iterator.isValid() && due.size() < PAGE; iterator.next()) {
-				due.add(Expiry.of(iterator.key()));
-			}
-			// An iterator that meets damage just ends.
-			iterator.status();
+		try {
+			return this.reader.expiries(start, end, PAGE);
 		}
 		catch (RocksDBException ex) {
 			this.events.unreadable();
 			throw new StorageException.Unreadable(ex);
 		}
-		return due;
 	}
 
 	private int removeAll(List<Expiry> due) {

@@ -1,7 +1,6 @@
 package io.kvorum.storage.rocksdb;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
 import io.kvorum.kv.Key;
@@ -9,14 +8,13 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PromiseRecord;
-import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
-/** Reads entry headers, tombstones and promises. Blocks. */
+/** Reads entry headers and promises. Blocks. */
 final class IndexReader {
 
 	private final Database database;
@@ -63,33 +61,11 @@ final class IndexReader {
 		return headers;
 	}
 
-	/** The tombstones of {@link io.kvorum.storage.PartitionIndex#tombstones}. */
-	List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit)
-			throws RocksDBException {
-		byte[] start = (after != null)
-				? behind(TombstoneRow.key(after.header().version(), after.header().key().bytes())) : new byte[0];
-		byte[] end = TombstoneRow.before(beforeMillis);
-		List<TombstoneRecord> tombstones = new ArrayList<>();
-		if (Arrays.compareUnsigned(start, end) >= 0) {
-			return tombstones;
-		}
-		try (Slice upper = new Slice(end);
-				ReadOptions options = this.database.scanTo(upper);
-				RocksIterator iterator = this.database.db.newIterator(this.database.tombstones, options)) {
-			for (iterator.seek(start); iterator.isValid() && tombstones.size() < limit; iterator.next()) {
-				tombstones.add(TombstoneRow.tombstone(iterator.key(), iterator.value()));
-			}
-			// An iterator that meets damage just ends.
-			iterator.status();
-		}
-		return tombstones;
-	}
-
 	/** The promises of {@link io.kvorum.storage.PromiseLog#promises}. */
 	List<PromiseRecord> promises(@Nullable Key after, int limit) throws RocksDBException {
 		List<PromiseRecord> promises = new ArrayList<>();
 		try (RocksIterator iterator = this.database.db.newIterator(this.database.promises, this.database.scan)) {
-			iterator.seek((after != null) ? behind(after.bytes()) : new byte[0]);
+			iterator.seek((after != null) ? CollectorReader.behind(after.bytes()) : new byte[0]);
 			for (; iterator.isValid() && promises.size() < limit; iterator.next()) {
 				promises.add(new PromiseRecord(Key.of(iterator.key()), PromiseRow.ballot(iterator.value())));
 			}
@@ -103,11 +79,6 @@ final class IndexReader {
 	Version promised(Key key) throws RocksDBException {
 		byte[] row = this.database.db.get(this.database.promises, this.database.scan, key.bytes());
 		return (row != null) ? PromiseRow.ballot(row) : Version.ABSENT;
-	}
-
-	/** The least row that is greater than this one. */
-	private static byte[] behind(byte[] row) {
-		return Arrays.copyOf(row, row.length + 1);
 	}
 
 }

@@ -171,8 +171,8 @@ public final class RocksStorage
 				Math.toIntExact(this.settings.rowCacheBytes()));
 		return new OpenStore(database, facts, damage, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
-				new ExpiryCollector(database, this::collect, new ExpiryHorizon(this.time, this.settings.expiryMargin()),
-						this.events),
+				new ExpiryCollector(new CollectorReader(database, this.events), this::collect,
+						new ExpiryHorizon(this.time, this.settings.expiryMargin()), this.events),
 				new DigestBuild(database, this.hashes, derived.digests(), facts.identity(), damage, this.time),
 				new BackgroundTasks());
 	}
@@ -339,7 +339,7 @@ public final class RocksStorage
 	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
 			Deadline deadline) {
 		return this.repairs.read(deadline,
-				opened -> new IndexReader(opened.database()).tombstones(after, beforeMillis, limit));
+				opened -> new CollectorReader(opened.database(), this.events).tombstones(after, beforeMillis, limit));
 	}
 
 	@Override

@@ -241,14 +241,11 @@ class IndexTests {
 			store.store(KEY, new Tombstone(VERSION, 1));
 		}
 		Tables.damage(this.directory, "index");
-		Tables.damage(this.directory, "tombstones");
 		try (TestStore store = TestStore.on(this.directory)) {
 			// The first block is the damaged one.
 			assertThatExceptionOfType(Unreadable.class)
 				.isThrownBy(() -> Awaited.of(store.engine.headers(0, Deadline.NONE)));
-			assertThatExceptionOfType(Unreadable.class)
-				.isThrownBy(() -> Awaited.of(store.engine.tombstones(null, SOON, 10, Deadline.NONE)));
-			assertThat(store.events.unreadable).hasValueGreaterThanOrEqualTo(2);
+			assertThat(store.events.unreadable).hasPositiveValue();
 			assertThat(store.read(KEY)).isEqualTo(new Tombstone(VERSION, 1));
 		}
 	}

@@ -1,0 +1,151 @@
+package io.kvorum.storage.rocksdb;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+
+import io.kvorum.storage.StorageEvents;
+import io.kvorum.storage.TombstoneRecord;
+import org.jspecify.annotations.Nullable;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+
+/**
+ * Reads what collectors remove, in the order of the rows. Steps over damage: what is left
+ * out costs space, and all behind it would cost more and more. Blocks.
+ * <p>
+ * Nothing tells where a damaged block ends. So this looks behind the last row, each time
+ * 256 times as far, until it can read; and then for the nearest place between.
+ */
+final class CollectorReader {
+
+	private static final int STEP_BITS = Byte.SIZE;
+
+	/** The bits by which the nearest place is looked for: those of an instant. */
+	private static final int FINE_BITS = Long.SIZE;
+
+	/** The bytes, behind those of the last row, in which the next rows may differ. */
+	private static final int MORE_BYTES = 32;
+
+	private final Database database;
+
+	private final StorageEvents events;
+
+	CollectorReader(Database database, StorageEvents events) {
+		this.database = database;
+		this.events = events;
+	}
+
+	/** The tombstones of {@link io.kvorum.storage.PartitionIndex#tombstones}. */
+	List<TombstoneRecord> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit)
+			throws RocksDBException {
+		byte[] start = (after != null)
+				? behind(TombstoneRow.key(after.header().version(), after.header().key().bytes())) : new byte[0];
+		return read(this.database.tombstones, start, TombstoneRow.before(beforeMillis), limit, TombstoneRow::tombstone);
+	}
+
+	/** Expiries from one row, inclusive, to another, exclusive. */
+	List<Expiry> expiries(byte[] start, byte[] end, int limit) throws RocksDBException {
+		return read(this.database.expiries, start, end, limit, (row, _) -> Expiry.of(row));
+	}
+
+	private <T> List<T> read(ColumnFamilyHandle column, byte[] start, byte @Nullable [] end, int limit, Row<T> row)
+			throws RocksDBException {
+		List<T> read = new ArrayList<>();
+		if (end != null && Arrays.compareUnsigned(start, end) >= 0) {
+			return read;
+		}
+		try (Slice upper = (end != null) ? new Slice(end) : null; ReadOptions options = this.database.scanTo(upper)) {
+			byte @Nullable [] next = start;
+			while (next != null) {
+				try (RocksIterator iterator = this.database.db.newIterator(column, options)) {
+					for (iterator.seek(next); iterator.isValid() && read.size() < limit; iterator.next()) {
+						byte[] key = iterator.key();
+						next = behind(key);
+						read.add(row.of(key, iterator.value()));
+					}
+					if (read.size() < limit) {
+						// An iterator that meets damage just ends.
+						iterator.status();
+					}
+					return read;
+				}
+				catch (RocksDBException ex) {
+					next = behindDamage(next, at -> isDamaged(column, options, at));
+					if (next == null && read.isEmpty()) {
+						throw ex;
+					}
+					this.events.unreadable();
+				}
+			}
+		}
+		return read;
+	}
+
+	/** Takes an iterator of its own: one that has met damage may stay with that. */
+	private boolean isDamaged(ColumnFamilyHandle column, ReadOptions options, byte[] at) {
+		try (RocksIterator iterator = this.database.db.newIterator(column, options)) {
+			iterator.seek(at);
+			iterator.status();
+			return false;
+		}
+		catch (RocksDBException _) {
+			return true;
+		}
+	}
+
+	/**
+	 * A place behind damage; null if there is damage wherever it looks, as in a table
+	 * whose index cannot be read.
+	 */
+	private static byte @Nullable [] behindDamage(byte[] from, Predicate<byte[]> isDamaged) {
+		byte[] damaged = Arrays.copyOf(from, from.length + MORE_BYTES);
+		int bit = 0;
+		while (isDamaged.test(plus(damaged, bit))) {
+			bit += STEP_BITS;
+			if (bit > damaged.length * Byte.SIZE) {
+				return null;
+			}
+		}
+		int lowest = Math.max(0, bit - FINE_BITS);
+		for (bit--; bit >= lowest; bit--) {
+			byte[] nearer = plus(damaged, bit);
+			if (isDamaged.test(nearer)) {
+				damaged = nearer;
+			}
+		}
+		return plus(damaged, lowest);
+	}
+
+	/** The row as a number, plus a power of two; the greatest row if that is too much. */
+	private static byte[] plus(byte[] row, int bit) {
+		byte[] sum = row.clone();
+		int carry = 1 << (bit % Byte.SIZE);
+		for (int i = row.length - 1 - bit / Byte.SIZE; i >= 0 && carry > 0; i--) {
+			carry += Byte.toUnsignedInt(sum[i]);
+			sum[i] = (byte) carry;
+			carry >>= Byte.SIZE;
+		}
+		if (carry > 0) {
+			Arrays.fill(sum, (byte) 0xff);
+		}
+		return sum;
+	}
+
+	/** The least row that is greater than this one. */
+	static byte[] behind(byte[] row) {
+		return Arrays.copyOf(row, row.length + 1);
+	}
+
+	/** Reads a row. */
+	private interface Row<T> {
+
+		T of(byte[] key, byte[] value);
+
+	}
+
+}
