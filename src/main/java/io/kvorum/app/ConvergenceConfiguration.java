@@ -55,8 +55,7 @@ class ConvergenceConfiguration {
 	@Bean
 	RecordCollector recordCollector(RocksStorage storage, CollectionRule rule, TimeSource time,
 			ConvergenceThread thread, KvorumProperties properties) {
-		return new RecordCollector(storage, storage, storage, rule, time, thread.alarms(),
-				properties.idempotencyRetention());
+		return new RecordCollector(storage, storage, rule, time, thread.alarms(), properties.idempotencyRetention());
 	}
 
 	@Bean

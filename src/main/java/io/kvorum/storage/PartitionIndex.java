@@ -6,6 +6,7 @@ import java.util.function.Function;
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -50,6 +51,13 @@ public interface PartitionIndex {
 	default Mono<List<EntryHeader>> headers(int partition, Deadline deadline) {
 		return headers(List.of(partition), 1, deadline).map(List::getFirst);
 	}
+
+	/**
+	 * The headers of the entries of a range, in the order of their keys, for those who
+	 * remove them: leaves out what cannot be read, and fails only if that is all.
+	 * @param limit the most headers
+	 */
+	Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline);
 
 	/**
 	 * The stored entries of these keys, as far as they fit into a page.

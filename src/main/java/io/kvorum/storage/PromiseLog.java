@@ -32,14 +32,31 @@ public interface PromiseLog {
 	Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline);
 
 	/**
+	 * As {@link #promises}, for those who remove them: leaves out what cannot be read,
+	 * and fails only if that is all.
+	 */
+	default Mono<List<PromiseRecord>> readable(@Nullable Key after, int limit, Deadline deadline) {
+		return promises(after, limit, deadline);
+	}
+
+	/**
 	 * All promises behind a key, read page by page as they are asked for.
 	 * @param after null to begin with the first
 	 * @param pageTimeout the time of each page
 	 */
 	default Flux<PromiseRecord> all(@Nullable Key after, TimeSource time, Duration pageTimeout) {
-		return promises(after, PAGE, Deadline.after(time, pageTimeout))
-			.expand(page -> (page.size() < PAGE) ? Mono.empty()
-					: promises(page.getLast().key(), PAGE, Deadline.after(time, pageTimeout)))
+		return pages(from -> promises(from, PAGE, Deadline.after(time, pageTimeout)), after);
+	}
+
+	/** As {@link #all}, of {@link #readable} promises. */
+	default Flux<PromiseRecord> allReadable(@Nullable Key after, TimeSource time, Duration pageTimeout) {
+		return pages(from -> readable(from, PAGE, Deadline.after(time, pageTimeout)), after);
+	}
+
+	private static Flux<PromiseRecord> pages(Function<@Nullable Key, Mono<List<PromiseRecord>>> page,
+			@Nullable Key after) {
+		return page.apply(after)
+			.expand(read -> (read.size() < PAGE) ? Mono.empty() : page.apply(read.getLast().key()))
 			.flatMapIterable(Function.identity(), 1);
 	}
 

@@ -49,6 +49,12 @@ final class SimulatedIndex implements PartitionIndex, PromiseLog {
 	}
 
 	@Override
+	public Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline) {
+		return this.disk.lookUp(() -> Pages.headers(
+				Pages.of(new TreeMap<>(this.disk.content().entries), range, Page.Limit.of(Integer.MAX_VALUE, limit))));
+	}
+
+	@Override
 	public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
 		return this.disk.lookUp(() -> {
 			TreeMap<Key, Entry> found = new TreeMap<>(this.disk.content().entries);

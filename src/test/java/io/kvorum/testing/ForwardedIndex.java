@@ -5,6 +5,7 @@ import java.util.List;
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
+import io.kvorum.kv.KeyRange;
 import io.kvorum.kv.Version;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
@@ -36,6 +37,11 @@ public abstract class ForwardedIndex implements PartitionIndex {
 	@Override
 	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
 		return this.index.headers(partitions, enough, deadline);
+	}
+
+	@Override
+	public Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline) {
+		return this.index.headers(range, limit, deadline);
 	}
 
 	@Override

@@ -162,6 +162,11 @@ public final class InMemoryStorage implements StorageEngine, PartitionIndex, Hin
 	}
 
 	@Override
+	public Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline) {
+		return Mono.fromSupplier(() -> Pages.headers(page(range, Page.Limit.of(Integer.MAX_VALUE, limit))));
+	}
+
+	@Override
 	public Mono<Page> fetch(List<Key> keys, Page.Limit limit, Deadline deadline) {
 		return Mono.fromSupplier(() -> fetchNow(keys, limit));
 	}

@@ -1,12 +1,15 @@
 package io.kvorum.testing;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.Page;
 
 /** Pages of what a map holds. */
@@ -42,6 +45,17 @@ public final class Pages {
 			}
 		}
 		return page.build(true);
+	}
+
+	/** The headers of the entries of a page. */
+	public static List<EntryHeader> headers(Page page) {
+		List<EntryHeader> headers = new ArrayList<>();
+		for (Page.Cursor cursor = page.cursor(); cursor.advance();) {
+			Entry entry = cursor.entry();
+			headers.add(new EntryHeader(Key.of(cursor.keyBytes()), entry.version(), entry.copies(),
+					entry instanceof Tombstone));
+		}
+		return headers;
 	}
 
 }

@@ -107,7 +107,7 @@ public final class TombstoneCollector {
 		long graceEndMillis = this.rule.graceEndMillis();
 		Key after = this.nextPromise;
 		this.nextPromise = null;
-		return this.promises.all(after, this.time, READ_TIMEOUT)
+		return this.promises.allReadable(after, this.time, READ_TIMEOUT)
 			.index()
 			.take(MOST_LOOKED_AT)
 			.doOnNext(promise -> this.nextPromise = (promise.getT1() == MOST_LOOKED_AT - 1) ? promise.getT2().key()

@@ -5,6 +5,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Predicate;
 
+import io.kvorum.kv.Key;
+import io.kvorum.kv.KeyRange;
+import io.kvorum.storage.DamagedEntryException;
+import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.TombstoneRecord;
 import org.jspecify.annotations.Nullable;
@@ -25,11 +31,8 @@ final class CollectorReader {
 
 	private static final int STEP_BITS = Byte.SIZE;
 
-	/** The bits by which the nearest place is looked for: those of an instant. */
-	private static final int FINE_BITS = Long.SIZE;
-
 	/** The bytes, behind those of the last row, in which the next rows may differ. */
-	private static final int MORE_BYTES = 32;
+	private static final int MORE_BYTES = 64;
 
 	private final Database database;
 
@@ -46,6 +49,39 @@ final class CollectorReader {
 		byte[] start = (after != null)
 				? behind(TombstoneRow.key(after.header().version(), after.header().key().bytes())) : new byte[0];
 		return read(this.database.tombstones, start, TombstoneRow.before(beforeMillis), limit, TombstoneRow::tombstone);
+	}
+
+	/** The promises of {@link io.kvorum.storage.PromiseLog#readable}. */
+	List<PromiseRecord> promises(@Nullable Key after, int limit) throws RocksDBException {
+		byte[] start = (after != null) ? behind(after.bytes()) : new byte[0];
+		return read(this.database.promises, start, null, limit,
+				(row, value) -> new PromiseRecord(Key.of(row), PromiseRow.ballot(value)));
+	}
+
+	/**
+	 * The headers of
+	 * {@link io.kvorum.storage.PartitionIndex#headers(KeyRange, int, Deadline)}.
+	 */
+	List<EntryHeader> headers(KeyRange range, int limit) throws RocksDBException {
+		return read(this.database.entries, range.start(), range.end(), limit, this::header);
+	}
+
+	/**
+	 * Checks an entry, since its version may be what is damaged. The beginning of a large
+	 * one has no checksum.
+	 */
+	private EntryHeader header(byte[] row, byte[] value) {
+		Key key = Key.of(row);
+		byte[] entry = EntryFormat.fromFormat1(key, value, this.database.format.factor());
+		if (EntryFormat.isBeginning(entry, 0, entry.length)) {
+			EntryFormat.toEntry(entry, 0, entry.length);
+		}
+		else {
+			EntryFormat.decode(key, entry);
+		}
+		return new EntryHeader(key, EntryFormat.version(entry, 0),
+				EntryFormat.copiesOf(entry, entry.length, this.database.format.factor()),
+				EntryFormat.isTombstone(entry, entry.length));
 	}
 
 	/** Expiries from one row, inclusive, to another, exclusive. */
@@ -66,7 +102,7 @@ final class CollectorReader {
 					for (iterator.seek(next); iterator.isValid() && read.size() < limit; iterator.next()) {
 						byte[] key = iterator.key();
 						next = behind(key);
-						read.add(row.of(key, iterator.value()));
+						add(read, row, key, iterator.value());
 					}
 					if (read.size() < limit) {
 						// An iterator that meets damage just ends.
@@ -84,6 +120,15 @@ final class CollectorReader {
 			}
 		}
 		return read;
+	}
+
+	private <T> void add(List<T> read, Row<T> row, byte[] key, byte[] value) {
+		try {
+			read.add(row.of(key, value));
+		}
+		catch (DamagedEntryException _) {
+			this.events.unreadable();
+		}
 	}
 
 	/** Takes an iterator of its own: one that has met damage may stay with that. */
@@ -111,14 +156,13 @@ final class CollectorReader {
 				return null;
 			}
 		}
-		int lowest = Math.max(0, bit - FINE_BITS);
-		for (bit--; bit >= lowest; bit--) {
+		for (bit--; bit >= 0; bit--) {
 			byte[] nearer = plus(damaged, bit);
 			if (isDamaged.test(nearer)) {
 				damaged = nearer;
 			}
 		}
-		return plus(damaged, lowest);
+		return plus(damaged, 0);
 	}
 
 	/** The row as a number, plus a power of two; the greatest row if that is too much. */

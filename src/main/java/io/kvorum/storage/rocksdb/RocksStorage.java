@@ -301,6 +301,15 @@ public final class RocksStorage
 	}
 
 	@Override
+	public Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> collectorReader(opened).headers(range, limit));
+	}
+
+	private CollectorReader collectorReader(OpenStore opened) {
+		return new CollectorReader(opened.database(), this.events);
+	}
+
+	@Override
 	public @Nullable String damage() {
 		OpenStore opened = this.gate.openedOrNull();
 		return (opened != null) ? opened.damage().found() : null;
@@ -324,6 +333,11 @@ public final class RocksStorage
 	}
 
 	@Override
+	public Mono<List<PromiseRecord>> readable(@Nullable Key after, int limit, Deadline deadline) {
+		return this.repairs.read(deadline, opened -> collectorReader(opened).promises(after, limit));
+	}
+
+	@Override
 	public Mono<Void> keep(Key key, Version promise) {
 		IndexedKey indexed = IndexedKey.of(key, this.hashes);
 		return writeVoid(batch -> batch.keepPromise(indexed, promise));
@@ -338,8 +352,7 @@ public final class RocksStorage
 	@Override
 	public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
 			Deadline deadline) {
-		return this.repairs.read(deadline,
-				opened -> new CollectorReader(opened.database(), this.events).tombstones(after, beforeMillis, limit));
+		return this.repairs.read(deadline, opened -> collectorReader(opened).tombstones(after, beforeMillis, limit));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,6 +19,7 @@ import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageException;
@@ -27,10 +29,13 @@ import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.RocksDBException;
 import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The records of requests on a disk, and what is left of them. */
 class RecordCollectorTests {
@@ -66,9 +71,7 @@ class RecordCollectorTests {
 			assertThat(store.read(overwritten)).isNull();
 			assertThat(store.read(young)).isNotNull();
 			assertThat(store.read(client)).isNotNull();
-			List<PromiseRecord> promises = Awaited
-				.of(store.engine.all(null, store.time, Duration.ofSeconds(10)).collectList());
-			assertThat(promises).isEmpty();
+			assertThat(promises(store)).isEmpty();
 		}
 	}
 
@@ -94,10 +97,73 @@ class RecordCollectorTests {
 		}
 	}
 
-	private static void accept(TestStore store, Key key, long millis) {
+	@Test
+	void aDamagedRecordStaysAndTheOthersGoWithTheirPromises() throws RocksDBException {
+		Key damaged = InternalKeys.ofRequest("b");
+		Key none = InternalKeys.ofRequest("c");
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			byte[] entry = EntryFormat.encode(damaged, Generator.live(version(1), "value"));
+			entry[entry.length - 1] ^= 1;
+			database.db.put(database.entries, damaged.bytes(), entry);
+			database.db.put(database.entries, none.bytes(), new byte[] { 9, 9 });
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			long old = store.time.millis() - KEPT.toMillis() - 1;
+			Key before = InternalKeys.ofRequest("a");
+			Key behind = InternalKeys.ofRequest("d");
+			accept(store, before, old);
+			accept(store, behind, old);
+
+			round(store);
+
+			assertThat(store.read(before)).isNull();
+			assertThat(store.read(behind)).isNull();
+			assertThat(promises(store)).isEmpty();
+			assertThatExceptionOfType(StorageException.Unreadable.class).isThrownBy(() -> store.read(damaged));
+		}
+	}
+
+	@Test
+	void recordsAndPromisesOutsideOfDamagedBlocksGo() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			Awaited.of(Flux.range(0, REQUESTS)
+				.flatMap(i -> store.engine.accept(request(i), record(store.time.millis()), Version.ABSENT,
+						Deadline.NONE), REQUESTS)
+				.then());
+			Awaited.of(Flux.range(0, REQUESTS)
+				.flatMap(i -> store.engine.prepare(request(i), version(store.time.millis() + 1), Deadline.NONE),
+						REQUESTS)
+				.then());
+		}
+		Tables.damage(this.directory, "entries");
+		Tables.damage(this.directory, "promises");
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.time.pass(KEPT.plusSeconds(1));
+
+			round(store);
+
+			assertThat(store.read(request(REQUESTS - 1))).isNull();
+			assertThat(Awaited.of(store.engine.allReadable(null, store.time, Duration.ofSeconds(10)).collectList()))
+				.isEmpty();
+		}
+	}
+
+	private static Key request(int i) {
+		return InternalKeys.ofRequest("request %05d".formatted(i));
+	}
+
+	private static List<PromiseRecord> promises(TestStore store) {
+		return Objects
+			.requireNonNull(Awaited.of(store.engine.all(null, store.time, Duration.ofSeconds(10)).collectList()));
+	}
+
+	private static Entry record(long millis) {
 		Version ballot = version(millis);
-		Entry entry = Generator.live(ballot, "record").under(ballot, Lineage.of(ballot, true, null));
-		Awaited.of(store.engine.accept(key, entry, Version.ABSENT, Deadline.NONE));
+		return Generator.live(ballot, "record").under(ballot, Lineage.of(ballot, true, null));
+	}
+
+	private static void accept(TestStore store, Key key, long millis) {
+		Awaited.of(store.engine.accept(key, record(millis), Version.ABSENT, Deadline.NONE));
 	}
 
 	private static Version version(long millis) {
@@ -115,7 +181,7 @@ class RecordCollectorTests {
 				() -> Long.MAX_VALUE, Duration.ofDays(10), KEPT, store.time);
 		AtomicInteger alarms = new AtomicInteger();
 		CompletableFuture<Long> ended = new CompletableFuture<>();
-		Disposable rounds = new RecordCollector(store.engine, index, store.engine, rule, store.time,
+		Disposable rounds = new RecordCollector(index, store.engine, rule, store.time,
 				_ -> (alarms.getAndIncrement() == 0) ? Mono.just(0L)
 						: Mono.<Long>never().doOnSubscribe(_ -> ended.complete(0L)),
 				Duration.ofMinutes(10))
