@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -96,7 +97,11 @@ public final class AntiEntropy implements Comparison {
 
 	private final RepairEvents events;
 
-	private final Map<Member, PeerRepairs> peers = new ConcurrentHashMap<>();
+	/**
+	 * The other members, in their order. The log may already be of the next topology: a
+	 * node that takes a layout changes it first.
+	 */
+	private final Map<Member, PeerRepairs> peers = new LinkedHashMap<>();
 
 	private final MisplacedEntries misplaced;
 
@@ -207,7 +212,7 @@ public final class AntiEntropy implements Comparison {
 
 	/** The progress with each peer, in the order of the members. From any thread. */
 	public List<RepairProgress> progress() {
-		return this.log.others().stream().map(member -> peerOf(member).progress()).toList();
+		return this.peers.values().stream().map(PeerRepairs::progress).toList();
 	}
 
 	/**

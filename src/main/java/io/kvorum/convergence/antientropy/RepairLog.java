@@ -229,9 +229,13 @@ public final class RepairLog {
 		return this.repaired[member.index()][slice];
 	}
 
-	/** The instant of the oldest of the last repairs of all slices with a member. */
+	/**
+	 * The instant of the oldest of the last repairs of all slices with a member;
+	 * {@link #NEVER} for one that has left.
+	 */
 	public synchronized long oldestRepair(Member member) {
-		return Arrays.stream(this.repaired[member.index()]).min().orElse(NEVER);
+		Member now = this.topology.current(member);
+		return (now != null) ? Arrays.stream(this.repaired[now.index()]).min().orElse(NEVER) : NEVER;
 	}
 
 }

@@ -48,6 +48,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Two of three nodes, one of which cannot read its index of some partitions. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -173,6 +174,24 @@ class PairRepairTests {
 			.allMatch(peer -> peer.finishedMillis() > 0)
 			.allMatch(peer -> peer.trouble().isEmpty() == passes);
 		assertThat(output.toString().contains("was given up and will be tried again")).isEqualTo(!passes);
+	}
+
+	/** The log is of the new nodes a moment before the anti-entropy is. */
+	@Test
+	void theProgressIsToldWhileTheNodeTakesALayout() {
+		RepairLog log = new RepairLog(TOPOLOGY, MEMBERS.get(1), new InMemoryRecord(1));
+		List<LocalReplica> replicas = MEMBERS.stream().map(member -> replica(member.index(), Set.of())).toList();
+		AntiEntropy antiEntropy = new AntiEntropy(replicas.get(1), replicas, this.stores.get(1), PLACEMENT, log,
+				_ -> false, VotingRight.TRUSTED, this.time, _ -> Mono.never(), SETTINGS, (_, _) -> Mono.empty(),
+				RepairEvents.NONE);
+		Topology next = Topology.of(List.of("http://0", "http://b", "http://c", "http://d"), 3);
+		log.become(next, next.member("http://b"));
+		IntStream.range(0, Partitions.SLICES).forEach(slice -> log.repaired(next.member("http://c"), slice, 9));
+
+		assertThat(antiEntropy.progress())
+			.extracting(peer -> peer.member().address(), RepairProgress::oldestRepairMillis)
+			.containsExactly(tuple("http://a", RepairLog.NEVER), tuple("http://c", 9L));
+		assertThat(antiEntropy.isConverged()).isFalse();
 	}
 
 	private PairRepair pairRepair(Set<Integer> damagedHere, Set<Integer> damagedThere) {
