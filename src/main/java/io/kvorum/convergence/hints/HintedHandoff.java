@@ -2,8 +2,10 @@ package io.kvorum.convergence.hints;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -28,6 +30,7 @@ import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.HintLog.Waiting;
 import io.kvorum.storage.StorageException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -273,6 +276,12 @@ public final class HintedHandoff implements MissedStores {
 
 		private final Pace pace;
 
+		/** The keys of the hints that were not stored in time in the last replay. */
+		private Set<Key> slow = new HashSet<>();
+
+		/** Why the last replay ended early; null if it did not. */
+		private @Nullable Reason refusal;
+
 		/** The instant at which it was first seen to be away in this absence. */
 		private volatile long awayNanos = THERE;
 
@@ -300,6 +309,18 @@ public final class HintedHandoff implements MissedStores {
 			return isThere;
 		}
 
+		/** Logs a refusal, once for each change of the reason. */
+		void refused(Failed failed) {
+			if (this.refusal != failed.reason()) {
+				logger.atWarn()
+					.addKeyValue("peer", member().address())
+					.addKeyValue("reason", failed.reason().text())
+					.log("Hints for {} could not be handed over, the next round tries again: {}", member().address(),
+							failed.detail());
+			}
+			this.refusal = failed.reason();
+		}
+
 		/** The time since it was first seen to be away; 0 if it is there. */
 		long awayNanos(long now) {
 			if (look()) {
@@ -320,10 +341,17 @@ public final class HintedHandoff implements MissedStores {
 
 		private final Target target;
 
+		/** The keys of the hints that were not stored in time in the replay before. */
+		private final Set<Key> slowBefore;
+
+		private boolean acknowledged;
+
 		private boolean ended;
 
 		Replay(Target target) {
 			this.target = target;
+			this.slowBefore = target.slow;
+			target.slow = new HashSet<>();
 		}
 
 		Mono<Void> run() {
@@ -373,7 +401,10 @@ public final class HintedHandoff implements MissedStores {
 				.oldest(this.target.number, PAGE_BYTES, PAGE_HINTS,
 						Deadline.after(HintedHandoff.this.time, READ_TIMEOUT))
 				.flatMap(hints -> {
-					this.ended |= hints.isEmpty();
+					if (hints.isEmpty()) {
+						this.target.refusal = null;
+						this.ended = true;
+					}
 					return Flux.fromIterable(hints).flatMap(this::settle, REPLAYED_AT_ONCE).then();
 				});
 		}
@@ -396,17 +427,33 @@ public final class HintedHandoff implements MissedStores {
 		private Mono<Void> handOver(Hint hint) {
 			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
 			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
-				if (reply instanceof Failed failed && isOfTheKey(failed.reason())) {
-					need(this.target.member(), hint.key());
-					return HintedHandoff.this.log.remove(hint);
+				if (reply instanceof Failed failed) {
+					return refused(hint, failed);
 				}
 				if (!(reply instanceof Acknowledged)) {
 					return end();
 				}
+				this.acknowledged = true;
 				int bytes = hint.key().bytes().length + bytesOf(hint.entry());
 				HintedHandoff.this.events.replayed(this.target.member(), bytes);
 				return HintedHandoff.this.log.remove(hint).then(this.target.pace.afterBytes(bytes));
 			});
+		}
+
+		/** Ends the replay, unless it is this hint alone that the node does not take. */
+		private Mono<Void> refused(Hint hint, Failed failed) {
+			boolean isSlow = failed.reason() == Reason.TIMEOUT;
+			if (isOfTheKey(failed.reason()) || (isSlow && this.acknowledged && this.slowBefore.contains(hint.key()))) {
+				need(this.target.member(), hint.key());
+				return HintedHandoff.this.log.remove(hint);
+			}
+			if (isSlow) {
+				this.target.slow.add(hint.key());
+			}
+			if (!this.ended && this.target.look()) {
+				this.target.refused(failed);
+			}
+			return end();
 		}
 
 	}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
@@ -149,6 +150,43 @@ class HintedHandoffTests {
 
 		assertThat(this.target.stored).isNotEmpty();
 		assertThat(waiting()).isEqualTo(1);
+	}
+
+	@Test
+	void aRefusalIsLoggedOnceForEachReason(CapturedOutput output) {
+		this.target.answer = Mono.just(Failed.notDone(Reason.NO_SPACE, "the disk is full"));
+		miss(KEY, entry("value"));
+		ring();
+		assertThat(output).containsOnlyOnce("Hints for http://node-1 could not be handed over")
+			.contains("the disk is full");
+
+		this.target.answer = Mono.just(Failed.notDone(Reason.OVERLOADED, "too many writes wait"));
+		ring();
+		assertThat(output).containsOnlyOnce("too many writes wait");
+
+		this.target.answer = Mono.just(Acknowledged.INSTANCE);
+		ring();
+		assertThat(waiting()).isZero();
+		this.target.answer = Mono.just(Failed.notDone(Reason.OVERLOADED, "too many writes wait again"));
+		miss(KEY, entry("value"));
+		ring();
+		assertThat(output).containsOnlyOnce("too many writes wait again");
+	}
+
+	@Test
+	void aHintThatIsNotStoredInTimeAgainIsRepairedIfOthersAre() {
+		// Its answer comes when those of others have come.
+		this.target.answers.put(KEY,
+				Mono.<Long>create(this.alarms::add).thenReturn(Failed.unknown(Reason.TIMEOUT, "slow")));
+		miss(KEY, entry("large"));
+		ring();
+		assertThat(waiting()).as("the only one").isEqualTo(1);
+
+		this.time.pass(Duration.ofMillis(1));
+		miss(Generator.key("small"), entry(""));
+		ring();
+		assertThat(waiting()).isZero();
+		assertThat(this.inNeed).containsExactly(this.target.member());
 	}
 
 	@Test
@@ -333,6 +371,8 @@ class HintedHandoffTests {
 
 		private Predicate<Key> damaged = _ -> false;
 
+		private final Map<Key, Mono<Reply>> answers = new HashMap<>();
+
 		Target(int index) {
 			this.member = new Member(index, "http://node-" + index);
 		}
@@ -346,7 +386,8 @@ class HintedHandoffTests {
 		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			return Mono.defer(() -> {
 				this.stored.add(entry);
-				return this.damaged.test(key) ? Mono.just(Failed.notDone(Reason.UNREADABLE, "damaged")) : this.answer;
+				return this.damaged.test(key) ? Mono.just(Failed.notDone(Reason.UNREADABLE, "damaged"))
+						: this.answers.getOrDefault(key, this.answer);
 			});
 		}
 
