@@ -412,7 +412,7 @@ public final class AntiEntropy implements Comparison {
 				delay();
 			}
 			if (!unreadable.isEmpty()) {
-				String why = "entries cannot be read, there or here, in the partitions "
+				String why = "entries cannot be read, there or here, or moved in time, in the partitions "
 						+ Partitions.describe(unreadable);
 				if (this.trouble.isEmpty()) {
 					logger.atWarn()

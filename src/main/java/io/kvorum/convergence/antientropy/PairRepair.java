@@ -67,6 +67,9 @@ final class PairRepair {
 
 	private static final int STORES_AT_ONCE = 256;
 
+	/** The large entries in a row that may be late before the peer itself is too slow. */
+	private static final int MOST_LATE = 8;
+
 	private final Replica local;
 
 	private final Replica peer;
@@ -88,6 +91,9 @@ final class PairRepair {
 	private final KeySettling settling;
 
 	private final RepairEvents events;
+
+	/** The last large entries, in a row, that did not come or go in time. */
+	private int late;
 
 	PairRepair(Replica local, Replica peer, PartitionIndex index, RendezvousPlacement placement, TimeSource time,
 			RepairSettings settings, Pace pace, Manner manner, KeySettling settling, RepairEvents events) {
@@ -128,7 +134,10 @@ final class PairRepair {
 		/** The unsettled slices in which this replica may lack what the peer has. */
 		final Set<Integer> lacking = new HashSet<>();
 
-		/** Entries that cannot be read, there or here, and were passed over. */
+		/**
+		 * Entries that were passed over: they cannot be read, there or here, or are too
+		 * large to be moved in time.
+		 */
 		final Set<EntryHeader> unreadable = new HashSet<>();
 
 		/**
@@ -212,7 +221,12 @@ final class PairRepair {
 	}
 
 	private Mono<byte[]> askFor(PeerQuery query) {
-		return this.peer.ask(query, deadline()).map(reply -> {
+		return askFor(query, 0);
+	}
+
+	/** Asks for an entry of this length. */
+	private Mono<byte[]> askFor(PeerQuery query, int bytes) {
+		return this.peer.ask(query, this.settings.deadline(this.time, bytes)).map(reply -> {
 			if (!(reply instanceof Answered answered)) {
 				throw RepairFailedException.of(this.peer.member(), reply);
 			}
@@ -221,7 +235,12 @@ final class PairRepair {
 	}
 
 	private Deadline deadline() {
-		return Deadline.after(this.time, this.settings.timeout());
+		return this.settings.deadline(this.time, 0);
+	}
+
+	/** Whether a failure is of one large entry, and others may still be moved. */
+	private boolean isOfLarge(RepairFailedException error) {
+		return error.isUnreadable() || (error.isLate() && ++this.late < MOST_LATE);
 	}
 
 	private <T> T readable(Supplier<T> reading) {
@@ -393,8 +412,12 @@ final class PairRepair {
 		 * Passes over an entry that cannot be read, there or here, so that others go on.
 		 */
 		private Mono<Void> passOverUnreadable(Key key, RepairFailedException error) {
+			return error.isUnreadable() ? passOver(key, error) : Mono.error(error);
+		}
+
+		private Mono<Void> passOver(Key key, RepairFailedException error) {
 			EntryHeader header = this.wanted.get(key);
-			if (!error.isUnreadable() || header == null) {
+			if (header == null) {
 				return Mono.error(error);
 			}
 			this.result.passOver(header);
@@ -402,14 +425,14 @@ final class PairRepair {
 		}
 
 		private Mono<Void> store(Page page, List<Key> asked) {
-			List<Key> large = new ArrayList<>();
+			List<Large> large = new ArrayList<>();
 			List<Received> received = new ArrayList<>();
 			Page.Cursor cursor = page.cursor();
 			Key last = null;
 			while (cursor.advance()) {
 				last = Key.of(cursor.keyBytes());
 				if (cursor.isLarge()) {
-					large.add(last);
+					large.add(new Large(last, cursor.entryLength()));
 				}
 				else {
 					received.add(new Received(last, cursor.entry()));
@@ -431,19 +454,22 @@ final class PairRepair {
 			return (place >= 0) ? place : asked.size() - 1;
 		}
 
-		private Mono<Void> fetchLarge(Key key) {
-			return askFor(Messages.fetchWhole(key)).flatMap(answer -> {
+		private Mono<Void> fetchLarge(Large large) {
+			return askFor(Messages.fetchWhole(large.key), large.length).flatMap(answer -> {
+				PairRepair.this.late = 0;
 				Page page = readable(
 						() -> Messages.readPage(answer, PairRepair.this.placement.copiesOf(Copies.DEFAULT)));
 				Page.Cursor cursor = page.cursor();
 				if (!cursor.advance()) {
 					return Mono.empty();
 				}
-				return keep(key, cursor.entry())
+				return keep(large.key, cursor.entry())
 					.then(Mono.fromRunnable(() -> PairRepair.this.events.moved(PairRepair.this.peer.member(),
 							Direction.HERE, 1, page.length())))
 					.then(PairRepair.this.pace.afterBytes(page.length()));
-			}).onErrorResume(RepairFailedException.class, error -> passOverUnreadable(key, error));
+			})
+				.onErrorResume(RepairFailedException.class,
+						error -> isOfLarge(error) ? passOver(large.key, error) : Mono.error(error));
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
@@ -457,6 +483,10 @@ final class PairRepair {
 	}
 
 	private record Received(Key key, Entry entry) {
+	}
+
+	/** A large entry of the peer. */
+	private record Large(Key key, int length) {
 	}
 
 	static int bytesOf(Key key, Entry entry) {
@@ -492,7 +522,7 @@ final class PairRepair {
 
 	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large, Result result) {
 		return giveNow(header, large, result).onErrorResume(RepairFailedException.class, error -> {
-			if (!error.isUnreadable()) {
+			if ((large != null) ? !error.isUnreadable() : !isOfLarge(error)) {
 				return Mono.error(error);
 			}
 			result.passOver(header);
@@ -519,10 +549,13 @@ final class PairRepair {
 				large.add(header);
 				return Mono.empty();
 			}
-			return this.peer.store(header.key(), entry, Purpose.REPAIR, deadline())
+			return this.peer.store(header.key(), entry, Purpose.REPAIR, this.settings.deadline(this.time, bytes))
 				.flatMap(stored -> acknowledged(this.peer, header.key(), stored, this.manner.isUnderWay().test(header),
 						result))
-				.then(Mono.fromRunnable(() -> this.events.moved(this.peer.member(), Direction.THERE, 1, bytes)))
+				.then(Mono.fromRunnable(() -> {
+					this.late = 0;
+					this.events.moved(this.peer.member(), Direction.THERE, 1, bytes);
+				}))
 				.then(this.pace.afterBytes(bytes));
 		});
 	}

@@ -49,6 +49,10 @@ final class RepairFailedException extends RuntimeException {
 		return this.reason == Reason.UNREADABLE;
 	}
 
+	boolean isLate() {
+		return this.reason == Reason.TIMEOUT;
+	}
+
 	/**
 	 * Whether a member is away, starts, stops or is in quarantine, which passes. So does
 	 * a failed store: its process logs why and ends.

@@ -2,6 +2,9 @@ package io.kvorum.convergence.antientropy;
 
 import java.time.Duration;
 
+import io.kvorum.clock.Deadline;
+import io.kvorum.clock.TimeSource;
+
 /**
  * Settings of anti-entropy.
  *
@@ -9,7 +12,7 @@ import java.time.Duration;
  * @param concurrency the most members to repair with at the same time
  * @param bytesPerSecond the most bytes of entries, each second, to exchange with one
  * member; the same limit applies to all misplaced entries together
- * @param timeout how long a member may take to answer
+ * @param timeout how long a member may take to answer; longer for a large entry
  * @param settlingTime the age below which a difference does not count, because its write
  * may be under way
  * @param retryDelay the time after which a failed repair is tried again; doubles with
@@ -17,4 +20,13 @@ import java.time.Duration;
  */
 public record RepairSettings(Duration interval, int concurrency, long bytesPerSecond, Duration timeout,
 		Duration settlingTime, Duration retryDelay) {
+
+	/** A link that is slower than this moves no large entries: bytes per millisecond. */
+	private static final long LEAST_RATE = 1000;
+
+	/** When a call to a member that moves an entry of this length is given up. */
+	Deadline deadline(TimeSource time, long bytes) {
+		return Deadline.after(time, this.timeout.plusMillis(bytes / LEAST_RATE));
+	}
+
 }

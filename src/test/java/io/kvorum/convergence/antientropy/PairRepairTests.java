@@ -2,6 +2,8 @@ package io.kvorum.convergence.antientropy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -17,15 +19,19 @@ import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.EntryHeader;
@@ -33,6 +39,7 @@ import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.testing.ForwardedIndex;
+import io.kvorum.testing.ForwardedReplica;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.InMemoryStorage;
@@ -48,6 +55,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
 /** Two of three nodes, one of which cannot read its index of some partitions. */
@@ -156,6 +164,86 @@ class PairRepairTests {
 			.allMatch(key -> gone.contains(key) || key.equals(damaged));
 	}
 
+	@Test
+	void aLargeEntryHasTheTimeThatItsLengthTakes() {
+		Entry entry = live(3_000_000);
+		List<Key> keys = KEYS.stream().sorted().limit(2).toList();
+		Now.of(this.stores.get(1).store(keys.getFirst(), entry, Deadline.NONE));
+		Now.of(this.stores.get(0).store(keys.getLast(), entry, Deadline.NONE));
+		List<Duration> given = new ArrayList<>();
+		PairRepair repair = pairRepair(this.stores.get(0), new ForwardedReplica(replica(1, Set.of())) {
+
+			@Override
+			public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+				note(deadline);
+				return super.ask(query, deadline);
+			}
+
+			@Override
+			public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+				note(deadline);
+				return super.store(key, entry, purpose, deadline);
+			}
+
+			private void note(Deadline deadline) {
+				given.add(Duration.ofNanos(deadline.remainingNanos(PairRepairTests.this.time)));
+			}
+
+		});
+
+		Now.of(repair.repair(ALL_SLICES));
+
+		assertThat(keys).allMatch(key -> stored(0, key) != null && stored(1, key) != null);
+		assertThat(given).filteredOn(time -> time.compareTo(SETTINGS.timeout()) > 0)
+			.hasSize(2)
+			.allMatch(time -> time.compareTo(SETTINGS.timeout().plusSeconds(3)) >= 0);
+	}
+
+	@Test
+	void aLargeEntryThatDoesNotComeOrGoInTimeIsPassedOver() {
+		Entry entry = live(100_000);
+		KEYS.forEach(key -> Now.of(this.stores.get(key.hashCode() & 1).store(key, entry, Deadline.NONE)));
+		Set<Key> late = IntStream.range(0, 2)
+			.mapToObj(node -> KEYS.stream().filter(key -> (key.hashCode() & 1) == node).findFirst().orElseThrow())
+			.collect(Collectors.toSet());
+
+		PairRepair.Result result = Objects
+			.requireNonNull(Now.of(pairRepair(this.stores.get(0), withLate(late)).repair(ALL_SLICES)));
+
+		assertThat(result.unreadable).extracting(EntryHeader::key).containsExactlyInAnyOrderElementsOf(late);
+		assertThat(result.unsettled).hasSize(2);
+		assertThat(KEYS.stream().filter(key -> stored(0, key) == null || stored(1, key) == null)).hasSize(2)
+			.allMatch(late::contains);
+	}
+
+	@Test
+	void aPeerToWhichNoLargeEntryGoesInTimeEndsTheRepair() {
+		Entry entry = live(100_000);
+		KEYS.forEach(key -> Now.of(this.stores.get(0).store(key, entry, Deadline.NONE)));
+
+		assertThatExceptionOfType(RepairFailedException.class)
+			.isThrownBy(() -> Now.of(pairRepair(this.stores.get(0), withLate(Set.copyOf(KEYS))).repair(ALL_SLICES)));
+	}
+
+	/** The second node, over a link that is too slow for some entries. */
+	private Replica withLate(Set<Key> late) {
+		Mono<Reply> timeout = Mono.just(Failed.unknown(Reason.TIMEOUT, "no answer in time"));
+		return new ForwardedReplica(replica(1, Set.of())) {
+
+			@Override
+			public Mono<Reply> ask(PeerQuery query, Deadline deadline) {
+				return late.stream().anyMatch(key -> Arrays.equals(Messages.fetchWhole(key).toBytes(), query.toBytes()))
+						? timeout : super.ask(query, deadline);
+			}
+
+			@Override
+			public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+				return late.contains(key) ? timeout : super.store(key, entry, purpose, deadline);
+			}
+
+		};
+	}
+
 	@ParameterizedTest
 	@EnumSource(Reason.class)
 	void onlyWhatDoesNotPassByItselfIsLoggedAndShownAsTrouble(Reason reason, CapturedOutput output) {
@@ -228,6 +316,10 @@ class PairRepairTests {
 	private LocalReplica replica(int node, PeerQueries queries) {
 		return new LocalReplica(MEMBERS.get(node), this.stores.get(node), this.clock, this.time, VotingRight.TRUSTED,
 				queries, _ -> false);
+	}
+
+	private static Entry live(int length) {
+		return new Live(VERSION, 3, Live.NEVER, "x/y", Value.of(new byte[length]));
 	}
 
 	private void store(int node, Key key) {
