@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -27,6 +28,7 @@ import io.kvorum.replication.Replica;
 import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryHeader;
+import io.kvorum.storage.Page;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.StorageException;
 import reactor.core.publisher.Flux;
@@ -81,6 +83,9 @@ final class MisplacedEntries {
 	/** The misplaced entries seen in each slice. */
 	private final Map<Integer, Seen> seen = new HashMap<>();
 
+	/** Large entries that this round leaves for its end. */
+	private final Set<Item> large = new LinkedHashSet<>();
+
 	private volatile int remaining;
 
 	MisplacedEntries(Replica local, List<? extends Replica> replicas, PartitionIndex index,
@@ -108,7 +113,11 @@ final class MisplacedEntries {
 	 */
 	Mono<Integer> round() {
 		return Flux.defer(() -> Flux.fromIterable(look().entrySet()))
+			.doFirst(this.large::clear)
 			.flatMap(due -> handOn(due.getKey(), due.getValue()), PARTITIONS)
+			.thenMany(Flux.defer(() -> Flux.fromIterable(List.copyOf(this.large))))
+			// One at a time, as in other repairs: they take memory.
+			.concatMap(item -> handOn(item, true).onErrorComplete(StorageException.class), 1)
 			.then(Mono.fromSupplier(() -> {
 				this.remaining = misplaced().size();
 				return this.remaining;
@@ -203,8 +212,10 @@ final class MisplacedEntries {
 				.filter(header -> this.placement.copiesOf(header.copies()) <= rank)
 				.toList();
 			boolean isAsSeen = digestOf(headers) == seenDigest;
-			return Flux.fromIterable(headers).flatMap(header -> handOn(partition, header, isAsSeen), AT_ONCE).then();
-		}).onErrorResume(StorageException.class, _ -> Mono.empty());
+			return Flux.fromIterable(headers)
+				.flatMap(header -> handOn(new Item(partition, header, isAsSeen), false), AT_ONCE)
+				.then();
+		}).onErrorComplete(StorageException.class);
 	}
 
 	private long digestOf(List<EntryHeader> headers) {
@@ -214,18 +225,19 @@ final class MisplacedEntries {
 	}
 
 	private Deadline deadline() {
-		return Deadline.after(this.time, this.settings.timeout());
+		return this.settings.deadline(this.time, 0);
 	}
 
-	private Mono<Void> handOn(int partition, EntryHeader header, boolean isAsSeen) {
-		List<Member> owners = this.placement.replicasOf(partition, this.placement.copiesOf(header.copies()));
+	private Mono<Void> handOn(Item item, boolean evenLarge) {
+		EntryHeader header = item.header;
+		List<Member> owners = this.placement.replicasOf(item.partition, this.placement.copiesOf(header.copies()));
 		if (owners.stream().anyMatch(owner -> !replicaOf(owner).isThere())) {
 			return Mono.empty();
 		}
 		return Flux.fromIterable(owners)
-			.concatMap(owner -> handOn(owner, header), 1)
+			.concatMap(owner -> handOn(owner, item, evenLarge), 1)
 			.all(Boolean::booleanValue)
-			.flatMap(all -> (all && isAsSeen && mayRemove(sliceOf(header)))
+			.flatMap(all -> (all && item.isAsSeen && mayRemove(sliceOf(header)))
 					? this.index.remove(header.key(), header.version()) : Mono.just(false))
 			.doOnNext(gone -> this.events.letGo(gone ? 1 : 0))
 			.then();
@@ -235,24 +247,32 @@ final class MisplacedEntries {
 	 * Gives an entry to an owner that has neither it nor a newer one; returns whether the
 	 * owner has one of them then. After a change of the topology most owners do.
 	 */
-	private Mono<Boolean> handOn(Member owner, EntryHeader header) {
-		return replicaOf(owner).readVersion(header.key(), deadline())
-			.flatMap(reply -> (reply instanceof Held held && !header.version().isNewerThan(held.version()))
-					? Mono.just(true) : give(owner, header));
+	private Mono<Boolean> handOn(Member owner, Item item, boolean evenLarge) {
+		return replicaOf(owner).readVersion(item.header.key(), deadline())
+			.flatMap(reply -> (reply instanceof Held held && !item.header.version().isNewerThan(held.version()))
+					? Mono.just(true) : give(owner, item, evenLarge));
 	}
 
-	private Mono<Boolean> give(Member owner, EntryHeader header) {
-		return this.local.read(header.key(), deadline()).flatMap(reply -> {
+	private Mono<Boolean> give(Member owner, Item item, boolean evenLarge) {
+		Key key = item.header.key();
+		return this.local.read(key, deadline()).flatMap(reply -> {
 			Entry entry = (reply instanceof Held held) ? held.entry() : null;
 			// An entry that was overwritten meanwhile is left to the next round.
-			return (entry != null && entry.version().equals(header.version())) ? give(owner, header.key(), entry)
-					: Mono.just(false);
+			if (entry == null || !entry.version().equals(item.header.version())) {
+				return Mono.just(false);
+			}
+			if (!evenLarge && PairRepair.bytesOf(key, entry) > Page.Limit.USUAL_ENTRY_BYTES) {
+				this.large.add(item);
+				return Mono.just(false);
+			}
+			return give(owner, key, entry);
 		});
 	}
 
 	private Mono<Boolean> give(Member owner, Key key, Entry entry) {
 		int bytes = PairRepair.bytesOf(key, entry);
-		return replicaOf(owner).store(key, entry, Purpose.REPAIR, deadline()).flatMap(reply -> {
+		Deadline deadline = this.settings.deadline(this.time, bytes);
+		return replicaOf(owner).store(key, entry, Purpose.REPAIR, deadline).flatMap(reply -> {
 			boolean taken = reply instanceof Acknowledged;
 			this.events.moved(owner, Direction.THERE, taken ? 1 : 0, taken ? bytes : 0);
 			return settled(key, reply).then(this.pace.afterBytes(bytes)).thenReturn(taken);
@@ -273,6 +293,12 @@ final class MisplacedEntries {
 
 	private Replica replicaOf(Member member) {
 		return this.replicas.get(member.index());
+	}
+
+	/**
+	 * A misplaced entry, and whether those of its partition are the ones that were seen.
+	 */
+	private record Item(int partition, EntryHeader header, boolean isAsSeen) {
 	}
 
 	/**

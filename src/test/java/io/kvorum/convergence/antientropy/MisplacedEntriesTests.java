@@ -1,9 +1,11 @@
 package io.kvorum.convergence.antientropy;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.kvorum.clock.Deadline;
@@ -13,17 +15,22 @@ import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.PeerQueries;
+import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.testing.ForwardedIndex;
+import io.kvorum.testing.ForwardedReplica;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.InMemoryStorage;
@@ -32,6 +39,7 @@ import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -57,6 +65,9 @@ class MisplacedEntriesTests {
 	private Runnable beforeStubs = () -> {
 	};
 
+	/** Stores that are not carried out before the test says so; null to do so at once. */
+	private @Nullable List<MonoSink<Boolean>> held;
+
 	/** How many entries were given to others. */
 	private int moved;
 
@@ -65,10 +76,10 @@ class MisplacedEntriesTests {
 	private MisplacedEntries misplaced() {
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
 		clock.start(7, 0, _ -> CompletableFuture.completedFuture(null));
-		List<LocalReplica> replicas = TOPOLOGY.members()
+		List<Replica> replicas = TOPOLOGY.members()
 			.stream()
-			.map(member -> new LocalReplica(member, this.stores.get(member.index()), clock, this.time,
-					VotingRight.TRUSTED, PeerQueries.NONE, _ -> false))
+			.<Replica>map(member -> new HeldReplica(new LocalReplica(member, this.stores.get(member.index()), clock,
+					this.time, VotingRight.TRUSTED, PeerQueries.NONE, _ -> false)))
 			.toList();
 		RepairSettings settings = new RepairSettings(Duration.ofHours(1), 1, Long.MAX_VALUE, Duration.ofSeconds(1),
 				Duration.ofSeconds(1), Duration.ofSeconds(1));
@@ -189,6 +200,38 @@ class MisplacedEntriesTests {
 		assertThat(this.log.others()).noneMatch(this.log::isInNeed);
 	}
 
+	@Test
+	void largeEntriesAreHandedOnOneByOneBehindTheOthers() {
+		List<Key> keys = IntStream.range(0, 1000)
+			.mapToObj(i -> Generator.key("key " + i))
+			.filter(key -> PLACEMENT.replicasOf(RendezvousPlacement.partitionOf(key), 3)
+				.getLast()
+				.equals(ORDER.getLast()))
+			.limit(10)
+			.toList();
+		for (Key key : keys) {
+			int length = (keys.indexOf(key) < 5) ? 100_000 : 10;
+			Now.of(storeOf(ORDER.getLast()).store(key,
+					new Live(new Version(1, 1), 1, Live.NEVER, "x/y", Value.of(new byte[length])), Deadline.NONE));
+		}
+		assertThat(Now.of(this.misplaced.round())).isEqualTo(10);
+		this.time.pass(MisplacedEntries.DELAY);
+		List<MonoSink<Boolean>> waiting = new ArrayList<>();
+		this.held = waiting;
+		this.misplaced.round().subscribe();
+
+		assertThat(waiting).as("small ones").hasSize(5);
+		for (int large = 0; large < 5; large++) {
+			List<MonoSink<Boolean>> now = List.copyOf(waiting);
+			waiting.clear();
+			now.forEach(sink -> sink.success(true));
+			assertThat(waiting).hasSize(1);
+			assertThat(this.moved).isEqualTo(5 + large);
+		}
+		waiting.getFirst().success(true);
+		assertThat(this.moved).isEqualTo(10);
+	}
+
 	/** A round that sees what is misplaced, and one that hands it on. */
 	private int handOn() {
 		assertThat(Now.of(this.misplaced.round())).isEqualTo(1);
@@ -218,6 +261,22 @@ class MisplacedEntriesTests {
 
 	private InMemoryStorage storeOf(Member member) {
 		return this.stores.get(member.index());
+	}
+
+	/** A replica that may hold stores back. */
+	private final class HeldReplica extends ForwardedReplica {
+
+		HeldReplica(Replica replica) {
+			super(replica);
+		}
+
+		@Override
+		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
+			List<MonoSink<Boolean>> sinks = MisplacedEntriesTests.this.held;
+			Mono<Reply> store = super.store(key, entry, purpose, deadline);
+			return (sinks != null) ? Mono.<Boolean>create(sinks::add).flatMap(_ -> store) : store;
+		}
+
 	}
 
 	/** Counts the entries that move. */
