@@ -52,6 +52,9 @@ final class MisplacedEntries {
 	/** Entries of each of these that are. */
 	private static final int AT_ONCE = 4;
 
+	/** The large entries that are handed on in one round. */
+	private static final int MOST_LARGE = 10_000;
+
 	/**
 	 * The time after which entries that may not be removed yet are handed on. Behind a
 	 * change of the topology their owners have them, and are asked only once.
@@ -83,7 +86,9 @@ final class MisplacedEntries {
 	/** The misplaced entries seen in each slice. */
 	private final Map<Integer, Seen> seen = new HashMap<>();
 
-	/** Large entries that this round leaves for its end. */
+	/**
+	 * Large entries that this round leaves for its end; more of them wait for the next.
+	 */
 	private final Set<Item> large = new LinkedHashSet<>();
 
 	private volatile int remaining;
@@ -262,7 +267,9 @@ final class MisplacedEntries {
 				return Mono.just(false);
 			}
 			if (!evenLarge && PairRepair.bytesOf(key, entry) > Page.Limit.USUAL_ENTRY_BYTES) {
-				this.large.add(item);
+				if (this.large.size() < MOST_LARGE) {
+					this.large.add(item);
+				}
 				return Mono.just(false);
 			}
 			return give(owner, key, entry);
