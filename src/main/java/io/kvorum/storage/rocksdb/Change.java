@@ -32,13 +32,6 @@ interface Change<T> {
 	}
 
 	/**
-	 * Whether it only asks if writes are accepted; a refusal is then no refused write.
-	 */
-	default boolean isProbe() {
-		return false;
-	}
-
-	/**
 	 * Stores an entry if the rule takes it.
 	 *
 	 * @param rule judges the version of the entry
@@ -78,27 +71,6 @@ interface Change<T> {
 		@Override
 		public int addedBytes() {
 			return this.key.bytes().length + PromiseRow.VALUE_BYTES;
-		}
-
-	}
-
-	/** Asks whether writes are accepted, by one that needs space as they do. */
-	record Probe(long millis) implements Change<Void> {
-
-		@Override
-		public @Nullable Void addTo(Batch batch) throws RocksDBException {
-			batch.putMeta(NodeFacts.PROBE, NodeFacts.bytes(this.millis));
-			return null;
-		}
-
-		@Override
-		public int addedBytes() {
-			return Long.BYTES;
-		}
-
-		@Override
-		public boolean isProbe() {
-			return true;
 		}
 
 	}

@@ -226,7 +226,15 @@ final class Committer implements AutoCloseable {
 	}
 
 	boolean isOutOfSpace() {
-		return this.space.isLow() || this.full;
+		return lowSpace() != null || this.full;
+	}
+
+	/**
+	 * Why the last writes that need space were refused, or would have been; null if there
+	 * was enough. From any thread.
+	 */
+	@Nullable NoSpace lowSpace() {
+		return this.space.lastRefusal();
 	}
 
 	private void run() {
@@ -318,9 +326,7 @@ final class Committer implements AutoCloseable {
 			return false;
 		}
 		if (noSpace != null && write.needsSpace()) {
-			if (!write.isProbe()) {
-				this.events.outOfSpace();
-			}
+			this.events.outOfSpace();
 			write.fail(noSpace);
 			return false;
 		}

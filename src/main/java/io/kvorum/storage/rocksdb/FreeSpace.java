@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The check for free disk space, done at most once in {@value #LOOK_MILLIS} ms. Used by
- * the committer's thread; {@link #isLow()} by any thread.
+ * the committer's thread; {@link #lastRefusal()} by any thread.
  */
 final class FreeSpace {
 
@@ -43,8 +43,9 @@ final class FreeSpace {
 		return this.refusal;
 	}
 
-	boolean isLow() {
-		return this.refusal != null;
+	/** What {@link #refusal()} said last. From any thread. */
+	@Nullable NoSpace lastRefusal() {
+		return this.refusal;
 	}
 
 }

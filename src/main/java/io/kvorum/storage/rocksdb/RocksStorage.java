@@ -37,6 +37,7 @@ import io.kvorum.storage.PromiseRecord;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
+import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.StoreSize;
@@ -269,7 +270,12 @@ public final class RocksStorage
 
 	@Override
 	public Mono<Void> probe() {
-		return Mono.create(sink -> submit(new Change.Probe(this.time.millis()), Deadline.NONE, sink));
+		// It takes no space itself, and is written after a look at what is free.
+		return writeVoid(batch -> batch.putMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis())))
+			.then(Mono.defer(() -> {
+				NoSpace low = this.gate.opened().committer().lowSpace();
+				return (low != null) ? Mono.error(low) : Mono.empty();
+			}));
 	}
 
 	@Override

@@ -69,11 +69,6 @@ final class Write<T> {
 		return this.change.addedBytes() > 0;
 	}
 
-	/** Whether it only asks if writes are accepted. */
-	boolean isProbe() {
-		return this.change.isProbe();
-	}
-
 	void addTo(Batch batch) throws RocksDBException {
 		this.result = this.change.addTo(batch);
 	}
