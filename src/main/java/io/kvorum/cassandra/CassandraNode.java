@@ -11,4 +11,10 @@ package io.kvorum.cassandra;
  */
 public record CassandraNode(String id, String address, String datacenter, String rack, String version, boolean isUp,
 		int connections) {
+
+	/** Whether this gateway can ask it. */
+	public boolean isReached() {
+		return this.connections > 0;
+	}
+
 }

@@ -28,7 +28,7 @@ final class CassandraHealth implements ReactiveHealthIndicator {
 			Map<String, String> details = new LinkedHashMap<>();
 			List<CassandraNode> known = this.nodes.get();
 			known.forEach(node -> details.put(node.address(), describe(node)));
-			Health.Builder health = known.stream().anyMatch(node -> node.connections() > 0) ? Health.up()
+			Health.Builder health = known.stream().anyMatch(CassandraNode::isReached) ? Health.up()
 					: Health.outOfService();
 			return health.withDetail("nodes", details).build();
 		});

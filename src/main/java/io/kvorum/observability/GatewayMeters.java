@@ -38,7 +38,7 @@ final class GatewayMeters implements MeterBinder {
 	}
 
 	private double usable() {
-		boolean reachesOne = this.nodes.get().stream().anyMatch(node -> node.connections() > 0);
+		boolean reachesOne = this.nodes.get().stream().anyMatch(CassandraNode::isReached);
 		return (reachesOne && this.absence.get() == null) ? 1 : 0;
 	}
 

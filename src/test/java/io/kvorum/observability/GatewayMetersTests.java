@@ -32,9 +32,9 @@ class GatewayMetersTests {
 	}
 
 	private static double usable(@Nullable String absence, CassandraNode... nodes) {
-		SimpleMeterRegistry registry = new SimpleMeterRegistry();
-		new GatewayMeters(() -> absence, () -> List.of(nodes)).bindTo(registry);
-		return registry.get("kvorum.gateway.usable").gauge().value();
+		SimpleMeterRegistry meters = new SimpleMeterRegistry();
+		new GatewayMeters(() -> absence, () -> List.of(nodes)).bindTo(meters);
+		return meters.get("kvorum.gateway.usable").gauge().value();
 	}
 
 	private static CassandraNode node(int connections) {
