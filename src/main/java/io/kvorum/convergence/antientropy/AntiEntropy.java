@@ -286,7 +286,7 @@ public final class AntiEntropy implements Comparison {
 	}
 
 	private Deadline deadline() {
-		return Deadline.after(this.time, this.settings.timeout());
+		return this.settings.deadline(this.time, 0);
 	}
 
 	/**

@@ -238,9 +238,13 @@ final class PairRepair {
 		return this.settings.deadline(this.time, 0);
 	}
 
-	/** Whether a failure is of one large entry, and others may still be moved. */
-	private boolean isOfLarge(RepairFailedException error) {
-		return error.isUnreadable() || (error.isLate() && ++this.late < MOST_LATE);
+	/**
+	 * Whether a large entry that failed is passed over. If one after the other is late,
+	 * the peer is too slow.
+	 */
+	private boolean passesOverLarge(RepairFailedException error) {
+		this.late += error.isLate() ? 1 : 0;
+		return error.isUnreadable() || (error.isLate() && this.late < MOST_LATE);
 	}
 
 	private <T> T readable(Supplier<T> reading) {
@@ -469,7 +473,7 @@ final class PairRepair {
 					.then(PairRepair.this.pace.afterBytes(page.length()));
 			})
 				.onErrorResume(RepairFailedException.class,
-						error -> isOfLarge(error) ? passOver(large.key, error) : Mono.error(error));
+						error -> passesOverLarge(error) ? passOver(large.key, error) : Mono.error(error));
 		}
 
 		private Mono<Void> keep(Key key, Entry entry) {
@@ -522,11 +526,11 @@ final class PairRepair {
 
 	private Mono<Void> give(EntryHeader header, @Nullable List<EntryHeader> large, Result result) {
 		return giveNow(header, large, result).onErrorResume(RepairFailedException.class, error -> {
-			if ((large != null) ? !error.isUnreadable() : !isOfLarge(error)) {
-				return Mono.error(error);
+			boolean passesOver = (large != null) ? error.isUnreadable() : passesOverLarge(error);
+			if (passesOver) {
+				result.passOver(header);
 			}
-			result.passOver(header);
-			return Mono.empty();
+			return passesOver ? Mono.empty() : Mono.error(error);
 		});
 	}
 

@@ -412,8 +412,9 @@ public final class Quarantine {
 
 	/** Waits until these entries can be read, or are written again. */
 	private Mono<Void> waitFor(SortedSet<Integer> missing) {
-		withholdUntilRebuilt("entries in the partitions %s cannot be read on the nodes that have them"
-			.formatted(Partitions.describe(missing)));
+		withholdUntilRebuilt(
+				"entries in the partitions %s cannot be read on the nodes that have them, or do not come in time"
+					.formatted(Partitions.describe(missing)));
 		if (!missing.equals(this.missing)) {
 			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
 					this.node.withheldBecause());
