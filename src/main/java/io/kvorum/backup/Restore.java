@@ -283,8 +283,8 @@ public final class Restore {
 	}
 
 	/**
-	 * Checks that nobody has removed what an earlier start has moved: the rest alone is
-	 * no store.
+	 * Checks that all files are there, staged or moved by an earlier start. Somebody may
+	 * have emptied the directory since.
 	 */
 	private void requireAll(Path copy) throws IOException {
 		Path names = this.staging.resolve(FILES);
