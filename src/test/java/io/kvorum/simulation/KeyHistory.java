@@ -6,7 +6,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 import io.kvorum.kv.Key;
@@ -122,49 +121,41 @@ final class KeyHistory {
 		return faults;
 	}
 
-	/** What is wrong with the newest entry that there is in the end. */
-	List<String> lost(@Nullable Version newest) {
+	/**
+	 * What is wrong with the newest entry that there is in the end, if no disk was lost.
+	 */
+	@Nullable String lost(@Nullable Version newest) {
 		return lost(this.key, this.told, newest);
 	}
 
-	/**
-	 * No disk was lost. Nothing may be left of a key whose last write was a delete or has
-	 * expired, or of which that may be.
-	 */
-	static List<String> lost(Key key, List<Told> told, @Nullable Version newest) {
-		Optional<Told> last = told.stream()
-			.filter(write -> write.operation.kind() != Kind.GET && write.operation.outcome() == Outcome.DONE)
-			.filter(write -> write.version != null && !write.version.equals(Version.ABSENT))
-			.max(Comparator.comparing(write -> Objects.requireNonNull(write.version)));
-		boolean mayBeGone = last.isEmpty() || last.get().mayEnd()
+	/** Nothing has to be left of what ends by itself or by a delete. */
+	static @Nullable String lost(Key key, List<Told> told, @Nullable Version newest) {
+		Told last = told.stream()
+			.filter(write -> write.isAcknowledgedWrite() && write.version != null)
+			.max(Comparator.comparing(Told::requiredVersion))
+			.orElse(null);
+		if (last == null) {
+			return null;
+		}
+		boolean mayBeGone = last.mayEnd()
 				|| told.stream().anyMatch(write -> write.mayEnd() && write.operation.outcome() == Outcome.UNKNOWN);
-		return last.filter(write -> (newest != null) ? isAmiss(newest, write) : !mayBeGone)
-			.map(write -> "%s: k%d, version %s of %s, and there is %s".formatted(LOST, key.bytes()[0], write.version,
-					write.operation, newest))
-			.stream()
-			.toList();
-	}
-
-	private static boolean isAmiss(Version newest, Told write) {
-		return Objects.requireNonNull(write.version).isNewerThan(newest);
+		boolean isLost = (newest != null) ? last.requiredVersion().isNewerThan(newest) : !mayBeGone;
+		return isLost ? "%s: k%d, version %s of %s, and there is %s".formatted(LOST, key.bytes()[0], last.version,
+				last.operation, newest) : null;
 	}
 
 	/** Of the writes with conditions. */
 	static List<String> notGrown(Key key, List<Told> told) {
 		return told.stream()
-			.filter(write -> write.operation.condition() != null && write.operation.outcome() == Outcome.DONE)
+			.filter(write -> write.operation.condition() != null && write.isAcknowledgedWrite())
 			.flatMap(write -> told.stream()
 				.filter(earlier -> earlier.operation.endedAt() < write.operation.invokedAt())
-				.filter(earlier -> isAmiss(earlier.version, write.version))
+				.filter(earlier -> write.version != null && earlier.version != null
+						&& !write.version.isNewerThan(earlier.version))
 				.map(earlier -> "%s: k%d, %s of %s after %s of %s".formatted(NOT_GROWN, key.bytes()[0], write.version,
 						write.operation, earlier.version, earlier.operation))
 				.limit(1))
 			.toList();
-	}
-
-	private static boolean isAmiss(@Nullable Version before, @Nullable Version after) {
-		return before != null && after != null && !before.equals(Version.ABSENT) && !after.equals(Version.ABSENT)
-				&& !after.isNewerThan(before);
 	}
 
 	private void faultsOf(Told get, boolean disksWereLost, List<String> faults) {
@@ -183,6 +174,19 @@ final class KeyHistory {
 	}
 
 	record Told(Operation operation, @Nullable Version version, @Nullable Ttl ttl) {
+
+		Told {
+			// That of a key without a value says nothing.
+			version = Version.ABSENT.equals(version) ? null : version;
+		}
+
+		boolean isAcknowledgedWrite() {
+			return this.operation.kind() != Kind.GET && this.operation.outcome() == Outcome.DONE;
+		}
+
+		Version requiredVersion() {
+			return Objects.requireNonNull(this.version);
+		}
 
 		/** It leaves no value, or not for ever. */
 		boolean mayEnd() {

@@ -274,7 +274,10 @@ final class LongSimulation {
 						: newest;
 			}
 			if (!this.scenario.losesDisks() && this.restores == 0) {
-				known.lost((newest != null) ? newest.version() : null).forEach(this::fault);
+				String lost = known.lost((newest != null) ? newest.version() : null);
+				if (lost != null) {
+					fault(lost);
+				}
 			}
 			for (int rank = 0; rank < order.size(); rank++) {
 				Entry expected = (newest != null && rank < this.cluster.placement().copiesOf(newest.copies())) ? newest

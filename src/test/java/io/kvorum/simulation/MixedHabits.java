@@ -49,7 +49,7 @@ final class MixedHabits implements Habits {
 	}
 
 	private Intent asKnown(Kind kind, Key key, Chance chance) {
-		return (this.known.containsKey(key) || chance.of(0.5)) ? replacing(kind, key) : Intent.to(Kind.GET);
+		return (this.known.containsKey(key) || !chance.of(0.5)) ? replacing(kind, key) : Intent.to(Kind.GET);
 	}
 
 	/** Of what the client was told last, a value or none. */
