@@ -20,11 +20,14 @@ import io.kvorum.testing.history.Operation;
 import io.kvorum.testing.history.Operation.Kind;
 import io.kvorum.testing.history.Operation.Outcome;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /**
  * Sends operations, one after the other, to any node, and notes what it was told. It may
- * lose patience: then the operation it gave up goes on beside the next one.
+ * lose patience: then the operation it gave up goes on beside the next one, or is
+ * cancelled where the node notices that.
  */
 final class SimulatedClient {
 
@@ -173,8 +176,7 @@ final class SimulatedClient {
 
 		private void request(SimulatedNode node, Operations operations, long patienceNanos) {
 			this.requests++;
-			Request request = new Request(node, patienceNanos);
-			operation(operations).subscribe(request::found, request::failed, request::completed);
+			new Request(node, patienceNanos).send(operation(operations));
 		}
 
 		/** Sends it to another node, later. */
@@ -299,9 +301,11 @@ final class SimulatedClient {
 
 			private final Runnable atCrash = this::disconnected;
 
+			private final Disposable.Swap subscription = Disposables.swap();
+
 			private @Nullable Version etag;
 
-			/** The node has answered. */
+			/** The node has answered, or need not. */
 			private boolean answered;
 
 			/** The client has an answer, or waits no more. */
@@ -311,17 +315,32 @@ final class SimulatedClient {
 				this.node = node;
 				node.atCrash(this.atCrash);
 				if (patienceNanos != Long.MAX_VALUE) {
-					SimulatedClient.this.cluster.timeline()
-						.after(patienceNanos, () -> answer(Outcome.UNKNOWN, "gave up"));
+					SimulatedClient.this.cluster.timeline().after(patienceNanos, () -> giveUp(patienceNanos % 4 != 0));
 				}
 				node.after(limitNanos(), this::checkAnswered);
+			}
+
+			void send(Mono<?> operation) {
+				this.subscription.replace(operation.subscribe(this::found, this::failed, this::completed));
+			}
+
+			/**
+			 * Waits no more.
+			 * @param closes whether the node notices that: the connection is closed
+			 */
+			private void giveUp(boolean closes) {
+				if (closes && !this.over) {
+					this.answered = true;
+					this.subscription.dispose();
+				}
+				answer(Outcome.UNKNOWN, closes ? "gave up, and closed" : "gave up");
 			}
 
 			private void disconnected() {
 				answer(Outcome.UNKNOWN, "connection lost");
 			}
 
-			void found(Object found) {
+			private void found(Object found) {
 				if (found instanceof Live live) {
 					Sent.this.found = Values.number(live);
 					this.etag = live.identity();
@@ -331,12 +350,12 @@ final class SimulatedClient {
 				}
 			}
 
-			void completed() {
+			private void completed() {
 				this.answered = true;
 				answer(Outcome.DONE, "ok");
 			}
 
-			void failed(Throwable error) {
+			private void failed(Throwable error) {
 				this.answered = true;
 				switch (error) {
 					case ConditionNotMetException ex -> {
