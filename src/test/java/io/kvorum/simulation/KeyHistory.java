@@ -74,9 +74,10 @@ final class KeyHistory {
 		if (told.ttl == null) {
 			return told.operation;
 		}
-		// A put whose end nobody knows has got its version by its deadline.
-		long givenBy = (told.operation.outcome() == Outcome.UNKNOWN)
-				? told.operation.invokedAt() + ProductOperations.WRITE_TIMEOUT.toNanos() : told.operation.endedAt();
+		// A put whose end nobody knows has got its version by the deadline of its last
+		// request.
+		long givenBy = told.operation.endedAt()
+				+ ((told.operation.outcome() == Outcome.UNKNOWN) ? this.cluster.longestWrite().toNanos() : 0);
 		long ttlNanos = told.ttl.duration().toNanos();
 		return told.operation.expiring(told.operation.invokedAt() + ttlNanos - this.uncertainNanos,
 				givenBy + ttlNanos + this.uncertainNanos);
