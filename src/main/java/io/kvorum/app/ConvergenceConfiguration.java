@@ -35,7 +35,8 @@ class ConvergenceConfiguration {
 	CollectionRule collectionRule(RepairLog log, RocksStorage storage, @Nullable Handoffs handoffs,
 			KvorumProperties properties, TimeSource time) {
 		return new CollectionRule(log, storage.keyHash(),
-				(handoffs != null) ? handoffs::oldestMillis : () -> Long.MAX_VALUE, properties.gcGrace(),
+				(handoffs != null) ? handoffs::oldestMillis : () -> Long.MAX_VALUE,
+				(handoffs != null) ? handoffs::acceptsEarlier : () -> false, properties.gcGrace(),
 				properties.idempotencyRetention().multipliedBy(2), time);
 	}
 

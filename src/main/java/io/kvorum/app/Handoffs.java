@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import io.kvorum.cluster.Member;
+import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.quorum.Reply.Reason;
@@ -9,11 +10,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Passes missed stores to the hinted handoff of the present layout. Operations that began
- * with an earlier one name its members.
+ * with an earlier one name its members. Tells the collection of tombstones what it has to
+ * wait for in the present layout.
  */
 final class Handoffs implements MissedStores {
 
 	private volatile @Nullable LayoutParts parts;
+
+	private volatile @Nullable ChangeState change;
+
+	/** Before repairs are those of a layout. */
+	void begin(ChangeState next) {
+		this.change = next;
+	}
 
 	void become(LayoutParts next) {
 		this.parts = next;
@@ -26,6 +35,12 @@ final class Handoffs implements MissedStores {
 		if (now != null && present != null) {
 			now.handoff().missed(present, key, entry, why);
 		}
+	}
+
+	/** Whether nodes in an earlier change are accepted. */
+	boolean acceptsEarlier() {
+		ChangeState now = this.change;
+		return now != null && now.acceptsEarlier();
 	}
 
 	/** The age of the oldest hint that waits here, as that of a version. */

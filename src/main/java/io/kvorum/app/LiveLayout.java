@@ -186,6 +186,9 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;
 
+	/** When the present layout was taken. */
+	private long takenNanos;
+
 	private int turn;
 
 	/** The partitions that move in the change of the layout with this number. */
@@ -459,6 +462,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 				: advance();
 		return next.then(Mono.defer(this::tellAndAsk))
 			.then(Mono.fromRunnable(this::leave))
+			.then(Mono.fromRunnable(this::refuseEarlier))
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
 			.then(Mono.defer(this::findMoves))
@@ -478,6 +482,19 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			String why = String.valueOf(outside());
 			logger.warn("No request is served from now on: {}", why);
 			this.operations.coordinator().become(View.none(now.self(), now.local(), why));
+		}
+	}
+
+	/**
+	 * Ends the time in which nodes of earlier layouts may take this one. Only then may
+	 * tombstones be collected.
+	 */
+	private void refuseEarlier() {
+		LayoutParts now = this.parts;
+		if (now != null && now.change().acceptsEarlier()
+				&& this.time.nanos() - this.takenNanos >= this.leaving.limit().toNanos()) {
+			now.change().refuseEarlier();
+			this.transport.endOthers();
 		}
 	}
 
@@ -549,6 +566,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 				run(Flux.never(), this.changing);
 				run(Flux.never(), this.running);
 				this.adoption = adoptionOf(next);
+				this.takenNanos = this.time.nanos();
 				run(begin(next, change, placement).run(), this.running);
 				logger.info("This node takes layout {}: {}", next.number(), next.topology());
 			}));
@@ -579,6 +597,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		// Before other nodes can ask by the new topology.
 		this.storage.digests().become(topology.factor());
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
+		this.handoffs.begin(change);
 		this.repairs.become(topology, own);
 		List<Replica> replicas = this.transport.become(layout, local);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time for which a node that was removed goes on to serve clients, which may not have
- * noticed yet. It has to end before the others collect the tombstones of what is deleted
- * from then on: this node gets none of them, and would bring back what it holds.
+ * noticed yet. The others collect no tombstones for as long after they have taken the
+ * layout without it, and refuse it from then on: it may lack some of those, and would
+ * bring back what it holds.
  */
 public final class LeavingTime {
 
@@ -33,6 +34,11 @@ public final class LeavingTime {
 		Duration part = gcGrace.dividedBy(PART_OF_GRACE);
 		this.limit = (part.compareTo(LONGEST) < 0) ? part : LONGEST;
 		this.time = time;
+	}
+
+	/** How long it is. Others wait for as long before they collect tombstones. */
+	public Duration limit() {
+		return this.limit;
 	}
 
 	/**

@@ -29,6 +29,7 @@ import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.layout.LeavingTime;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
@@ -204,7 +205,7 @@ final class Convergence {
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
-				this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
+				this.change::acceptsEarlier, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
 		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
 				? operations.settle(key, least) : Mono.just(Held.nothing());
 		PromiseRepair promises = new PromiseRepair(local, replicas, this.index, this.placement, settling, node.time(),
@@ -213,6 +214,7 @@ final class Convergence {
 				rule::isDispensable, this.state, node.time(), alarms, ConvergenceSettings.repair(), settling,
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
+		node.after(new LeavingTime(this.settings.grace(), node.time()).limit().toNanos(), this.change::refuseEarlier);
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
 		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))

@@ -51,6 +51,9 @@ public final class ChangeState {
 
 	private volatile boolean isAnnounced;
 
+	/** Not after a restart: by then others have taken the layout, or will in seconds. */
+	private volatile boolean acceptsEarlier;
+
 	/**
 	 * The state of a node. Until it is loaded or adopted, it refuses nodes that have the
 	 * topology before.
@@ -95,6 +98,7 @@ public final class ChangeState {
 		return Mono.defer(() -> {
 			Step first = !this.layout.isMoving() ? Step.DONE
 					: (mayVote && this.layout.before().has(self)) ? Step.OPEN : Step.CLOSED;
+			this.acceptsEarlier = true;
 			return take(first);
 		});
 	}
@@ -136,6 +140,9 @@ public final class ChangeState {
 	 * The other node may not have noticed yet that a change was given up and that the
 	 * same one was made again. What it has under way may be of the time in between, so
 	 * that node is refused as one that has the topology before.
+	 * <p>
+	 * A node that is still in an earlier change has some time to take this layout, and is
+	 * refused after that: see {@link #refuseEarlier}.
 	 * @param number that of the other node's layout
 	 * @param topologies the fingerprint of the other node's topology, or those before and
 	 * after its change
@@ -143,10 +150,13 @@ public final class ChangeState {
 	public boolean accepts(long number, List<Long> topologies) {
 		long before = this.layout.before().fingerprint();
 		long after = this.layout.after().fingerprint();
+		boolean isChanging = topologies.size() > 1;
+		if (isChanging && number < this.layout.number() && !this.acceptsEarlier) {
+			return false;
+		}
 		if (!this.isClosing && !this.step.isClosed()) {
 			return topologies.contains(before);
 		}
-		boolean isChanging = topologies.size() > 1;
 		long oldest = this.layout.isMoving() ? this.layout.number() : this.layout.number() - 1;
 		return topologies.contains(after) && (this.step == Step.DONE || isChanging)
 				&& (!isChanging || number >= oldest);
@@ -157,6 +167,19 @@ public final class ChangeState {
 	 */
 	void close() {
 		this.isClosing = true;
+	}
+
+	/**
+	 * Refuses nodes in an earlier change from now on. They may have replicas that are no
+	 * members any more, and lack tombstones that can be collected without those.
+	 */
+	public void refuseEarlier() {
+		this.acceptsEarlier = false;
+	}
+
+	/** Whether nodes in an earlier change are accepted. */
+	public boolean acceptsEarlier() {
+		return this.acceptsEarlier;
 	}
 
 	/**

@@ -1,6 +1,7 @@
 package io.kvorum.convergence.tombstones;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
@@ -25,6 +26,8 @@ import io.kvorum.storage.TombstoneRecord;
  * that are no replicas of the key count too: they were, if an earlier write asked for
  * more copies.
  * <li>No hint that waits here is older, or as old.
+ * <li>This node refuses nodes that are still in an earlier change of the members. Their
+ * operations also ask nodes that were removed, which may have something older.
  * </ul>
  * Only the first point compares the clocks of different nodes. The margins of hints and
  * absences are larger than the difference of their clocks.
@@ -37,6 +40,8 @@ public final class CollectionRule {
 
 	private final LongSupplier oldestHintMillis;
 
+	private final BooleanSupplier acceptsEarlier;
+
 	private final Duration grace;
 
 	private final Duration requestsKept;
@@ -45,13 +50,15 @@ public final class CollectionRule {
 
 	/**
 	 * Creates the rule of a node.
+	 * @param acceptsEarlier whether nodes in an earlier change are accepted
 	 * @param requestsKept the time after which the record of a request can go
 	 */
-	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, Duration grace,
-			Duration requestsKept, TimeSource time) {
+	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, BooleanSupplier acceptsEarlier,
+			Duration grace, Duration requestsKept, TimeSource time) {
 		this.log = log;
 		this.hash = hash;
 		this.oldestHintMillis = oldestHintMillis;
+		this.acceptsEarlier = acceptsEarlier;
 		this.grace = grace;
 		this.requestsKept = requestsKept;
 		this.time = time;
@@ -66,7 +73,7 @@ public final class CollectionRule {
 	Verdict of(TombstoneRecord tombstone) {
 		EntryHeader header = tombstone.header();
 		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
-		if (this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
+		if (this.acceptsEarlier.getAsBoolean() || this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS

@@ -252,6 +252,23 @@ class ChangeStateTests {
 		assertThat(accepted(over, 3)).containsExactly(B);
 	}
 
+	/** They also ask nodes that are no members any more. */
+	@Test
+	void itRefusesNodesInAnEarlierChangeOnceTheyHadTheirTimeAndAfterARestart() {
+		ChangeState over = adopted(new Layout(5, B), B, true);
+		over.refuseEarlier();
+		for (ChangeState each : List.of(over, at(new Layout(5, B)))) {
+			assertThat(each.acceptsEarlier()).isFalse();
+			assertThat(accepted(each, 4)).containsExactly(B);
+			assertThat(accepted(each, 6)).containsExactly(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
+		}
+
+		ChangeState next = adopted(new Layout(7, Topology.changing(B, C)), B, true);
+		assertThat(accepted(next, 4)).containsExactly(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
+		next.refuseEarlier();
+		assertThat(accepted(next, 4)).containsExactly(B);
+	}
+
 	private static List<Topology> accepted(ChangeState state) {
 		return accepted(state, Long.MAX_VALUE);
 	}

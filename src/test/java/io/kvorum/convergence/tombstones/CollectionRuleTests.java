@@ -45,8 +45,10 @@ class CollectionRuleTests {
 
 	private long oldestHintMillis = Long.MAX_VALUE;
 
+	private boolean acceptsEarlier;
+
 	private final CollectionRule rule = new CollectionRule(this.log, RendezvousPlacement::hashOf,
-			() -> this.oldestHintMillis, GRACE, KEPT, this.time);
+			() -> this.oldestHintMillis, () -> this.acceptsEarlier, GRACE, KEPT, this.time);
 
 	private static Topology topology(int nodes) {
 		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
@@ -124,8 +126,17 @@ class CollectionRuleTests {
 	@Test
 	void withoutOtherMembersItOnlyHasToBeOld() {
 		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, GRACE, KEPT, this.time);
+				() -> Long.MAX_VALUE, () -> this.acceptsEarlier, GRACE, KEPT, this.time);
 		assertThat(alone.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
+	}
+
+	@Test
+	void aTombstoneWaitsWhileNodesInAnEarlierChangeMayAskRemovedOnes() {
+		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 2_001));
+		this.acceptsEarlier = true;
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		this.acceptsEarlier = false;
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 }
