@@ -23,6 +23,7 @@ import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQuery;
 import io.kvorum.replication.Replica;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -70,6 +71,12 @@ public final class Quarantine {
 	private final QuarantineSettings settings;
 
 	private final BitSet rebuilt = new BitSet(PARTS);
+
+	/** What this node was when it copied the promises of all others; null before. */
+	private @Nullable State promisedAs;
+
+	/** The parts that were rebuilt again since then. */
+	private final BitSet rebuiltAgain = new BitSet(PARTS);
 
 	private final CountDownLatch votingRight = new CountDownLatch(1);
 
@@ -390,24 +397,35 @@ public final class Quarantine {
 	 * settle a key.
 	 */
 	private Mono<Void> rebuilt(List<Member> sources) {
-		return this.promises.copy(sources, this.node.state() != State.UNSYNCED)
-			.then(Mono.defer(() -> acceptedMeanwhile(sources)))
+		State state = this.node.state();
+		Mono<Void> promised = (this.promisedAs == state) ? Mono.empty()
+				: this.promises.copy(sources, state != State.UNSYNCED).then(Mono.fromRunnable(() -> {
+					this.promisedAs = state;
+					this.rebuiltAgain.clear();
+				}));
+		return promised.then(Mono.defer(() -> acceptedMeanwhile(sources)))
 			.flatMap(missing -> missing.isEmpty() ? becomeMember() : waitFor(missing));
 	}
 
 	/**
 	 * Copies the entries that others have accepted since theirs were copied. Such an
-	 * entry tells its promise, so that promise is not among those that were copied.
-	 * Returns the partitions with entries that cannot be read.
+	 * entry tells its promise, so that promise is not among those that were copied. Goes
+	 * on where an attempt has failed. Returns the partitions with entries that cannot be
+	 * read.
 	 */
 	private Mono<SortedSet<Integer>> acceptedMeanwhile(List<Member> sources) {
 		return Flux.range(0, PARTS)
-			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE), 1)
+			.filter(part -> !this.rebuiltAgain.get(part))
+			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE)
+				.doOnNext(left -> this.rebuiltAgain.set(part, left.isEmpty())), 1)
 			.collect(TreeSet::new, Set::addAll);
 	}
 
 	private Mono<Void> becomeMember() {
-		return this.node.become(State.MEMBER).then(Mono.fromRunnable(this.rebuilt::clear));
+		return this.node.become(State.MEMBER).then(Mono.fromRunnable(() -> {
+			this.rebuilt.clear();
+			this.promisedAs = null;
+		}));
 	}
 
 	/** Waits until these entries can be read, or are written again. */

@@ -374,6 +374,18 @@ class QuarantineTests {
 	}
 
 	@Test
+	void aRebuildGoesOnWhereAnAttemptHasFailed() {
+		startAll(SystemBoot.SYNCED);
+		this.first.disk = new Disk(99);
+		this.first.failsEach = 50;
+		this.first.start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.mayVote()).isTrue();
+		assertThat(this.first.promiseCopies).isOne();
+	}
+
+	@Test
 	void nodesWhoseMachinesEndedTogetherAreRebuiltFromOneAnotherWithoutAnOperator() {
 		startAll(this.os);
 		this.nodes.nodes.forEach(node -> node.start(this.osAgain));

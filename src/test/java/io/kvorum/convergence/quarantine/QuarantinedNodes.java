@@ -98,6 +98,14 @@ final class QuarantinedNodes {
 		/** The partitions with entries that the others cannot read. */
 		SortedSet<Integer> unreadable = Collections.emptySortedSet();
 
+		/** Each so many copies of a part fail; 0 for none. */
+		int failsEach;
+
+		private int copied;
+
+		/** The number of times that it copied the promises of others. */
+		int promiseCopies;
+
 		boolean acceptsLoss;
 
 		private boolean isPaused;
@@ -169,9 +177,9 @@ final class QuarantinedNodes {
 				.map(other -> new Peer(this, other))
 				.toList();
 			this.quarantine = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
-					(_, _) -> Mono.empty(), nodes.time, delay -> Mono.delay(delay, nodes.scheduler),
-					new QuarantineSettings(Duration.ofSeconds(2), Duration.ofSeconds(1), Duration.ofSeconds(5),
-							FOUNDING_TIME, this.acceptsLoss));
+					(_, _) -> Mono.fromRunnable(() -> this.promiseCopies++), nodes.time,
+					delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(Duration.ofSeconds(2),
+							Duration.ofSeconds(1), Duration.ofSeconds(5), FOUNDING_TIME, this.acceptsLoss));
 			return this;
 		}
 
@@ -188,6 +196,9 @@ final class QuarantinedNodes {
 			this.hasLetGo = staleBeforeMillis != Long.MIN_VALUE;
 			this.rebuiltFrom.clear();
 			this.rebuiltFrom.addAll(from);
+			if (this.failsEach > 0 && ++this.copied % this.failsEach == 0) {
+				return Mono.error(new IllegalStateException("no answer"));
+			}
 			return Mono.just(this.unreadable);
 		}
 
