@@ -15,6 +15,7 @@ import io.kvorum.operation.Condition;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Newest;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
@@ -183,7 +184,10 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> get(EntityRequest request, HttpExchange exchange, OperationObserver observer, boolean withBody) {
 		Condition condition = RequestHeaders.readCondition(exchange);
-		Mono<Live> read = this.isRetired ? this.retired.read(request, observer)
+		Mono<Live> read = this.isRetired
+				? this.retired.read(request, observer)
+					.doOnNext(newest -> Takeover.describe(newest, exchange))
+					.mapNotNull(Newest::live)
 				: this.store.get(request.key(), request.replicas(), request.timeout(), observer);
 		return read.singleOptional()
 			.flatMap(live -> live.isPresent() ? found(live.get(), condition, request, exchange, withBody)
@@ -220,9 +224,6 @@ final class EntityHandler implements WebHandler {
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
 		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
-		if (this.isRetired) {
-			Takeover.describe(live, exchange);
-		}
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 

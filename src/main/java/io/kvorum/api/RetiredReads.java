@@ -1,8 +1,8 @@
 package io.kvorum.api;
 
-import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Replicas;
 import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Newest;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import reactor.core.publisher.Mono;
@@ -24,17 +24,17 @@ final class RetiredReads {
 		this.store = store;
 	}
 
-	Mono<Live> read(EntityRequest request, OperationObserver observer) {
+	Mono<Newest> read(EntityRequest request, OperationObserver observer) {
 		Replicas majority = this.store.policy().defaults();
 		return read(request, majority.from(), majority, observer);
 	}
 
-	private Mono<Live> read(EntityRequest request, int ack, Replicas majority, OperationObserver observer) {
+	private Mono<Newest> read(EntityRequest request, int ack, Replicas majority, OperationObserver observer) {
 		if (ack <= majority.ack()) {
-			return this.store.get(request.key(), majority, request.timeout(), observer);
+			return this.store.newest(request.key(), majority, request.timeout(), observer);
 		}
 		return this.store
-			.get(request.key(), new Replicas(ack, majority.from()), request.timeout(), OperationObserver.NONE)
+			.newest(request.key(), new Replicas(ack, majority.from()), request.timeout(), OperationObserver.NONE)
 			.onErrorResume(OperationFailedException.class,
 					ex -> ex.isOfAbsence() ? read(request, ack - 1, majority, observer) : Mono.error(ex));
 	}

@@ -1,13 +1,14 @@
 package io.kvorum.api;
 
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.operation.Newest;
 import io.kvorum.wire.HttpExchange;
 import io.netty.util.AsciiString;
 
 /**
  * The requests that a retired node answers: reads of the gateways that take its keys
- * over. They learn from each answer that the node is retired, and the exact instant at
- * which a value expires.
+ * over. They learn from each answer that the node is retired, the version of what is
+ * newest, also of a delete, and the exact instant at which a value expires.
  */
 final class Takeover {
 
@@ -19,6 +20,9 @@ final class Takeover {
 
 	/** When a value expires, in milliseconds since 1970. */
 	private static final AsciiString EXPIRES_AT = AsciiString.cached("Kvorum-Expires-At");
+
+	/** The version of what is newest, which the ETag is not always; as 32 digits. */
+	private static final AsciiString VERSION = AsciiString.cached("Kvorum-Version");
 
 	private static final AsciiString RETIRED = AsciiString.cached("retired");
 
@@ -44,9 +48,11 @@ final class Takeover {
 		}
 	}
 
-	/** Says when a value expires. */
-	static void describe(Live live, HttpExchange exchange) {
-		if (live.expires()) {
+	/** Says of which version what is newest is, and when it expires. */
+	static void describe(Newest newest, HttpExchange exchange) {
+		exchange.set(VERSION, newest.version().toHex());
+		Live live = newest.live();
+		if (live != null && live.expires()) {
 			exchange.set(EXPIRES_AT, Long.toString(live.expiresAtMillis()));
 		}
 	}

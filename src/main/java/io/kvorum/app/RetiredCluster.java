@@ -16,6 +16,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Newest;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
@@ -37,6 +38,8 @@ final class RetiredCluster implements RetiredNodes {
 	private static final String TAKEOVER = "Kvorum-Takeover";
 
 	private static final String EXPIRES_AT = "Kvorum-Expires-At";
+
+	private static final String VERSION = "Kvorum-Version";
 
 	private static final String RETIRED = "retired";
 
@@ -105,13 +108,13 @@ final class RetiredCluster implements RetiredNodes {
 	}
 
 	@Override
-	public Mono<Live> read(Key key) {
+	public Mono<Newest> read(Key key) {
 		return ask(url -> this.client.get()
 			.uri(url + "/v0/entity?id={id}", new String(key.bytes(), StandardCharsets.UTF_8))
-			.exchangeToMono(this::live));
+			.exchangeToMono(this::newest));
 	}
 
-	private Mono<Live> live(ClientResponse response) {
+	private Mono<Newest> newest(ClientResponse response) {
 		HttpHeaders headers = response.headers().asHttpHeaders();
 		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
 		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
@@ -120,13 +123,16 @@ final class RetiredCluster implements RetiredNodes {
 				.then(Mono.error(new IllegalStateException(isAnswer ? "a node that was retired serves clients"
 						: "status " + response.statusCode().value())));
 		}
+		String version = headers.getFirst(VERSION);
 		if (status == HttpStatus.NOT_FOUND) {
-			return response.releaseBody().then(Mono.empty());
+			return response.releaseBody()
+				.then(Mono.justOrEmpty(version).map(deleted -> new Newest(version(deleted), null)));
 		}
 		String expiresAt = headers.getFirst(EXPIRES_AT);
-		return value(response).map(value -> new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
-				(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
-				String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), value));
+		return value(response).map(value -> new Newest(version(String.valueOf(version)),
+				new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
+						(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
+						String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), value)));
 	}
 
 	/**

@@ -1,7 +1,7 @@
 package io.kvorum.cassandra;
 
-import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.operation.Newest;
 import reactor.core.publisher.Mono;
 
 /**
@@ -16,9 +16,9 @@ public interface RetiredNodes {
 	Mono<Void> check();
 
 	/**
-	 * Reads the value of a key; empty if it has none.
+	 * Reads what is newest of a key; empty if there is nothing.
 	 * @return fails if no node answers, or the one that does is not retired
 	 */
-	Mono<Live> read(Key key);
+	Mono<Newest> read(Key key);
 
 }

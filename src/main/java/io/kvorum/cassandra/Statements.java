@@ -28,12 +28,6 @@ final class Statements {
 	/** The row of a key that was taken over. The identity of a request is longer. */
 	private static final String TAKEN = "0x00";
 
-	/**
-	 * Older than everything that a gateway writes for itself, so that what it takes over,
-	 * however late and however often, never hides that.
-	 */
-	private static final String OLDEST = " USING TIMESTAMP 1 AND TTL ?";
-
 	private static final String ALWAYS = " IF never = null";
 
 	private static final String IF_VERSION = " IF version = ?";
@@ -58,6 +52,8 @@ final class Statements {
 
 	private final PreparedStatement take;
 
+	private final PreparedStatement takeDelete;
+
 	private final PreparedStatement setTaken;
 
 	private Statements(PreparedStatement read, PreparedStatement readAll, Writes puts, Writes deletes,
@@ -71,6 +67,7 @@ final class Statements {
 		this.rebind = rebind;
 		this.taken = taking.taken;
 		this.take = taking.take;
+		this.takeDelete = taking.takeDelete;
 		this.setTaken = taking.setTaken;
 	}
 
@@ -89,9 +86,12 @@ final class Statements {
 				keyspace);
 		Mono<Taking> taking = Mono
 			.zip(prepare(session, "SELECT key FROM %s.entities WHERE key = ? AND request = " + TAKEN, keyspace),
-					prepare(session, "UPDATE %s.entities" + OLDEST + " SET version = ?, entry = ?" + WHERE, keyspace),
+					prepare(session,
+							"UPDATE %s.entities USING TIMESTAMP ? AND TTL ? SET version = ?, entry = ?" + WHERE,
+							keyspace),
+					prepare(session, "DELETE FROM %s.entities USING TIMESTAMP ?" + WHERE, keyspace),
 					prepare(session, "INSERT INTO %s.entities (key, request) VALUES (?, " + TAKEN + ")", keyspace))
-			.map(all -> new Taking(all.getT1(), all.getT2(), all.getT3()));
+			.map(all -> new Taking(all.getT1(), all.getT2(), all.getT3(), all.getT4()));
 		return Mono
 			.zip(read, readAll, writes(session, UPDATE, keyspace), writes(session, DELETE, keyspace), record, bind,
 					rebind, taking)
@@ -179,15 +179,15 @@ final class Statements {
 		return this.taken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(true);
 	}
 
-	/** Stores an entry that is taken over, below all that was written to its key here. */
-	BoundStatement take(ByteBuffer key, Change change) {
-		return this.take.bind()
-			.setInt(0, change.ttlSeconds())
-			.setByteBuffer(1, change.version())
-			.setByteBuffer(2, change.entry())
-			.setByteBuffer(3, key)
-			.setConsistencyLevel(ConsistencyLevel.QUORUM)
-			.setIdempotent(false);
+	/**
+	 * Stores an entry that is taken over, or that it was deleted.
+	 * @param timestamp below that of all that gateways write for themselves, so that what
+	 * is taken over, however late and however often, never hides that
+	 */
+	BoundStatement take(ByteBuffer key, Change change, long timestamp) {
+		BoundStatement bound = (change.entry() == null) ? this.takeDelete.bind(timestamp, key)
+				: this.take.bind(timestamp, change.ttlSeconds(), change.version(), change.entry(), key);
+		return bound.setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(false);
 	}
 
 	/** Says that a key was taken over, with an entry or without. */
@@ -246,7 +246,8 @@ final class Statements {
 	}
 
 	/** The statements of a takeover. */
-	private record Taking(PreparedStatement taken, PreparedStatement take, PreparedStatement setTaken) {
+	private record Taking(PreparedStatement taken, PreparedStatement take, PreparedStatement takeDelete,
+			PreparedStatement setTaken) {
 	}
 
 	/** A write with each kind of guard. */

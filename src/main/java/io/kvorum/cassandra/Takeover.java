@@ -10,6 +10,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Newest;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver.Step;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,9 @@ public final class Takeover {
 	private static final Logger logger = LoggerFactory.getLogger(Takeover.class);
 
 	private static final Duration POLL_INTERVAL = Duration.ofMillis(500);
+
+	/** By which a version of a node becomes half of the microseconds since 1970. */
+	private static final int TIMESTAMP_SHIFT = 7;
 
 	private final RetiredNodes nodes;
 
@@ -81,23 +85,37 @@ public final class Takeover {
 
 	/**
 	 * The nodes change no more, so it does no harm if two gateways do this at once, or
-	 * one of them late. The row comes last: whoever sees it finds the entry at a quorum,
-	 * and no operation begins without it, so a key that was deleted is never taken over
-	 * again.
+	 * one of them late. Where one of them has found something newer, since a node came
+	 * back that was away, that stays: what is taken over is ordered by its version. The
+	 * row comes last: whoever sees it finds the entry at a quorum, and no operation
+	 * begins without it, so a key that was deleted is never taken over again.
 	 */
 	private Mono<Taken> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
 		Mono<Taken> taking = this.nodes.read(key)
-			.delayUntil(live -> attempt.execute(statements.take(bytes, change(live)), Step.STORE, Effect.WRITE))
-			.map(Taken::new)
+			.delayUntil(newest -> attempt.execute(
+					statements.take(bytes, change(newest.live()), timestamp(newest.version())), Step.STORE,
+					Effect.WRITE))
+			.map(newest -> new Taken(newest.live()))
 			.defaultIfEmpty(new Taken(null))
 			.delayUntil(_ -> attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE));
 		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
 			.flatMap(result -> (result.one() != null) ? Mono.empty() : taking);
 	}
 
-	private Change change(Live live) {
+	/**
+	 * The order of versions, and below all that gateways write for themselves, which have
+	 * the microseconds.
+	 */
+	static long timestamp(Version version) {
+		return version.timestamp() >>> TIMESTAMP_SHIFT;
+	}
+
+	private Change change(@Nullable Live live) {
+		if (live == null) {
+			return new Change(null, VersionCell.plain(), 0);
+		}
 		Version version = live.identity();
 		ByteBuffer entry = StoredEntry.encode(version, live.expiresAtMillis(), live.contentType(), live.value());
 		if (!live.expires()) {

@@ -18,6 +18,7 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Newest;
 import io.kvorum.operation.Operation;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
@@ -145,6 +146,14 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		return Mono
 			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run()
 				.mapNotNull(this::visible));
+	}
+
+	@Override
+	public Mono<Newest> newest(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
+		return Mono
+			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run()
+				.filter(held -> held.entry() != null)
+				.map(held -> new Newest(held.version(), visible(held))));
 	}
 
 	/** The end of an operation that begins now and whose caller may wait for less. */

@@ -32,6 +32,16 @@ public interface KeyValueStore {
 	 */
 	Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer);
 
+	/**
+	 * Reads what is newest of a key, also of one without a value where the store
+	 * remembers that; empty if there is nothing.
+	 * @param asked as in {@link #get}
+	 * @param timeout as in {@link #get}
+	 */
+	default Mono<Newest> newest(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
+		return get(key, asked, timeout, observer).map(Newest::of);
+	}
+
 	/** Reads the value of a key within the time of the store. */
 	default Mono<Live> get(Key key, Replicas asked, OperationObserver observer) {
 		return get(key, asked, null, observer);

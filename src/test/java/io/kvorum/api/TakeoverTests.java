@@ -77,6 +77,21 @@ class TakeoverTests {
 		assertThat(send("PUT", "?id=key", TAKEOVER).status()).isEqualTo(503);
 	}
 
+	/**
+	 * The version of an entry is not its ETag once a conditional write has replaced it.
+	 */
+	@Test
+	void aRetiredNodeTellsTheVersionOfWhatItHas() {
+		serve(false, false);
+		String etag = String.valueOf(send("PUT", "?id=key", "").header("ETag"));
+		close();
+		serve(true, false);
+		Response answer = send("GET", "?id=key", TAKEOVER);
+		assertThat(answer.header("ETag")).isEqualTo(etag);
+		assertThat(answer.header("Kvorum-Version")).hasSize(32).isGreaterThan(etag.substring(1, 33));
+		assertThat(send("GET", "?id=none", TAKEOVER).header("Kvorum-Version")).isNull();
+	}
+
 	@Test
 	void aSlowReplicaOfAKeyMakesNoEntryAbsent() {
 		serve(true, false);

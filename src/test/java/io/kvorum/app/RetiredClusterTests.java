@@ -2,11 +2,15 @@ package io.kvorum.app;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Version;
+import io.kvorum.operation.Newest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -61,8 +65,12 @@ class RetiredClusterTests {
 				WebClient.builder(), LIMIT);
 	}
 
+	private static Live live(Newest newest) {
+		return Objects.requireNonNull(newest.live());
+	}
+
 	private static Mono<String> read(RetiredCluster cluster) {
-		return cluster.read(KEY).map(live -> new String(live.value().toBytes(), StandardCharsets.UTF_8));
+		return cluster.read(KEY).map(newest -> new String(live(newest).value().toBytes(), StandardCharsets.UTF_8));
 	}
 
 	@Test
@@ -72,6 +80,7 @@ class RetiredClusterTests {
 		DisposableServer answering = server(new AtomicInteger(),
 				response -> response.header("Kvorum-Takeover", "retired")
 					.header("ETag", "\"%032x\"".formatted(7))
+					.header("Kvorum-Version", "%032x".formatted(8))
 					.sendString(Mono.just("value")));
 		RetiredCluster cluster = cluster(silent, answering);
 		for (int i = 0; i < 20; i++) {
@@ -87,9 +96,13 @@ class RetiredClusterTests {
 		DisposableServer node = server(new AtomicInteger(),
 				response -> response.header("Kvorum-Takeover", "retired")
 					.header("ETag", "\"%032x\"".formatted(7))
+					.header("Kvorum-Version", "%032x".formatted(8))
 					.header("Content-Type", contentType)
 					.sendString(Mono.just("value")));
-		StepVerifier.create(cluster(node).read(KEY)).assertNext(live -> {
+		StepVerifier.create(cluster(node).read(KEY)).assertNext(newest -> {
+			assertThat(newest.version()).isEqualTo(new Version(0, 8));
+			Live live = live(newest);
+			assertThat(live.identity()).isEqualTo(new Version(0, 7));
 			assertThat(live.contentType()).isEqualTo(contentType);
 			assertThat(live.value().toBytes()).asString(StandardCharsets.UTF_8).isEqualTo("value");
 		}).expectComplete().verify(PATIENCE);
@@ -102,11 +115,26 @@ class RetiredClusterTests {
 		DisposableServer node = server(new AtomicInteger(),
 				response -> response.header("Kvorum-Takeover", "retired")
 					.header("ETag", "\"%032x\"".formatted(7))
+					.header("Kvorum-Version", "%032x".formatted(8))
 					.sendString(Mono.just("v".repeat(bytes.get()))));
 		StepVerifier.create(read(cluster(node))).expectNext("").expectComplete().verify(PATIENCE);
 		bytes.set(LIMIT + 1);
 		StepVerifier.create(read(cluster(node)))
 			.expectErrorSatisfies(error -> assertThat(error).hasMessageContaining("limit"))
+			.verify(PATIENCE);
+		node.disposeNow();
+	}
+
+	@Test
+	void theVersionOfADeleteIsAnAnswer() {
+		DisposableServer node = server(new AtomicInteger(),
+				response -> response.status(404)
+					.header("Kvorum-Takeover", "retired")
+					.header("Kvorum-Version", "%032x".formatted(8))
+					.send());
+		StepVerifier.create(cluster(node).read(KEY))
+			.expectNext(new Newest(new Version(0, 8), null))
+			.expectComplete()
 			.verify(PATIENCE);
 		node.disposeNow();
 	}

@@ -21,6 +21,7 @@ import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.KeyValueStore;
+import io.kvorum.operation.Newest;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.WriteOptions;
@@ -89,12 +90,12 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		this.source.has("key", Live.NEVER);
 		this.source.has("brief", time().millis() + 5_000);
 		// Larger than what a gateway takes from a client.
-		this.source.entries.put("large",
-				new Live(OLD, Copies.DEFAULT, Live.NEVER, "text/old", Value.of(new byte[4 << 20])));
+		this.source.has("large",
+				Newest.of(new Live(OLD, Copies.DEFAULT, Live.NEVER, "text/old", Value.of(new byte[4 << 20]))));
 
 		for (String from : List.of("the nodes", "Cassandra")) {
 			this.source.entries
-				.forEach((key, entry) -> assertThat(read(key)).as("%s, from %s", key, from).isEqualTo(entry));
+				.forEach((key, found) -> assertThat(read(key)).as("%s, from %s", key, from).isEqualTo(found.live()));
 		}
 		assertThat(this.source.reads.get()).isEqualTo(3);
 		pass(Duration.ofSeconds(5));
@@ -181,6 +182,38 @@ class TakeoverStoreIT extends CassandraStoreIT {
 	}
 
 	@Test
+	@DisplayName("of what two gateways find there at different times the newest stays, also if the other one is late")
+	void different() throws Exception {
+		Version later = new Version(OLD.timestamp() + (1 << Version.COUNTER_BITS), 1);
+		Live older = Source.entry(OLD, "older", Live.NEVER);
+		Live newer = Source.entry(later, "newer", Live.NEVER);
+		Map<String, List<Newest>> found = Map.of("deleted", List.of(Newest.of(older), new Newest(later, null)),
+				"written", List.of(new Newest(OLD, null), Newest.of(newer)), "replaced",
+				List.of(Newest.of(older), Newest.of(newer)));
+		found.forEach((key, both) -> this.source.has(key, both.getFirst()));
+		CassandraStore slow = gateway();
+		Sinks.Empty<Void> gate = Sinks.empty();
+		this.source.gate = gate.asMono();
+		List<CompletableFuture<Live>> reads = found.keySet()
+			.stream()
+			.map(key -> slow.get(key(key), DEFAULT, OperationObserver.NONE).toFuture())
+			.toList();
+		Poll.until(() -> "the slow gateway reads at the nodes", Duration.ofSeconds(30),
+				() -> this.source.reads.get() == found.size());
+		this.source.gate = Mono.empty();
+		found.forEach((key, both) -> {
+			this.source.has(key, both.getLast());
+			assertThat(read(key)).as(key).isEqualTo(both.getLast().live());
+		});
+
+		gate.tryEmitEmpty();
+		for (CompletableFuture<Live> each : reads) {
+			each.get();
+		}
+		found.forEach((key, both) -> assertThat(read(key)).as(key).isEqualTo(both.getLast().live()));
+	}
+
+	@Test
 	@DisplayName("if the other nodes do not answer, or are not retired, nothing was done")
 	void failures() {
 		this.source.has("key", Live.NEVER);
@@ -191,7 +224,7 @@ class TakeoverStoreIT extends CassandraStoreIT {
 				assertThat(ex).hasMessageContaining("http://node cannot be reached");
 			});
 		this.source.failure = null;
-		assertThat(read("key")).isEqualTo(this.source.entries.get("key"));
+		assertThat(read("key")).isEqualTo(Source.entry(OLD, "key", Live.NEVER));
 
 		CassandraStore early = storeWith(new Takeover(this.source, time()));
 		assertThat(early.absence()).contains("not all retired");
@@ -202,7 +235,7 @@ class TakeoverStoreIT extends CassandraStoreIT {
 	/** Retired nodes that have these entries. */
 	private static final class Source implements RetiredNodes {
 
-		final Map<String, Live> entries = new ConcurrentHashMap<>();
+		final Map<String, Newest> entries = new ConcurrentHashMap<>();
 
 		final AtomicInteger reads = new AtomicInteger();
 
@@ -212,8 +245,16 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		volatile Mono<Void> gate = Mono.empty();
 
 		void has(String key, long expiresAtMillis) {
-			this.entries.put(key, new Live(OLD, Copies.DEFAULT, expiresAtMillis, "text/old",
-					Value.of(key.getBytes(StandardCharsets.UTF_8))));
+			has(key, Newest.of(entry(OLD, key, expiresAtMillis)));
+		}
+
+		void has(String key, Newest newest) {
+			this.entries.put(key, newest);
+		}
+
+		static Live entry(Version version, String value, long expiresAtMillis) {
+			return new Live(version, Copies.DEFAULT, expiresAtMillis, "text/old",
+					Value.of(value.getBytes(StandardCharsets.UTF_8)));
 		}
 
 		@Override
@@ -222,7 +263,7 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		}
 
 		@Override
-		public Mono<Live> read(Key key) {
+		public Mono<Newest> read(Key key) {
 			return Mono.defer(() -> {
 				this.reads.incrementAndGet();
 				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure)) : this.gate

@@ -127,6 +127,22 @@ public abstract class KeyValueStoreContract {
 	}
 
 	@Test
+	void whatIsNewestHasItsVersionAndMayBeForgottenOnceThereIsNoValue() {
+		assertThat(newest(KEY)).isNull();
+		Version written = put(KEY, "value");
+		assertThat(newest(KEY)).isEqualTo(new Newest(written, get(KEY)));
+		Version deleted = delete(KEY);
+		assertThat(newest(KEY)).isIn(null, new Newest(deleted, null));
+		Version expiring = put(KEY, value("brief"), new Ttl(LIFE));
+		pass(LIFE);
+		assertThat(newest(KEY)).isIn(null, new Newest(expiring, null));
+	}
+
+	private @Nullable Newest newest(Key key) {
+		return await(store().newest(key, defaults(), null, this.notes));
+	}
+
+	@Test
 	void aKeyWithoutAValueCanBeDeleted() {
 		Version first = delete(KEY);
 
