@@ -183,20 +183,23 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		RequestDigest digest = (options.idempotencyKey() != null)
 				? RequestDigest.ofPut(key, options, contentType, value, ttl) : null;
 		return write(Operation.PUT, key, options,
-				version -> new Live(version, options.replicas().copies(), expiresAt(version, ttl), contentType, value),
+				version -> new Live(version, options.replicas().copies(),
+						expiresAt(version, ttl, options.idempotencyKey() != null), contentType, value),
 				digest, observer);
 	}
 
 	/**
 	 * Returns the expiry. It counts from the version and not from the clock at the time
 	 * of the call: another node, with another clock, may send the same write again. Only
-	 * a node without peers may give versions that are far ahead of its clock.
+	 * a node without peers may give versions that are far ahead of its clock. It may have
+	 * peers when a write is repeated.
 	 */
-	private long expiresAt(Version version, @Nullable Ttl ttl) {
+	private long expiresAt(Version version, @Nullable Ttl ttl, boolean mayBeRepeated) {
 		if (ttl == null) {
 			return Live.NEVER;
 		}
-		return ttl.expiresAtMillis(this.view.isAlone() ? this.clock.expiryMillisOf(version) : version.millis());
+		boolean byClock = this.view.isAlone() && !mayBeRepeated;
+		return ttl.expiresAtMillis(byClock ? this.clock.expiryMillisOf(version) : version.millis());
 	}
 
 	@Override

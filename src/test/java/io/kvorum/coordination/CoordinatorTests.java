@@ -2,6 +2,7 @@ package io.kvorum.coordination;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
@@ -13,10 +14,13 @@ import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
+import io.kvorum.operation.Condition;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
 import io.kvorum.operation.OperationFailedException.ReplicaFailure;
 import io.kvorum.operation.OperationObserver;
+import io.kvorum.operation.WriteOptions;
 import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryStorage;
@@ -163,6 +167,19 @@ class CoordinatorTests {
 
 		this.time.pass(Duration.ofMillis(1));
 		assertThat(Now.of(this.coordinator.get(KEY, ONE, OperationObserver.NONE))).isNull();
+	}
+
+	@Test
+	void aloneAWriteThatMayBeRepeatedExpiresByItsVersionAsAtANodeWithPeers() {
+		put("first");
+		this.time.jump(Duration.ofHours(-1));
+		WriteOptions named = new WriteOptions(ONE, Condition.NONE, new IdempotencyKey("caller", "name"), null);
+		Version version = Now.of(this.coordinator.put(KEY, named, "text/plain", value("value"), Ttl.parse("30s"),
+				OperationObserver.NONE));
+
+		assertThat(Now.of(this.storage.read(KEY, Deadline.NONE))).isInstanceOfSatisfying(Live.class,
+				live -> assertThat(live.expiresAtMillis())
+					.isEqualTo(Objects.requireNonNull(version).millis() + 30_000));
 	}
 
 	@Test
