@@ -36,7 +36,7 @@ class ConvergenceConfiguration {
 			KvorumProperties properties, TimeSource time) {
 		return new CollectionRule(log, storage.keyHash(),
 				(handoffs != null) ? handoffs::oldestMillis : () -> Long.MAX_VALUE,
-				(handoffs != null) ? handoffs::acceptsEarlier : () -> false, properties.gcGrace(),
+				(handoffs != null) ? handoffs::earlierIsRefusedSinceMillis : () -> 0, properties.gcGrace(),
 				properties.idempotencyRetention().multipliedBy(2), time);
 	}
 

@@ -37,10 +37,10 @@ final class Handoffs implements MissedStores {
 		}
 	}
 
-	/** Whether nodes in an earlier change are accepted. */
-	boolean acceptsEarlier() {
+	/** As {@link ChangeState#earlierIsRefusedSinceMillis}. */
+	long earlierIsRefusedSinceMillis() {
 		ChangeState now = this.change;
-		return now != null && now.acceptsEarlier();
+		return (now != null) ? now.earlierIsRefusedSinceMillis() : Long.MAX_VALUE;
 	}
 
 	/** The age of the oldest hint that waits here, as that of a version. */

@@ -26,6 +26,7 @@ import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.CopyProgress;
+import io.kvorum.convergence.change.EarlierChanges;
 import io.kvorum.convergence.change.LayoutEvents;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.quarantine.NodeState;
@@ -186,8 +187,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;
 
-	/** When the present layout was taken. */
-	private long takenNanos;
+	/** The changes before the present layout; null if there is none. */
+	private volatile @Nullable EarlierChanges earlier;
 
 	private int turn;
 
@@ -457,17 +458,35 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	private Mono<Void> round() {
-		Layout newest = this.known.newest();
-		Mono<Void> next = (newest != null && isNewer(newest) && newest.topology().has(this.self)) ? take(newest)
-				: advance();
-		return next.then(Mono.defer(this::tellAndAsk))
+		return follow().then(Mono.defer(this::tellAndAsk))
 			.then(Mono.fromRunnable(this::leave))
-			.then(Mono.fromRunnable(this::refuseEarlier))
+			.then(Mono.defer(this::refuseEarlier))
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
 			.then(Mono.defer(this::findMoves))
 			.then(Mono.defer(this::nameCluster))
 			.then(Mono.defer(this::addAsking));
+	}
+
+	/**
+	 * Takes the newest layout, by way of the one before it if this node is still in the
+	 * change to that: while it waits for new nodes, others must not take it for one in an
+	 * earlier change.
+	 */
+	private Mono<Void> follow() {
+		Layout newest = this.known.newest();
+		LayoutParts now = this.parts;
+		if (newest == null || !isNewer(newest) || !newest.topology().has(this.self)) {
+			return advance();
+		}
+		if (now == null || this.state.withheldBecause() != null) {
+			return take(newest);
+		}
+		if (newest.isMovingOnFrom(now.layout())) {
+			return take(newest.aborted(newest.number() - 1));
+		}
+		return (newest.isMoving() && newest.before().fingerprint() == now.topology().fingerprint() && !isSettled())
+				? advance() : take(newest);
 	}
 
 	/** Ends operations some time after this node was removed. */
@@ -486,16 +505,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	/**
-	 * Ends the time in which nodes of earlier layouts may take this one. Only then may
-	 * tombstones be collected.
+	 * Ends the time in which nodes of earlier layouts may take this one, which does not
+	 * begin before this node has told them that it has. Only then may tombstones be
+	 * collected.
 	 */
-	private void refuseEarlier() {
-		LayoutParts now = this.parts;
-		if (now != null && now.change().acceptsEarlier()
-				&& this.time.nanos() - this.takenNanos >= this.leaving.limit().toNanos()) {
-			now.change().refuseEarlier();
-			this.transport.endOthers();
-		}
+	private Mono<Void> refuseEarlier() {
+		EarlierChanges now = this.earlier;
+		return (now != null && isSettled()) ? now.round() : Mono.empty();
 	}
 
 	/** Adds nodes that have asked for that, if nodes join by themselves. */
@@ -560,13 +576,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.delayUntil(_ -> noticeOldDisk())
 			.delayUntil(_ -> this.state.forgetOthers(next.topology()))
 			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
-					this.parts != null && this.state.withheldBecause() == null))
+					this.parts != null && this.state.withheldBecause() == null,
+					(this.parts != null) ? this.parts.change() : null))
 			.publishOn(this.thread.scheduler())
 			.flatMap(placement -> Mono.fromRunnable(() -> {
 				run(Flux.never(), this.changing);
 				run(Flux.never(), this.running);
 				this.adoption = adoptionOf(next);
-				this.takenNanos = this.time.nanos();
 				run(begin(next, change, placement).run(), this.running);
 				logger.info("This node takes layout {}: {}", next.number(), next.topology());
 			}));
@@ -602,10 +618,22 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		List<Replica> replicas = this.transport.become(layout, local);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
 		this.parts = made;
+		this.earlier = new EarlierChanges(change,
+				replicas.stream().filter(replica -> !replica.member().equals(own)).toList(), earlierPatience(),
+				this.operations.longest(), this.transport::endOthers, this.time);
 		this.known.belongs();
 		this.handoffs.become(made);
 		this.events.became(topology, own);
 		return made;
+	}
+
+	/**
+	 * As removed nodes have, and others to hear of a layout and end what is under way.
+	 */
+	private Duration earlierPatience() {
+		Duration taking = this.operations.longest().plus(LOOK_INTERVAL).plus(LOOK_INTERVAL);
+		Duration leaving = this.leaving.limit();
+		return (taking.compareTo(leaving) > 0) ? taking : leaving;
 	}
 
 	private Mono<Void> advance() {
@@ -645,6 +673,9 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (taking.phase() == LayoutAdoption.Phase.TELLING && this.transport.isAnnounced()) {
 			now.change().announce();
 			run(now.changeover().run(), this.changing);
+			if (this.earlier != null) {
+				this.earlier.told();
+			}
 			this.adoption = null;
 		}
 	}

@@ -16,6 +16,7 @@ import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.change.Changeover;
+import io.kvorum.convergence.change.EarlierChanges;
 import io.kvorum.convergence.change.Step;
 import io.kvorum.convergence.hints.HintEvents;
 import io.kvorum.convergence.hints.HintedHandoff;
@@ -29,7 +30,6 @@ import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
-import io.kvorum.layout.LeavingTime;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
@@ -81,6 +81,8 @@ final class Convergence {
 	private @Nullable AntiEntropy antiEntropy;
 
 	private @Nullable Changeover changeover;
+
+	private @Nullable EarlierChanges earlier;
 
 	Convergence(SimulatedNode node, Layout layout, RendezvousPlacement placement, ConvergenceSettings settings,
 			Design design, Chance chance) {
@@ -135,6 +137,9 @@ final class Convergence {
 	/** Begins the change of the layout, which others are told of from now on. */
 	void announce() {
 		this.change.announce();
+		if (this.earlier != null) {
+			this.earlier.told();
+		}
 		beginChange();
 	}
 
@@ -159,7 +164,7 @@ final class Convergence {
 			this.change.announce();
 			return Mono.empty();
 		}
-		return this.change.adopt(this.node.member(), !this.record.isNew())
+		return this.change.adopt(this.node.member(), !this.record.isNew(), null)
 			.then(Mono.fromRunnable(this.change::announce));
 	}
 
@@ -205,7 +210,8 @@ final class Convergence {
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
-				this.change::acceptsEarlier, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
+				this.change::earlierIsRefusedSinceMillis, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT,
+				node.time());
 		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
 				? operations.settle(key, least) : Mono.just(Held.nothing());
 		PromiseRepair promises = new PromiseRepair(local, replicas, this.index, this.placement, settling, node.time(),
@@ -214,7 +220,11 @@ final class Convergence {
 				rule::isDispensable, this.state, node.time(), alarms, ConvergenceSettings.repair(), settling,
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
-		node.after(new LeavingTime(this.settings.grace(), node.time()).limit().toNanos(), this.change::refuseEarlier);
+		EarlierChanges before = new EarlierChanges(this.change, others, this.settings.patienceWithEarlier(node),
+				node.longestWrite(), () -> {
+				}, node.time());
+		this.earlier = before;
+		begin(Mono.defer(before::round).then(Mono.defer(() -> alarms.after(Duration.ofMillis(500)))).repeat());
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
 		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))

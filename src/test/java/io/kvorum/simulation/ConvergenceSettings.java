@@ -5,6 +5,7 @@ import java.time.Duration;
 import io.kvorum.convergence.antientropy.RepairSettings;
 import io.kvorum.convergence.hints.HintSettings;
 import io.kvorum.convergence.quarantine.QuarantineSettings;
+import io.kvorum.layout.LeavingTime;
 
 /**
  * How replicas are made equal in a history: as a product would, in minutes rather than
@@ -38,6 +39,13 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	static ConvergenceSettings any(Chance chance) {
 		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), MOST_AWAY, GRACE);
+	}
+
+	/** As that of a product. */
+	Duration patienceWithEarlier(SimulatedNode node) {
+		Duration leaving = new LeavingTime(this.grace, node.time()).limit();
+		Duration taking = node.longestWrite().plusSeconds(5);
+		return (taking.compareTo(leaving) > 0) ? taking : leaving;
 	}
 
 	HintSettings handoff() {

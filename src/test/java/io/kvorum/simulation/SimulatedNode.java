@@ -218,20 +218,34 @@ final class SimulatedNode {
 	}
 
 	/** Takes another layout while it serves, as the product does. */
-	void take(Layout next) {
+	void take(Layout newest) {
 		Convergence before = this.convergence;
-		if (before == null || next.number() <= this.layout.number() || !next.topology().has(addressOf())) {
+		if (before == null || newest.number() <= this.layout.number() || !newest.topology().has(addressOf())) {
 			return;
 		}
+		if (!mayVote()) {
+			takeNext(newest, before);
+		}
+		else if (newest.isMovingOnFrom(this.layout)) {
+			takeNext(newest.aborted(newest.number() - 1), before);
+		}
+		else if (this.isSettled || !newest.isMoving() || newest.before().fingerprint() != topology().fingerprint()) {
+			takeNext(newest, before);
+		}
+	}
+
+	private void takeNext(Layout next, Convergence before) {
 		this.isSettled = false;
 		ChangeState change = new ChangeState(next, new SimulatedRecord(this.disk), StoreSize.NONE);
 		BooleanSupplier life = life();
-		before.forgetOthers(next).then(change.adopt(next.topology().member(addressOf()), mayVote())).subscribe(_ -> {
-		}, error -> log("cannot take a layout: " + error.getMessage()), () -> {
-			if (life.getAsBoolean() && before == this.convergence) {
-				prepare(next, before, change);
-			}
-		});
+		before.forgetOthers(next)
+			.then(change.adopt(next.topology().member(addressOf()), mayVote(), before.change()))
+			.subscribe(_ -> {
+			}, error -> log("cannot take a layout: " + error.getMessage()), () -> {
+				if (life.getAsBoolean() && before == this.convergence) {
+					prepare(next, before, change);
+				}
+			});
 	}
 
 	private String addressOf() {

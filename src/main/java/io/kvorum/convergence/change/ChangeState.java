@@ -30,6 +30,11 @@ public final class ChangeState {
 	/** Stands for the layout of a node that does not tell others of it yet. */
 	private static final long UNTOLD = -1;
 
+	/** Stands for an instant that has not come. */
+	static final long NOT_YET = Long.MAX_VALUE;
+
+	private static final int ANSWER_BYTES = 1 + 4 * Long.BYTES;
+
 	private final Layout layout;
 
 	private final NodeRecord record;
@@ -51,8 +56,14 @@ public final class ChangeState {
 
 	private volatile boolean isAnnounced;
 
-	/** Not after a restart: by then others have taken the layout, or will in seconds. */
-	private volatile boolean acceptsEarlier;
+	/**
+	 * The number of the earliest change in which other nodes may be. After a restart, and
+	 * of a node that does not vote, it is that of this layout: others have taken it by
+	 * then, or will in seconds.
+	 */
+	private volatile long earliest;
+
+	private volatile long earlierIsRefusedSinceMillis;
 
 	/**
 	 * The state of a node. Until it is loaded or adopted, it refuses nodes that have the
@@ -64,6 +75,8 @@ public final class ChangeState {
 		this.size = size;
 		this.repairedBefore = size.repairedBytes();
 		this.step = layout.isMoving() ? Step.CLOSED : Step.DONE;
+		this.earliest = layout.number();
+		this.earlierIsRefusedSinceMillis = (layout.number() == 0) ? 0 : NOT_YET;
 	}
 
 	/**
@@ -93,12 +106,15 @@ public final class ChangeState {
 	 * that it was closed is closed from the beginning, and so is one that is being added:
 	 * it has nothing that nodes with the topology before could rely on.
 	 * @param mayVote whether this node knows all that it ever acknowledged
+	 * @param before what this node has worked with until now; null for nothing
 	 */
-	public Mono<Void> adopt(Member self, boolean mayVote) {
+	public Mono<Void> adopt(Member self, boolean mayVote, @Nullable ChangeState before) {
 		return Mono.defer(() -> {
+			if (before != null && mayVote) {
+				this.earliest = before.earliest;
+			}
 			Step first = !this.layout.isMoving() ? Step.DONE
 					: (mayVote && this.layout.before().has(self)) ? Step.OPEN : Step.CLOSED;
-			this.acceptsEarlier = true;
 			return take(first);
 		});
 	}
@@ -142,7 +158,7 @@ public final class ChangeState {
 	 * that node is refused as one that has the topology before.
 	 * <p>
 	 * A node that is still in an earlier change has some time to take this layout, and is
-	 * refused after that: see {@link #refuseEarlier}.
+	 * refused after that: see {@link EarlierChanges}.
 	 * @param number that of the other node's layout
 	 * @param topologies the fingerprint of the other node's topology, or those before and
 	 * after its change
@@ -151,7 +167,7 @@ public final class ChangeState {
 		long before = this.layout.before().fingerprint();
 		long after = this.layout.after().fingerprint();
 		boolean isChanging = topologies.size() > 1;
-		if (isChanging && number < this.layout.number() && !this.acceptsEarlier) {
+		if (isChanging && number < this.earliest) {
 			return false;
 		}
 		if (!this.isClosing && !this.step.isClosed()) {
@@ -169,17 +185,38 @@ public final class ChangeState {
 		this.isClosing = true;
 	}
 
-	/**
-	 * Refuses nodes in an earlier change from now on. They may have replicas that are no
-	 * members any more, and lack tombstones that can be collected without those.
-	 */
-	public void refuseEarlier() {
-		this.acceptsEarlier = false;
+	/** Refuses nodes in an earlier change from now on, also with later layouts. */
+	void refuseEarlier() {
+		this.earliest = this.layout.number();
 	}
 
-	/** Whether nodes in an earlier change are accepted. */
-	public boolean acceptsEarlier() {
-		return this.acceptsEarlier;
+	/** Whether nodes in an earlier change may be accepted. */
+	boolean acceptsEarlier() {
+		return this.earliest < this.layout.number();
+	}
+
+	/** Whether all members refuse nodes in an earlier change. */
+	boolean allRefuseEarlier() {
+		return this.earlierIsRefusedSinceMillis != NOT_YET;
+	}
+
+	void earlierIsRefusedSince(long millis) {
+		this.earlierIsRefusedSinceMillis = millis;
+	}
+
+	/**
+	 * The instant, by this node's clock in milliseconds since 1970, since which no member
+	 * works with a node in an earlier change; {@link Long#MAX_VALUE} if that is not known
+	 * yet.
+	 */
+	public long earlierIsRefusedSinceMillis() {
+		return this.earlierIsRefusedSinceMillis;
+	}
+
+	/** Whether nodes in an earlier change are refused by the node that answers this. */
+	boolean isRefusedBy(byte[] answer) {
+		return answer.length >= ANSWER_BYTES
+				&& ByteBuffer.wrap(answer).getLong(ANSWER_BYTES - Long.BYTES) >= this.layout.number();
 	}
 
 	/**
@@ -224,14 +261,16 @@ public final class ChangeState {
 
 	/**
 	 * The answer: the step (1 byte), the number of the layout (8 bytes), the sizes of
-	 * what this node had and of what repairs have brought (8 bytes each).
+	 * what this node had and of what repairs have brought, and the number of the earliest
+	 * change in which it accepts other nodes (8 bytes each).
 	 */
 	private Answered answer() {
-		return new Answered(ByteBuffer.allocate(1 + 3 * Long.BYTES)
+		return new Answered(ByteBuffer.allocate(ANSWER_BYTES)
 			.put(this.step.code())
 			.putLong(this.isAnnounced ? this.layout.number() : UNTOLD)
 			.putLong(this.heldBytes)
 			.putLong(this.size.repairedBytes() - this.repairedBefore)
+			.putLong(this.earliest)
 			.array());
 	}
 

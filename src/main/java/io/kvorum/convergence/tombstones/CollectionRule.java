@@ -1,7 +1,6 @@
 package io.kvorum.convergence.tombstones;
 
 import java.time.Duration;
-import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
@@ -26,8 +25,9 @@ import io.kvorum.storage.TombstoneRecord;
  * that are no replicas of the key count too: they were, if an earlier write asked for
  * more copies.
  * <li>No hint that waits here is older, or as old.
- * <li>This node refuses nodes that are still in an earlier change of the members. Their
- * operations also ask nodes that were removed, which may have something older.
+ * <li>Those repairs began when all members refused nodes that are still in an earlier
+ * change of the members. Operations of such nodes also ask nodes that were removed, which
+ * may have something older, and give it to members.
  * </ul>
  * Only the first point compares the clocks of different nodes. The margins of hints and
  * absences are larger than the difference of their clocks.
@@ -40,7 +40,7 @@ public final class CollectionRule {
 
 	private final LongSupplier oldestHintMillis;
 
-	private final BooleanSupplier acceptsEarlier;
+	private final LongSupplier earlierIsRefusedSinceMillis;
 
 	private final Duration grace;
 
@@ -50,15 +50,16 @@ public final class CollectionRule {
 
 	/**
 	 * Creates the rule of a node.
-	 * @param acceptsEarlier whether nodes in an earlier change are accepted
+	 * @param earlierIsRefusedSinceMillis since when all members refuse nodes in an
+	 * earlier change; {@link Long#MAX_VALUE} for not yet
 	 * @param requestsKept the time after which the record of a request can go
 	 */
-	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, BooleanSupplier acceptsEarlier,
-			Duration grace, Duration requestsKept, TimeSource time) {
+	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis,
+			LongSupplier earlierIsRefusedSinceMillis, Duration grace, Duration requestsKept, TimeSource time) {
 		this.log = log;
 		this.hash = hash;
 		this.oldestHintMillis = oldestHintMillis;
-		this.acceptsEarlier = acceptsEarlier;
+		this.earlierIsRefusedSinceMillis = earlierIsRefusedSinceMillis;
 		this.grace = grace;
 		this.requestsKept = requestsKept;
 		this.time = time;
@@ -73,7 +74,8 @@ public final class CollectionRule {
 	Verdict of(TombstoneRecord tombstone) {
 		EntryHeader header = tombstone.header();
 		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
-		if (this.acceptsEarlier.getAsBoolean() || this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
+		long since = Math.max(tombstone.sinceMillis(), this.earlierIsRefusedSinceMillis.getAsLong());
+		if (this.log.repairedWithAll(slice) <= since) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS

@@ -55,7 +55,13 @@ class ChangeStateTests {
 
 	private ChangeState adopted(Layout layout, Topology of, boolean mayVote) {
 		ChangeState state = new ChangeState(layout, this.disk, StoreSize.NONE);
-		Now.of(state.adopt(of.members().getLast(), mayVote));
+		Now.of(state.adopt(of.members().getLast(), mayVote, null));
+		return state;
+	}
+
+	private ChangeState adoptedAfter(ChangeState before, Layout layout) {
+		ChangeState state = new ChangeState(layout, this.disk, StoreSize.NONE);
+		Now.of(state.adopt(layout.before().members().getLast(), true, before));
 		return state;
 	}
 
@@ -181,7 +187,7 @@ class ChangeStateTests {
 
 		state.announce();
 		byte[] answer = answer(state);
-		assertThat(answer).startsWith(1, 0, 0, 0, 0, 0, 0, 1, 2).hasSize(25);
+		assertThat(answer).startsWith(1, 0, 0, 0, 0, 0, 0, 1, 2).endsWith(0, 0, 0, 0, 0, 0, 1, 2).hasSize(33);
 		assertThat(ChangeState.reportOf(before.members().getFirst(), Arrays.copyOf(answer, 9), layout))
 			.as("of an earlier release, without sizes")
 			.isEqualTo(new CopyProgress.Report(before.members().getFirst(), Step.OPEN, 0, 0));
@@ -247,7 +253,7 @@ class ChangeStateTests {
 		assertThat(accepted(closed, 4)).containsExactlyInAnyOrderElementsOf(CHANGES);
 		assertThat(accepted(closed, 3)).isEmpty();
 
-		ChangeState over = adopted(new Layout(5, B), B, true);
+		ChangeState over = adoptedAfter(closed, new Layout(5, B));
 		assertThat(accepted(over, 4)).containsExactlyInAnyOrder(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
 		assertThat(accepted(over, 3)).containsExactly(B);
 	}
@@ -255,18 +261,42 @@ class ChangeStateTests {
 	/** They also ask nodes that are no members any more. */
 	@Test
 	void itRefusesNodesInAnEarlierChangeOnceTheyHadTheirTimeAndAfterARestart() {
-		ChangeState over = adopted(new Layout(5, B), B, true);
+		ChangeState over = adoptedAfter(at(new Layout(4, FROM_A_TO_B)), new Layout(5, B));
+		assertThat(over.acceptsEarlier()).isTrue();
+		assertThat(accepted(over, 4)).contains(FROM_A_TO_B);
 		over.refuseEarlier();
 		for (ChangeState each : List.of(over, at(new Layout(5, B)))) {
 			assertThat(each.acceptsEarlier()).isFalse();
 			assertThat(accepted(each, 4)).containsExactly(B);
 			assertThat(accepted(each, 6)).containsExactly(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
 		}
+	}
 
-		ChangeState next = adopted(new Layout(7, Topology.changing(B, C)), B, true);
-		assertThat(accepted(next, 4)).containsExactly(B, FROM_A_TO_B, CHANGES.get(1), CHANGES.get(2));
-		next.refuseEarlier();
-		assertThat(accepted(next, 4)).containsExactly(B);
+	@Test
+	void itRefusesInTheNextChangeWhomItHasRefusedBefore() {
+		Layout next = new Layout(7, Topology.changing(B, C));
+		ChangeState over = adoptedAfter(at(new Layout(4, FROM_A_TO_B)), new Layout(5, B));
+		assertThat(accepted(adoptedAfter(over, next), 4)).contains(FROM_A_TO_B);
+		over.refuseEarlier();
+		assertThat(accepted(adoptedAfter(over, next), 4)).containsExactly(B);
+		assertThat(accepted(adoptedAfter(over, next), 7)).contains(CHANGES.get(2));
+	}
+
+	@Test
+	void aNodeThatDoesNotVoteRefusesAtOnce() {
+		ChangeState over = new ChangeState(new Layout(5, B), this.disk, StoreSize.NONE);
+		Now.of(over.adopt(B.members().getLast(), false, at(new Layout(4, FROM_A_TO_B))));
+		assertThat(accepted(over, 4)).containsExactly(B);
+	}
+
+	@Test
+	void itTellsFromWhichChangeOnItAcceptsOthers() {
+		ChangeState over = adoptedAfter(at(new Layout(4, FROM_A_TO_B)), new Layout(5, B));
+		assertThat(over.isRefusedBy(answer(over))).isFalse();
+		assertThat(at(new Layout(4, FROM_A_TO_B)).isRefusedBy(answer(over))).isTrue();
+		over.refuseEarlier();
+		assertThat(over.isRefusedBy(answer(over))).isTrue();
+		assertThat(over.isRefusedBy(Arrays.copyOf(answer(over), 25))).as("of an earlier release").isFalse();
 	}
 
 	private static List<Topology> accepted(ChangeState state) {

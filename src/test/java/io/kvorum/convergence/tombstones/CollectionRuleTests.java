@@ -45,10 +45,10 @@ class CollectionRuleTests {
 
 	private long oldestHintMillis = Long.MAX_VALUE;
 
-	private boolean acceptsEarlier;
+	private long earlierIsRefusedSince;
 
 	private final CollectionRule rule = new CollectionRule(this.log, RendezvousPlacement::hashOf,
-			() -> this.oldestHintMillis, () -> this.acceptsEarlier, GRACE, KEPT, this.time);
+			() -> this.oldestHintMillis, () -> this.earlierIsRefusedSince, GRACE, KEPT, this.time);
 
 	private static Topology topology(int nodes) {
 		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
@@ -126,16 +126,18 @@ class CollectionRuleTests {
 	@Test
 	void withoutOtherMembersItOnlyHasToBeOld() {
 		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, () -> this.acceptsEarlier, GRACE, KEPT, this.time);
+				() -> Long.MAX_VALUE, () -> this.earlierIsRefusedSince, GRACE, KEPT, this.time);
 		assertThat(alone.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 	@Test
-	void aTombstoneWaitsWhileNodesInAnEarlierChangeMayAskRemovedOnes() {
-		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 2_001));
-		this.acceptsEarlier = true;
+	void aTombstoneWaitsForRepairsThatBeganWhenNodesInAnEarlierChangeWereRefused() {
+		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 3_001));
+		this.earlierIsRefusedSince = Long.MAX_VALUE;
 		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
-		this.acceptsEarlier = false;
+		this.earlierIsRefusedSince = 3_001;
+		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
+		this.earlierIsRefusedSince = 3_000;
 		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 

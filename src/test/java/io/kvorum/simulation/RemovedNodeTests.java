@@ -1,0 +1,317 @@
+package io.kvorum.simulation;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+
+import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Topology;
+import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
+import io.kvorum.operation.WriteOptions;
+import io.kvorum.testing.Placements;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Schedules in which a node that was removed while it was cut off comes back with what
+ * was deleted, or in which nodes that lag behind could be refused. Chance seldom finds
+ * them.
+ */
+@ExtendWith(WithoutWarnings.class)
+class RemovedNodeTests {
+
+	private static final long SECOND = 1_000_000_000;
+
+	private static final int VALUE = 42;
+
+	private static final Replicas ANY_ONE = new Replicas(1, 3);
+
+	/** Before the change. */
+	private static final List<Integer> ALL = List.of(0, 1, 2, 3);
+
+	/** After it. */
+	private static final List<Integer> LEFT = List.of(1, 2, 3);
+
+	private final SimulatedCluster cluster = new SimulatedCluster(new Chance(7),
+			new Scenario(6, 3, 1, 1, 1, 0, 0, 0, 10, 0, 0, 0, 0, false, 0, 0, 0), topology(ALL), Design.PRODUCT,
+			ConvergenceSettings.any(new Chance(7)), false);
+
+	private final Key key = keyOf(0);
+
+	private final Queue<BooleanSupplier> steps = new ArrayDeque<>();
+
+	/** What clients were told, and by whom. */
+	private final List<String> told = new ArrayList<>();
+
+	private Layout newest = new Layout(0, topology(ALL));
+
+	private static Topology topology(List<Integer> nodes) {
+		return SimulatedCluster.topologyOf(nodes, 3);
+	}
+
+	/** A key that a node holds before the change. */
+	private static Key keyOf(int node) {
+		return IntStream.range(0, 128)
+			.mapToObj(i -> Key.of(new byte[] { 0, (byte) i }))
+			.filter(key -> holders(key).contains(node))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static List<Integer> holders(Key key) {
+		Topology all = topology(ALL);
+		return Placements.of(all).replicasOf(key, 0, 3).stream().map(member -> ALL.get(member.index())).toList();
+	}
+
+	private SimulatedNode node(int index) {
+		return this.cluster.nodes().get(index);
+	}
+
+	private void then(Runnable action) {
+		this.steps.add(() -> {
+			action.run();
+			return true;
+		});
+	}
+
+	private void until(String what, BooleanSupplier condition) {
+		long[] end = new long[1];
+		this.steps.add(() -> {
+			long now = this.cluster.timeline().now();
+			end[0] = (end[0] == 0) ? now + 400 * SECOND : end[0];
+			assertThat(now).as(what).isLessThan(end[0]);
+			return condition.getAsBoolean();
+		});
+	}
+
+	private void pass(int seconds) {
+		long[] end = new long[1];
+		this.steps.add(() -> {
+			long now = this.cluster.timeline().now();
+			end[0] = (end[0] == 0) ? now + seconds * SECOND : end[0];
+			return now >= end[0];
+		});
+	}
+
+	/** Takes the steps, while nodes look for the newest layout. */
+	private void run() {
+		IntStream.range(0, 6).forEach(this::look);
+		this.cluster.timeline().after(3 * SECOND, this::go);
+		this.cluster.timeline().run();
+		assertThat(this.steps).isEmpty();
+	}
+
+	private void go() {
+		BooleanSupplier next = this.steps.peek();
+		while (next != null && next.getAsBoolean()) {
+			this.steps.remove();
+			next = this.steps.peek();
+		}
+		if (next == null) {
+			this.cluster.timeline().end();
+		}
+		else {
+			this.cluster.timeline().after(SECOND / 4, this::go);
+		}
+	}
+
+	private void look(int index) {
+		this.cluster.timeline().after(3 * SECOND / 10 + index, () -> {
+			if (node(index).isUp() && !this.cluster.network().isIsolated(index)) {
+				node(index).take(this.newest);
+			}
+			look(index);
+		});
+	}
+
+	private void votes(List<Integer> nodes) {
+		until("all vote", () -> nodes.stream().allMatch(index -> node(index).mayVote()));
+	}
+
+	private void begins(List<Integer> before, List<Integer> after) {
+		then(() -> this.newest = new Layout(this.newest.number() + 1,
+				Topology.changing(topology(before), topology(after))));
+	}
+
+	/** A change is over, and that is decided. */
+	private void ends(List<Integer> nodes) {
+		until("the change is over", () -> nodes.stream().map(this::node).anyMatch(RemovedNodeTests::isOver));
+		then(() -> this.newest = this.newest.moved(this.newest.number() + 1));
+	}
+
+	private static boolean isOver(SimulatedNode node) {
+		Convergence convergence = node.convergence();
+		return convergence != null && node.isSettled() && node.layout().isMoving() && convergence.isOver();
+	}
+
+	private void have(List<Integer> nodes) {
+		until("all have the layout", () -> nodes.stream()
+			.map(this::node)
+			.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == this.newest.number()));
+	}
+
+	private void put(int index) {
+		then(() -> operations(index).put(this.key, WriteOptions.of(operations(index).defaults()), VALUE, null)
+			.subscribe());
+		pass(2);
+	}
+
+	private void delete(int index) {
+		then(() -> operations(index).delete(this.key, WriteOptions.of(operations(index).defaults())).subscribe());
+		pass(2);
+	}
+
+	private Operations operations(int index) {
+		return Objects.requireNonNull(node(index).operations());
+	}
+
+	private void get(int index, Replicas asked) {
+		operations(index).get(this.key, asked)
+			.map(Values::number)
+			.defaultIfEmpty(0)
+			.subscribe(value -> this.told.add("n%d: %d".formatted(index, value)),
+					error -> this.told.add("n%d: %s".formatted(index, error.getMessage())));
+	}
+
+	/** A linearizable read. */
+	private void get(int index) {
+		get(index, operations(index).defaults());
+	}
+
+	private void collected() {
+		until("the tombstone is collected", () -> LEFT.stream().noneMatch(this::holds));
+	}
+
+	private boolean holds(int index) {
+		return node(index).disk().content().entries.containsKey(this.key);
+	}
+
+	/** The node 0 is cut off in the change that removes it, and a key is deleted. */
+	private void removeCutOff() {
+		votes(ALL);
+		put(1);
+		begins(ALL, LEFT);
+		have(ALL);
+		then(() -> this.cluster.network().isolate(0));
+		delete(1);
+		ends(LEFT);
+		have(LEFT);
+		collected();
+	}
+
+	@Test
+	void itIsRefusedInTheNextChangeToo() {
+		removeCutOff();
+		then(this.cluster.network()::heal);
+		begins(LEFT, List.of(2, 3, 4));
+		pass(2);
+		then(() -> get(0));
+		pass(3);
+		then(() -> get(2));
+		pass(3);
+		run();
+
+		assertThat(this.told).hasSize(2).noneMatch(answer -> answer.endsWith(": " + VALUE)).contains("n2: 0");
+	}
+
+	@Test
+	void aNodeThatHasLostItsDiskRefusesItAtOnce() {
+		removeCutOff();
+		then(() -> {
+			node(1).crash();
+			node(1).disk().lose();
+		});
+		pass(1);
+		then(() -> node(1).start());
+		votes(LEFT);
+		have(LEFT);
+		then(this.cluster.network()::heal);
+		then(() -> get(0, ANY_ONE));
+		pass(40);
+		then(() -> get(2));
+		pass(3);
+		run();
+
+		assertThat(this.told).contains("n2: 0");
+		assertThat(LEFT).noneMatch(this::holds);
+	}
+
+	/** A node that had nothing of the key gets the old value by a read repair. */
+	@Test
+	void repairsThatBeganBeforeItWasRefusedDoNotCount() {
+		int without = ALL.stream().filter(index -> !holders(this.key).contains(index)).findFirst().orElseThrow();
+		votes(ALL);
+		put(1);
+		then(() -> this.cluster.network().isolate(0));
+		delete(1);
+		pass(75);
+		begins(ALL, LEFT);
+		then(() -> node(0).take(this.newest));
+		ends(LEFT);
+		have(LEFT);
+		pass(14);
+		then(() -> {
+			this.cluster.network().heal();
+			LEFT.stream()
+				.filter(index -> index != without)
+				.forEach(index -> this.cluster.network().cutLink(0, index, false));
+			get(0, ANY_ONE);
+		});
+		pass(60);
+		then(() -> get((without == 1) ? 2 : 1));
+		pass(3);
+		run();
+
+		assertThat(this.told).containsExactly("n0: " + VALUE, "n%d: 0".formatted((without == 1) ? 2 : 1));
+	}
+
+	@Test
+	void nobodyIsRefusedWhereOperationsTakeLongerThanAQuarterOfTheGrace() {
+		this.cluster.limitWrites(Duration.ofSeconds(30));
+		votes(ALL);
+		begins(ALL, LEFT);
+		ends(LEFT);
+		for (int i = 0; i < 20; i++) {
+			pass(3);
+			then(() -> LEFT.forEach(this::get));
+		}
+		pass(3);
+		run();
+
+		assertThat(this.told).hasSize(60).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+	@Test
+	void aNewNodeThatDoesNotAnswerHoldsUpNothingThoughItsChangeFollowsAnotherOneAtOnce() {
+		votes(ALL);
+		begins(ALL, LEFT);
+		ends(LEFT);
+		begins(LEFT, List.of(1, 2, 3, 4));
+		pass(20);
+		for (int restarted : List.of(2, 3)) {
+			then(() -> node(restarted).crash());
+			pass(1);
+			then(() -> node(restarted).start());
+			pass(5);
+			then(() -> LEFT.forEach(this::get));
+			pass(2);
+		}
+		for (int i = 0; i < 10; i++) {
+			pass(8);
+			then(() -> LEFT.forEach(this::get));
+		}
+		pass(3);
+		run();
+
+		assertThat(this.told).hasSize(36).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+}
