@@ -23,10 +23,10 @@ final class Calls {
 
 	private final Nodes nodes;
 
-	private final RetryBudget budget = new RetryBudget();
+	private final RetryBudget budget = new RetryBudget(System::nanoTime);
 
 	/** Of requests that were not needed, so that hedging leaves all repeats there. */
-	private final RetryBudget hedges = new RetryBudget();
+	private final RetryBudget hedges = new RetryBudget(System::nanoTime);
 
 	private final Limits limits;
 

@@ -68,16 +68,19 @@ public final class Leases {
 	/**
 	 * Makes a lease last longer. To be done when a third of its time has passed.
 	 * @param lease the lease as it was taken or renewed last
-	 * @param ttl how long from now on
+	 * @param ttl how long from now on; as long as it lasts anyway if that is more
 	 * @return the lease to go on with, whose token is greater; empty if it has ended, and
 	 * another one may have it. After an error of unknown outcome try again, with the same
 	 * lease
 	 */
 	public Mono<Lease> renew(Lease lease, Duration ttl) {
-		return Mono
-			.defer(() -> write(lease.name(), lease.owner(), WriteOptions.DEFAULTS.ifVersion(lease.token()), ttl,
-					lease.remaining(), late -> Mono.empty()))
-			.onErrorResume(ConditionNotMet.class, changed -> still(lease));
+		return Mono.defer(() -> {
+			Duration remaining = lease.remaining();
+			// A renewal without an answer must not have made it shorter.
+			Duration lasting = remaining.plus(MARGIN);
+			return write(lease.name(), lease.owner(), WriteOptions.DEFAULTS.ifVersion(lease.token()),
+					(lasting.compareTo(ttl) > 0) ? lasting : ttl, remaining, late -> Mono.empty());
+		}).onErrorResume(ConditionNotMet.class, changed -> still(lease));
 	}
 
 	/** Not more than is left, but time for a request. */

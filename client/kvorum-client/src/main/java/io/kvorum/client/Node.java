@@ -90,11 +90,6 @@ final class Node {
 		if (this.restsUntilNanos - nowNanos > 0) {
 			return;
 		}
-		long sinceNanos = nowNanos - this.restsUntilNanos;
-		// It has been all right for long.
-		if (sinceNanos > LONGEST_REST_NANOS) {
-			this.failures = 0;
-		}
 		this.restsUntilNanos = nowNanos
 				+ Math.min(FIRST_REST_NANOS << Math.min(this.failures++, MAX_DOUBLINGS), LONGEST_REST_NANOS);
 	}

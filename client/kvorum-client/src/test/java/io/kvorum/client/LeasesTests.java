@@ -52,6 +52,19 @@ class LeasesTests {
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> this.leases.renew(renewed, ttl).block(PATIENCE));
 	}
 
+	/** Without an answer nobody would know that it ends earlier. */
+	@Test
+	@DisplayName("To renew one for less than is left makes it not shorter")
+	void less() {
+		this.node.thenStored("v1").thenStored("v2");
+
+		Lease lease = one(this.leases.tryAcquire("job", Duration.ofSeconds(60)));
+		Lease renewed = one(this.leases.renew(lease, Duration.ofSeconds(3)));
+		assertThat(renewed.remaining()).isEqualTo(lease.remaining());
+		assertThat(this.node.got()).extracting(got -> got.uri().replaceAll(".*(ttl=[^&]*).*", "$1"))
+			.allMatch(this.node.got().get(0).uri().replaceAll(".*(ttl=[^&]*).*", "$1")::equals);
+	}
+
 	/** Answers when a lease of 30 s is over. */
 	private FakeNode thenStoredTooLate(String version) {
 		return this.node.then(reply -> {

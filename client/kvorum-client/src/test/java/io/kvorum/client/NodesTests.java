@@ -138,7 +138,7 @@ class NodesTests {
 
 	@Test
 	void tenAnswersBringOneRepeatBack() {
-		RetryBudget budget = new RetryBudget();
+		RetryBudget budget = new RetryBudget(this.now::get);
 		int taken = 0;
 		while (budget.take()) {
 			taken++;
@@ -150,6 +150,12 @@ class NodesTests {
 		}
 		assertThat(budget.take()).isTrue();
 		assertThat(budget.take()).isFalse();
+		this.now.addAndGet(2_500 * MILLI);
+		assertThat(budget.take()).isTrue();
+		assertThat(budget.take()).isTrue();
+		assertThat(budget.take()).isFalse();
+		this.now.addAndGet(500 * MILLI);
+		assertThat(budget.take()).as("of each second").isTrue();
 	}
 
 }
