@@ -418,11 +418,14 @@ class RepeatTests {
 			.maxAttempts(1));
 		ReadOptions hedged = ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(1));
 
+		long began = System.nanoTime();
 		for (int i = 0; i < 110; i++) {
 			assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key", hedged));
 		}
-		assertThat(requests()).as("110 reads and 100 hedges, but those that met their limit before they were sent")
-			.isLessThanOrEqualTo(210);
+		int seconds = (int) Duration.ofNanos(System.nanoTime() - began).toSeconds();
+		assertThat(requests())
+			.as("110 reads, 100 hedges and one for each second, but those that met their limit before they were sent")
+			.isLessThanOrEqualTo(211 + seconds);
 	}
 
 	@Test
@@ -434,7 +437,7 @@ class RepeatTests {
 
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key",
 				ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(600)).deadline(Duration.ofMillis(500))));
-		assertThat(requests()).isEqualTo(1);
+		assertThat(requests()).as("none where the first one took long to be sent").isLessThanOrEqualTo(1);
 	}
 
 	@Test
@@ -719,11 +722,14 @@ class RepeatTests {
 		BlockingEntities<String> texts = texts(
 				KvorumClient.builder(List.of(this.one.url())).maxAttempts(3).deadline(Duration.ofSeconds(5)));
 
+		long began = System.nanoTime();
 		for (int i = 0; i < 60; i++) {
 			assertThatExceptionOfType(Overloaded.class).isThrownBy(() -> texts.put("key", "value"));
 		}
 
-		assertThat(this.one.got()).as("60 operations and 100 repeats").hasSize(160);
+		int seconds = (int) Duration.ofNanos(System.nanoTime() - began).toSeconds();
+		assertThat(this.one.got().size()).as("60 operations, 100 repeats and one for each second")
+			.isBetween(160, 161 + seconds);
 	}
 
 	@Test
