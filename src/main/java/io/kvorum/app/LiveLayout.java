@@ -468,25 +468,15 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.then(Mono.defer(this::addAsking));
 	}
 
-	/**
-	 * Takes the newest layout, by way of the one before it if this node is still in the
-	 * change to that: while it waits for new nodes, others must not take it for one in an
-	 * earlier change.
-	 */
 	private Mono<Void> follow() {
 		Layout newest = this.known.newest();
 		LayoutParts now = this.parts;
 		if (newest == null || !isNewer(newest) || !newest.topology().has(this.self)) {
 			return advance();
 		}
-		if (now == null || this.state.withheldBecause() != null) {
-			return take(newest);
-		}
-		if (newest.isMovingOnFrom(now.layout())) {
-			return take(newest.aborted(newest.number() - 1));
-		}
-		return (newest.isMoving() && newest.before().fingerprint() == now.topology().fingerprint() && !isSettled())
-				? advance() : take(newest);
+		Layout next = (now == null) ? newest
+				: LayoutAdoption.next(now.layout(), isSettled(), this.state.withheldBecause() == null, newest);
+		return (next != null) ? take(next) : advance();
 	}
 
 	/** Ends operations some time after this node was removed. */
@@ -504,11 +494,6 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		}
 	}
 
-	/**
-	 * Ends the time in which nodes of earlier layouts may take this one, which does not
-	 * begin before this node has told them that it has. Only then may tombstones be
-	 * collected.
-	 */
 	private Mono<Void> refuseEarlier() {
 		EarlierChanges now = this.earlier;
 		return (now != null && isSettled()) ? now.round() : Mono.empty();
@@ -618,8 +603,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		List<Replica> replicas = this.transport.become(layout, local);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
 		this.parts = made;
-		this.earlier = new EarlierChanges(change,
-				replicas.stream().filter(replica -> !replica.member().equals(own)).toList(), earlierPatience(),
+		this.earlier = new EarlierChanges(change, PeersConfiguration.othersOf(replicas, own), earlierPatience(),
 				this.operations.longest(), this.transport::endOthers, this.time);
 		this.known.belongs();
 		this.handoffs.become(made);

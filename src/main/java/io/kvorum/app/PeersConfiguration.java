@@ -209,7 +209,7 @@ class PeersConfiguration {
 		return new Handoffs();
 	}
 
-	private static List<Replica> othersOf(List<Replica> replicas, Member self) {
+	static List<Replica> othersOf(List<Replica> replicas, Member self) {
 		return replicas.stream().filter(replica -> !replica.member().equals(self)).toList();
 	}
 

@@ -87,8 +87,8 @@ public final class Takeover {
 	 * The nodes change no more, so it does no harm if two gateways do this at once, or
 	 * one of them late. Where one of them has found something newer, since a node came
 	 * back that was away, that stays: what is taken over is ordered by its version. The
-	 * row comes last: whoever sees it finds the entry at a quorum, and no operation
-	 * begins without it, so a key that was deleted is never taken over again.
+	 * row comes last: where it is seen the entry is at a quorum, and no operation begins
+	 * without it, so a key that was deleted is never taken over again.
 	 */
 	private Mono<Taken> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);

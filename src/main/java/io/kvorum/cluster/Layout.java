@@ -89,14 +89,6 @@ public record Layout(long number, Topology topology, long founding) {
 		return new Layout(number, before(), this.founding);
 	}
 
-	/**
-	 * Whether this is a change that follows another one, which is over or was given up.
-	 */
-	public boolean isMovingOnFrom(Layout change) {
-		return isMoving() && change.isMoving()
-				&& change.topology.parts().stream().anyMatch(part -> part.fingerprint() == before().fingerprint());
-	}
-
 	/** The layout after the change of this one. */
 	public Layout moved(long number) {
 		return new Layout(number, after(), this.founding);

@@ -143,17 +143,18 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return Mono
-			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run()
-				.mapNotNull(this::visible));
+		return held(key, asked, timeout, observer).mapNotNull(this::visible);
 	}
 
 	@Override
 	public Mono<Newest> newest(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
+		return held(key, asked, timeout, observer).filter(held -> held.entry() != null)
+			.map(held -> new Newest(held.version(), visible(held)));
+	}
+
+	private Mono<Held> held(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
 		return Mono
-			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run()
-				.filter(held -> held.entry() != null)
-				.map(held -> new Newest(held.version(), visible(held))));
+			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run());
 	}
 
 	/** The end of an operation that begins now and whose caller may wait for less. */

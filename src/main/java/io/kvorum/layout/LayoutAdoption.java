@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import org.jspecify.annotations.Nullable;
@@ -76,6 +77,26 @@ public final class LayoutAdoption {
 		this.longest = longest;
 		this.time = time;
 		this.begunNanos = time.nanos();
+	}
+
+	/**
+	 * The layout that a node takes next on the way to the newest one; null while it has
+	 * to finish with the present one. From one change to another it goes by way of the
+	 * layout between them: while it waits for new nodes, others must not take it for one
+	 * in the earlier change. Nothing waits for a node that does not vote, so it takes the
+	 * newest one at once.
+	 * @param now the present layout
+	 * @param isSettled whether that is in force
+	 */
+	public static @Nullable Layout next(Layout now, boolean isSettled, boolean mayVote, Layout newest) {
+		if (!mayVote || !newest.isMoving()) {
+			return newest;
+		}
+		long before = newest.before().fingerprint();
+		if (now.isMoving() && now.topology().parts().stream().anyMatch(part -> part.fingerprint() == before)) {
+			return newest.aborted(newest.number() - 1);
+		}
+		return (now.topology().fingerprint() == before && !isSettled) ? null : newest;
 	}
 
 	public Phase phase() {

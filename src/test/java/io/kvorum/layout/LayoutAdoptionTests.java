@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.layout.LayoutAdoption.Phase;
@@ -37,6 +38,22 @@ class LayoutAdoptionTests {
 				next("http://e"));
 		assertThat(adoption(BEFORE).added(next("http://d"))).containsExactly(next("http://e"));
 		assertThat(adoption(null).added(next("http://d"))).as("it has served nothing").isEmpty();
+	}
+
+	@Test
+	void fromOneChangeToAnotherANodeGoesByWayOfTheLayoutBetween() {
+		Layout change = new Layout(3, Topology.changing(BEFORE, NEXT));
+		Layout over = change.moved(4);
+		Layout following = new Layout(6, Topology.changing(NEXT, BEFORE));
+		Layout between = following.aborted(5);
+
+		assertThat(LayoutAdoption.next(change, true, true, over)).isEqualTo(over);
+		assertThat(LayoutAdoption.next(change, true, true, following)).isEqualTo(between);
+		assertThat(LayoutAdoption.next(between, false, true, following)).as("it tells others first").isNull();
+		assertThat(LayoutAdoption.next(between, true, true, following)).isEqualTo(following);
+		assertThat(LayoutAdoption.next(change, true, false, following)).as("without a vote").isEqualTo(following);
+		Layout farBehind = new Layout(1, Topology.of(List.of("http://a"), 1));
+		assertThat(LayoutAdoption.next(farBehind, false, true, following)).isEqualTo(following);
 	}
 
 	@Test

@@ -186,6 +186,14 @@ class RemovedNodeTests {
 		get(index, operations(index).defaults());
 	}
 
+	/** Reads at each node that is left, again and again. */
+	private void getAll(int times, int seconds) {
+		for (int i = 0; i < times; i++) {
+			then(() -> LEFT.forEach(this::get));
+			pass(seconds);
+		}
+	}
+
 	private void collected() {
 		until("the tombstone is collected", () -> LEFT.stream().noneMatch(this::holds));
 	}
@@ -279,11 +287,7 @@ class RemovedNodeTests {
 		votes(ALL);
 		begins(ALL, LEFT);
 		ends(LEFT);
-		for (int i = 0; i < 20; i++) {
-			pass(3);
-			then(() -> LEFT.forEach(this::get));
-		}
-		pass(3);
+		getAll(20, 3);
 		run();
 
 		assertThat(this.told).hasSize(60).allMatch(answer -> answer.endsWith(": 0"));
@@ -301,14 +305,9 @@ class RemovedNodeTests {
 			pass(1);
 			then(() -> node(restarted).start());
 			pass(5);
-			then(() -> LEFT.forEach(this::get));
-			pass(2);
+			getAll(1, 2);
 		}
-		for (int i = 0; i < 10; i++) {
-			pass(8);
-			then(() -> LEFT.forEach(this::get));
-		}
-		pass(3);
+		getAll(10, 8);
 		run();
 
 		assertThat(this.told).hasSize(36).allMatch(answer -> answer.endsWith(": 0"));

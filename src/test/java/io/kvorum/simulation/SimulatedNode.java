@@ -223,14 +223,9 @@ final class SimulatedNode {
 		if (before == null || newest.number() <= this.layout.number() || !newest.topology().has(addressOf())) {
 			return;
 		}
-		if (!mayVote()) {
-			takeNext(newest, before);
-		}
-		else if (newest.isMovingOnFrom(this.layout)) {
-			takeNext(newest.aborted(newest.number() - 1), before);
-		}
-		else if (this.isSettled || !newest.isMoving() || newest.before().fingerprint() != topology().fingerprint()) {
-			takeNext(newest, before);
+		Layout next = LayoutAdoption.next(this.layout, this.isSettled, mayVote(), newest);
+		if (next != null) {
+			takeNext(next, before);
 		}
 	}
 
