@@ -1,7 +1,9 @@
 package io.kvorum.storage;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Map;
@@ -31,6 +33,9 @@ import org.jspecify.annotations.Nullable;
  * is two of them, so a reader may see it half done.
  */
 public final class Digests {
+
+	/** The length of a slice in {@link #toBytes()}. */
+	private static final int SAVED_SLICE_BYTES = 1 + Short.BYTES + Partitions.IN_SLICE * Long.BYTES;
 
 	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
 
@@ -125,6 +130,43 @@ public final class Digests {
 		sliceFor(1, Partitions.sliceOf(partition));
 		this.unknown.put(partition, number);
 		this.hasUnknown = true;
+	}
+
+	/**
+	 * All digests, for {@link #add(ByteBuffer)} and {@link #completed()} of a later run
+	 * with the same entries: for each number of copies and slice the number 1, the slice
+	 * 2, and its leaves 8 each. Not to be called while entries come or go.
+	 * @return null unless all entries are known
+	 */
+	public byte @Nullable [] toBytes() {
+		if (!this.complete || this.hasUnknown) {
+			return null;
+		}
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		ByteBuffer saved = ByteBuffer.allocate(SAVED_SLICE_BYTES);
+		for (int copies = 0; copies <= this.highest; copies++) {
+			AtomicReferenceArray<long[]> slices = this.ofCopies.get(copies);
+			for (int slice = 0; slices != null && slice < Partitions.SLICES; slice++) {
+				long[] leaves = slices.get(slice);
+				if (leaves != null) {
+					saved.clear().put((byte) copies).putShort((short) slice);
+					saved.asLongBuffer().put(leaves);
+					bytes.writeBytes(saved.array());
+				}
+			}
+		}
+		return bytes.toByteArray();
+	}
+
+	/** Adds digests of {@link #toBytes()}. */
+	public void add(ByteBuffer saved) {
+		while (saved.hasRemaining()) {
+			int copies = Byte.toUnsignedInt(saved.get());
+			long[] leaves = sliceFor(copies, saved.getShort());
+			for (int i = 0; i < leaves.length; i++) {
+				LEAF.getAndBitwiseXor(leaves, i, saved.getLong());
+			}
+		}
 	}
 
 	/**

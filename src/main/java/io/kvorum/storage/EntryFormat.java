@@ -455,6 +455,17 @@ public final class EntryFormat {
 	}
 
 	/**
+	 * The header of the entry that begins with the first {@code length} of these bytes,
+	 * without a check of the rest.
+	 * @param factor as in {@link #fromFormat1}
+	 * @throws DamagedEntryException if they begin no entry of a known format
+	 */
+	public static EntryHeader header(Key key, byte[] bytes, int length, int factor) {
+		return new EntryHeader(key, versionOf(bytes, length), copiesOf(bytes, length, factor),
+				isTombstone(bytes, length));
+	}
+
+	/**
 	 * Whether the entry that begins with the first {@code length} of these bytes is a
 	 * tombstone, without a check of the rest.
 	 * @throws DamagedEntryException if they begin no entry of a known format

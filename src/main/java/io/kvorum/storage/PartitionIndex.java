@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The index of a store by partition, which knows entries without reading them. Replicas
- * use it to find their differences and what to remove.
+ * The index of a store by partition, which lists entries by their headers. Replicas use
+ * it to find their differences and what to remove.
  * <p>
  * Errors are {@link StorageException}s; results arrive as those of a
  * {@link StorageEngine}.

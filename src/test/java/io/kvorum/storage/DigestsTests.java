@@ -1,6 +1,10 @@
 package io.kvorum.storage;
 
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
 import io.kvorum.kv.Copies;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import org.junit.jupiter.api.Test;
@@ -49,6 +53,38 @@ class DigestsTests {
 
 		this.digests.toggle(HASH, VERSION, Copies.DEFAULT);
 		assertThat(this.digests.isEmpty(PARTITION)).isTrue();
+	}
+
+	@Test
+	void savedDigestsAreThoseOfTheSameEntries() {
+		long other = HASH * 3;
+		this.digests.toggle(HASH, VERSION, Copies.DEFAULT);
+		this.digests.toggle(HASH, VERSION, Copies.of(Entry.MAX_COPIES));
+		this.digests.toggle(other, VERSION, Copies.of(2));
+		this.digests.completed();
+
+		Digests restored = new Digests(3);
+		restored.add(ByteBuffer.wrap(Objects.requireNonNull(this.digests.toBytes())));
+
+		assertThat(restored.isComplete()).isFalse();
+		assertThat(restored.slices().toArray()).isEqualTo(this.digests.slices().toArray());
+		for (int copies = 1; copies <= Entry.MAX_COPIES; copies++) {
+			for (long hash : new long[] { HASH, other }) {
+				int partition = Partitions.ofHash(hash);
+				assertThat(restored.of(partition, copies)).isEqualTo(this.digests.of(partition, copies));
+			}
+		}
+		assertThat(restored.of(Partitions.ofHash(other), 2)).isEqualTo(Digests.itemOf(other, VERSION));
+		assertThat(restored.of(PARTITION, 4)).isEqualTo(Digests.itemOf(HASH, VERSION));
+	}
+
+	@Test
+	void digestsAreSavedOnlyIfAllEntriesAreKnown() {
+		assertThat(this.digests.toBytes()).isNull();
+		this.digests.completed();
+		assertThat(this.digests.toBytes()).isEmpty();
+		this.digests.unknown(PARTITION, 7);
+		assertThat(this.digests.toBytes()).isNull();
 	}
 
 	@Test

@@ -25,10 +25,10 @@ import org.rocksdb.WriteBatch;
  * The writes that go to disk together, and what the database will hold after them. Used
  * by the committer's thread only.
  * <p>
- * An entry and its index row are written together or not at all, so they never differ. A
- * large entry goes with its version. The rows of a tombstone and of an expiry are added
- * with the entry, and may outlive it. {@link #apply} updates what is derived in memory,
- * after the batch is written.
+ * The index row of a key comes and goes with its entry. A large entry goes with its
+ * version. The rows of a tombstone and of an expiry are added with the entry, and may
+ * outlive it. {@link #apply} updates what is derived in memory, after the batch is
+ * written.
  */
 final class Batch implements AutoCloseable {
 
@@ -143,7 +143,9 @@ final class Batch implements AutoCloseable {
 			this.writes.put(this.database.large, LargeRow.key(key.bytes(), entry.version()), entry.bytes());
 		}
 		this.writes.put(this.database.entries, key.bytes(), (beginning != null) ? beginning : entry.bytes());
-		this.writes.put(this.database.index, key.row(), entry.indexValue());
+		if (change.version.equals(Version.ABSENT)) {
+			this.writes.put(this.database.index, key.row(), IndexRow.VALUE);
+		}
 		if (entry.isTombstone()) {
 			this.writes.put(this.database.tombstones, TombstoneRow.key(entry.version(), key.bytes()),
 					TombstoneRow.value(entry.copies(), this.time.millis()));

@@ -79,9 +79,7 @@ final class CollectorReader {
 		else {
 			EntryFormat.decode(key, entry);
 		}
-		return new EntryHeader(key, EntryFormat.version(entry, 0),
-				EntryFormat.copiesOf(entry, entry.length, this.database.format.factor()),
-				EntryFormat.isTombstone(entry, entry.length));
+		return EntryFormat.header(key, entry, entry.length, this.database.format.factor());
 	}
 
 	/** Expiries from one row, inclusive, to another, exclusive. */
@@ -111,7 +109,7 @@ final class CollectorReader {
 					return read;
 				}
 				catch (RocksDBException ex) {
-					next = behindDamage(next, at -> isDamaged(column, options, at));
+					next = behindDamage(next, at -> isDamaged(this.database, column, options, at));
 					if (next == null && read.isEmpty()) {
 						throw ex;
 					}
@@ -132,8 +130,8 @@ final class CollectorReader {
 	}
 
 	/** Takes an iterator of its own: one that has met damage may stay with that. */
-	private boolean isDamaged(ColumnFamilyHandle column, ReadOptions options, byte[] at) {
-		try (RocksIterator iterator = this.database.db.newIterator(column, options)) {
+	private static boolean isDamaged(Database database, ColumnFamilyHandle column, ReadOptions options, byte[] at) {
+		try (RocksIterator iterator = database.db.newIterator(column, options)) {
 			iterator.seek(at);
 			iterator.status();
 			return false;
@@ -141,6 +139,11 @@ final class CollectorReader {
 		catch (RocksDBException _) {
 			return true;
 		}
+	}
+
+	/** As the other, among the entries. */
+	static byte @Nullable [] behindDamage(Database database, byte[] from) {
+		return behindDamage(from, at -> isDamaged(database, database.entries, database.scan, at));
 	}
 
 	/**

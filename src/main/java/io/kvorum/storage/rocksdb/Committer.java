@@ -102,6 +102,9 @@ final class Committer implements AutoCloseable {
 
 	private volatile @Nullable Unavailable refusal;
 
+	/** Whether a batch may or may not be on disk. */
+	private volatile boolean unsure;
+
 	/** Writes taken from the queue whose callers have no result yet. */
 	private volatile List<Write<?>> taken = List.of();
 
@@ -207,6 +210,11 @@ final class Committer implements AutoCloseable {
 		return write;
 	}
 
+	/** Whether each batch is on disk, and in what is derived from it. */
+	boolean hasWrittenAll() {
+		return !this.unsure;
+	}
+
 	int queuedWrites() {
 		return this.queuedWrites.get();
 	}
@@ -252,6 +260,7 @@ final class Committer implements AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			// A bug: what was in the batch may have been written.
+			this.unsure = true;
 			fail(ex);
 			this.taken.forEach(write -> write.fail(new WriteFailed(ex)));
 			handBack(this.taken);
@@ -312,6 +321,7 @@ final class Committer implements AutoCloseable {
 			this.full = false;
 		}
 		catch (RocksDBException ex) {
+			this.unsure = true;
 			StorageException failure = failureOf(ex);
 			taken.forEach(write -> write.failUnlessFailed(failure));
 			batch.failed();

@@ -109,7 +109,7 @@ final class Database implements AutoCloseable {
 	final ColumnFamilyHandle expiries;
 
 	/**
-	 * Headers of all entries, by partition; see {@link IndexRow}. {@link #clearIndex()}
+	 * The keys of all entries, by partition; see {@link IndexRow}. {@link #clearIndex()}
 	 * replaces it.
 	 */
 	ColumnFamilyHandle index;

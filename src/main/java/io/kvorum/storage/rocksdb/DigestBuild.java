@@ -2,21 +2,18 @@ package io.kvorum.storage.rocksdb;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
-import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
 import io.kvorum.kv.Partitions;
-import io.kvorum.kv.Version;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
-import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.StorageException.Unreadable;
+import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.slf4j.Logger;
@@ -24,17 +21,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Adds all stored entries to the digests of a store that was opened, while the store is
- * in use.
+ * in use. Needed unless there are {@link SavedDigests}: after a kill.
  * <p>
- * It reads the store as it was before the first write, by an iterator created then; the
- * committer adds later writes. Both only toggle entries, so their order does not matter.
- * Rejected: a snapshot, from which new iterators could be created. When a snapshot is
- * released, RocksDB rewrites all tables that it could not clear of old versions
- * meanwhile. That would follow every start, for all columns.
+ * It reads the entries as they were before the first write, by an iterator created then;
+ * the committer adds later writes. Both only toggle entries, so their order does not
+ * matter. Rejected: a snapshot, from which new iterators could be created. When a
+ * snapshot is released, RocksDB rewrites all tables that it could not clear of old
+ * versions meanwhile. That would follow every start, for all columns.
  * <p>
- * Partitions with damaged index rows are read from the entries, by a scan of all of them.
- * If entries are damaged too, the content of such a partition is unknown: its digest then
- * equals that of no other store.
+ * It steps over damaged entries. The index names their keys, so it is known in which
+ * partitions some are missing: their digests then equal those of no other store.
  */
 final class DigestBuild implements AutoCloseable {
 
@@ -43,9 +39,8 @@ final class DigestBuild implements AutoCloseable {
 	/** A build that takes longer is logged. */
 	private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-	private final RocksIterator rows;
+	private final Database database;
 
-	/** Read only if rows are damaged. */
 	private final RocksIterator entries;
 
 	private final KeyHash hashes;
@@ -57,20 +52,13 @@ final class DigestBuild implements AutoCloseable {
 
 	private final IndexDamage damage;
 
-	private final int factor;
-
 	private final TimeSource time;
 
-	/** The partition being read; after a failure the next round continues there. */
-	private int partition;
+	/** Where it reads on: behind the last entry, or behind damage. */
+	private byte[] next = {};
 
-	/** The headers read of that partition. */
-	private final List<EntryHeader> read = new ArrayList<>();
-
-	private final BitSet damaged = new BitSet();
-
-	/** The key of the last entry that was read. */
-	private byte[] lastEntry = {};
+	/** What could not be read. */
+	private final List<Gap> gaps = new ArrayList<>();
 
 	private final byte[] head = new byte[EntryFormat.COPIES_END];
 
@@ -79,13 +67,12 @@ final class DigestBuild implements AutoCloseable {
 	/** A build over what is stored now. Create it before the committer starts. */
 	DigestBuild(Database database, KeyHash hashes, Digests digests, long identity, IndexDamage damage,
 			TimeSource time) {
-		this.rows = database.db.newIterator(database.index, database.scan);
+		this.database = database;
 		this.entries = database.db.newIterator(database.entries, database.scan);
 		this.hashes = hashes;
 		this.digests = digests;
 		this.identity = identity;
 		this.damage = damage;
-		this.factor = database.format.factor();
 		this.time = time;
 	}
 
@@ -93,7 +80,7 @@ final class DigestBuild implements AutoCloseable {
 	void run() {
 		long started = this.time.nanos();
 		try {
-			if (addRows() && addEntriesOfDamaged()) {
+			if (addEntries() && (this.gaps.isEmpty() || markGaps())) {
 				this.digests.completed();
 				close();
 				say(this.time.nanos() - started);
@@ -104,53 +91,91 @@ final class DigestBuild implements AutoCloseable {
 		}
 	}
 
-	/** Adds the entries of all readable partitions; false if it was interrupted. */
-	private boolean addRows() throws RocksDBException {
-		this.read.clear();
-		this.rows.seek(IndexRow.bound(this.partition));
-		while (this.partition < Partitions.COUNT) {
-			if (Thread.currentThread().isInterrupted()) {
+	/**
+	 * Adds all entries that can be read, after those of earlier calls; false if it was
+	 * interrupted.
+	 */
+	private boolean addEntries() throws RocksDBException {
+		do {
+			for (this.entries.seek(this.next); this.entries.isValid(); this.entries.next()) {
+				if (Thread.currentThread().isInterrupted()) {
+					return false;
+				}
+				add(this.entries.key());
+			}
+		}
+		while (stepOverDamage());
+		return true;
+	}
+
+	private void add(byte[] key) {
+		long hash = this.hashes.of(Key.of(key));
+		int length = this.entries.value(this.head);
+		try {
+			this.digests.toggle(hash, EntryFormat.versionOf(this.head, length),
+					EntryFormat.copiesOf(this.head, length, this.database.format.factor()));
+			this.added++;
+		}
+		catch (DamagedEntryException _) {
+			// A read or write of the entry fails.
+		}
+		this.next = CollectorReader.behind(key);
+	}
+
+	/** False at the end of all entries, and of those that can be read. */
+	private boolean stepOverDamage() throws RocksDBException {
+		try {
+			// An iterator that meets damage just ends.
+			this.entries.status();
+			return false;
+		}
+		catch (RocksDBException ex) {
+			if (!Failures.isDamage(ex)) {
+				throw ex;
+			}
+			this.damage.metInEntries(ex);
+			byte[] behind = CollectorReader.behindDamage(this.database, this.next);
+			this.gaps.add(new Gap(this.next, behind));
+			if (behind == null) {
 				return false;
 			}
-			if (this.rows.isValid()) {
-				read(IndexRow.header(this.rows.key(), this.rows.value(), this.factor),
-						IndexRow.partitionOf(this.rows.key()));
-				this.rows.next();
-			}
-			else if (!passOverDamage()) {
-				begin(Partitions.COUNT);
+			this.next = behind;
+			return true;
+		}
+	}
+
+	/** Marks the partitions of keys in gaps; false if it was interrupted. */
+	private boolean markGaps() throws RocksDBException {
+		int partition = 0;
+		try (RocksIterator rows = this.database.db.newIterator(this.database.index, this.database.scan)) {
+			for (rows.seekToFirst(); partition < Partitions.COUNT;) {
+				if (Thread.currentThread().isInterrupted()) {
+					return false;
+				}
+				if (rows.isValid()) {
+					byte[] row = rows.key();
+					partition = IndexRow.partitionOf(row);
+					if (isInGap(IndexRow.keyOf(row))) {
+						mark(partition);
+					}
+					rows.next();
+				}
+				else if (isDamaged(rows)) {
+					mark(partition);
+					partition++;
+					rows.seek(IndexRow.bound(partition));
+				}
+				else {
+					return true;
+				}
 			}
 		}
 		return true;
 	}
 
-	private void read(EntryHeader header, int of) {
-		if (of != this.partition) {
-			begin(of);
-		}
-		this.read.add(header);
-	}
-
-	/** Adds all entries of the partition that was read, and begins another one. */
-	private void begin(int next) {
-		this.read.forEach(header -> add(this.hashes.of(header.key()), header.version(), header.copies()));
-		this.read.clear();
-		this.partition = next;
-	}
-
-	private void add(long hash, Version version, Copies copies) {
-		this.digests.toggle(hash, version, copies);
-		this.added++;
-	}
-
-	/**
-	 * Skips a damaged partition; false at the end of the rows. The next partition may be
-	 * readable.
-	 */
-	private boolean passOverDamage() throws RocksDBException {
+	private boolean isDamaged(RocksIterator rows) throws RocksDBException {
 		try {
-			// An iterator that meets damage just ends.
-			this.rows.status();
+			rows.status();
 			return false;
 		}
 		catch (RocksDBException ex) {
@@ -158,59 +183,16 @@ final class DigestBuild implements AutoCloseable {
 				throw ex;
 			}
 			this.damage.met(ex);
-			this.damaged.set(this.partition);
-			this.read.clear();
-			this.partition++;
-			this.rows.seek(IndexRow.bound(this.partition));
 			return true;
 		}
 	}
 
-	/** Adds the entries of partitions with damaged rows; false if it was interrupted. */
-	private boolean addEntriesOfDamaged() throws RocksDBException {
-		if (this.damaged.isEmpty()) {
-			return true;
-		}
-		for (seekBehindLastEntry(); this.entries.isValid(); this.entries.next()) {
-			if (Thread.currentThread().isInterrupted()) {
-				return false;
-			}
-			addEntry(this.entries.key());
-		}
-		try {
-			this.entries.status();
-		}
-		catch (RocksDBException ex) {
-			if (!Failures.isDamage(ex)) {
-				throw ex;
-			}
-			this.damaged.stream().forEach(it -> this.digests.unknown(it, Digests.mix(this.identity + it)));
-		}
-		return true;
+	private boolean isInGap(byte[] key) {
+		return this.gaps.stream().anyMatch(gap -> gap.has(key));
 	}
 
-	private void seekBehindLastEntry() {
-		if (this.lastEntry.length == 0) {
-			this.entries.seekToFirst();
-		}
-		else {
-			this.entries.seek(Arrays.copyOf(this.lastEntry, this.lastEntry.length + 1));
-		}
-	}
-
-	private void addEntry(byte[] key) {
-		this.lastEntry = key;
-		long hash = this.hashes.of(Key.of(key));
-		if (!this.damaged.get(Partitions.ofHash(hash))) {
-			return;
-		}
-		int length = Math.min(this.entries.value(this.head), this.head.length);
-		try {
-			add(hash, EntryFormat.versionOf(this.head, length), EntryFormat.copiesOf(this.head, length, this.factor));
-		}
-		catch (DamagedEntryException _) {
-			// A read or write of the entry fails.
-		}
+	private void mark(int partition) {
+		this.digests.unknown(partition, Digests.mix(this.identity + partition));
 	}
 
 	private void say(long nanos) {
@@ -225,8 +207,28 @@ final class DigestBuild implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.rows.close();
 		this.entries.close();
+	}
+
+	/** Keys that could not be read. */
+	private static final class Gap {
+
+		/** Inclusive. */
+		private final byte[] from;
+
+		/** Exclusive; null for all behind. */
+		private final byte @Nullable [] to;
+
+		Gap(byte[] from, byte @Nullable [] to) {
+			this.from = from;
+			this.to = to;
+		}
+
+		boolean has(byte[] key) {
+			return Arrays.compareUnsigned(key, this.from) >= 0
+					&& (this.to == null || Arrays.compareUnsigned(key, this.to) < 0);
+		}
+
 	}
 
 }

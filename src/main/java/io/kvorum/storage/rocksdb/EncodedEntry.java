@@ -21,13 +21,10 @@ final class EncodedEntry {
 
 	private final byte @Nullable [] beginning;
 
-	private final byte[] indexValue;
-
 	private EncodedEntry(Key key, Entry entry) {
 		this.entry = entry;
 		this.bytes = EntryFormat.encode(key, entry);
 		this.beginning = (this.bytes.length >= LargeRow.MIN_BYTES) ? EntryFormat.beginning(this.bytes) : null;
-		this.indexValue = IndexRow.value(entry.version(), entry.copies(), entry instanceof Tombstone);
 	}
 
 	static EncodedEntry of(Key key, Entry entry) {
@@ -42,11 +39,6 @@ final class EncodedEntry {
 	/** What the entries have of it if it is large; null if it is not. */
 	byte @Nullable [] beginning() {
 		return this.beginning;
-	}
-
-	/** The value of its {@link IndexRow}. */
-	byte[] indexValue() {
-		return this.indexValue;
 	}
 
 	Version version() {

@@ -5,12 +5,11 @@ import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
-import io.kvorum.kv.Copies;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyHash;
-import io.kvorum.kv.Version;
 import io.kvorum.storage.DamagedEntryException;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.EntryHeader;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.WriteBatch;
@@ -29,8 +28,11 @@ final class IndexBuilder {
 
 	static final byte[] RECORD = "index-format".getBytes(StandardCharsets.US_ASCII);
 
-	/** The record of a complete index. Its rows tell which of two forms they have. */
-	private static final byte[] FORMAT = { 1 };
+	/** The record of a complete index: it names the key of each entry. */
+	private static final byte[] FORMAT = { 2 };
+
+	/** The one before: each row also has the header of the entry, as of now. */
+	private static final byte[] FORMAT_WITH_HEADERS = { 1 };
 
 	/** The record of an index with damaged rows; other releases rebuild it too. */
 	static final byte[] DAMAGED = { 0 };
@@ -63,6 +65,11 @@ final class IndexBuilder {
 		if (Arrays.equals(format, FORMAT)) {
 			return;
 		}
+		if (Arrays.equals(format, FORMAT_WITH_HEADERS)) {
+			// A release that takes these headers for those of the entries builds it anew.
+			record();
+			return;
+		}
 		long started = this.time.nanos();
 		if (Arrays.equals(format, DAMAGED)) {
 			logger.warn("Rows of the index of partitions are damaged: it is made again from the entries, all of which "
@@ -79,8 +86,12 @@ final class IndexBuilder {
 			this.database.clearIndex();
 		}
 		build();
-		this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
+		record();
 		say(format == null, this.time.nanos() - started);
+	}
+
+	private void record() throws RocksDBException {
+		this.database.db.put(this.database.meta, this.database.synced, RECORD, FORMAT);
 	}
 
 	/**
@@ -126,14 +137,11 @@ final class IndexBuilder {
 		Key key = Key.of(iterator.key());
 		int length = Math.min(iterator.value(this.head), this.head.length);
 		try {
-			Version version = EntryFormat.versionOf(this.head, length);
-			Copies copies = EntryFormat.copiesOf(this.head, length, this.database.format.factor());
-			boolean tombstone = EntryFormat.isTombstone(this.head, length);
-			rows.put(this.database.index, IndexedKey.of(key, this.hashes).row(),
-					IndexRow.value(version, copies, tombstone));
-			if (tombstone) {
-				rows.put(this.database.tombstones, TombstoneRow.key(version, key.bytes()),
-						TombstoneRow.value(copies, this.time.millis()));
+			EntryHeader header = EntryFormat.header(key, this.head, length, this.database.format.factor());
+			rows.put(this.database.index, IndexedKey.of(key, this.hashes).row(), IndexRow.VALUE);
+			if (header.tombstone()) {
+				rows.put(this.database.tombstones, TombstoneRow.key(header.version(), key.bytes()),
+						TombstoneRow.value(header.copies(), this.time.millis()));
 			}
 			this.indexed++;
 		}

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Damage of index rows. They are derived from the entries, so no data is lost. The damage
- * is recorded, and the {@link IndexBuilder} rebuilds the index at the next start.
- * Thread-safe.
+ * Damage that keeps partitions from being compared. Index rows are derived from the
+ * entries, so no data is lost. Their damage is recorded, and the {@link IndexBuilder}
+ * rebuilds the index at the next start. Thread-safe.
  */
 final class IndexDamage {
 
@@ -24,6 +24,9 @@ final class IndexDamage {
 	private static final String STAYS = "Rows of the index of partitions are damaged, and so are entries, of which the "
 			+ "index would be made again: entries in the partitions of these rows are neither compared nor repaired. "
 			+ "Replace the disk when all other nodes are members";
+
+	private static final String OF_ENTRIES = "Entries are damaged: those in their partitions are neither compared nor "
+			+ "repaired. Replace the disk when all other nodes are members";
 
 	private final StorageEvents events;
 
@@ -47,6 +50,11 @@ final class IndexDamage {
 	/** Takes damage of entries, which keeps the index from being rebuilt. */
 	void stays(RocksDBException ex) {
 		tell(STAYS, ex);
+	}
+
+	/** Takes damage of entries that the digests are made of. */
+	void metInEntries(RocksDBException ex) {
+		tell(OF_ENTRIES, ex);
 	}
 
 	private boolean tell(String what, RocksDBException ex) {

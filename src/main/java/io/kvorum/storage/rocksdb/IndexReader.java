@@ -6,10 +6,12 @@ import java.util.List;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PromiseRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
@@ -19,8 +21,17 @@ final class IndexReader {
 
 	private final Database database;
 
-	IndexReader(Database database) {
+	private final IndexDamage damage;
+
+	private final byte[] head = new byte[EntryFormat.COPIES_END];
+
+	/**
+	 * Reads once, on one thread.
+	 * @param damage is told of unreadable rows of the index
+	 */
+	IndexReader(Database database, IndexDamage damage) {
 		this.database = database;
+		this.damage = damage;
 	}
 
 	/**
@@ -36,7 +47,7 @@ final class IndexReader {
 				ReadOptions options = this.database.scanTo(upper);
 				RocksIterator iterator = this.database.db.newIterator(this.database.index, options)) {
 			for (int partition : partitions) {
-				List<EntryHeader> headers = headers(partition, iterator);
+				List<EntryHeader> headers = headers(keys(partition, iterator));
 				all.add(headers);
 				count += headers.size();
 				if (count >= enough) {
@@ -47,17 +58,36 @@ final class IndexReader {
 		return all;
 	}
 
-	private List<EntryHeader> headers(int partition, RocksIterator iterator) throws RocksDBException {
-		List<EntryHeader> headers = new ArrayList<>();
+	private List<byte[]> keys(int partition, RocksIterator iterator) throws RocksDBException {
+		List<byte[]> keys = new ArrayList<>();
 		for (iterator.seek(IndexRow.bound(partition)); iterator.isValid(); iterator.next()) {
 			byte[] row = iterator.key();
 			if (IndexRow.partitionOf(row) != partition) {
-				return headers;
+				return keys;
 			}
-			headers.add(IndexRow.header(row, iterator.value(), this.database.format.factor()));
+			keys.add(IndexRow.keyOf(row));
 		}
-		// An iterator that meets damage just ends.
-		iterator.status();
+		try {
+			// An iterator that meets damage just ends.
+			iterator.status();
+			return keys;
+		}
+		catch (RocksDBException ex) {
+			this.damage.met(ex);
+			throw ex;
+		}
+	}
+
+	/** The headers of what is stored of these keys now. */
+	private List<EntryHeader> headers(List<byte[]> keys) throws RocksDBException {
+		List<EntryHeader> headers = new ArrayList<>(keys.size());
+		for (byte[] key : keys) {
+			int length = this.database.db.get(this.database.entries, this.database.scan, key, 0, key.length, this.head,
+					0, this.head.length);
+			if (length != RocksDB.NOT_FOUND) {
+				headers.add(EntryFormat.header(Key.of(key), this.head, length, this.database.format.factor()));
+			}
+		}
 		return headers;
 	}
 

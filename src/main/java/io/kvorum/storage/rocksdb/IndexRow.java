@@ -6,41 +6,25 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 
-import io.kvorum.kv.Copies;
-import io.kvorum.kv.Key;
-import io.kvorum.kv.Version;
-import io.kvorum.storage.EntryHeader;
-
 /**
- * The layout of the index: the header of each entry, in the order of partitions and then
- * of keys. Numbers are big-endian.
+ * The layout of the index: the keys of all entries, in the order of partitions and then
+ * of keys.
  *
  * <pre>
  *  key    partition 4, key
- *  value  timestamp 8, node 8, copies 1, kind 1
+ *  value  nothing
  * </pre>
  *
- * The kind of a live entry is 2, that of a tombstone 3. In rows of store format 1 they
- * are 0 and 1, and the copies are always a number.
+ * The partition is big-endian. What the entry of a key is, its head tells. So a row is
+ * written when a key is new and removed with its entry, and a write that replaces an
+ * entry does not touch it. Rows of older releases have a value, which counts for nothing.
  */
 final class IndexRow {
 
-	private static final int VALUE_BYTES = 2 * Long.BYTES + 2;
-
-	private static final int NODE = Long.BYTES;
-
-	private static final int COPIES = 2 * Long.BYTES;
-
-	private static final int KIND = COPIES + 1;
-
-	private static final byte TOMBSTONE = 1;
-
-	/** The bit that says that the copies are in the form of {@link Copies}. */
-	private static final byte FORMAT_2 = 2;
+	/** The value of all rows. */
+	static final byte[] VALUE = {};
 
 	private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
-
-	private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
 	private IndexRow() {
 	}
@@ -64,34 +48,8 @@ final class IndexRow {
 		return (int) INT.get(row, 0);
 	}
 
-	static Key keyOf(byte[] row) {
-		return Key.of(Arrays.copyOfRange(row, Integer.BYTES, row.length));
-	}
-
-	static byte[] value(Version version, Copies copies, boolean tombstone) {
-		byte[] value = new byte[VALUE_BYTES];
-		LONG.set(value, 0, version.timestamp());
-		LONG.set(value, NODE, version.node());
-		value[COPIES] = copies.toByte();
-		value[KIND] = (byte) (FORMAT_2 | (tombstone ? TOMBSTONE : 0));
-		return value;
-	}
-
-	static Version version(byte[] value) {
-		return new Version((long) LONG.get(value, 0), (long) LONG.get(value, NODE));
-	}
-
-	/**
-	 * The copies in a value.
-	 * @param factor see {@link Copies#ofNumberOrDefault}
-	 */
-	static Copies copies(byte[] value, int factor) {
-		boolean isFormat1 = (value[KIND] & FORMAT_2) == 0;
-		return isFormat1 ? Copies.ofNumberOrDefault(value[COPIES] & 0xff, factor) : Copies.ofByte(value[COPIES]);
-	}
-
-	static EntryHeader header(byte[] row, byte[] value, int factor) {
-		return new EntryHeader(keyOf(row), version(value), copies(value, factor), (value[KIND] & TOMBSTONE) != 0);
+	static byte[] keyOf(byte[] row) {
+		return Arrays.copyOfRange(row, Integer.BYTES, row.length);
 	}
 
 }

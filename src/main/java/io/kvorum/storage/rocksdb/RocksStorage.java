@@ -152,7 +152,10 @@ public final class RocksStorage
 			BackgroundTasks tasks = opened.tasks();
 			tasks.every(OVERDUE_INTERVAL, "overdue writes", opened.committer()::failOverdue);
 			tasks.every(this.settings.collectInterval(), "expired entries", opened.collector()::collect);
-			tasks.once("digests", opened.build()::run);
+			DigestBuild build = opened.build();
+			if (build != null) {
+				tasks.once("digests", build::run);
+			}
 		}
 		catch (RocksDBException ex) {
 			database.close();
@@ -165,16 +168,19 @@ public final class RocksStorage
 	}
 
 	private OpenStore open(Database database) throws RocksDBException {
+		Digests digests = new Digests(this.settings.factor());
+		SavedDigests.load(database, digests);
 		NodeFacts facts = NodeFacts.read(database, this.identities);
 		IndexDamage damage = new IndexDamage(this.events, this::recordIndexDamage);
 		new IndexBuilder(database, this.hashes, this.time, damage).buildIfMissing();
-		Derived derived = Derived.of(new Digests(this.settings.factor()), HintCounts.read(database),
+		Derived derived = Derived.of(digests, HintCounts.read(database),
 				Math.toIntExact(this.settings.rowCacheBytes()));
 		return new OpenStore(database, facts, damage, derived,
 				new Committer(database, derived, this.settings, this.time, this.events, this.whenFailed),
 				new ExpiryCollector(new CollectorReader(database, this.events), this::collect,
 						new ExpiryHorizon(this.time, this.settings.expiryMargin()), this.events),
-				new DigestBuild(database, this.hashes, derived.digests(), facts.identity(), damage, this.time),
+				digests.isComplete() ? null
+						: new DigestBuild(database, this.hashes, digests, facts.identity(), damage, this.time),
 				new BackgroundTasks());
 	}
 
@@ -241,7 +247,7 @@ public final class RocksStorage
 
 	@Override
 	public Mono<Version> promised(Key key, Deadline deadline) {
-		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).promised(key));
+		return this.repairs.read(deadline, opened -> indexReader(opened).promised(key));
 	}
 
 	@Override
@@ -295,20 +301,16 @@ public final class RocksStorage
 
 	@Override
 	public Mono<List<List<EntryHeader>>> headers(List<Integer> partitions, int enough, Deadline deadline) {
-		return this.repairs.read(deadline, opened -> {
-			try {
-				return new IndexReader(opened.database()).headers(partitions, enough);
-			}
-			catch (RocksDBException ex) {
-				opened.damage().met(ex);
-				throw ex;
-			}
-		});
+		return this.repairs.read(deadline, opened -> indexReader(opened).headers(partitions, enough));
 	}
 
 	@Override
 	public Mono<List<EntryHeader>> headers(KeyRange range, int limit, Deadline deadline) {
 		return this.repairs.read(deadline, opened -> collectorReader(opened).headers(range, limit));
+	}
+
+	private static IndexReader indexReader(OpenStore opened) {
+		return new IndexReader(opened.database(), opened.damage());
 	}
 
 	private CollectorReader collectorReader(OpenStore opened) {
@@ -335,7 +337,7 @@ public final class RocksStorage
 
 	@Override
 	public Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline) {
-		return this.repairs.read(deadline, opened -> new IndexReader(opened.database()).promises(after, limit));
+		return this.repairs.read(deadline, opened -> indexReader(opened).promises(after, limit));
 	}
 
 	@Override
@@ -495,7 +497,7 @@ public final class RocksStorage
 
 	/**
 	 * Closes the store: stops background tasks, finishes the queued writes, waits for
-	 * running reads, and writes memtables to tables.
+	 * running reads, saves the digests, and writes memtables to tables.
 	 */
 	public synchronized void close() {
 		OpenStore now = this.gate.openedOrNull();
@@ -504,15 +506,21 @@ public final class RocksStorage
 			this.gate.shut();
 			now.committer().close();
 			this.gate.close();
-			now.build().close();
-			flush(now.database());
+			DigestBuild build = now.build();
+			if (build != null) {
+				build.close();
+			}
+			saveAndFlush(now);
 			now.database().close();
 		}
 	}
 
-	private void flush(Database database) {
+	private void saveAndFlush(OpenStore store) {
 		try {
-			database.flush();
+			if (store.committer().hasWrittenAll()) {
+				SavedDigests.save(store.database(), store.derived().digests());
+			}
+			store.database().flush();
 		}
 		catch (RocksDBException ex) {
 			logger.warn("Memtables were not written to tables, the next start of {} replays the log: {}",

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 import org.rocksdb.TickerType;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -117,6 +118,34 @@ class BatchTests {
 		this.batch.failed();
 
 		assertThat(this.derived.heads().get(key(0).key())).isNull();
+	}
+
+	@Test
+	void theIndexIsWrittenWhenAKeyComesOrGoes() throws RocksDBException {
+		put(key(0), 1, ROW_BYTES);
+		put(key(0), 2, ROW_BYTES);
+		evictRows();
+		put(key(0), 3, 10);
+		assertThat(indexRowsOf(1 + KEYS)).isEqualTo(1 + KEYS);
+
+		this.batch.remove(key(0), version(3), Long.MAX_VALUE);
+		this.batch.put(key(0), entry(key(0), 4, 10));
+		this.batch.put(key(0), entry(key(0), 5, 10));
+		write();
+
+		assertThat(indexRowsOf(1 + KEYS)).isEqualTo(1 + KEYS + 2);
+	}
+
+	/** The rows that were written or removed, if those of so many keys are there. */
+	private long indexRowsOf(int keys) throws RocksDBException {
+		try (RocksIterator rows = this.database.db.newIterator(this.database.index)) {
+			int there = 0;
+			for (rows.seekToFirst(); rows.isValid(); rows.next()) {
+				there++;
+			}
+			assertThat(there).isEqualTo(keys);
+		}
+		return this.database.db.getLongProperty(this.database.index, "rocksdb.num-entries-active-mem-table");
 	}
 
 	private void evictRows() throws RocksDBException {

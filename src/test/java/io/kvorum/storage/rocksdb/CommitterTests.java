@@ -203,6 +203,7 @@ class CommitterTests {
 		assertThat(other.join()).isEqualTo(StoreOutcome.STORED);
 		assertThat(this.events.unreadable).hasValue(1);
 		assertThat(this.failures).isEmpty();
+		assertThat(committer().hasWrittenAll()).isTrue();
 	}
 
 	@Test
@@ -217,6 +218,7 @@ class CommitterTests {
 		assertFails(failing, WriteFailed.class);
 		assertFails(store("later", INLINE), Unavailable.class);
 		assertThat(this.failures).hasSize(1);
+		assertThat(committer().hasWrittenAll()).isFalse();
 		// What was not written is not in the digests.
 		assertThat(this.digests.slices()).doesNotContain(SLICE_OF_KEY);
 	}
@@ -234,6 +236,7 @@ class CommitterTests {
 		assertFails(last, WriteFailed.class);
 		assertFails(store("later", INLINE), Unavailable.class);
 		assertThat(this.failures).hasSize(1);
+		assertThat(committer().hasWrittenAll()).isFalse();
 	}
 
 	@Test

@@ -4,9 +4,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
@@ -70,13 +72,26 @@ class IndexTests {
 			fill(store, stored, random);
 			Disk.asAfterAKill(original, copy);
 		}
+		Path second = this.directory.resolve("second");
+		Map<Key, Entry> later = new HashMap<>(stored);
 		for (Path path : List.of(original, copy)) {
 			try (TestStore store = TestStore.on(path)) {
+				if (path.equals(original)) {
+					assertThat(store.engine.digests().isComplete()).isTrue();
+				}
 				Map<Key, Entry> now = new HashMap<>(stored);
 				// While what was there is being added.
 				fill(store, now, random);
 				Contract.verify(store, now);
+				if (path.equals(original)) {
+					later.putAll(now);
+					Disk.asAfterAKill(original, second);
+				}
 			}
+		}
+		// Digests were saved, and count for nothing any more.
+		try (TestStore store = TestStore.on(second)) {
+			Contract.verify(store, later);
 		}
 	}
 
@@ -259,10 +274,12 @@ class IndexTests {
 			fillMany(store, stored, random);
 		}
 		Tables.damage(this.directory, "index");
+		outdateSavedDigests();
 		try (TestStore store = TestStore.on(this.directory)) {
 			// While the digests are made.
 			fill(store, stored, random);
 			assertDigestsAreThoseOf(store, stored);
+			assertThatExceptionOfType(Unreadable.class).isThrownBy(() -> headers(store, 0));
 			assertThat(store.engine.damage()).contains("Restart this node").contains("Do not empty its directory");
 			assertThat(store.events.unreadable).hasPositiveValue();
 		}
@@ -319,10 +336,14 @@ class IndexTests {
 		}
 		Tables.damage(this.directory, "index");
 		Tables.damage(this.directory, "entries");
-		for (String said : List.of("Restart this node", "Replace the disk when all other nodes are members")) {
+		for (String recorded : List.of("complete", "damaged")) {
+			outdateSavedDigests();
+			if (recorded.equals("damaged")) {
+				putMeta(IndexBuilder.RECORD, IndexBuilder.DAMAGED);
+			}
 			try (TestStore store = TestStore.on(this.directory)) {
 				Digests digests = store.awaitDigests();
-				assertThat(store.engine.damage()).contains(said);
+				assertThat(store.engine.damage()).contains("Replace the disk when all other nodes are members");
 				int unequal = 0;
 				for (Map.Entry<Integer, Long> expected : digestsOf(store, stored).entrySet()) {
 					int partition = expected.getKey();
@@ -337,6 +358,51 @@ class IndexTests {
 				}
 				assertThat(unequal).isBetween(1, stored.size() / 2);
 			}
+		}
+	}
+
+	@Test
+	void partitionsWithDamagedEntriesEqualThoseOfNoOtherStoreAndOthersAreAsTheyWere()
+			throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fillMany(store, stored, new Generator(1));
+		}
+		Tables.damage(this.directory, "entries");
+		outdateSavedDigests();
+		try (TestStore store = TestStore.on(this.directory)) {
+			Digests digests = store.awaitDigests();
+			assertThat(store.engine.damage()).contains("Entries are damaged");
+			Map<Key, Entry> readable = new HashMap<>(stored);
+			Set<Integer> unreadable = new HashSet<>();
+			for (Key key : stored.keySet()) {
+				try {
+					store.read(key);
+				}
+				catch (Unreadable _) {
+					readable.remove(key);
+					unreadable.add(partitionOf(store, key));
+				}
+			}
+			assertThat(unreadable).isNotEmpty().hasSizeLessThan(stored.size() / 2);
+			Map<Integer, Long> ofReadable = digestsOf(store, readable);
+			digestsOf(store, stored).forEach((partition, ofAll) -> {
+				assertThat(digests.of(partition, 1) == ofAll).as("partition %d", partition)
+					.isNotEqualTo(unreadable.contains(partition));
+				assertThat(digests.of(partition, 1) == ofReadable.getOrDefault(partition, 0L))
+					.as("partition %d without what cannot be read", partition)
+					.isNotEqualTo(unreadable.contains(partition));
+			});
+		}
+	}
+
+	private void outdateSavedDigests() throws RocksDBException {
+		putMeta(NodeFacts.PROBE, new byte[Long.BYTES]);
+	}
+
+	private void putMeta(byte[] name, byte[] value) throws RocksDBException {
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.meta, name, value);
 		}
 	}
 
@@ -370,16 +436,16 @@ class IndexTests {
 	}
 
 	@Test
-	void digestsOfADamagedIndexKeepNoTablesOfTheStart() throws RocksDBException {
+	void digestsThatAreMadeKeepNoTablesOfTheStart() throws RocksDBException {
 		try (TestStore store = TestStore.on(this.directory)) {
 			fill(store, new HashMap<>(), new Generator(1));
 		}
-		Tables.damage(this.directory, "index");
+		Tables.damage(this.directory, "entries");
 		try (Database database = Database.open(TestSettings.of(this.directory));
 				DigestBuild build = new DigestBuild(database, RendezvousPlacement::hashOf, new Digests(1), 1,
 						new IndexDamage(StorageEvents.NONE, () -> {
 						}), new SteeredTime())) {
-			database.db.put(database.index, KEY.bytes(), new byte[1]);
+			database.db.put(database.entries, KEY.bytes(), new byte[1]);
 			database.flush();
 			assertThat(liveVersions(database)).isEqualTo(2);
 
@@ -390,7 +456,7 @@ class IndexTests {
 	}
 
 	private static long liveVersions(Database database) throws RocksDBException {
-		return database.db.getLongProperty(database.index, "rocksdb.num-live-versions");
+		return database.db.getLongProperty(database.entries, "rocksdb.num-live-versions");
 	}
 
 	@Test

@@ -55,21 +55,30 @@ class StoreFormatTests {
 	@Test
 	void rowsOfTheIndexStayTheSame() {
 		assertThat(hex(IndexRow.key(0x01_0203, KEY.bytes()))).isEqualTo("00010203" + "6b6579");
-		assertThat(hex(IndexRow.value(VERSION, Copies.DEFAULT, false)))
-			.isEqualTo("018bcfe568000007" + "fedcba9876543210" + "00" + "02");
-		assertThat(hex(IndexRow.value(VERSION, Copies.of(255), true)))
-			.isEqualTo("018bcfe568000007" + "fedcba9876543210" + "ff" + "03");
+		assertThat(IndexRow.VALUE).isEmpty();
 	}
 
+	/** Rows of the releases before have the header of an entry that may be gone. */
 	@Test
-	void rowsOfTheIndexOfFormat1StayReadable() {
-		byte[] row = IndexRow.key(1, KEY.bytes());
-		byte[] live = bytes("018bcfe568000007" + "fedcba9876543210" + "03" + "00");
-		byte[] tombstone = bytes("018bcfe568000007" + "fedcba9876543210" + "05" + "01");
-
-		assertThat(IndexRow.header(row, live, 3)).isEqualTo(new EntryHeader(KEY, VERSION, Copies.DEFAULT, false));
-		assertThat(IndexRow.header(row, live, 2)).isEqualTo(new EntryHeader(KEY, VERSION, 3, false));
-		assertThat(IndexRow.header(row, tombstone, 3)).isEqualTo(new EntryHeader(KEY, VERSION, 5, true));
+	void anIndexWithHeadersIsTakenAsItIsAndByReleasesThatReadThemNoMore() throws RocksDBException {
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(KEY, new Tombstone(VERSION, 4));
+		}
+		int partition = RendezvousPlacement.partitionOf(KEY);
+		byte[] row = IndexRow.key(partition, KEY.bytes());
+		byte[] other = bytes("018bcfe568000006" + "fedcba9876543210" + "05" + "03");
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			database.db.put(database.index, row, other);
+			database.db.put(database.meta, IndexBuilder.RECORD, new byte[] { 1 });
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertThat(Awaited.of(store.engine.headers(partition, Deadline.NONE)))
+				.containsExactly(new EntryHeader(KEY, VERSION, 4, true));
+		}
+		try (Database database = Database.open(TestSettings.of(this.directory))) {
+			assertThat(database.db.get(database.index, row)).isEqualTo(other);
+			assertThat(database.db.get(database.meta, IndexBuilder.RECORD)).containsExactly(2);
+		}
 	}
 
 	@Test
@@ -270,8 +279,7 @@ class StoreFormatTests {
 				EntryFormat.encode(KEY,
 						new Live(value.version(), number, value.expiresAtMillis(), value.contentType(), value.value())),
 				1);
-		byte[] indexed = IndexRow.value(VERSION, Copies.of(number), false);
-		indexed[indexed.length - 1] = 0;
+		byte[] indexed = bytes("018bcfe568000007" + "fedcba9876543210" + "%02x".formatted(number) + "00");
 		try (Database database = Database.open(TestSettings.of(this.directory))) {
 			database.db.put(database.entries, KEY.bytes(), entry);
 			database.db.put(database.index, IndexRow.key(RendezvousPlacement.partitionOf(KEY), KEY.bytes()), indexed);
