@@ -36,7 +36,7 @@ class ConvergenceConfiguration {
 			KvorumProperties properties, TimeSource time) {
 		return new CollectionRule(log, storage.keyHash(),
 				(handoffs != null) ? handoffs::oldestMillis : () -> Long.MAX_VALUE,
-				(handoffs != null) ? handoffs::earlierIsRefusedSinceMillis : () -> 0, properties.gcGrace(),
+				(handoffs != null) ? handoffs::isEarlierOver : () -> true, properties.gcGrace(),
 				properties.idempotencyRetention().multipliedBy(2), time);
 	}
 

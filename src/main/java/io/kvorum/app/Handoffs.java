@@ -37,10 +37,10 @@ final class Handoffs implements MissedStores {
 		}
 	}
 
-	/** As {@link ChangeState#earlierIsRefusedSinceMillis}. */
-	long earlierIsRefusedSinceMillis() {
+	/** As {@link ChangeState#isEarlierOver}. */
+	boolean isEarlierOver() {
 		ChangeState now = this.change;
-		return (now != null) ? now.earlierIsRefusedSinceMillis() : Long.MAX_VALUE;
+		return now != null && now.isEarlierOver();
 	}
 
 	/** The age of the oldest hint that waits here, as that of a version. */

@@ -174,6 +174,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** Whether it was removed, and serves no operations any more. */
 	private volatile boolean hasLeft;
 
+	private final long startedNanos;
+
 	private long exchangedNanos;
 
 	private long registerDueNanos;
@@ -245,7 +247,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		this.time = time;
 		this.thread = thread;
 		this.maxCopyRate = maxCopyRate;
-		this.exchangedNanos = time.nanos() - LOOK_INTERVAL.toNanos();
+		this.startedNanos = time.nanos();
+		this.exchangedNanos = this.startedNanos - LOOK_INTERVAL.toNanos();
 		this.registerDueNanos = time.nanos();
 		this.register = new LayoutRegister(operations.coordinator(), this::decisionWithout);
 		this.admin = new LayoutAdmin(this.register, this);
@@ -475,8 +478,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			return advance();
 		}
 		Layout next = (now == null) ? newest
-				: LayoutAdoption.next(now.layout(), isSettled(), this.state.withheldBecause() == null, newest);
+				: LayoutAdoption.next(this.self, now.layout(), isSettled(), standing(), newest);
 		return (next != null) ? take(next) : advance();
+	}
+
+	private LayoutAdoption.Standing standing() {
+		return LayoutAdoption.Standing.of(this.state.withheldBecause() == null, this.state.isMember(),
+				this.startedNanos, this.time.nanos());
 	}
 
 	/** Ends operations some time after this node was removed. */
@@ -603,12 +611,30 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		List<Replica> replicas = this.transport.become(layout, local);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
 		this.parts = made;
+		// Not all that this node worked with until now may have a place in this layout.
+		this.transport.endOthers();
 		this.earlier = new EarlierChanges(change, PeersConfiguration.othersOf(replicas, own), earlierPatience(),
-				this.operations.longest(), this.transport::endOthers, this.time);
+				this.operations.longest(), effectsOnEarlier(), this.time);
 		this.known.belongs();
 		this.handoffs.become(made);
 		this.events.became(topology, own);
 		return made;
+	}
+
+	private EarlierChanges.Effects effectsOnEarlier() {
+		return new EarlierChanges.Effects() {
+
+			@Override
+			public void refused() {
+				LiveLayout.this.transport.endOthers();
+			}
+
+			@Override
+			public void over() {
+				LiveLayout.this.repairs.fence();
+			}
+
+		};
 	}
 
 	/**

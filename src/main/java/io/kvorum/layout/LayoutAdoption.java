@@ -31,8 +31,32 @@ public final class LayoutAdoption {
 	/** What operations may take longer than their time limit. */
 	private static final Duration MARGIN = Duration.ofMillis(100);
 
-	/** By which a new node that has just started votes. */
+	/** By which a node that has just started votes. */
 	private static final Duration STARTING = Duration.ofSeconds(10);
+
+	/** Whether a node has a vote. */
+	public enum Standing {
+
+		VOTING,
+
+		/** A member that has just started, and is not known yet to have lost nothing. */
+		STARTING,
+
+		OUT;
+
+		/**
+		 * The standing of a node.
+		 * @param isMember whether its disk is that of a member
+		 * @param startedNanos the start of the node, by {@link TimeSource#nanos()}
+		 */
+		public static Standing of(boolean mayVote, boolean isMember, long startedNanos, long nowNanos) {
+			if (mayVote) {
+				return VOTING;
+			}
+			return (isMember && nowNanos - startedNanos < LayoutAdoption.STARTING.toNanos()) ? STARTING : OUT;
+		}
+
+	}
 
 	/** How far it is. */
 	public enum Phase {
@@ -81,22 +105,27 @@ public final class LayoutAdoption {
 
 	/**
 	 * The layout that a node takes next on the way to the newest one; null while it has
-	 * to finish with the present one. From one change to another it goes by way of the
-	 * layout between them: while it waits for new nodes, others must not take it for one
-	 * in the earlier change. Nothing waits for a node that does not vote, so it takes the
-	 * newest one at once.
+	 * to finish with the present one. A change is taken from the layout before it, also
+	 * by a node that has missed that one or is in an earlier change: while it waits for
+	 * new nodes, it goes on working with those that have that layout. Nothing waits for a
+	 * node that does not vote, so it takes the newest one at once. One that is about to
+	 * vote would be taken for one that may have lost its disk.
+	 * @param self the address of the node
 	 * @param now the present layout
 	 * @param isSettled whether that is in force
 	 */
-	public static @Nullable Layout next(Layout now, boolean isSettled, boolean mayVote, Layout newest) {
-		if (!mayVote || !newest.isMoving()) {
+	public static @Nullable Layout next(String self, Layout now, boolean isSettled, Standing standing, Layout newest) {
+		if (!newest.isMoving() || standing == Standing.OUT) {
 			return newest;
 		}
-		long before = newest.before().fingerprint();
-		if (now.isMoving() && now.topology().parts().stream().anyMatch(part -> part.fingerprint() == before)) {
-			return newest.aborted(newest.number() - 1);
+		if (standing == Standing.STARTING) {
+			return null;
 		}
-		return (now.topology().fingerprint() == before && !isSettled) ? null : newest;
+		Topology before = newest.before();
+		if (now.topology().fingerprint() == before.fingerprint()) {
+			return isSettled ? newest : null;
+		}
+		return before.has(self) ? newest.aborted(newest.number() - 1) : newest;
 	}
 
 	public Phase phase() {

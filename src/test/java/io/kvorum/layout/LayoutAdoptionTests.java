@@ -8,6 +8,7 @@ import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.layout.LayoutAdoption.Phase;
+import io.kvorum.layout.LayoutAdoption.Standing;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -41,19 +42,45 @@ class LayoutAdoptionTests {
 	}
 
 	@Test
-	void fromOneChangeToAnotherANodeGoesByWayOfTheLayoutBetween() {
+	void aChangeIsTakenFromTheLayoutBeforeIt() {
 		Layout change = new Layout(3, Topology.changing(BEFORE, NEXT));
 		Layout over = change.moved(4);
 		Layout following = new Layout(6, Topology.changing(NEXT, BEFORE));
 		Layout between = following.aborted(5);
+		Layout farBehind = new Layout(1, Topology.of(List.of("http://b", "http://x"), 1));
 
-		assertThat(LayoutAdoption.next(change, true, true, over)).isEqualTo(over);
-		assertThat(LayoutAdoption.next(change, true, true, following)).isEqualTo(between);
-		assertThat(LayoutAdoption.next(between, false, true, following)).as("it tells others first").isNull();
-		assertThat(LayoutAdoption.next(between, true, true, following)).isEqualTo(following);
-		assertThat(LayoutAdoption.next(change, true, false, following)).as("without a vote").isEqualTo(following);
-		Layout farBehind = new Layout(1, Topology.of(List.of("http://a"), 1));
-		assertThat(LayoutAdoption.next(farBehind, false, true, following)).isEqualTo(following);
+		assertThat(LayoutAdoption.next("http://b", change, true, Standing.VOTING, over)).isEqualTo(over);
+		assertThat(LayoutAdoption.next("http://b", change, true, Standing.VOTING, following)).isEqualTo(between);
+		assertThat(LayoutAdoption.next("http://b", farBehind, false, Standing.VOTING, following)).isEqualTo(between);
+		assertThat(LayoutAdoption.next("http://b", between, false, Standing.VOTING, following))
+			.as("it tells others first")
+			.isNull();
+		assertThat(LayoutAdoption.next("http://b", between, true, Standing.VOTING, following)).isEqualTo(following);
+		assertThat(LayoutAdoption.next("http://a", farBehind, true, Standing.VOTING, following))
+			.as("not a member of the layout before")
+			.isEqualTo(following);
+	}
+
+	@Test
+	void aNodeWithoutAVoteTakesTheNewestLayoutAtOnceUnlessItIsAboutToHaveOne() {
+		Layout now = new Layout(3, BEFORE);
+		Layout change = new Layout(5, Topology.changing(BEFORE, NEXT));
+
+		assertThat(LayoutAdoption.next("http://b", now, true, Standing.OUT, change)).isEqualTo(change);
+		assertThat(LayoutAdoption.next("http://b", now, true, Standing.STARTING, change)).isNull();
+		assertThat(LayoutAdoption.next("http://b", now, true, Standing.STARTING, change.moved(6)))
+			.isEqualTo(change.moved(6));
+	}
+
+	@Test
+	void aMemberIsAboutToVoteForTenSeconds() {
+		long started = -5;
+		long soon = started + Duration.ofSeconds(10).toNanos() - 1;
+
+		assertThat(Standing.of(false, true, started, soon)).isEqualTo(Standing.STARTING);
+		assertThat(Standing.of(false, true, started, soon + 1)).isEqualTo(Standing.OUT);
+		assertThat(Standing.of(false, false, started, soon)).isEqualTo(Standing.OUT);
+		assertThat(Standing.of(true, true, started, soon + 1)).isEqualTo(Standing.VOTING);
 	}
 
 	@Test

@@ -210,8 +210,7 @@ final class Convergence {
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
 				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
-				this.change::earlierIsRefusedSinceMillis, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT,
-				node.time());
+				this.change::isEarlierOver, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
 		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
 				? operations.settle(key, least) : Mono.just(Held.nothing());
 		PromiseRepair promises = new PromiseRepair(local, replicas, this.index, this.placement, settling, node.time(),
@@ -221,8 +220,7 @@ final class Convergence {
 				RepairEvents.NONE);
 		this.antiEntropy = repairing;
 		EarlierChanges before = new EarlierChanges(this.change, others, this.settings.patienceWithEarlier(node),
-				node.longestWrite(), () -> {
-				}, node.time());
+				node.longestWrite(), effectsOnEarlier(repairs), node.time());
 		this.earlier = before;
 		begin(Mono.defer(before::round).then(Mono.defer(() -> alarms.after(Duration.ofMillis(500)))).repeat());
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
@@ -230,8 +228,8 @@ final class Convergence {
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
-				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, () -> {
-				}, ConvergenceSettings.PATIENCE, node.time(), alarms);
+				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, node::endOthers,
+				ConvergenceSettings.PATIENCE, node.time(), alarms);
 		this.changeover = changeover;
 		if (this.design.repairs()) {
 			begin(handoff.run());
@@ -244,6 +242,22 @@ final class Convergence {
 			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))
 			.repeat());
 		return handoff;
+	}
+
+	private EarlierChanges.Effects effectsOnEarlier(RepairLog repairs) {
+		return new EarlierChanges.Effects() {
+
+			@Override
+			public void refused() {
+				Convergence.this.node.endOthers();
+			}
+
+			@Override
+			public void over() {
+				repairs.fence();
+			}
+
+		};
 	}
 
 	/** Begins the change of the layout. */

@@ -178,7 +178,7 @@ final class RemoteReplica implements Replica {
 			SimulatedNode node = RemoteReplica.this.to;
 			Replica replica = node.replica();
 			boolean isRestarted = node.startedWith().fingerprint() != this.startedWith;
-			if (replica != null && (isRestarted || !node.accepts(this.told))) {
+			if (replica != null && (isRestarted || !node.takesFrom(RemoteReplica.this.from, this.told))) {
 				if (firstTime) {
 					answer(Failed.notDone(Reason.REFUSED, "another topology"));
 				}
@@ -187,7 +187,7 @@ final class RemoteReplica implements Replica {
 				Deadline deadline = new Deadline(node.time().nanos() + this.remaining);
 				this.what.apply(replica, deadline).subscribe(reply -> {
 					// A node that is refused meanwhile has lost its streams.
-					if (firstTime && node.accepts(this.told)) {
+					if (firstTime && node.takesFrom(RemoteReplica.this.from, this.told)) {
 						answer(reply);
 					}
 				}, node::fail);

@@ -3,9 +3,11 @@ package io.kvorum.simulation;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
@@ -44,12 +46,15 @@ class RemovedNodeTests {
 			new Scenario(6, 3, 1, 1, 1, 0, 0, 0, 10, 0, 0, 0, 0, false, 0, 0, 0), topology(ALL), Design.PRODUCT,
 			ConvergenceSettings.any(new Chance(7)), false);
 
-	private final Key key = keyOf(0);
+	private Key key = keyOf(List.of(0));
 
 	private final Queue<BooleanSupplier> steps = new ArrayDeque<>();
 
 	/** What clients were told, and by whom. */
 	private final List<String> told = new ArrayList<>();
+
+	/** Nodes that do not hear of layouts yet. */
+	private final Set<Integer> deaf = new HashSet<>();
 
 	private Layout newest = new Layout(0, topology(ALL));
 
@@ -57,11 +62,11 @@ class RemovedNodeTests {
 		return SimulatedCluster.topologyOf(nodes, 3);
 	}
 
-	/** A key that a node holds before the change. */
-	private static Key keyOf(int node) {
+	/** A key that these nodes hold before the change. */
+	private static Key keyOf(List<Integer> nodes) {
 		return IntStream.range(0, 128)
 			.mapToObj(i -> Key.of(new byte[] { 0, (byte) i }))
-			.filter(key -> holders(key).contains(node))
+			.filter(key -> holders(key).containsAll(nodes))
 			.findFirst()
 			.orElseThrow();
 	}
@@ -125,7 +130,7 @@ class RemovedNodeTests {
 
 	private void look(int index) {
 		this.cluster.timeline().after(3 * SECOND / 10 + index, () -> {
-			if (node(index).isUp() && !this.cluster.network().isIsolated(index)) {
+			if (node(index).isUp() && !this.deaf.contains(index) && !this.cluster.network().isIsolated(index)) {
 				node(index).take(this.newest);
 			}
 			look(index);
@@ -202,13 +207,26 @@ class RemovedNodeTests {
 		return node(index).disk().content().entries.containsKey(this.key);
 	}
 
+	private void cutOff(int index) {
+		this.cluster.network().isolate(index);
+		node(index).loseStreams();
+	}
+
+	private void loseDisk(int index) {
+		then(() -> {
+			node(index).crash();
+			node(index).disk().lose();
+		});
+		pass(1);
+	}
+
 	/** The node 0 is cut off in the change that removes it, and a key is deleted. */
 	private void removeCutOff() {
 		votes(ALL);
 		put(1);
 		begins(ALL, LEFT);
 		have(ALL);
-		then(() -> this.cluster.network().isolate(0));
+		then(() -> cutOff(0));
 		delete(1);
 		ends(LEFT);
 		have(LEFT);
@@ -252,13 +270,88 @@ class RemovedNodeTests {
 		assertThat(LEFT).noneMatch(this::holds);
 	}
 
-	/** A node that had nothing of the key gets the old value by a read repair. */
+	/**
+	 * The disk is lost while the node is cut off, and the cut is healed before the node
+	 * that begins with the list of its configuration has heard of the layout.
+	 */
+	private void loseDiskAndHearLate(int index) {
+		then(() -> this.deaf.add(index));
+		loseDisk(index);
+		then(() -> {
+			this.cluster.network().heal();
+			node(index).start();
+		});
+		until("it is up", node(index)::isUp);
+		// The removed node opens its stream.
+		then(() -> operations(0).get(this.key, ANY_ONE).subscribe(_ -> {
+		}, _ -> {
+		}));
+		pass(2);
+		then(this.deaf::clear);
+		votes(LEFT);
+		have(LEFT);
+	}
+
 	@Test
-	void repairsThatBeganBeforeItWasRefusedDoNotCount() {
-		int without = ALL.stream().filter(index -> !holders(this.key).contains(index)).findFirst().orElseThrow();
+	void itsStreamsEndWhenALayoutIsTakenWithoutAVote() {
+		removeCutOff();
+		loseDiskAndHearLate(1);
+		pass(30);
+		then(() -> get(0, ANY_ONE));
+		pass(33);
+		then(() -> get(2));
+		pass(3);
+		run();
+
+		assertThat(this.told).contains("n2: 0");
+		assertThat(LEFT).noneMatch(this::holds);
+	}
+
+	/** It has the topology before the change, and would be a majority with the other. */
+	@Test
+	void itServesNothingLinearizableWithAMemberThatHasLostItsDisk() {
+		this.key = keyOf(List.of(0, 1));
 		votes(ALL);
 		put(1);
-		then(() -> this.cluster.network().isolate(0));
+		then(() -> cutOff(0));
+		delete(1);
+		begins(ALL, LEFT);
+		ends(LEFT);
+		have(LEFT);
+		collected();
+		loseDiskAndHearLate(1);
+		pass(10);
+		then(() -> get(0));
+		pass(10);
+		then(() -> get(2));
+		pass(3);
+		run();
+
+		assertThat(this.told).noneMatch(answer -> answer.endsWith(": " + VALUE)).contains("n2: 0");
+	}
+
+	@Test
+	void repairsThatBeganBeforeItWasRefusedDoNotCount() {
+		giveTheOldValueBeforeItIsRefused(0);
+	}
+
+	/** The clocks are set right shortly before it is refused. */
+	@Test
+	void repairsThatBeganBeforeItWasRefusedDoNotCountWhateverTheClockSaid() {
+		giveTheOldValueBeforeItIsRefused(25_000);
+	}
+
+	/**
+	 * A node that had nothing of the key gets the old value by a read repair.
+	 * @param aheadMillis by how much all clocks are ahead until then
+	 */
+	private void giveTheOldValueBeforeItIsRefused(int aheadMillis) {
+		int without = ALL.stream().filter(index -> !holders(this.key).contains(index)).findFirst().orElseThrow();
+		this.cluster.limitWrites(Duration.ofSeconds((aheadMillis > 0) ? 7 : 2));
+		then(() -> ALL.forEach(index -> node(index).time().jump(aheadMillis)));
+		votes(ALL);
+		put(1);
+		then(() -> cutOff(0));
 		delete(1);
 		pass(75);
 		begins(ALL, LEFT);
@@ -266,6 +359,8 @@ class RemovedNodeTests {
 		ends(LEFT);
 		have(LEFT);
 		pass(14);
+		then(() -> ALL.forEach(index -> node(index).time().jump(-aheadMillis)));
+		pass((aheadMillis > 0) ? 1 : 0);
 		then(() -> {
 			this.cluster.network().heal();
 			LEFT.stream()
@@ -311,6 +406,86 @@ class RemovedNodeTests {
 		run();
 
 		assertThat(this.told).hasSize(36).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+	/** Its end is two decisions further than it would be. */
+	@Test
+	void nobodyIsRefusedAtTheEndOfAChangeThatWasPaused() {
+		this.cluster.limitWrites(Duration.ofSeconds(30));
+		votes(ALL);
+		begins(ALL, LEFT);
+		until("the change is over", () -> LEFT.stream().map(this::node).anyMatch(RemovedNodeTests::isOver));
+		then(() -> this.newest = this.newest.moved(this.newest.number() + 3));
+		getAll(20, 3);
+		run();
+
+		assertThat(this.told).hasSize(60).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+	/** It finds the others in a change that waits for a new node. */
+	@Test
+	void aMemberThatHasMissedAChangeServesThoughANewNodeDoesNotAnswer() {
+		votes(ALL);
+		then(() -> cutOff(3));
+		begins(ALL, LEFT);
+		ends(List.of(1, 2));
+		have(List.of(1, 2));
+		begins(LEFT, List.of(1, 2, 3, 4));
+		pass(10);
+		then(this.cluster.network()::heal);
+		pass(60);
+		for (int i = 0; i < 10; i++) {
+			then(() -> get(3));
+			pass(5);
+		}
+		run();
+
+		assertThat(this.told).hasSize(10).allMatch(answer -> answer.equals("n3: 0"));
+	}
+
+	/** All others wait for a new node that is silent. */
+	@Test
+	void membersThatHearOfAChangeAsTheyStartServe() {
+		votes(ALL);
+		begins(ALL, LEFT);
+		ends(LEFT);
+		have(LEFT);
+		then(() -> node(0).die());
+		then(() -> {
+			this.deaf.addAll(List.of(1, 2));
+			node(1).crash();
+			node(2).crash();
+		});
+		begins(LEFT, List.of(1, 2, 3, 4));
+		pass(2);
+		then(() -> List.of(1, 2).forEach(index -> {
+			node(index).start();
+			takeWhenUp(index);
+		}));
+		pass(1);
+		then(this.deaf::clear);
+		votes(LEFT);
+		pass(20);
+		getAll(4, 3);
+		then(() -> node(3).die());
+		pass(60);
+		for (int i = 0; i < 3; i++) {
+			then(() -> List.of(1, 2).forEach(this::get));
+			pass(10);
+		}
+		run();
+
+		assertThat(this.told).hasSize(18).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+	private void takeWhenUp(int index) {
+		if (node(index).isUp()) {
+			assertThat(node(index).mayVote()).isFalse();
+			node(index).take(this.newest);
+		}
+		else {
+			this.cluster.timeline().after(SECOND / 1000, () -> takeWhenUp(index));
+		}
 	}
 
 }

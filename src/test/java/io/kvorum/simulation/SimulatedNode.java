@@ -1,6 +1,7 @@
 package io.kvorum.simulation;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -77,10 +78,16 @@ final class SimulatedNode {
 
 	private final SimulatedDisk disk;
 
+	/** What others said of their layouts on the streams that this node has accepted. */
+	private final Map<Integer, Layout> streams = new HashMap<>();
+
 	/** Of clients that wait for this node, told when it crashes. */
 	private final Set<Runnable> waiting = new LinkedHashSet<>();
 
 	private int starts;
+
+	/** The last start, by this node's clock. */
+	private long startedNanos;
 
 	/** About to crash: whatever it does still reaches nobody. */
 	private boolean dying;
@@ -136,6 +143,7 @@ final class SimulatedNode {
 		this.served = this.layout.topology();
 		this.isSettled = true;
 		this.starts++;
+		this.startedNanos = this.time.nanos();
 		this.started = true;
 		HybridLogicalClock clock = new HybridLogicalClock(this.time);
 		long identity = this.disk.content().identity;
@@ -223,7 +231,9 @@ final class SimulatedNode {
 		if (before == null || newest.number() <= this.layout.number() || !newest.topology().has(addressOf())) {
 			return;
 		}
-		Layout next = LayoutAdoption.next(this.layout, this.isSettled, mayVote(), newest);
+		Layout next = LayoutAdoption.next(addressOf(), this.layout, this.isSettled,
+				LayoutAdoption.Standing.of(mayVote(), before.state().isMember(), this.startedNanos, this.time.nanos()),
+				newest);
 		if (next != null) {
 			takeNext(next, before);
 		}
@@ -252,6 +262,7 @@ final class SimulatedNode {
 		this.layout = next;
 		Convergence convergence = this.cluster.following(before, next, change);
 		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
+		endOthers();
 		awaitNewNodes(convergence, replicas,
 				new LayoutAdoption(this.served, next.topology(), this.cluster.longestWrite(), this.time));
 	}
@@ -328,6 +339,7 @@ final class SimulatedNode {
 
 	void crash() {
 		log("crashes");
+		loseStreams();
 		this.starts++;
 		this.started = false;
 		this.dying = false;
@@ -456,6 +468,34 @@ final class SimulatedNode {
 		Convergence convergence = this.convergence;
 		return convergence == null
 				|| this.cluster.design().accepts(convergence.change().accepts(other.number(), fingerprintsOf(other)));
+	}
+
+	/**
+	 * Whether what another node sends is taken. As in the product that is decided when a
+	 * stream is opened, and when the other node tells of another layout on it.
+	 * @param told what the other node says of its layout
+	 */
+	boolean takesFrom(SimulatedNode other, Layout told) {
+		if (told.equals(this.streams.get(other.index))) {
+			return true;
+		}
+		if (!accepts(told)) {
+			this.streams.remove(other.index);
+			return false;
+		}
+		this.streams.put(other.index, told);
+		return true;
+	}
+
+	/** Ends the streams of nodes that are not accepted any more. */
+	void endOthers() {
+		this.streams.values().removeIf(told -> !accepts(told));
+	}
+
+	/** The streams from and to this node end, as they do when it is cut off for long. */
+	void loseStreams() {
+		this.streams.clear();
+		this.cluster.nodes().forEach(node -> node.streams.remove(this.index));
 	}
 
 	private static List<Long> fingerprintsOf(Layout layout) {

@@ -44,10 +44,23 @@ public final class RepairLog {
 	 */
 	private BitSet[] sinceMark;
 
-	/** The number of marks when the last repair with each member began. */
+	/**
+	 * The slices that were made equal to those of each member by repairs that began after
+	 * the last fence.
+	 */
+	private BitSet[] sinceFence;
+
+	/** The number of marks and fences when the last repair with each member began. */
 	private int[] begunAt;
 
-	private int marks;
+	/** The number of marks and fences. */
+	private int moments;
+
+	/** That number as of the last mark. */
+	private int markedAt;
+
+	/** That number as of the last fence; 0 without one. */
+	private int fencedAt;
 
 	public RepairLog(Topology topology, Member self, NodeRecord record) {
 		this.record = record;
@@ -56,6 +69,7 @@ public final class RepairLog {
 		this.repaired = new long[topology.size()][Partitions.SLICES];
 		this.needs = slicesOf(topology);
 		this.sinceMark = slicesOf(topology);
+		this.sinceFence = slicesOf(topology);
 		this.begunAt = new int[topology.size()];
 	}
 
@@ -75,6 +89,7 @@ public final class RepairLog {
 		this.repaired = new long[next.size()][Partitions.SLICES];
 		this.needs = slicesOf(next);
 		this.sinceMark = slicesOf(next);
+		this.sinceFence = slicesOf(next);
 		this.begunAt = new int[next.size()];
 		load();
 	}
@@ -122,7 +137,9 @@ public final class RepairLog {
 	public synchronized void repaired(Member member, int slice, long beganMillis) {
 		Member now = this.topology.current(member);
 		if (now != null) {
-			this.repaired[now.index()][slice] = beganMillis;
+			BitSet one = new BitSet();
+			one.set(slice);
+			repaired(now, one, beganMillis);
 		}
 	}
 
@@ -136,6 +153,9 @@ public final class RepairLog {
 				end = slices.nextClearBit(from);
 				Arrays.fill(instants, from, end, beganMillis);
 			}
+			if (this.begunAt[now.index()] >= this.fencedAt) {
+				this.sinceFence[now.index()].or(slices);
+			}
 		}
 	}
 
@@ -146,7 +166,7 @@ public final class RepairLog {
 	 */
 	synchronized void copied(Member member, BitSet slices) {
 		Member now = this.topology.current(member);
-		if (now != null && this.begunAt[now.index()] == this.marks) {
+		if (now != null && this.begunAt[now.index()] >= this.markedAt) {
 			this.sinceMark[now.index()].or(slices);
 		}
 	}
@@ -156,9 +176,28 @@ public final class RepairLog {
 	 * are counted, whatever the clock does.
 	 */
 	public synchronized void mark() {
-		this.marks++;
+		this.moments++;
+		this.markedAt = this.moments;
 		others().forEach(member -> this.sinceMark[member.index()].clear());
 		needAll();
+	}
+
+	/**
+	 * Notes that no member is given anything old from now on by nodes that are none.
+	 * Repairs that begin from now on are told from earlier ones, whatever the clock does.
+	 */
+	public synchronized void fence() {
+		this.moments++;
+		this.fencedAt = this.moments;
+		others().forEach(member -> this.sinceFence[member.index()].clear());
+	}
+
+	/**
+	 * Whether repairs that began after the last fence, if there is one, have made a slice
+	 * equal to that of each other member.
+	 */
+	public synchronized boolean isRepairedSinceFence(int slice) {
+		return this.fencedAt == 0 || others().stream().allMatch(member -> this.sinceFence[member.index()].get(slice));
 	}
 
 	/** Whether this node has got whatever a member had at the last mark. */
@@ -198,7 +237,7 @@ public final class RepairLog {
 	synchronized BitSet takeNeeds(Member member) {
 		BitSet taken = this.needs[member.index()];
 		this.needs[member.index()] = new BitSet(Partitions.SLICES);
-		this.begunAt[member.index()] = this.marks;
+		this.begunAt[member.index()] = this.moments;
 		return taken;
 	}
 

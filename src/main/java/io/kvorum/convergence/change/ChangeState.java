@@ -30,9 +30,6 @@ public final class ChangeState {
 	/** Stands for the layout of a node that does not tell others of it yet. */
 	private static final long UNTOLD = -1;
 
-	/** Stands for an instant that has not come. */
-	static final long NOT_YET = Long.MAX_VALUE;
-
 	private static final int ANSWER_BYTES = 1 + 4 * Long.BYTES;
 
 	private final Layout layout;
@@ -63,7 +60,18 @@ public final class ChangeState {
 	 */
 	private volatile long earliest;
 
-	private volatile long earlierIsRefusedSinceMillis;
+	/**
+	 * Whether all members refuse nodes in an earlier change, and have ended what these
+	 * had begun.
+	 */
+	private volatile boolean isEarlierOver;
+
+	/**
+	 * The number of the oldest change that other nodes may still be in when this node is
+	 * done: that which led to this layout. Unless this node was in that, the decision
+	 * before is taken for it.
+	 */
+	private volatile long oldest;
 
 	/**
 	 * The state of a node. Until it is loaded or adopted, it refuses nodes that have the
@@ -76,7 +84,8 @@ public final class ChangeState {
 		this.repairedBefore = size.repairedBytes();
 		this.step = layout.isMoving() ? Step.CLOSED : Step.DONE;
 		this.earliest = layout.number();
-		this.earlierIsRefusedSinceMillis = (layout.number() == 0) ? 0 : NOT_YET;
+		this.isEarlierOver = layout.number() == 0;
+		this.oldest = layout.isMoving() ? layout.number() : layout.number() - 1;
 	}
 
 	/**
@@ -112,11 +121,21 @@ public final class ChangeState {
 		return Mono.defer(() -> {
 			if (before != null && mayVote) {
 				this.earliest = before.earliest;
+				if (before.ledTo(this.layout)) {
+					this.oldest = before.layout.number();
+				}
 			}
 			Step first = !this.layout.isMoving() ? Step.DONE
 					: (mayVote && this.layout.before().has(self)) ? Step.OPEN : Step.CLOSED;
 			return take(first);
 		});
+	}
+
+	/** Whether this change has ended with a layout, by being done or given up. */
+	private boolean ledTo(Layout next) {
+		long fingerprint = next.topology().fingerprint();
+		return this.layout.isMoving()
+				&& this.layout.topology().parts().stream().anyMatch(part -> part.fingerprint() == fingerprint);
 	}
 
 	/**
@@ -173,9 +192,8 @@ public final class ChangeState {
 		if (!this.isClosing && !this.step.isClosed()) {
 			return topologies.contains(before);
 		}
-		long oldest = this.layout.isMoving() ? this.layout.number() : this.layout.number() - 1;
 		return topologies.contains(after) && (this.step == Step.DONE || isChanging)
-				&& (!isChanging || number >= oldest);
+				&& (!isChanging || number >= this.oldest);
 	}
 
 	/**
@@ -195,22 +213,13 @@ public final class ChangeState {
 		return this.earliest < this.layout.number();
 	}
 
-	/** Whether all members refuse nodes in an earlier change. */
-	boolean allRefuseEarlier() {
-		return this.earlierIsRefusedSinceMillis != NOT_YET;
+	void earlierIsOver() {
+		this.isEarlierOver = true;
 	}
 
-	void earlierIsRefusedSince(long millis) {
-		this.earlierIsRefusedSinceMillis = millis;
-	}
-
-	/**
-	 * The instant, by this node's clock in milliseconds since 1970, since which no member
-	 * works with a node in an earlier change; {@link Long#MAX_VALUE} if that is not known
-	 * yet.
-	 */
-	public long earlierIsRefusedSinceMillis() {
-		return this.earlierIsRefusedSinceMillis;
+	/** Whether no member works with a node in an earlier change any more. */
+	public boolean isEarlierOver() {
+		return this.isEarlierOver;
 	}
 
 	/** Whether nodes in an earlier change are refused by the node that answers this. */

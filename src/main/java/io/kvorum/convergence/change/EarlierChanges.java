@@ -34,7 +34,7 @@ public final class EarlierChanges {
 
 	private final Duration longest;
 
-	private final Runnable whenRefused;
+	private final Effects effects;
 
 	private final TimeSource time;
 
@@ -44,21 +44,36 @@ public final class EarlierChanges {
 
 	private long dueNanos;
 
+	/** Whether all members refuse them. */
+	private boolean allRefuse;
+
+	private long allRefuseNanos;
+
+	/** What is done about nodes in an earlier change. */
+	public interface Effects {
+
+		/** They are refused from now on: ends their streams. */
+		void refused();
+
+		/** No member works with them any more. */
+		void over();
+
+	}
+
 	/**
 	 * Those before a layout.
 	 * @param others the replicas on the other members
 	 * @param patience the time that others have to take the layout, from when this node
 	 * has told them of it
 	 * @param longest the longest time limit of an operation
-	 * @param whenRefused ends the streams of nodes in an earlier change
 	 */
 	public EarlierChanges(ChangeState state, List<? extends Replica> others, Duration patience, Duration longest,
-			Runnable whenRefused, TimeSource time) {
+			Effects effects, TimeSource time) {
 		this.state = state;
 		this.others = List.copyOf(others);
 		this.patience = patience;
 		this.longest = longest;
-		this.whenRefused = whenRefused;
+		this.effects = effects;
 		this.time = time;
 		this.dueNanos = time.nanos();
 	}
@@ -74,9 +89,20 @@ public final class EarlierChanges {
 		long now = this.time.nanos();
 		if (this.isTold && this.state.acceptsEarlier() && now - this.toldNanos >= this.patience.toNanos()) {
 			this.state.refuseEarlier();
-			this.whenRefused.run();
+			this.effects.refused();
 		}
-		if (this.state.acceptsEarlier() || this.state.allRefuseEarlier() || now - this.dueNanos < 0) {
+		if (this.state.acceptsEarlier() || this.state.isEarlierOver()) {
+			return Mono.empty();
+		}
+		if (this.allRefuse) {
+			// What was accepted before they refused it may be under way.
+			if (now - this.allRefuseNanos >= this.longest.toNanos()) {
+				this.effects.over();
+				this.state.earlierIsOver();
+			}
+			return Mono.empty();
+		}
+		if (now - this.dueNanos < 0) {
 			return Mono.empty();
 		}
 		this.dueNanos = now + INTERVAL.toNanos();
@@ -85,8 +111,10 @@ public final class EarlierChanges {
 			.filter(Boolean::booleanValue)
 			.count()
 			.filter(refusing -> refusing == this.others.size())
-			// What was accepted before they refused it may be under way.
-			.doOnNext(_ -> this.state.earlierIsRefusedSince(this.time.millis() + this.longest.toMillis()))
+			.doOnNext(_ -> {
+				this.allRefuse = true;
+				this.allRefuseNanos = this.time.nanos();
+			})
 			.then();
 	}
 

@@ -309,7 +309,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/** Whether this node is a member whose last life did not end too long ago. */
-	boolean isMember() {
+	public boolean isMember() {
 		return this.own.isMember() && !this.isAbsenceUndecided;
 	}
 

@@ -1,6 +1,7 @@
 package io.kvorum.convergence.tombstones;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.kvorum.clock.TimeSource;
@@ -25,9 +26,9 @@ import io.kvorum.storage.TombstoneRecord;
  * that are no replicas of the key count too: they were, if an earlier write asked for
  * more copies.
  * <li>No hint that waits here is older, or as old.
- * <li>Those repairs began when all members refused nodes that are still in an earlier
- * change of the members. Operations of such nodes also ask nodes that were removed, which
- * may have something older, and give it to members.
+ * <li>So did one that began when no member worked any more with nodes that are still in
+ * an earlier change of the members. Operations of such nodes also ask nodes that were
+ * removed, which may have something older, and give it to members.
  * </ul>
  * Only the first point compares the clocks of different nodes. The margins of hints and
  * absences are larger than the difference of their clocks.
@@ -40,7 +41,7 @@ public final class CollectionRule {
 
 	private final LongSupplier oldestHintMillis;
 
-	private final LongSupplier earlierIsRefusedSinceMillis;
+	private final BooleanSupplier isEarlierOver;
 
 	private final Duration grace;
 
@@ -50,16 +51,16 @@ public final class CollectionRule {
 
 	/**
 	 * Creates the rule of a node.
-	 * @param earlierIsRefusedSinceMillis since when all members refuse nodes in an
-	 * earlier change; {@link Long#MAX_VALUE} for not yet
+	 * @param isEarlierOver whether no member works with nodes in an earlier change; the
+	 * log has a fence at that moment
 	 * @param requestsKept the time after which the record of a request can go
 	 */
-	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis,
-			LongSupplier earlierIsRefusedSinceMillis, Duration grace, Duration requestsKept, TimeSource time) {
+	public CollectionRule(RepairLog log, KeyHash hash, LongSupplier oldestHintMillis, BooleanSupplier isEarlierOver,
+			Duration grace, Duration requestsKept, TimeSource time) {
 		this.log = log;
 		this.hash = hash;
 		this.oldestHintMillis = oldestHintMillis;
-		this.earlierIsRefusedSinceMillis = earlierIsRefusedSinceMillis;
+		this.isEarlierOver = isEarlierOver;
 		this.grace = grace;
 		this.requestsKept = requestsKept;
 		this.time = time;
@@ -74,8 +75,8 @@ public final class CollectionRule {
 	Verdict of(TombstoneRecord tombstone) {
 		EntryHeader header = tombstone.header();
 		int slice = Partitions.sliceOf(Partitions.ofHash(this.hash.of(header.key())));
-		long since = Math.max(tombstone.sinceMillis(), this.earlierIsRefusedSinceMillis.getAsLong());
-		if (this.log.repairedWithAll(slice) <= since) {
+		if (!this.isEarlierOver.getAsBoolean() || !this.log.isRepairedSinceFence(slice)
+				|| this.log.repairedWithAll(slice) <= tombstone.sinceMillis()) {
 			return Verdict.WAITS_FOR_REPAIR;
 		}
 		return (this.oldestHintMillis.getAsLong() <= header.version().millis()) ? Verdict.WAITS_FOR_HINTS

@@ -72,6 +72,38 @@ class RepairLogTests {
 	}
 
 	@Test
+	void repairsThatBeganBeforeAFenceDoNotCountAsLaterOnesWhateverTheClockSays() {
+		assertThat(this.log.isRepairedSinceFence(SLICE)).as("there is none").isTrue();
+		OTHERS.forEach(this.log::takeNeeds);
+		this.log.fence();
+		OTHERS.forEach(member -> this.log.repaired(member, SLICE, Long.MAX_VALUE));
+		assertThat(this.log.isRepairedSinceFence(SLICE)).as("they were under way").isFalse();
+
+		OTHERS.forEach(this.log::takeNeeds);
+		this.log.repaired(OTHERS.getFirst(), SLICE, 1);
+		assertThat(this.log.isRepairedSinceFence(SLICE)).as("one member is missing").isFalse();
+		this.log.repaired(OTHERS.getLast(), SLICE, 1);
+		assertThat(this.log.isRepairedSinceFence(SLICE)).isTrue();
+		assertThat(this.log.isRepairedSinceFence(SLICE + 1)).isFalse();
+
+		this.log.fence();
+		assertThat(this.log.isRepairedSinceFence(SLICE)).isFalse();
+	}
+
+	@Test
+	void aFenceTakesNothingFromWhatWasCopiedSinceAMark() {
+		Member other = OTHERS.getFirst();
+		BitSet all = new BitSet();
+		all.set(0, Partitions.SLICES);
+		this.log.mark();
+		this.log.takeNeeds(other);
+		this.log.fence();
+		this.log.copied(other, all);
+
+		assertThat(this.log.isCopiedSinceMark(other)).isTrue();
+	}
+
+	@Test
 	void manySlicesAreNotedAtOnce() {
 		Member other = OTHERS.getFirst();
 		this.log.takeNeeds(other);

@@ -45,10 +45,10 @@ class CollectionRuleTests {
 
 	private long oldestHintMillis = Long.MAX_VALUE;
 
-	private long earlierIsRefusedSince;
+	private boolean isEarlierOver = true;
 
 	private final CollectionRule rule = new CollectionRule(this.log, RendezvousPlacement::hashOf,
-			() -> this.oldestHintMillis, () -> this.earlierIsRefusedSince, GRACE, KEPT, this.time);
+			() -> this.oldestHintMillis, () -> this.isEarlierOver, GRACE, KEPT, this.time);
 
 	private static Topology topology(int nodes) {
 		return Topology.of(List.of("http://a", "http://b", "http://c", "http://d").subList(0, nodes), 3);
@@ -126,19 +126,19 @@ class CollectionRuleTests {
 	@Test
 	void withoutOtherMembersItOnlyHasToBeOld() {
 		CollectionRule alone = new CollectionRule(log(Topology.alone()), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, () -> this.earlierIsRefusedSince, GRACE, KEPT, this.time);
+				() -> Long.MAX_VALUE, () -> this.isEarlierOver, GRACE, KEPT, this.time);
 		assertThat(alone.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 	@Test
-	void aTombstoneWaitsForRepairsThatBeganWhenNodesInAnEarlierChangeWereRefused() {
+	void aTombstoneWaitsUntilNoMemberWorksWithNodesInAnEarlierChangeAndForRepairsThatBeginThen() {
 		OTHERS.forEach(member -> this.log.repaired(member, SLICE, 3_001));
-		this.earlierIsRefusedSince = Long.MAX_VALUE;
+		this.isEarlierOver = false;
 		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
-		this.earlierIsRefusedSince = 3_001;
+		this.isEarlierOver = true;
+		assertThat(this.rule.of(tombstone(3))).as("as before any change").isEqualTo(Verdict.COLLECT);
+		this.log.fence();
 		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.WAITS_FOR_REPAIR);
-		this.earlierIsRefusedSince = 3_000;
-		assertThat(this.rule.of(tombstone(3))).isEqualTo(Verdict.COLLECT);
 	}
 
 }

@@ -53,7 +53,7 @@ class TombstoneCollectorTests {
 		Topology alone = Topology.alone();
 		CollectionRule rule = new CollectionRule(
 				new RepairLog(alone, alone.members().getFirst(), new InMemoryRecord(1)), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, () -> 0, GRACE, Duration.ofMinutes(20), this.time);
+				() -> Long.MAX_VALUE, () -> true, GRACE, Duration.ofMinutes(20), this.time);
 		new TombstoneCollector(index, this.storage, rule, new CollectedTombstones(), this.time, _ -> Mono.never(),
 				Duration.ofMinutes(10), CollectionEvents.NONE)
 			.run()

@@ -178,7 +178,7 @@ class RecordCollectorTests {
 		Topology alone = Topology.alone();
 		CollectionRule rule = new CollectionRule(
 				new RepairLog(alone, alone.members().getFirst(), new InMemoryRecord(1)), RendezvousPlacement::hashOf,
-				() -> Long.MAX_VALUE, () -> 0, Duration.ofDays(10), KEPT, store.time);
+				() -> Long.MAX_VALUE, () -> true, Duration.ofDays(10), KEPT, store.time);
 		AtomicInteger alarms = new AtomicInteger();
 		CompletableFuture<Long> ended = new CompletableFuture<>();
 		Disposable rounds = new RecordCollector(index, store.engine, rule, store.time,
