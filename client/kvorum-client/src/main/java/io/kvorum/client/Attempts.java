@@ -43,6 +43,9 @@ final class Attempts {
 
 	private int failures;
 
+	/** The last failure that a node has told of. */
+	private @Nullable KvorumException told;
+
 	private boolean mayHaveHappened;
 
 	/** Whether the nodes that are asked now may not know the idempotency key. */
@@ -101,6 +104,7 @@ final class Attempts {
 	boolean mayRepeat(Node node, KvorumException failure, long nowNanos) {
 		this.failures += (failure.isOfRetired() && !this.tried.contains(node)) ? 0 : 1;
 		this.tried.add(node);
+		this.told = (failure instanceof NoAnswer) ? this.told : failure;
 		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
 		boolean isHarmless = !this.mayHaveHappened || (this.repeatsUnknown && !(this.isNamed && this.isNameLost));
 		return failure.isRetryable() && isHarmless && this.failures < this.most
@@ -123,11 +127,17 @@ final class Attempts {
 
 	/**
 	 * The end of the operation: what all requests together have done. A repeat by its
-	 * name is told the outcome of the first, which a condition is part of.
+	 * name is told the outcome of the first, which a condition is part of. If nothing can
+	 * have happened and the time has run out in a repeat, that is what a node told
+	 * before.
 	 */
-	KvorumException end(KvorumException last) {
-		boolean isOfAll = this.isNamed && !this.isNameLost && last instanceof ConditionNotMet;
-		return (this.mayHaveHappened && !isOfAll) ? last.unknown() : last;
+	KvorumException end(KvorumException last, long nowNanos) {
+		if (this.mayHaveHappened) {
+			boolean isOfAll = this.isNamed && !this.isNameLost && last instanceof ConditionNotMet;
+			return isOfAll ? last : last.unknown();
+		}
+		boolean isCutOff = last instanceof NoAnswer && remainingForRepeatNanos(nowNanos) <= 0;
+		return (isCutOff && this.told != null) ? this.told : last;
 	}
 
 	/** The end of the operation by an error of this client, before a request was sent. */

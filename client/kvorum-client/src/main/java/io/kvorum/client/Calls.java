@@ -143,14 +143,14 @@ final class Calls {
 		}
 		boolean isFree = isProgress || failure.isOfRetired();
 		if (!attempts.mayRepeat(node, failure, now) || !(isFree || this.budget.take())) {
-			return Mono.error(attempts.end(failure));
+			return Mono.error(attempts.end(failure, now));
 		}
 		// The least time in which the next node wants to be left alone.
 		long refused = this.nodes.choose(attempts.tried()).refusesNanos(now);
 		long pause = Math.max(refused,
 				attempts.pauseNanos(failure, this.nodes.size(), ThreadLocalRandom.current().nextDouble()));
 		if (pause >= attempts.remainingForRepeatNanos(now)) {
-			return Mono.error(attempts.end(failure));
+			return Mono.error(attempts.end(failure, now));
 		}
 		return (pause > 0) ? Mono.delay(Duration.ofNanos(pause)).then() : Mono.empty();
 	}

@@ -107,6 +107,23 @@ class NodesTests {
 	}
 
 	@Test
+	void whereTheTimeRunsOutInARepeatTheReasonIsWhatANodeToldBefore() {
+		KvorumException none = failure(Outcome.NOT_APPLIED);
+		KvorumException told = new KvorumException.NotEnoughReplicas(
+				new Problem("not-enough-replicas", 504, "", Outcome.NOT_APPLIED, true, null, 0, 0, List.of()),
+				this.b.url());
+		Attempts attempts = new Attempts(true, false, 20, 500 * MILLI);
+		assertThat(attempts.mayRepeat(this.a, told, 0)).isTrue();
+		assertThat(attempts.mayRepeat(this.a, none, 500 * MILLI)).isFalse();
+		assertThat(attempts.end(none, 479 * MILLI)).as("before the end of the time").isSameAs(none);
+		assertThat(attempts.end(none, 480 * MILLI)).isSameAs(told);
+
+		assertThat(attempts.mayRepeat(this.a, failure(Outcome.UNKNOWN), 0)).isTrue();
+		assertThat(attempts.end(none, 500 * MILLI).outcome()).isEqualTo(Outcome.UNKNOWN);
+		assertThat(new Attempts(true, false, 20, 0).end(none, 1)).as("nothing was told").isSameAs(none);
+	}
+
+	@Test
 	void aConditionThatOtherNodesHaveLookedAtSaysNothingOfTheFirstRequest() {
 		KvorumException unknown = failure(Outcome.UNKNOWN);
 		KvorumException notMet = new KvorumException.ConditionNotMet(
@@ -114,9 +131,9 @@ class NodesTests {
 				this.b.url());
 		Attempts attempts = new Attempts(true, true, 20, Long.MAX_VALUE);
 		assertThat(attempts.mayRepeat(this.a, unknown, 0)).isTrue();
-		assertThat(attempts.end(notMet).outcome()).isEqualTo(Outcome.NOT_APPLIED);
+		assertThat(attempts.end(notMet, 0).outcome()).isEqualTo(Outcome.NOT_APPLIED);
 		attempts.keysAreMoved();
-		assertThat(attempts.end(notMet).outcome()).isEqualTo(Outcome.UNKNOWN);
+		assertThat(attempts.end(notMet, 0).outcome()).isEqualTo(Outcome.UNKNOWN);
 		assertThat(attempts.mayRepeat(this.a, unknown, 0)).isFalse();
 		Attempts begunLater = new Attempts(true, true, 20, Long.MAX_VALUE);
 		begunLater.keysAreMoved();
