@@ -10,6 +10,7 @@ import java.util.function.BooleanSupplier;
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Replicas;
 import io.kvorum.simulation.Habits.Intent;
 import io.kvorum.simulation.SimulatedClient.Numbers;
 import io.kvorum.testing.history.Linearizability;
@@ -57,6 +58,11 @@ final class ChangeSimulation {
 	/** In which old tombstones are collected and expired entries are removed. */
 	private static final long LONG_REST = 60 * SECOND;
 
+	/** In which a node lives on that was removed, in which it is cut off at first. */
+	private static final double MOST_LIVING_ON_SECONDS = 200;
+
+	private static final double MOST_CUT_OFF_SECONDS = 120;
+
 	private final long seed;
 
 	private final Chance chance;
@@ -79,6 +85,12 @@ final class ChangeSimulation {
 	private final Chance losses;
 
 	private boolean hasLost;
+
+	/** Of nodes that were removed. */
+	private final Chance removals;
+
+	/** Whether nodes that were removed live on, and are asked. */
+	private final boolean removedLiveOn;
 
 	/** The indexes of the nodes of the present topology. */
 	private List<Integer> present;
@@ -111,6 +123,8 @@ final class ChangeSimulation {
 		this.changes = 1 + this.chance.below(3);
 		this.isQuiet = this.chance.of(0.4);
 		this.losses = new Chance(seed * 37);
+		this.removals = new Chance(seed * 41);
+		this.removedLiveOn = this.removals.of(0.25);
 		this.repeats = design.knowsConditions() ? RepeatedRequests.any(new Chance(seed * 31)).afterChanges()
 				: RepeatedRequests.NONE;
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
@@ -256,7 +270,8 @@ final class ChangeSimulation {
 			if (this.dead >= 0) {
 				// It is within reach again, if it lives, and clients still ask it.
 				this.dead = -1;
-				this.cluster.network().heal();
+				double cutOff = this.removedLiveOn ? this.removals.between(0, MOST_CUT_OFF_SECONDS) : 0;
+				this.cluster.timeline().after((long) (cutOff * SECOND), this.cluster.network()::heal);
 				someWork(4);
 			}
 			later(0.01, this.chance.of(0.3) ? 20 : 3, () -> finish(both, after));
@@ -324,11 +339,34 @@ final class ChangeSimulation {
 				() -> nodesOf(this.present).stream()
 					.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == layout.number()),
 				() -> {
-					nodesOf(leaving).forEach(SimulatedNode::die);
-					nodesOf(leaving).stream().filter(_ -> this.chance.of(0.5)).forEach(this::comeBack);
+					if (this.removedLiveOn) {
+						nodesOf(leaving).forEach(this::liveOn);
+					}
+					else {
+						nodesOf(leaving).forEach(SimulatedNode::die);
+						nodesOf(leaving).stream().filter(_ -> this.chance.of(0.5)).forEach(this::comeBack);
+					}
 					work();
 					later(0.1, 20, this::change);
 				});
+	}
+
+	/** Has a node that has left go on for a while. */
+	private void liveOn(SimulatedNode node) {
+		this.cluster.timeline().after((long) (this.removals.between(0, MOST_LIVING_ON_SECONDS) * SECOND), node::die);
+		readAnything(node);
+	}
+
+	/** Reads that may be stale bring what they find to all that they ask. */
+	private void readAnything(SimulatedNode node) {
+		Operations operations = node.operations();
+		if (operations != null) {
+			Key key = keys().get(this.removals.below(keys().size()));
+			operations.get(key, new Replicas(1, operations.defaults().from())).subscribe(_ -> {
+			}, _ -> {
+			});
+		}
+		this.cluster.timeline().after(this.removals.nanos(500, 10_000), () -> readAnything(node));
 	}
 
 	/** Has a node that has left be one that may be added, as an empty one. */
