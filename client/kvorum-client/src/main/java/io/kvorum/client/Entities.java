@@ -2,7 +2,6 @@ package io.kvorum.client;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -225,7 +224,7 @@ public final class Entities<T> {
 	public Flux<Entity<T>> range(Range range) {
 		return lines("range", range, true).map(line -> {
 			String contentType = text(line, "contentType");
-			byte[] value = Base64.getDecoder().decode(text(line, "value"));
+			byte[] value = (byte[]) Objects.requireNonNull(line.get("value"));
 			return new Entity<>(text(line, "id"), this.codec.decode(value, contentType),
 					new Version(text(line, "version")), contentType, null, null);
 		});
@@ -240,11 +239,10 @@ public final class Entities<T> {
 	public Flux<EntityInfo> list(Range range) {
 		return lines("list", range, false).map(line -> {
 			Object folder = line.get("prefix");
-			Object expires = line.get("expires");
 			return (folder != null) ? EntityInfo.folder(folder.toString())
 					: new EntityInfo(text(line, "id"), false, new Version(text(line, "version")),
-							text(line, "contentType"), ((Number) Objects.requireNonNull(line.get("size"))).longValue(),
-							(expires != null) ? Instant.parse(expires.toString()) : null);
+							text(line, "contentType"), (Long) Objects.requireNonNull(line.get("size")),
+							(Instant) line.get("expires"));
 		});
 	}
 

@@ -1,6 +1,9 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -87,11 +90,22 @@ final class RangeRead {
 			if (missing != null) {
 				throw unexpected("a line of a range has no " + missing, node);
 			}
+			read(line);
 			return line;
 		}
 		catch (JacksonException ex) {
 			throw unexpected("a line of a range is no JSON: " + ex.getMessage(), node);
 		}
+		catch (IllegalArgumentException | ClassCastException | DateTimeParseException ex) {
+			throw unexpected("a line of a range cannot be read: " + ex.getMessage(), node);
+		}
+	}
+
+	/** Puts what the texts in a line stand for in their place. */
+	private static void read(Map<String, @Nullable Object> line) {
+		line.computeIfPresent("value", (name, text) -> Base64.getDecoder().decode(text.toString()));
+		line.computeIfPresent("size", (name, number) -> ((Number) number).longValue());
+		line.computeIfPresent("expires", (name, text) -> Instant.parse(text.toString()));
 	}
 
 	/** What a line should have, be it the last one, a folder or an entry. */

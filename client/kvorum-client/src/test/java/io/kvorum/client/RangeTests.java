@@ -204,8 +204,9 @@ class RangeTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(
-			strings = { "{}", "{\"id\":\"a\"}", "{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\"}" })
+	@ValueSource(strings = { "{}", "{\"id\":\"a\"}", "{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\"}",
+			"{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\",\"value\":\"?\",\"size\":\"?\"}",
+			"{\"id\":\"a\",\"version\":\"1\",\"contentType\":\"text/plain\",\"value\":\"\",\"size\":0,\"expires\":\"?\"}" })
 	@DisplayName("a line without what an entry has is an answer of something else")
 	void unknownLine(String line) {
 		this.node.thenLines(false, line, end(1));
