@@ -13,10 +13,12 @@ import io.kvorum.wire.OutboundGate;
 import io.netty.handler.codec.http.HttpVersion;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.Connection;
+import reactor.netty.channel.AbortedException;
 import reactor.netty.http.server.HttpServerRequest;
 
 import org.springframework.core.io.buffer.DataBuffer;
@@ -146,7 +148,8 @@ final class RangeHandler implements WebHandler {
 	private Mono<Void> explain(Throwable error, ServerWebExchange exchange, HttpExchange answer) {
 		ServerHttpResponse response = exchange.getResponse();
 		if (response.isCommitted()) {
-			logger.warn("A range was broken off: {}", String.valueOf(error.getMessage()));
+			logger.atLevel(AbortedException.isConnectionReset(error) ? Level.DEBUG : Level.WARN)
+				.log("A range was broken off: {}", String.valueOf(error.getMessage()));
 			gateOf(exchange.getRequest()).breakOff();
 			// The end of the connection cancels this.
 			return Mono.never();
