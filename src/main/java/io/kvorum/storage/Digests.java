@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Digests {
 
-	/** The length of a slice in {@link #toBytes()}. */
+	/** The length of a slice in {@link #toBytes(int)}. */
 	private static final int SAVED_SLICE_BYTES = 1 + Short.BYTES + Partitions.IN_SLICE * Long.BYTES;
 
 	private static final VarHandle LEAF = MethodHandles.arrayElementVarHandle(long[].class);
@@ -136,9 +136,10 @@ public final class Digests {
 	 * All digests, for {@link #add(ByteBuffer)} and {@link #completed()} of a later run
 	 * with the same entries: for each number of copies and slice the number 1, the slice
 	 * 2, and its leaves 8 each. Not to be called while entries come or go.
-	 * @return null unless all entries are known
+	 * @param mostBytes the most bytes
+	 * @return null if that are more, or not all entries are known
 	 */
-	public byte @Nullable [] toBytes() {
+	public byte @Nullable [] toBytes(int mostBytes) {
 		if (!this.complete || this.hasUnknown) {
 			return null;
 		}
@@ -149,6 +150,9 @@ public final class Digests {
 			for (int slice = 0; slices != null && slice < Partitions.SLICES; slice++) {
 				long[] leaves = slices.get(slice);
 				if (leaves != null) {
+					if (bytes.size() + SAVED_SLICE_BYTES > mostBytes) {
+						return null;
+					}
 					saved.clear().put((byte) copies).putShort((short) slice);
 					saved.asLongBuffer().put(leaves);
 					bytes.writeBytes(saved.array());
@@ -158,7 +162,7 @@ public final class Digests {
 		return bytes.toByteArray();
 	}
 
-	/** Adds digests of {@link #toBytes()}. */
+	/** Adds digests of {@link #toBytes(int)}. */
 	public void add(ByteBuffer saved) {
 		while (saved.hasRemaining()) {
 			int copies = Byte.toUnsignedInt(saved.get());

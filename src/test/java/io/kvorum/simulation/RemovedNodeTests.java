@@ -251,11 +251,7 @@ class RemovedNodeTests {
 	@Test
 	void aNodeThatHasLostItsDiskRefusesItAtOnce() {
 		removeCutOff();
-		then(() -> {
-			node(1).crash();
-			node(1).disk().lose();
-		});
-		pass(1);
+		loseDisk(1);
 		then(() -> node(1).start());
 		votes(LEFT);
 		have(LEFT);

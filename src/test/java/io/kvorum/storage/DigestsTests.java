@@ -19,6 +19,8 @@ class DigestsTests {
 
 	private static final Version VERSION = new Version(1, 1);
 
+	private static final int MOST_BYTES = 3 * (3 + 8 * Partitions.IN_SLICE);
+
 	private final Digests digests = new Digests(3);
 
 	@Test
@@ -64,9 +66,10 @@ class DigestsTests {
 		this.digests.completed();
 
 		Digests restored = new Digests(3);
-		restored.add(ByteBuffer.wrap(Objects.requireNonNull(this.digests.toBytes())));
+		restored.add(ByteBuffer.wrap(Objects.requireNonNull(this.digests.toBytes(MOST_BYTES))));
 
 		assertThat(restored.isComplete()).isFalse();
+		assertThat(this.digests.toBytes(MOST_BYTES - 1)).as("too long").isNull();
 		assertThat(restored.slices().toArray()).isEqualTo(this.digests.slices().toArray());
 		for (int copies = 1; copies <= Entry.MAX_COPIES; copies++) {
 			for (long hash : new long[] { HASH, other }) {
@@ -80,11 +83,11 @@ class DigestsTests {
 
 	@Test
 	void digestsAreSavedOnlyIfAllEntriesAreKnown() {
-		assertThat(this.digests.toBytes()).isNull();
+		assertThat(this.digests.toBytes(MOST_BYTES)).isNull();
 		this.digests.completed();
-		assertThat(this.digests.toBytes()).isEmpty();
+		assertThat(this.digests.toBytes(MOST_BYTES)).isEmpty();
 		this.digests.unknown(PARTITION, 7);
-		assertThat(this.digests.toBytes()).isNull();
+		assertThat(this.digests.toBytes(MOST_BYTES)).isNull();
 	}
 
 	@Test

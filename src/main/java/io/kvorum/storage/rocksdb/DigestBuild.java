@@ -155,7 +155,7 @@ final class DigestBuild implements AutoCloseable {
 				if (rows.isValid()) {
 					byte[] row = rows.key();
 					partition = IndexRow.partitionOf(row);
-					if (isInGap(IndexRow.keyOf(row))) {
+					if (partition < Partitions.COUNT && isInGap(IndexRow.keyOf(row))) {
 						mark(partition);
 					}
 					rows.next();

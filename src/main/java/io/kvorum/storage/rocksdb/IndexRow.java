@@ -15,9 +15,10 @@ import java.util.Arrays;
  *  value  nothing
  * </pre>
  *
- * The partition is big-endian. What the entry of a key is, its head tells. So a row is
- * written when a key is new and removed with its entry, and a write that replaces an
- * entry does not touch it. Rows of older releases have a value, which counts for nothing.
+ * Behind them are the {@link SavedDigests}. The partition is big-endian. What the entry
+ * of a key is, its head tells. So a row is written when a key is new and removed with its
+ * entry, and a write that replaces an entry does not touch it. Rows of older releases
+ * have a value, which counts for nothing.
  */
 final class IndexRow {
 

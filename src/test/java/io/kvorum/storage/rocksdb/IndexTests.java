@@ -396,6 +396,20 @@ class IndexTests {
 		}
 	}
 
+	@Test
+	void savedDigestsThatAreDamagedAreMadeAgain() throws InterruptedException, RocksDBException {
+		Map<Key, Entry> stored = new HashMap<>();
+		try (TestStore store = TestStore.on(this.directory)) {
+			fillMany(store, stored, new Generator(1));
+		}
+		// They are the last row, and by far the largest.
+		Path table = Tables.of(this.directory, "index").getFirst();
+		Disk.flipBit(table, Disk.size(table) / 2);
+		try (TestStore store = TestStore.on(this.directory)) {
+			assertDigestsAreThoseOf(store, stored);
+		}
+	}
+
 	private void outdateSavedDigests() throws RocksDBException {
 		putMeta(NodeFacts.PROBE, new byte[Long.BYTES]);
 	}
