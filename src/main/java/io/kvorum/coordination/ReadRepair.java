@@ -59,9 +59,7 @@ public final class ReadRepair {
 	}
 
 	private Mono<Reply> repair(Repair repair) {
-		return Mono
-			.defer(() -> repair.replica.store(repair.key, repair.entry, Purpose.REPAIR,
-					Deadline.after(this.time, this.timeout)))
+		return Mono.defer(() -> repair.replica.store(repair.key, repair.entry, Purpose.REPAIR, repair.deadline))
 			.onErrorResume(error -> {
 				logger.error("A repair failed", error);
 				return Mono.empty();
@@ -75,7 +73,8 @@ public final class ReadRepair {
 	 */
 	void submit(Replica replica, Key key, Entry entry) {
 		int bytes = (entry instanceof Live live) ? live.value().length() : 0;
-		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES && submit(new Repair(replica, key, entry, bytes))) {
+		if (this.waitingBytes.addAndGet(bytes) <= MAX_WAITING_BYTES
+				&& submit(new Repair(replica, key, entry, bytes, Deadline.after(this.time, this.timeout)))) {
 			this.events.repairing();
 		}
 		else {
@@ -88,7 +87,11 @@ public final class ReadRepair {
 		return this.waiting.tryEmitNext(repair).isSuccess();
 	}
 
-	private record Repair(Replica replica, Key key, Entry entry, int bytes) {
+	/**
+	 * A repair that waits. After its deadline it is not made: all may have deleted the
+	 * entry meanwhile, and collected the tombstone.
+	 */
+	private record Repair(Replica replica, Key key, Entry entry, int bytes, Deadline deadline) {
 	}
 
 }

@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
@@ -50,14 +51,15 @@ class ReadRepairTests {
 	}
 
 	@Test
-	void aRepairIsAStoreOfARepairWithADeadlineFromItsBeginning() {
-		this.repair.run().subscribe();
+	void aRepairIsAStoreOfARepairWithADeadlineThatCountsFromTheRead() {
 		submit(1);
+		this.cluster.time.pass(Duration.ofSeconds(1));
+		this.repair.run().subscribe();
 
 		assertThat(this.replica.asked()).containsExactly(Asked.REPAIR);
 		assertThat(this.replica.last().entry()).isEqualTo(this.entry);
 		assertThat(this.replica.last().deadline.remainingNanos(this.cluster.time))
-			.isEqualTo(Coordinators.SETTINGS.writeTimeout().toNanos());
+			.isEqualTo(Coordinators.SETTINGS.writeTimeout().minusSeconds(1).toNanos());
 	}
 
 	@Test
