@@ -27,8 +27,8 @@ final class KnownLayout {
 
 	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
 
-	/** Another name that the cluster may have, as long as nothing was decided in it. */
-	private volatile long alsoNamed = Layout.UNKNOWN;
+	/** The name of the cluster that others say in which nothing was decided yet. */
+	private volatile long heardName = Layout.UNKNOWN;
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
 	private volatile @Nullable String answerWithout = LayoutPeers.NOT_EMPTY;
@@ -45,14 +45,9 @@ final class KnownLayout {
 		this.self = self;
 	}
 
-	/**
-	 * This node begins with a layout.
-	 * @param alsoNamed another name that its cluster may have, if the layout is that of
-	 * the configuration
-	 */
-	void begins(Layout first, long alsoNamed) {
+	/** This node begins with a layout. */
+	void begins(Layout first) {
 		this.newest.set(first);
-		this.alsoNamed = alsoNamed;
 	}
 
 	/**
@@ -69,9 +64,22 @@ final class KnownLayout {
 		this.answerWithout = null;
 	}
 
-	/** Names the cluster, if nothing was decided in it yet. */
-	void name(long name) {
-		this.newest.updateAndGet(known -> (known != null) ? known.named(name) : null);
+	/**
+	 * The cluster of this node has a name. What was heard of another one before is
+	 * forgotten.
+	 * @param own the layout of this node
+	 */
+	void named(Layout own) {
+		this.newest
+			.updateAndGet(known -> (known == null || !known.isOfSameCluster(own)) ? own : known.named(own.founding()));
+	}
+
+	/**
+	 * The name of the cluster as others have said it, while this node does not know it
+	 * and nothing was decided; {@link Layout#UNKNOWN} before.
+	 */
+	long heardName() {
+		return this.heardName;
 	}
 
 	/** The newest layout; null if this node knows none. */
@@ -93,19 +101,17 @@ final class KnownLayout {
 		if (known == null) {
 			return heard;
 		}
-		return (heard.number() > known.number() && isOfThisCluster(heard, known)) ? heard.named(known.founding())
+		return (heard.number() > known.number() && heard.isOfSameCluster(known)) ? heard.named(known.founding())
 				: known;
 	}
 
-	private boolean isOfThisCluster(Layout heard, Layout known) {
-		return heard.isOfSameCluster(known) || (known.number() == 0 && heard.founding() == this.alsoNamed);
-	}
-
-	/** Remembers a decision: its layout, and whether anything is copied for that. */
+	/**
+	 * Remembers a decision of this cluster: its layout, whatever name that gives the
+	 * cluster, and whether anything is copied for it.
+	 */
 	void learn(LayoutDecision decision) {
-		if (decision.layout().number() > 0) {
-			learn(decision.layout());
-		}
+		this.newest.accumulateAndGet(decision.layout(),
+				(known, decided) -> (decided.number() > ((known != null) ? known.number() : 0)) ? decided : known);
 		Pause heard = new Pause(decision.number(), decision.isPaused() ? decision.layout().number() : 0);
 		this.pause.accumulateAndGet(heard, (known, next) -> (next.decision >= known.decision) ? next : known);
 	}
@@ -128,9 +134,16 @@ final class KnownLayout {
 		}
 		Layout known = this.newest.get();
 		// Other nodes say the same once a second, and to place weighted nodes takes time.
-		if (Layout.numberIn(text) > ((known != null) ? known.number() : 0)) {
+		long number = Layout.numberIn(text);
+		if (number == 0 && known != null && known.number() == 0 && known.founding() == Layout.UNKNOWN) {
 			Layout heard = Layout.parse(text);
-			if (this.answerWithout == null && known != null && !isOfThisCluster(heard, known)
+			if (heard.topology().fingerprint() == known.topology().fingerprint()) {
+				this.heardName = heard.founding();
+			}
+		}
+		if (number > ((known != null) ? known.number() : 0)) {
+			Layout heard = Layout.parse(text);
+			if (this.answerWithout == null && known != null && !heard.isOfSameCluster(known)
 					&& this.hasHeardOfOthers.compareAndSet(false, true)) {
 				logger.warn(
 						"A node of another cluster tells this one of its layout, which is ignored: the address of this node is in its configuration, or was. This is its layout {}: {}",

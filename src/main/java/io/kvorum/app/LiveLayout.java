@@ -80,9 +80,6 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 
 	private static final String HAS_ENTRIES = "this node is in no cluster, and cannot be added, as its store is not empty: start it with an empty directory";
 
-	/** The name of the cluster on disk, until its first layout is decided. */
-	private static final String CLUSTER = "cluster";
-
 	private static final Duration INTERVAL = Duration.ofMillis(200);
 
 	/**
@@ -264,7 +261,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (layout == null) {
 			throw new IllegalStateException("this node belongs to no cluster");
 		}
-		return new LayoutDecision(layout.number(), layout);
+		return new LayoutDecision(layout.number(), layout.named(this.state.clusterName()));
 	}
 
 	/** Changes the nodes for operators. */
@@ -278,12 +275,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	 */
 	void open() {
 		Layout recorded = ChangeState.layoutIn(this.storage);
-		Layout first = (recorded != null) ? recorded : (this.founding != null) ? founding(this.founding) : null;
+		Layout first = (recorded != null) ? recorded
+				: (this.founding != null) ? new Layout(0, this.founding, this.state.clusterName()) : null;
 		if (first == null) {
 			this.known.waits(this.storage.isNew(), this.joining);
 			return;
 		}
-		this.known.begins(first, (this.founding != null) ? this.founding.fingerprint() : Layout.UNKNOWN);
+		this.known.begins(first);
 		ChangeState change = new ChangeState(first, this.storage, this.storage);
 		change.load();
 		if (change.step() == Step.OPEN) {
@@ -297,28 +295,21 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	/**
-	 * The layout of a founding node. The list in its configuration may have changed since
-	 * its cluster began, so that has the name on disk. A node without anything on disk
-	 * may have lost that, and believes what it hears.
+	 * Finds out which cluster this node is of, while nothing was decided in that: one
+	 * that it has begun, or the one that others are of and in which it votes. Until then
+	 * its disk may be a lost one, and it believes what it hears.
 	 */
-	private Layout founding(Topology topology) {
-		byte[] name = this.storage.recorded(CLUSTER);
-		if (name != null) {
-			return new Layout(0, topology, ByteBuffer.wrap(name).getLong());
-		}
-		return this.storage.isNew() ? new Layout(0, topology) : Layout.founding(topology);
-	}
-
-	/** Records the name of a cluster in which nothing was decided yet. */
 	private Mono<Void> nameCluster() {
 		LayoutParts now = this.parts;
-		if (now == null || now.layout().number() > 0 || this.storage.recorded(CLUSTER) != null
-				|| this.state.withheldBecause() != null) {
+		if (now == null || now.layout().number() > 0) {
 			return Mono.empty();
 		}
-		long name = now.topology().fingerprint();
-		return this.storage.record(CLUSTER, ByteBuffer.allocate(Long.BYTES).putLong(name).array())
-			.doOnSuccess(_ -> this.known.name(name));
+		long name = this.state.clusterName();
+		if (name != Layout.UNKNOWN) {
+			this.known.named(now.layout().named(name));
+			return Mono.empty();
+		}
+		return (this.state.withheldBecause() == null) ? this.state.nameCluster(this.known.heardName()) : Mono.empty();
 	}
 
 	/**
@@ -461,13 +452,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	private Mono<Void> round() {
-		return follow().then(Mono.defer(this::tellAndAsk))
+		return nameCluster().then(Mono.defer(this::follow))
+			.then(Mono.defer(this::tellAndAsk))
 			.then(Mono.fromRunnable(this::leave))
 			.then(Mono.defer(this::refuseEarlier))
 			.then(Mono.defer(this::decideEnd))
 			.then(Mono.defer(this::look))
 			.then(Mono.defer(this::findMoves))
-			.then(Mono.defer(this::nameCluster))
 			.then(Mono.defer(this::addAsking));
 	}
 

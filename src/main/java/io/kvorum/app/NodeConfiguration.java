@@ -131,7 +131,7 @@ class NodeConfiguration {
 	 */
 	@Bean
 	Supplier<Layout> layoutNow(Topology topology, @Nullable LiveLayout live) {
-		Layout founding = Layout.founding(topology);
+		Layout founding = new Layout(0, topology);
 		return () -> {
 			Layout now = (live != null) ? live.layout() : null;
 			return (now != null) ? now : founding;

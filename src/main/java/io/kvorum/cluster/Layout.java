@@ -10,15 +10,15 @@ import java.util.List;
  * layouts the one with the higher number is in force.
  *
  * @param number 0 for the layout of the configuration, with which a cluster begins
- * @param founding the fingerprint of the topology with which the cluster began, which
- * tells one cluster from another; {@link #UNKNOWN} in stores that do not say it
+ * @param founding the name of the cluster, which tells it from others: the identity of a
+ * disk with which it began; {@link #UNKNOWN} in stores that do not say it
  */
 public record Layout(long number, Topology topology, long founding) {
 
 	/** The beginning of the text of a layout. */
 	public static final String HEAD = "layout ";
 
-	/** Stands for the founding topology of a cluster whose stores do not say it. */
+	/** Stands for the name of a cluster whose stores do not say it. */
 	public static final long UNKNOWN = 0;
 
 	private static final String FOUNDING = "founding ";
@@ -40,14 +40,9 @@ public record Layout(long number, Topology topology, long founding) {
 		}
 	}
 
-	/** A layout of a cluster whose founding topology is not known. */
+	/** A layout of a cluster whose name is not known. */
 	public Layout(long number, Topology topology) {
 		this(number, topology, UNKNOWN);
-	}
-
-	/** The layout with which a cluster begins. */
-	public static Layout founding(Topology topology) {
-		return new Layout(0, topology, topology.fingerprint());
 	}
 
 	/** The same with the name of its cluster, if it has none. */
@@ -75,13 +70,9 @@ public record Layout(long number, Topology topology, long founding) {
 		return this.topology.parts().getLast();
 	}
 
-	/**
-	 * The layout that changes from this one to a next topology. A cluster without a name
-	 * gets one.
-	 */
+	/** The layout that changes from this one to a next topology. */
 	public Layout movingTo(Topology next, long number) {
-		return new Layout(number, Topology.changing(this.topology, next), this.founding)
-			.named(this.topology.fingerprint());
+		return new Layout(number, Topology.changing(this.topology, next), this.founding);
 	}
 
 	/** The layout that gives up the change of this one. */

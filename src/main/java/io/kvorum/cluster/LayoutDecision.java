@@ -35,11 +35,6 @@ public record LayoutDecision(long number, Layout layout, @Nullable Topology stag
 		this(number, layout, null, false);
 	}
 
-	/** The decision of a cluster that has the layout of its configuration. */
-	public static LayoutDecision founding(Topology topology) {
-		return new LayoutDecision(0, Layout.founding(topology));
-	}
-
 	/** The decision to stage a topology, instead of any other. */
 	public LayoutDecision staging(Topology next) {
 		return new LayoutDecision(this.number + 1, this.layout, next, false);

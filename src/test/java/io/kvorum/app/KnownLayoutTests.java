@@ -43,7 +43,7 @@ class KnownLayoutTests {
 	}
 
 	private void begin(Layout first) {
-		this.known.begins(first, Layout.UNKNOWN);
+		this.known.begins(first);
 		this.known.belongs();
 	}
 
@@ -88,28 +88,32 @@ class KnownLayoutTests {
 
 	@Test
 	void theLayoutOfAnotherClusterIsIgnored() {
-		Layout own = Layout.founding(ONE);
+		Layout own = new Layout(0, ONE, 11);
 		begin(own);
-		Layout other = Layout.founding(Topology.of(List.of("http://a:1", "http://b:1"), 3));
-
-		this.known.exchange(new Layout(7, ONE, other.founding()).toText());
+		this.known.exchange(new Layout(7, ONE, 12).toText());
 		assertThat(this.known.newest()).isEqualTo(own);
 		this.known.exchange(new Layout(3, ONE, own.founding()).toText());
 		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(3L);
 	}
 
-	/** Its configuration was brought up to date while it was away. */
 	@Test
-	void aClusterInWhichNothingWasDecidedMayHaveTheNameOnDiskOrThatOfTheConfiguration() {
-		this.known.begins(new Layout(0, ONE, 11), 22);
-		this.known.belongs();
+	void whatTheClusterItselfHasDecidedIsOfIt() {
+		begin(new Layout(0, ONE, 11));
+		this.known.learn(new LayoutDecision(3, new Layout(3, ONE, 12)));
+		assertThat(this.known.newest()).isEqualTo(new Layout(3, ONE, 12));
+	}
 
-		this.known.exchange(new Layout(4, ONE, 33).toText());
-		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(0L);
-		this.known.exchange(new Layout(3, ONE, 22).toText());
-		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(3L);
-		this.known.exchange(new Layout(4, ONE, 11).toText());
-		assertThat(this.known.newest()).as("it has the name of layout 3").extracting(Layout::number).isEqualTo(3L);
+	@Test
+	void theNameIsHeardFromNodesOfTheSameTopologyWhileNothingWasDecided() {
+		begin(new Layout(0, ONE));
+		this.known.exchange(new Layout(0, Topology.of(List.of("http://a:1", "http://b:1"), 3), 12).toText());
+		this.known.exchange(new Layout(3, Topology.of(List.of("http://b:1"), 3), 13).toText());
+		assertThat(this.known.heardName()).isEqualTo(Layout.UNKNOWN);
+
+		begin(new Layout(0, ONE));
+		this.known.exchange(new Layout(0, ONE, 11).toText());
+		assertThat(this.known.heardName()).isEqualTo(11);
+		assertThat(this.known.newest()).as("only on disk it counts").isEqualTo(new Layout(0, ONE));
 	}
 
 	@Test
@@ -118,10 +122,10 @@ class KnownLayoutTests {
 		this.known.exchange(new Layout(4, ONE, 33).toText());
 		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(4L);
 
-		begin(new Layout(0, ONE));
-		this.known.name(11);
+		this.known.named(new Layout(0, ONE, 11));
+		assertThat(this.known.newest()).as("it is of another cluster").isEqualTo(new Layout(0, ONE, 11));
 		this.known.exchange(new Layout(4, ONE, 33).toText());
-		assertThat(this.known.newest()).hasToString(new Layout(0, ONE, 11).toString());
+		assertThat(this.known.newest()).extracting(Layout::number).isEqualTo(0L);
 	}
 
 	@Test

@@ -66,7 +66,7 @@ class LayoutAdminTests {
 
 	@Test
 	void untilSomethingIsDecidedTheLayoutIsThatOfTheConfiguration() {
-		assertThat(shown()).isEqualTo(LayoutDecision.founding(THREE));
+		assertThat(shown()).isEqualTo(new LayoutDecision(0, new Layout(0, THREE)));
 	}
 
 	@Test
@@ -284,7 +284,7 @@ class LayoutAdminTests {
 
 		private final List<LayoutDecision> told = new ArrayList<>();
 
-		private Layout own = Layout.founding(THREE);
+		private Layout own = new Layout(0, THREE);
 
 		@Override
 		public void decided(LayoutDecision decision) {

@@ -47,11 +47,11 @@ class LayoutEndpointTests {
 
 	private final ConditionalStore store = new ConditionalStore();
 
-	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node,
-			new LayoutAdmin(new LayoutRegister(this.store, () -> LayoutDecision.founding(TWO)), new Others()), JSON);
+	private final LayoutEndpoint endpoint = new LayoutEndpoint(this.node, new LayoutAdmin(
+			new LayoutRegister(this.store, () -> new LayoutDecision(0, new Layout(0, TWO))), new Others()), JSON);
 
 	LayoutEndpointTests() {
-		this.node.layout = Layout.founding(TWO);
+		this.node.layout = new Layout(0, TWO);
 	}
 
 	private static Map<?, ?> body(Mono<WebEndpointResponse<Object>> answer, int status) {
@@ -218,7 +218,7 @@ class LayoutEndpointTests {
 	void aNodeThatHasNotTakenTheLayoutYetKnowsNoProgress() {
 		change("{\"factor\":1}", 202);
 		body(this.endpoint.change(null, 1L, null, null, null), 202);
-		this.node.layout = Layout.founding(TWO);
+		this.node.layout = new Layout(0, TWO);
 
 		assertThat(String.valueOf(body(this.endpoint.show(), 200).get("moving")))
 			.isEqualTo("{why=the asked node has not taken this layout yet}");

@@ -219,10 +219,59 @@ class ChangedLayoutIT {
 	}
 
 	@Test
+	@DisplayName("Founders that were removed and the last one that was not are emptied and begin again with their list: no acknowledged write is lost")
+	void foundersBeginAgain() throws Exception {
+		start(3, 1, 2, 3);
+		write(1, "of three");
+		change(List.of(1, 2, 3), List.of(3, 4, 5), 3);
+		write(4, "of the next");
+		kill(3);
+		kill(4);
+		kill(5);
+		for (int founder : List.of(1, 2, 3)) {
+			deleteData(founder);
+			launch(founder, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3)));
+		}
+		Objects.requireNonNull(this.running.get(3)).awaitReady();
+		launch(4, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3)));
+		launch(5, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3)));
+		Poll.until(() -> "node 3 hears of the cluster in which it was", CONVERGED_DEADLINE,
+				() -> hasLogged(3, "A node of another cluster tells this one of its layout, which is ignored"));
+		Poll.until(() -> "nodes 4 and 5 serve", CONVERGED_DEADLINE,
+				() -> answersStatus(4) && answersStatus(5) && client(4).get(this.keys.getFirst()).status() == 200
+						&& client(5).get(this.keys.getFirst()).status() == 200);
+		assertThat(client(3).get(this.keys.getFirst()).status()).as("in the new cluster").isEqualTo(404);
+
+		for (int founder : List.of(1, 2, 3)) {
+			kill(founder);
+			deleteData(founder);
+		}
+		launch(3, 3, "kvorum.cluster.nodes=" + list(List.of(1, 2, 3)));
+		Poll.until(() -> "node 3 is rebuilt: " + convergence(), CONVERGED_DEADLINE, () -> answersStatus(3)
+				&& convergence().stream().allMatch(told -> "member".equals(told.get("membership"))));
+		kill(4);
+		assertAllIsReadAtEachNode();
+	}
+
+	@Test
 	@DisplayName("An old copy of the disk of the first node, of the time before the cluster has grown: it votes for nothing, and is rebuilt")
 	void theFounderHasAnOldDisk() throws Exception {
 		start(3, 1);
 		write(1, "of one");
+		theOnlyNodeHasAnOldDisk();
+	}
+
+	@Test
+	@DisplayName("An old copy of the disk of a node that was alone for a while: it votes for nothing, and is rebuilt")
+	void theLastNodeHasAnOldDisk() throws Exception {
+		start(3, 1);
+		write(1, "of one");
+		change(List.of(1), List.of(1, 2), 2);
+		change(List.of(1, 2), List.of(1), 1);
+		theOnlyNodeHasAnOldDisk();
+	}
+
+	private void theOnlyNodeHasAnOldDisk() throws Exception {
 		kill(1);
 		Path data = this.nodes.spec().data().resolve("node-1");
 		Path copy = data.resolveSibling("copy");
@@ -434,6 +483,15 @@ class ChangedLayoutIT {
 		Object told = client(node).exchange("GET", "/v0/status").json();
 		return (told instanceof Map<?, ?> map && map.get("topology") instanceof Map<?, ?> topology) ? topology
 				: Map.of();
+	}
+
+	private boolean hasLogged(int node, String text) {
+		try {
+			return Objects.requireNonNull(this.running.get(node)).log().contains(text);
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private void kill(int node) {

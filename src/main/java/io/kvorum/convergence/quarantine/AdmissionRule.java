@@ -42,8 +42,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		boolean all = received.size() == this.others;
 		return switch (this.own.state()) {
 			case NEW -> ofNew(received, all);
-			case READY -> (all && received.stream().noneMatch(other -> other.membership().state() == State.NEW))
-					? State.MEMBER : State.READY;
+			case READY -> ofReady(received, all);
 			case RESTORED -> ofRestored(received, all);
 			case REUNITED -> (all && received.stream().allMatch(AdmissionRule::knowsThatAllWereRestored)) ? State.MEMBER
 					: State.REUNITED;
@@ -55,7 +54,7 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	private State ofNew(Collection<Introduction> received, boolean all) {
-		if (received.stream().anyMatch(other -> other.remembered() != 0 && other.remembered() != this.identity)) {
+		if (received.stream().anyMatch(this::remembersAnotherDisk)) {
 			return State.LOST_DISK;
 		}
 		if (!all) {
@@ -64,6 +63,22 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		boolean isNewCluster = received.stream()
 			.allMatch(other -> other.membership().state() == State.NEW || other.membership().state() == State.READY);
 		return (isNewCluster || this.isAdded) ? State.READY : State.NEWCOMER;
+	}
+
+	/**
+	 * A node that is about to begin a cluster may hear of another one, and take its
+	 * layout: it has lost the disk that the nodes of that one remember.
+	 */
+	private State ofReady(Collection<Introduction> received, boolean all) {
+		if (received.stream().anyMatch(this::remembersAnotherDisk)) {
+			return State.LOST_DISK;
+		}
+		return (all && received.stream().noneMatch(other -> other.membership().state() == State.NEW)) ? State.MEMBER
+				: State.READY;
+	}
+
+	private boolean remembersAnotherDisk(Introduction other) {
+		return other.remembered() != 0 && other.remembered() != this.identity;
 	}
 
 	/**

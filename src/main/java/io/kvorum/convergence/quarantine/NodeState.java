@@ -1,5 +1,6 @@
 package io.kvorum.convergence.quarantine;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
@@ -11,6 +12,7 @@ import java.util.function.Predicate;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
@@ -48,6 +50,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 	static final String ADDRESS = "address";
 
 	static final String BOOT = "boot";
+
+	/** The record of the name of the cluster that this node has begun with others. */
+	private static final String CLUSTER = "cluster";
 
 	private final NodeRecord record;
 
@@ -524,10 +529,14 @@ public final class NodeState implements VotingRight, PeerQueries {
 		// A peer may show that the disk is stale while this is recorded.
 		boolean wasFoundStale = this.isFoundStale;
 		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
-		// Noted before the node is a member: the end of its last life must not count any
-		// more.
+		// Before the node is a member. It hears of no other cluster any more, and the end
+		// of
+		// its last life must not count any more.
+		Mono<Void> named = (state == State.MEMBER && before.state() == State.READY) ? nameCluster(nameOfNewCluster())
+				: Mono.empty();
 		Mono<Void> noted = (state == State.MEMBER) ? Mono.defer(this::noteAlive) : Mono.empty();
-		return noted.then(Mono.defer(() -> this.record.record(MEMBERSHIP, next.toBytes())))
+		return named.then(noted)
+			.then(Mono.defer(() -> this.record.record(MEMBERSHIP, next.toBytes())))
 			.then(Mono.fromRunnable(() -> {
 				this.own = next;
 				if (state == State.MEMBER) {
@@ -544,6 +553,40 @@ public final class NodeState implements VotingRight, PeerQueries {
 					logger.info("This node is now known to be in order: {}", state.text());
 				}
 			}));
+	}
+
+	/**
+	 * The name of the cluster that this node begins: the identity of the disk that the
+	 * first of the nodes has. If all disks are lost, or emptied, the same nodes begin
+	 * another cluster. A cluster of one is named by its address, as its list tells of no
+	 * other node that could remember its disk.
+	 */
+	private long nameOfNewCluster() {
+		Member first = this.topology.members().getFirst();
+		if (this.topology.size() == 1) {
+			return this.topology.fingerprint();
+		}
+		if (first.equals(this.self)) {
+			return this.record.identity();
+		}
+		Introduction said = this.peers.introductionOf(first);
+		boolean isOfBeginning = said != null && !said.membership().state().isToBeRebuilt();
+		return (said != null && isOfBeginning) ? said.identity() : Layout.UNKNOWN;
+	}
+
+	/**
+	 * The name of the cluster in which this node has begun; {@link Layout#UNKNOWN} if it
+	 * has none yet.
+	 */
+	public long clusterName() {
+		byte[] recorded = this.record.recorded(CLUSTER);
+		return (recorded != null) ? ByteBuffer.wrap(recorded).getLong() : Layout.UNKNOWN;
+	}
+
+	/** Records the name of the cluster, unless that is unknown. */
+	public Mono<Void> nameCluster(long name) {
+		return (name == Layout.UNKNOWN) ? Mono.empty()
+				: this.record.record(CLUSTER, ByteBuffer.allocate(Long.BYTES).putLong(name).array());
 	}
 
 	private static void warnOfQuarantine(State state) {

@@ -53,6 +53,9 @@ class AdmissionRuleTests {
 	void anEmptyDiskWhereAnotherOneIsRememberedHasBeenLost() {
 		assertThat(ofNew(MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST_DISK);
 		assertThat(ofNew(NEW_ONE, MEMBER_THAT_KNOWS_ANOTHER_DISK)).isEqualTo(State.LOST_DISK);
+		assertThat(decide(State.READY, 0, READY_ONE, MEMBER_THAT_KNOWS_ANOTHER_DISK))
+			.as("it was about to begin another cluster")
+			.isEqualTo(State.LOST_DISK);
 	}
 
 	@Test

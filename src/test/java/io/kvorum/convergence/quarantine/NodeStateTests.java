@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.quorum.Reply.Failed;
@@ -131,6 +132,38 @@ class NodeStateTests {
 		assertThat(this.nodeState.state()).isEqualTo(State.STALE_DISK);
 		assertThat(output).contains("In quarantine: it has an older disk than its peers have")
 			.doesNotContain("may come back");
+	}
+
+	@Test
+	void aNewClusterHasTheNameOfTheDiskOfItsFirstNode() {
+		long firstDisk = nameAt(0, State.READY);
+		assertThat(nameAt(1, State.READY)).isEqualTo(77);
+		assertThat(nameAt(2, State.MEMBER)).isEqualTo(77);
+		assertThat(firstDisk).isEqualTo(70);
+		assertThat(nameAt(1, State.LOST_DISK)).as("that began with another disk").isEqualTo(Layout.UNKNOWN);
+	}
+
+	/**
+	 * The name that a node gives the cluster that it begins, where the first of the
+	 * others is in a state, with the disk 77.
+	 */
+	private long nameAt(int index, State first) {
+		NodeState begins = new NodeState(this.topology, this.topology.members().get(index),
+				new InMemoryRecord(70 + index), PeerQueries.NONE, this.time, MOST_AWAY, SystemBoot.SYNCED);
+		Now.of(begins.load());
+		assertThat(begins.clusterName()).isEqualTo(Layout.UNKNOWN);
+		for (State others : List.of(State.NEW, State.READY)) {
+			for (int other = 0; other < 3; other++) {
+				State state = (other == 0 && others == State.READY) ? first : others;
+				if (other != index) {
+					Now.of(begins.receive(this.topology.members().get(other),
+							new Introduction(other, 77 + other, new Membership(state, 0), 0, 0, 0, 0)));
+				}
+			}
+			Now.of(begins.decide());
+		}
+		assertThat(begins.isMember()).isTrue();
+		return begins.clusterName();
 	}
 
 	/** The records of a store that is not new, with their names in order. */
