@@ -578,12 +578,14 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	 */
 	private Mono<Void> noticeOldDisk() {
 		LayoutParts now = this.parts;
-		boolean mayLackIt = now != null && now.layout().number() == 0 && now.topology().size() == 1;
-		return !mayLackIt ? Mono.empty()
-				: this.storage.read(InternalKeys.LAYOUT, Deadline.NONE)
-					.ofType(Live.class)
-					.hasElement()
-					.flatMap(hasDecided -> hasDecided ? Mono.empty() : this.state.becomeStale());
+		if (now == null || now.topology().size() > 1) {
+			return Mono.empty();
+		}
+		return this.storage.read(InternalKeys.LAYOUT, Deadline.NONE)
+			.ofType(Live.class)
+			.filter(live -> LayoutRegister.decisionOf(live).layout().number() > now.layout().number())
+			.hasElement()
+			.flatMap(hasDecided -> hasDecided ? Mono.empty() : this.state.becomeStale());
 	}
 
 	private LayoutParts begin(Layout layout, ChangeState change) {

@@ -63,7 +63,11 @@ public final class LayoutRegister {
 		return (own.layout().number() > read.number()) ? own : read;
 	}
 
-	private static LayoutDecision decisionOf(Live live) {
+	/**
+	 * The decision in an entry.
+	 * @throws LayoutRefusedException if this release cannot read it
+	 */
+	public static LayoutDecision decisionOf(Live live) {
 		try {
 			return LayoutDecision.parse(new String(live.value().toBytes(), StandardCharsets.UTF_8));
 		}
