@@ -131,7 +131,7 @@ class BackupConfiguration {
 			return (recorded, _) -> recorded;
 		}
 		return properties.backup().restoreWholeCluster()
-				? (recorded, made) -> Restored.withAllOthers(ChangeState.restored(recorded), made)
+				? (recorded, made) -> Restored.withAllOthers(recorded, ChangeState.restored(recorded), made)
 				: BackupConfiguration::alone;
 	}
 

@@ -27,7 +27,10 @@ final class KnownLayout {
 
 	private final AtomicReference<@Nullable Layout> newest = new AtomicReference<>();
 
-	/** The name of the cluster that others say in which nothing was decided yet. */
+	/** The name of the cluster, once this node knows it. */
+	private volatile long name = Layout.UNKNOWN;
+
+	/** The name of the cluster as others say it, where nothing was decided yet. */
 	private volatile long heardName = Layout.UNKNOWN;
 
 	/** The answer of this node while it belongs to no cluster; null once it does. */
@@ -47,6 +50,7 @@ final class KnownLayout {
 
 	/** This node begins with a layout. */
 	void begins(Layout first) {
+		this.name = first.founding();
 		this.newest.set(first);
 	}
 
@@ -65,13 +69,21 @@ final class KnownLayout {
 	}
 
 	/**
-	 * The cluster of this node has a name. What was heard of another one before is
-	 * forgotten.
+	 * The cluster of this node has a name. What was heard of another one before this node
+	 * knew that is forgotten.
 	 * @param own the layout of this node
 	 */
 	void named(Layout own) {
-		this.newest
-			.updateAndGet(known -> (known == null || !known.isOfSameCluster(own)) ? own : known.named(own.founding()));
+		if (own.founding() != this.name) {
+			this.name = own.founding();
+			this.newest.updateAndGet(
+					known -> (known == null || !known.isOfSameCluster(own)) ? own : known.named(own.founding()));
+		}
+	}
+
+	/** Whether this node knows the name of its cluster. */
+	boolean isNamed() {
+		return this.name != Layout.UNKNOWN;
 	}
 
 	/**
@@ -110,8 +122,12 @@ final class KnownLayout {
 	 * cluster, and whether anything is copied for it.
 	 */
 	void learn(LayoutDecision decision) {
-		this.newest.accumulateAndGet(decision.layout(),
-				(known, decided) -> (decided.number() > ((known != null) ? known.number() : 0)) ? decided : known);
+		this.newest.accumulateAndGet(decision.layout(), (known, decided) -> {
+			if (known == null) {
+				return (decided.number() > 0) ? decided : null;
+			}
+			return (decided.number() > known.number()) ? decided.named(known.founding()) : known;
+		});
 		Pause heard = new Pause(decision.number(), decision.isPaused() ? decision.layout().number() : 0);
 		this.pause.accumulateAndGet(heard, (known, next) -> (next.decision >= known.decision) ? next : known);
 	}
@@ -137,7 +153,8 @@ final class KnownLayout {
 		long number = Layout.numberIn(text);
 		if (number == 0 && known != null && known.number() == 0 && known.founding() == Layout.UNKNOWN) {
 			Layout heard = Layout.parse(text);
-			if (heard.topology().fingerprint() == known.topology().fingerprint()) {
+			boolean isNamed = heard.founding() != Layout.UNKNOWN;
+			if (isNamed && heard.topology().fingerprint() == known.topology().fingerprint()) {
 				this.heardName = heard.founding();
 			}
 		}

@@ -261,7 +261,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (layout == null) {
 			throw new IllegalStateException("this node belongs to no cluster");
 		}
-		return new LayoutDecision(layout.number(), layout.named(this.state.clusterName()));
+		return new LayoutDecision(layout.number(),
+				layout.named(this.state.clusterName()).named(this.known.heardName()));
 	}
 
 	/** Changes the nodes for operators. */
@@ -304,12 +305,16 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		if (now == null || now.layout().number() > 0) {
 			return Mono.empty();
 		}
-		long name = this.state.clusterName();
-		if (name != Layout.UNKNOWN) {
-			this.known.named(now.layout().named(name));
-			return Mono.empty();
-		}
-		return (this.state.withheldBecause() == null) ? this.state.nameCluster(this.known.heardName()) : Mono.empty();
+		boolean mayVote = this.state.withheldBecause() == null;
+		Mono<Void> recorded = (this.state.clusterName() == Layout.UNKNOWN && mayVote)
+				? this.state.nameCluster(this.known.heardName()) : Mono.empty();
+		// One that cannot be recorded now holds up nothing.
+		return recorded.onErrorComplete().then(Mono.fromRunnable(() -> {
+			long name = this.state.clusterName();
+			if (name != Layout.UNKNOWN) {
+				this.known.named(new Layout(0, now.topology(), name));
+			}
+		}));
 	}
 
 	/**
@@ -554,6 +559,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The first step. */
 	private Mono<Void> take(Layout next) {
 		ChangeState change = new ChangeState(next, this.storage, this.storage);
+		boolean wasMember = this.state.isMember();
 		// The placement of many nodes with zones and weights takes seconds.
 		return Mono.fromCallable(() -> this.placements.apply(next.topology()))
 			.subscribeOn(Schedulers.boundedElastic())
@@ -562,6 +568,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
 					this.parts != null && this.state.withheldBecause() == null,
 					(this.parts != null) ? this.parts.change() : null))
+			// It has begun another cluster meanwhile, with an empty disk.
+			.delayUntil(_ -> (!wasMember && this.state.isMember()) ? this.state.becomeStale() : Mono.empty())
 			.publishOn(this.thread.scheduler())
 			.flatMap(placement -> Mono.fromRunnable(() -> {
 				run(Flux.never(), this.changing);
@@ -607,7 +615,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		// Not all that this node worked with until now may have a place in this layout.
 		this.transport.endOthers();
 		this.earlier = new EarlierChanges(change, PeersConfiguration.othersOf(replicas, own), earlierPatience(),
-				this.operations.longest(), effectsOnEarlier(), this.time);
+				// A read repair may be made for as long after a read.
+				this.operations.longest().multipliedBy(2), effectsOnEarlier(), this.time);
 		this.known.belongs();
 		this.handoffs.become(made);
 		this.events.became(topology, own);
@@ -691,7 +700,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		Layout newest = this.known.newest();
 		boolean isNews = newest != null && newest.number() > this.toldNumber;
 		List<String> refusing = this.transport.refusing();
-		Duration interval = (isStable() && refusing.isEmpty()) ? LOOK_INTERVAL : EXCHANGE_INTERVAL;
+		boolean isQuiet = isStable() && this.known.isNamed() && refusing.isEmpty();
+		Duration interval = isQuiet ? LOOK_INTERVAL : EXCHANGE_INTERVAL;
 		if (!isNews && this.time.nanos() - this.exchangedNanos < interval.toNanos()) {
 			return Mono.empty();
 		}

@@ -70,9 +70,13 @@ public record Layout(long number, Topology topology, long founding) {
 		return this.topology.parts().getLast();
 	}
 
-	/** The layout that changes from this one to a next topology. */
+	/**
+	 * The layout that changes from this one to a next topology. A cluster without a name
+	 * gets one.
+	 */
 	public Layout movingTo(Topology next, long number) {
-		return new Layout(number, Topology.changing(this.topology, next), this.founding);
+		return new Layout(number, Topology.changing(this.topology, next), this.founding)
+			.named(this.topology.fingerprint());
 	}
 
 	/** The layout that gives up the change of this one. */

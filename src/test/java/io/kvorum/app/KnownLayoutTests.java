@@ -100,7 +100,11 @@ class KnownLayoutTests {
 	void whatTheClusterItselfHasDecidedIsOfIt() {
 		begin(new Layout(0, ONE, 11));
 		this.known.learn(new LayoutDecision(3, new Layout(3, ONE, 12)));
+		this.known.named(new Layout(0, ONE, 11));
 		assertThat(this.known.newest()).isEqualTo(new Layout(3, ONE, 12));
+		this.known.learn(new LayoutDecision(4, new Layout(4, ONE)));
+		assertThat(this.known.newest()).as("decided by a node that did not know the name")
+			.isEqualTo(new Layout(4, ONE, 12));
 	}
 
 	@Test
@@ -112,6 +116,7 @@ class KnownLayoutTests {
 
 		begin(new Layout(0, ONE));
 		this.known.exchange(new Layout(0, ONE, 11).toText());
+		this.known.exchange(new Layout(0, ONE).toText());
 		assertThat(this.known.heardName()).isEqualTo(11);
 		assertThat(this.known.newest()).as("only on disk it counts").isEqualTo(new Layout(0, ONE));
 	}

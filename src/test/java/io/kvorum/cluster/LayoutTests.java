@@ -1,6 +1,7 @@
 package io.kvorum.cluster;
 
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 
 import io.kvorum.testing.Generator;
@@ -27,8 +28,9 @@ class LayoutTests {
 	void theTextStaysTheSame() {
 		Layout moving = new Layout(7, BEFORE).movingTo(AFTER, 9);
 
-		assertThat(moving.toText()).isEqualTo("""
+		assertThat(moving.toText()).as("it gets the name of the topology before").isEqualTo("""
 				layout 9
+				founding %s
 				factor 3
 				node 0000000000000001 1 ~ http://a:1
 				node 0000000000000002 1 ~ http://b:1
@@ -36,7 +38,7 @@ class LayoutTests {
 				factor 2
 				node 0000000000000001 1 r1 http://a:1
 				node 00000000000000ff 20 r2 http://c:1
-				""");
+				""".formatted(HexFormat.of().toHexDigits(BEFORE.fingerprint())));
 		assertThat(new LayoutDecision(12, new Layout(9, BEFORE), AFTER, false).toText()).isEqualTo("""
 				decision 12
 				layout 9

@@ -292,6 +292,32 @@ class ChangedLayoutIT {
 	}
 
 	@Test
+	@DisplayName("A node that was removed and not switched off serves for a quarter of kvorum.gc-grace, then says that it was removed; the others go on")
+	void aRemovedNodeIsNotSwitchedOff() throws Exception {
+		this.properties = List.of("kvorum.gc-grace=1m");
+		start(3, 1, 2, 3, 4);
+		write(1, "of four");
+		long staged = staged(1, "{\"stage\":{\"remove\":[\"%s\"]}}".formatted(this.addresses.get(3)));
+		assertThat(layout(2, "{\"apply\":%d}".formatted(staged)).status()).isEqualTo(202);
+		Poll.until(() -> "node 4 answers no more requests", CONVERGED_DEADLINE, () -> {
+			Answer answer = client(4).get(this.keys.getFirst());
+			if (answer.status() == 200) {
+				return false;
+			}
+			assertThat(answer.text()).contains("this node was removed from the cluster by layout",
+					"serves no requests any more");
+			return true;
+		});
+		awaitStable(List.of(1, 2, 3), 3);
+		assertThat(client(4).exchange("GET", "/actuator/health/readiness").status()).isEqualTo(503);
+		NodeProcess removed = Objects.requireNonNull(this.running.remove(4));
+		assertAllIsReadAtEachNode();
+		kill(2);
+		assertAllIsReadAtEachNode();
+		removed.kill9();
+	}
+
+	@Test
 	@DisplayName("Two nodes ask to be added, and are, with the zones that they say; one without a zone is not, until it says one")
 	void joiningByThemselves() throws Exception {
 		this.properties = List.of("kvorum.cluster.join=auto", "kvorum.cluster.secret=correct-horse-battery");

@@ -59,7 +59,9 @@ final class ClusterBackups {
 		chosen.forEach((node, made) -> {
 			node.log(() -> "is restored with all others, from a backup of %d ms before the newest"
 				.formatted(newest - made.madeMillis));
-			node.disk().restore(made.content, Restored.withAllOthers(Map.of(), Instant.ofEpochMilli(made.madeMillis)));
+			node.disk()
+				.restore(made.content,
+						Restored.withAllOthers(Map.of(), Map.of(), Instant.ofEpochMilli(made.madeMillis)));
 		});
 		return fresh.stream().mapToLong(Backup::takenAt).min().orElseThrow();
 	}

@@ -52,7 +52,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	static final String BOOT = "boot";
 
 	/** The record of the name of the cluster that this node has begun with others. */
-	private static final String CLUSTER = "cluster";
+	static final String CLUSTER = "cluster";
 
 	private final NodeRecord record;
 
@@ -529,10 +529,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 		// A peer may show that the disk is stale while this is recorded.
 		boolean wasFoundStale = this.isFoundStale;
 		Membership next = new Membership(state, (state == State.MEMBER) ? admissionMillis() : before.admittedMillis());
-		// Before the node is a member. It hears of no other cluster any more, and the end
-		// of
-		// its last life must not count any more.
-		Mono<Void> named = (state == State.MEMBER && before.state() == State.READY) ? nameCluster(nameOfNewCluster())
+		// Both before the node is a member. From then on it may take no layout of another
+		// cluster, and the end of its last life must not count any more.
+		boolean begins = before.state() == State.READY
+				|| (before.state() == State.REUNITED && clusterName() == Layout.UNKNOWN);
+		Mono<Void> named = (state == State.MEMBER && begins && !isAdded()) ? nameCluster(nameOfNewCluster())
 				: Mono.empty();
 		Mono<Void> noted = (state == State.MEMBER) ? Mono.defer(this::noteAlive) : Mono.empty();
 		return named.then(noted)
@@ -558,8 +559,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 	/**
 	 * The name of the cluster that this node begins: the identity of the disk that the
 	 * first of the nodes has. If all disks are lost, or emptied, the same nodes begin
-	 * another cluster. A cluster of one is named by its address, as its list tells of no
-	 * other node that could remember its disk.
+	 * another cluster. A cluster of one is named by its list, which tells of no other
+	 * node that could remember its disk.
 	 */
 	private long nameOfNewCluster() {
 		Member first = this.topology.members().getFirst();

@@ -34,12 +34,18 @@ public final class Restored {
 	 * The records of a node that was restored together with all others. It forgets the
 	 * disks of its peers, which are gone, and its repairs with them: a peer may be
 	 * restored to a moment before a repair.
-	 * @param kept records that remain
+	 * @param recorded the records of the backup, of which the name of the cluster remains
+	 * @param layout the record of the layout, if there is one
 	 * @param made when the backup was made. It counts as the end of the last life if it
 	 * turns out that others were not restored.
 	 */
-	public static Map<String, byte[]> withAllOthers(Map<String, byte[]> kept, Instant made) {
-		Map<String, byte[]> records = new HashMap<>(kept);
+	public static Map<String, byte[]> withAllOthers(Map<String, byte[]> recorded, Map<String, byte[]> layout,
+			Instant made) {
+		Map<String, byte[]> records = new HashMap<>(layout);
+		byte[] name = recorded.get(NodeState.CLUSTER);
+		if (name != null) {
+			records.put(NodeState.CLUSTER, name);
+		}
 		records.put(NodeState.MEMBERSHIP, new Membership(State.RESTORED, 0).toBytes());
 		records.put(NodeState.ALIVE, alive(made));
 		return records;

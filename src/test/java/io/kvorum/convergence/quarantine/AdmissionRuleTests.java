@@ -164,10 +164,13 @@ class AdmissionRuleTests {
 		assertThat(Membership.of(alone.getOrDefault("membership", new byte[0])))
 			.isEqualTo(new Membership(State.STALE_DISK, 5));
 		assertThat(alone).containsOnlyKeys("membership", "alive", "disk of b", "repaired b");
-		Map<String, byte[]> together = Restored.withAllOthers(Map.of(), Instant.ofEpochMilli(99));
+		byte[] name = { 1, 2, 3, 4, 5, 6, 7, 8 };
+		Map<String, byte[]> together = Restored.withAllOthers(Map.of("cluster", name, "disk of b", new byte[] { 1 }),
+				Map.of("layout", new byte[] { 2 }), Instant.ofEpochMilli(99));
 		assertThat(Membership.of(together.getOrDefault("membership", new byte[0])).state()).isEqualTo(State.RESTORED);
 		assertThat(together).as("neither disks nor repairs of a life that nobody remembers")
-			.containsOnlyKeys("membership", "alive");
+			.containsOnlyKeys("membership", "alive", "layout", "cluster")
+			.containsEntry("cluster", name);
 	}
 
 	@Test

@@ -43,7 +43,7 @@ class NodeStateTests {
 
 	private static Noted restored() {
 		Noted disk = new Noted();
-		Restored.withAllOthers(Map.of(), Instant.ofEpochMilli(MADE_MILLIS))
+		Restored.withAllOthers(Map.of(), Map.of(), Instant.ofEpochMilli(MADE_MILLIS))
 			.forEach((name, value) -> Now.of(disk.record(name, value)));
 		disk.names.clear();
 		return disk;
@@ -74,7 +74,8 @@ class NodeStateTests {
 			.doesNotContain("alive");
 		othersSay(State.REUNITED, MADE_MILLIS);
 		assertThat(this.nodeState.state()).isEqualTo(State.MEMBER);
-		assertThat(this.record.names).endsWith("alive", "membership");
+		assertThat(this.record.names).endsWith("cluster", "alive", "membership");
+		assertThat(this.nodeState.clusterName()).as("the backup had none").isEqualTo(this.record.identity());
 
 		this.nodeState = started();
 		assertThat(this.nodeState.isMember()).isTrue();
