@@ -42,18 +42,20 @@ final class Entities {
 	HttpRequestActionBuilder put(String name) {
 		return withKey(http(name).put(this.url))
 			.body(ByteArrayBody(session -> this.values.of(session.getString("key"), session.getLong("generation"))))
-			.check(status().is(201));
+			.check(statusOf(201));
 	}
 
 	/** Reads any value that was ever written for the key. */
 	HttpRequestActionBuilder get(String name) {
-		return withKey(http(name).get(this.url)).check(status().is(200), bodyBytes().validate("a value of the key",
-				(found, session) -> this.values.check(session.getString("key"), found)));
+		return withKey(http(name).get(this.url)).check(statusOf(200))
+			.checkIf((response, session) -> response.status().code() == 200)
+			.then(bodyBytes().validate("a value of the key",
+					(found, session) -> this.values.check(session.getString("key"), found)));
 	}
 
 	/** Reads the user's {@code generation}. */
 	HttpRequestActionBuilder getWritten(String name) {
-		return getWritten(name, status().is(200));
+		return getWritten(name, statusOf(200));
 	}
 
 	/** Reads the user's {@code generation}, where there is something to read. */
@@ -65,11 +67,15 @@ final class Entities {
 	}
 
 	HttpRequestActionBuilder getAbsent(String name) {
-		return withKey(http(name).get(this.url)).check(status().is(404));
+		return withKey(http(name).get(this.url)).check(statusOf(404));
 	}
 
 	HttpRequestActionBuilder delete(String name) {
-		return withKey(http(name).delete(this.url)).check(status().is(202));
+		return withKey(http(name).delete(this.url)).check(statusOf(202));
+	}
+
+	static CheckBuilder statusOf(int expected) {
+		return status().validate(String.valueOf(expected), (found, _) -> Answers.status(expected, found));
 	}
 
 	private HttpRequestActionBuilder withKey(HttpRequestActionBuilder request) {

@@ -42,6 +42,13 @@ public abstract class KvorumSimulation extends Simulation {
 		this.workloads.stream().flatMap(workload -> workload.loaded().stream()).distinct().forEach(loader::load);
 	}
 
+	@Override
+	public void after() {
+		if (this.settings.maxFailed() > 0) {
+			Answers.requireNoneWrong();
+		}
+	}
+
 	private PopulationBuilder arrivals(Workload workload) {
 		double rate = this.settings.rate() * workload.share();
 		List<OpenInjectionStep> steps = new ArrayList<>();

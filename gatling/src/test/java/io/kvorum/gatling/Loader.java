@@ -1,6 +1,7 @@
 package io.kvorum.gatling;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -58,7 +59,7 @@ final class Loader {
 			}
 		}
 		catch (ExecutionException | InterruptedException ex) {
-			throw new CannotRunException("loading keys at %s: %s".formatted(this.settings.nodes(), ex.getCause()));
+			throw new CannotRunException("loading keys: %s".formatted(ex.getCause().getMessage()));
 		}
 	}
 
@@ -79,6 +80,15 @@ final class Loader {
 	}
 
 	private static void put(HttpClient client, HttpRequest put) throws IOException, InterruptedException {
+		try {
+			putUntilTaken(client, put);
+		}
+		catch (ConnectException ex) {
+			throw new IOException("no connection to %s: is a node running there?".formatted(put.uri().getAuthority()));
+		}
+	}
+
+	private static void putUntilTaken(HttpClient client, HttpRequest put) throws IOException, InterruptedException {
 		Instant end = Instant.now().plus(RETRY_FOR);
 		HttpResponse<String> response = client.send(put, BodyHandlers.ofString());
 		while (isBusy(response) && Instant.now().isBefore(end)) {

@@ -21,7 +21,6 @@ import static io.gatling.javaapi.core.CoreDsl.roundRobinSwitch;
 import static io.gatling.javaapi.core.CoreDsl.scenario;
 import static io.gatling.javaapi.http.HttpDsl.header;
 import static io.gatling.javaapi.http.HttpDsl.http;
-import static io.gatling.javaapi.http.HttpDsl.status;
 
 /**
  * Reads a hundred neighbours at a time, of which nothing is missing, twice there or out
@@ -59,14 +58,16 @@ public class Ranges extends KvorumSimulation {
 
 	private static HttpRequestActionBuilder chunks(Settings settings, int entries) {
 		Values values = new Values(settings);
-		return range("range: chunks").check(bodyBytes().validate(entries + " entries",
-				(found, session) -> checkChunks(found, expected(values, entries, session))));
+		return range("range: chunks").checkIf((response, session) -> response.status().code() == 200)
+			.then(bodyBytes().validate(entries + " entries",
+					(found, session) -> checkChunks(found, expected(values, entries, session))));
 	}
 
 	private static HttpRequestActionBuilder lines(Settings settings, int entries) {
 		Values values = new Values(settings);
 		return range("range: lines").header("Accept", LINES)
-			.check(bodyString().validate(entries + " entries",
+			.checkIf((response, session) -> response.status().code() == 200)
+			.then(bodyString().validate(entries + " entries",
 					(found, session) -> checkLines(found, expected(values, entries, session))));
 	}
 
@@ -74,7 +75,7 @@ public class Ranges extends KvorumSimulation {
 		return http(name).get("/v0/entities")
 			.queryParam("start", "#{start}")
 			.queryParam("end", "#{end}")
-			.check(status().is(200), header("Transfer-Encoding").is("chunked"));
+			.check(Entities.statusOf(200), header("Transfer-Encoding").is("chunked"));
 	}
 
 	private static List<Entry> expected(Values values, int entries, Session session) {
@@ -94,7 +95,7 @@ public class Ranges extends KvorumSimulation {
 			at = end;
 		}
 		if (at < found.length) {
-			throw new IllegalStateException("%d bytes too many".formatted(found.length - at));
+			throw Answers.wrong("%d bytes too many".formatted(found.length - at));
 		}
 		return found;
 	}
@@ -102,11 +103,11 @@ public class Ranges extends KvorumSimulation {
 	private static String checkLines(String found, List<Entry> expected) {
 		List<String> lines = found.lines().toList();
 		if (lines.isEmpty() || !lines.getLast().startsWith("{\"end\":true,")) {
-			throw new IllegalStateException("no closing line");
+			throw Answers.wrong("no closing line");
 		}
 		int entries = lines.size() - 1;
 		if (entries != expected.size() || !lines.getLast().contains("\"count\":%d}".formatted(entries))) {
-			throw new IllegalStateException("%d entries, and %s".formatted(entries, lines.getLast()));
+			throw Answers.wrong("%d entries, and %s".formatted(entries, lines.getLast()));
 		}
 		for (int i = 0; i < entries; i++) {
 			requireEntry(i, expected.get(i).isOn(lines.get(i)));
@@ -116,7 +117,7 @@ public class Ranges extends KvorumSimulation {
 
 	private static void requireEntry(int index, boolean isThere) {
 		if (!isThere) {
-			throw new IllegalStateException("entry %d is missing, wrong or out of order".formatted(index));
+			throw Answers.wrong("entry %d is missing, wrong or out of order".formatted(index));
 		}
 	}
 

@@ -72,8 +72,9 @@ record Settings(List<String> nodes, double rate, Duration ramp, Duration duratio
 
 	private static String url(String text) {
 		URI uri = URI.create(text);
-		boolean hasMore = !uri.getRawPath().matches("/?") || uri.getRawQuery() != null || uri.getRawFragment() != null;
-		if (!"http".equals(uri.getScheme()) || uri.getHost() == null || hasMore) {
+		// Without a host, as in localhost:8080, a URI has no path either.
+		boolean isServer = "http".equals(uri.getScheme()) && uri.getHost() != null;
+		if (!isServer || !uri.getRawPath().matches("/?") || uri.getRawQuery() != null || uri.getRawFragment() != null) {
 			throw new IllegalArgumentException(text);
 		}
 		return "http://" + uri.getRawAuthority();

@@ -48,18 +48,17 @@ final class Values {
 	byte[] check(String key, long generation, byte[] found) {
 		requireSize(found);
 		if (!Arrays.equals(found, of(key, generation(found)))) {
-			throw new IllegalStateException("bytes that were never written for this key");
+			throw Answers.wrong("bytes that were never written for this key");
 		}
 		if (generation(found) != generation) {
-			throw new IllegalStateException(
-					"generation %d in the place of %d".formatted(generation(found), generation));
+			throw Answers.wrong("generation %d in the place of %d".formatted(generation(found), generation));
 		}
 		return found;
 	}
 
 	private void requireSize(byte[] found) {
 		if (found.length != this.bytes) {
-			throw new IllegalStateException("%d bytes in the place of %d".formatted(found.length, this.bytes));
+			throw Answers.wrong("%d bytes in the place of %d".formatted(found.length, this.bytes));
 		}
 	}
 
