@@ -113,6 +113,47 @@ const tests = {
 		await made.getByRole("button", { name: "Save" }).click();
 		await made.getByRole("button", { name: "Show the other value" }).click();
 		await made.waitForFunction(() => document.getElementById("content").value === "theirs again");
+		await put("shared", "theirs at last");
+		await content.fill("mine at last");
+		made.once("dialog", dialog => dialog.accept());
+		await made.getByRole("button", { name: "Delete" }).click();
+		await made.getByRole("button", { name: "Overwrite it" }).click();
+		await made.getByText("Saved.").waitFor();
+		assert.equal(await (await fetch(`${url}/v0/entity?id=shared`)).text(), "mine at last");
+	},
+
+	async "an answer that comes late replaces no other key, and what is typed is not dropped unasked"(made) {
+		await put("late/first", "first");
+		await put("late/second", "second");
+		let answer;
+		const answered = new Promise(resolve => answer = resolve);
+		await made.route("**/v0/entity?id=late*first", async route => {
+			await answered;
+			await route.continue();
+		});
+		await made.goto(`${url}/console#/keys/late%2F`);
+		const late = made.waitForResponse(response => response.url().includes("first"));
+		await made.getByRole("button", { name: "first" }).click();
+		await made.getByRole("button", { name: "second" }).click();
+		const content = made.getByRole("textbox", { name: "Value" });
+		await made.waitForFunction(() => document.getElementById("content").value === "second");
+		await content.fill("typed");
+		answer();
+		await (await late).finished();
+		made.once("dialog", dialog => dialog.dismiss());
+		await made.getByRole("button", { name: "first" }).click();
+		assert.equal(await content.inputValue(), "typed");
+		await made.getByRole("button", { name: "Save" }).click();
+		await made.getByText("Saved.").waitFor();
+		assert.equal(await (await fetch(`${url}/v0/entity?id=late/second`)).text(), "typed");
+	},
+
+	async "JSON that is nested ten thousand times is shown"(made) {
+		await put("deep", `${"[".repeat(10_000)}1${"]".repeat(10_000)}`, "application/json");
+		await made.goto(`${url}/console#/keys/deep`);
+		await made.getByRole("button", { name: "deep" }).click();
+		await made.waitForFunction(() => document.getElementById("content").value.length > 1_000_000);
+		assert.equal(await made.locator("#name").textContent(), "deep");
 	},
 
 	async "what expires goes on to do so, unless one says never"(made) {
@@ -182,6 +223,7 @@ const tests = {
 
 	async "a script as key and value stays text"(made) {
 		await made.goto(`${url}/console#/keys/script%2F`);
+		await made.locator("#crumbs").getByText("script/").waitFor();
 		await made.locator("#entries button").first().click();
 		await made.waitForFunction(text => document.getElementById("content").value === text, SCRIPT);
 		assert.equal(await made.locator("#name").textContent(), `script/${IMAGE}`);

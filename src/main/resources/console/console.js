@@ -7,6 +7,8 @@ const NO_RANGES = "urn:kvorum:problem:ranges-not-supported";
 const PAGE = 200;
 const MOST_SHOWN_BYTES = 256 * 1024;
 const POLL_MILLIS = 2000;
+// More than the deadlines of the nodes, whose answer says more.
+const CALL_MILLIS = 30_000;
 const SAMPLES = 90;
 
 const element = id => document.getElementById(id);
@@ -46,11 +48,18 @@ async function call(target, options = {}) {
 		headers.set("Authorization", `Bearer ${key}`);
 	}
 	let response;
+	// Until the answer begins: a large value may take longer.
+	const late = new AbortController();
+	const timer = setTimeout(() => late.abort(new DOMException("", "TimeoutError")), CALL_MILLIS);
 	try {
-		response = await fetch(target, { ...options, headers, credentials: "omit", cache: "no-store" });
+		response = await fetch(target, { signal: late.signal, ...options, headers, credentials: "omit", cache: "no-store" });
 	}
-	catch {
-		throw new Error("The node cannot be reached.");
+	catch (failure) {
+		const why = failure.name === "TimeoutError" ? "The node does not answer." : "The node cannot be reached.";
+		throw new Error(options.method ? `${why} Whether it wrote is unknown: look at the value before you try again.` : why);
+	}
+	finally {
+		clearTimeout(timer);
 	}
 	if (!response.ok) {
 		const problem = await response.json().catch(() => ({}));
@@ -104,13 +113,15 @@ async function list(prefix, start) {
 		await openWhole(prefix);
 		return;
 	}
-	const lines = (await response.text()).split("\n").filter(Boolean).map(line => JSON.parse(line));
+	// Empty where the connection broke off.
+	const text = await response.text().catch(() => "");
+	const lines = text.split("\n").filter(Boolean).map(line => JSON.parse(line));
 	if (turn !== listing) {
 		return;
 	}
 	const end = lines.pop();
 	if (!end?.end) {
-		throw new Error("The list broke off: it is not whole.");
+		throw new Error("The list broke off: it is not whole. Try again.");
 	}
 	if (!start) {
 		element("entries").replaceChildren();
@@ -152,8 +163,11 @@ function keyItem(line) {
 	const item = create("li");
 	const button = create("button", undefined, { type: "button" });
 	const expires = line.expires ? ` · until ${new Date(line.expires).toLocaleString()}` : "";
-	button.append(create("span", nameIn(line.id)), create("small", sizeOf(line.size) + expires));
+	button.append(create("span", nameIn(line.id) || line.id), create("small", sizeOf(line.size) + expires));
 	button.addEventListener("click", () => {
+		if (!mayLeave()) {
+			return;
+		}
 		element("entries").querySelectorAll("[aria-current]").forEach(it => it.removeAttribute("aria-current"));
 		button.setAttribute("aria-current", "true");
 		reporting(() => open(line.id));
@@ -194,10 +208,27 @@ function browse(prefix) {
 // ---- One value
 
 let opened = null;
+let opening = 0;
+
+function isEdited() {
+	return opened !== null && !element("entry").hidden && element("content").value !== opened.shown;
+}
+
+function mayLeave() {
+	return !isEdited() || confirm("What you have typed is not saved. Leave it?");
+}
 
 async function open(key) {
+	const turn = ++opening;
 	const response = await call(entityTarget(key));
-	const bytes = new Uint8Array(await response.arrayBuffer());
+	const body = await response.arrayBuffer().catch(() => null);
+	if (turn !== opening) {
+		return;
+	}
+	if (body === null) {
+		throw new Error("The value broke off: it is not whole. Try again.");
+	}
+	const bytes = new Uint8Array(body);
 	opened = { key, bytes, etag: response.headers.get("ETag"), isNew: false, expires: Date.parse(response.headers.get("Expires")) };
 	const type = response.headers.get("Content-Type") ?? "";
 	const facts = { Version: opened.etag?.replaceAll('"', "") ?? "", Size: sizeOf(bytes.length) };
@@ -213,6 +244,7 @@ async function open(key) {
 }
 
 function openNew() {
+	opening++;
 	opened = { key: "", bytes: new Uint8Array(), etag: null, isNew: true };
 	showEntry("New key", "text/plain", {});
 	element("new-key").value = listed.prefix;
@@ -290,6 +322,7 @@ function typedBytes() {
 }
 
 async function save(etag) {
+	const turn = opening;
 	element("saved").textContent = "";
 	const key = opened.isNew ? element("new-key").value : opened.key;
 	const bytes = typedBytes();
@@ -307,11 +340,14 @@ async function save(etag) {
 		await call(entityTarget(key, ttl ? { ttl } : {}), { method: "PUT", headers, body: bytes });
 	}
 	catch (failure) {
-		if (failure.status === 412) {
-			showConflict(key, bytes, failure.etag);
+		if (failure.status === 412 && turn === opening) {
+			showConflict(key, failure.etag);
 			return;
 		}
 		throw failure;
+	}
+	if (turn !== opening) {
+		return;
 	}
 	await open(key);
 	element("saved").textContent = "Saved.";
@@ -319,8 +355,8 @@ async function save(etag) {
 }
 
 // Somebody else has written since the value was read. Nothing is lost: what was typed stays until its user decides.
-function showConflict(key, bytes, etag) {
-	opened = { ...opened, key, bytes, isNew: false, shown: element("content").value, conflict: etag };
+function showConflict(key, etag) {
+	opened = { ...opened, key, isNew: false, conflict: etag };
 	show("new-name", false);
 	element("name").textContent = key;
 	element("conflict-text").textContent = etag
@@ -340,7 +376,7 @@ async function remove() {
 	}
 	catch (failure) {
 		if (failure.status === 412) {
-			showConflict(opened.key, opened.bytes, failure.etag);
+			showConflict(opened.key, failure.etag);
 			return;
 		}
 		throw failure;
@@ -358,8 +394,13 @@ function download() {
 
 async function showHolders(key) {
 	const holders = element("holders");
+	const turn = opening;
+	holders.replaceChildren();
 	try {
 		const found = await (await call(`actuator/topology?${new URLSearchParams({ id: key })}`)).json();
+		if (turn !== opening) {
+			return;
+		}
 		const table = create("table");
 		table.append(row("th", ["Node", "Replica", "State", "Version"]));
 		for (const holding of found.replicas) {
@@ -441,8 +482,10 @@ function showCluster(cluster, before, began) {
 	const { layout, nodes, unreachable } = cluster;
 	const away = nodes.filter(node => node.state === "away").length;
 	const behind = nodes.filter(node => node.converged === false).length;
+	// Nodes of Cassandra do not say.
+	const convergence = behind ? `${behind} not converged. ` : nodes.some(node => node.converged) ? "All that are there have converged. " : "";
 	element("summary").textContent = `${numberOf(nodes.length, "node", "nodes")}, ${away ? `${away} away` : "all there"}. `
-		+ `${behind ? `${behind} not converged` : "All that are there have converged"}. `
+		+ convergence
 		+ `Layout ${layout.version} is ${layout.state}, ${numberOf(layout.factor, "copy", "copies")} of each key.`
 		+ (layout.moving ? ` Moved: ${sizeOf(layout.moving.movedBytes ?? 0)} of about ${sizeOf(layout.moving.bytes ?? 0)}.` : "");
 	const table = element("nodes");
@@ -458,7 +501,7 @@ function showCluster(cluster, before, began) {
 		table.append(row("td", [address, state, node.zone ?? "", node.version ?? "",
 			node.converged === undefined ? "" : node.converged ? "yes" : "not yet", node.keys?.toLocaleString() ?? "",
 			node.freeBytes === undefined ? "" : sizeOf(node.freeBytes), node.requests?.perSecond?.toLocaleString() ?? "",
-			node.hints?.toLocaleString() ?? "", node.newestBackupAgeSeconds === undefined ? (node.state === "away" ? "" : "none")
+			node.hints?.toLocaleString() ?? "", node.newestBackupAgeSeconds === undefined ? (node.converged === undefined ? "" : "none")
 				: ageOf(node.newestBackupAgeSeconds)]));
 	});
 	showMatrix(nodes);
@@ -508,12 +551,26 @@ function plot(series, most, label) {
 	svg.setAttribute("role", "img");
 	svg.setAttribute("aria-label", label);
 	series.forEach((values, number) => {
-		const points = values.map((value, at) => value === undefined ? null
-			: `${SAMPLES - values.length + at},${100 - 96 * (most ? value / most : 0) - 2}`).filter(Boolean);
-		const line = make("polyline");
-		line.setAttribute("class", `s${number % 6}`);
-		line.setAttribute("points", points.join(" "));
-		svg.append(line);
+		// A line for each time without a gap: nothing is known of a gap.
+		let points = [];
+		const draw = () => {
+			if (points.length) {
+				const line = make("polyline");
+				line.setAttribute("class", `s${number % 6}`);
+				line.setAttribute("points", points.join(" "));
+				svg.append(line);
+			}
+			points = [];
+		};
+		values.forEach((value, at) => {
+			if (value === undefined) {
+				draw();
+			}
+			else {
+				points.push(`${SAMPLES - values.length + at},${100 - 96 * (most ? value / most : 0) - 2}`);
+			}
+		});
+		draw();
 	});
 	return svg;
 }
@@ -555,7 +612,12 @@ element("browse").addEventListener("submit", event => {
 	browse(element("prefix").value);
 });
 element("more").addEventListener("click", () => reporting(() => list(listed.prefix, listed.next)));
-element("new").addEventListener("click", openNew);
+element("new").addEventListener("click", () => mayLeave() && openNew());
+addEventListener("beforeunload", event => {
+	if (isEdited()) {
+		event.preventDefault();
+	}
+});
 element("edit").addEventListener("submit", event => {
 	event.preventDefault();
 	reporting(() => save(opened.etag));

@@ -1,6 +1,8 @@
 // Values as people read and write them. Pure functions.
 
 const INDENT = "  ";
+// Deeper parts are indented as far as this: each line of a value that is nested a thousand times would have a thousand indents.
+const MOST_INDENTS = 32;
 const HEX_BYTES_IN_LINE = 16;
 const SIZES = ["B", "KB", "MB", "GB", "TB"];
 
@@ -16,6 +18,7 @@ export function jsonIndented(text) {
 	catch {
 		return null;
 	}
+	const lineAt = depth => `\n${INDENT.repeat(Math.min(depth, MOST_INDENTS))}`;
 	const tokens = [];
 	TOKEN.lastIndex = 0;
 	for (let found = TOKEN.exec(text); found; found = TOKEN.exec(text)) {
@@ -29,19 +32,19 @@ export function jsonIndented(text) {
 			indented += token;
 			if (next !== "}" && next !== "]") {
 				depth++;
-				indented += `\n${INDENT.repeat(depth)}`;
+				indented += lineAt(depth);
 			}
 		}
 		else if (token === "}" || token === "]") {
 			const before = tokens[index - 1];
 			if (before !== "{" && before !== "[") {
 				depth--;
-				indented += `\n${INDENT.repeat(depth)}`;
+				indented += lineAt(depth);
 			}
 			indented += token;
 		}
 		else {
-			indented += token === "," ? `,\n${INDENT.repeat(depth)}` : token === ":" ? ": " : token;
+			indented += token === "," ? `,${lineAt(depth)}` : token === ":" ? ": " : token;
 		}
 	});
 	return indented;
