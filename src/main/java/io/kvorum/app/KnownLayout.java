@@ -81,9 +81,13 @@ final class KnownLayout {
 		}
 	}
 
-	/** Whether this node knows the name of its cluster. */
-	boolean isNamed() {
-		return this.name != Layout.UNKNOWN;
+	/**
+	 * Whether this node still has to hear the name of its cluster. A layout that was
+	 * decided brings it.
+	 */
+	boolean lacksName() {
+		Layout known = this.newest.get();
+		return this.name == Layout.UNKNOWN && known != null && known.number() == 0;
 	}
 
 	/**

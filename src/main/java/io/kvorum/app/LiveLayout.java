@@ -700,7 +700,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		Layout newest = this.known.newest();
 		boolean isNews = newest != null && newest.number() > this.toldNumber;
 		List<String> refusing = this.transport.refusing();
-		boolean isQuiet = isStable() && this.known.isNamed() && refusing.isEmpty();
+		boolean isQuiet = isStable() && !this.known.lacksName() && refusing.isEmpty();
 		Duration interval = isQuiet ? LOOK_INTERVAL : EXCHANGE_INTERVAL;
 		if (!isNews && this.time.nanos() - this.exchangedNanos < interval.toNanos()) {
 			return Mono.empty();

@@ -119,6 +119,13 @@ class KnownLayoutTests {
 		this.known.exchange(new Layout(0, ONE).toText());
 		assertThat(this.known.heardName()).isEqualTo(11);
 		assertThat(this.known.newest()).as("only on disk it counts").isEqualTo(new Layout(0, ONE));
+		assertThat(this.known.lacksName()).isTrue();
+		this.known.named(new Layout(0, ONE, 11));
+		assertThat(this.known.lacksName()).isFalse();
+
+		begin(new Layout(0, ONE));
+		this.known.learn(new LayoutDecision(3, new Layout(3, ONE)));
+		assertThat(this.known.lacksName()).as("something was decided").isFalse();
 	}
 
 	@Test
