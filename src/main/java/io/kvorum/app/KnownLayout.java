@@ -86,8 +86,11 @@ final class KnownLayout {
 	 * decided brings it.
 	 */
 	boolean lacksName() {
-		Layout known = this.newest.get();
-		return this.name == Layout.UNKNOWN && known != null && known.number() == 0;
+		return lacksName(this.newest.get());
+	}
+
+	private static boolean lacksName(@Nullable Layout known) {
+		return known != null && known.number() == 0 && known.founding() == Layout.UNKNOWN;
 	}
 
 	/**
@@ -155,7 +158,7 @@ final class KnownLayout {
 		Layout known = this.newest.get();
 		// Other nodes say the same once a second, and to place weighted nodes takes time.
 		long number = Layout.numberIn(text);
-		if (number == 0 && known != null && known.number() == 0 && known.founding() == Layout.UNKNOWN) {
+		if (number == 0 && known != null && lacksName(known)) {
 			Layout heard = Layout.parse(text);
 			boolean isNamed = heard.founding() != Layout.UNKNOWN;
 			if (isNamed && heard.topology().fingerprint() == known.topology().fingerprint()) {

@@ -559,17 +559,17 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The first step. */
 	private Mono<Void> take(Layout next) {
 		ChangeState change = new ChangeState(next, this.storage, this.storage);
-		boolean wasMember = this.state.isMember();
+		LayoutParts now = this.parts;
+		boolean mayBegin = now != null && now.layout().number() == 0 && !this.state.isMember();
 		// The placement of many nodes with zones and weights takes seconds.
 		return Mono.fromCallable(() -> this.placements.apply(next.topology()))
 			.subscribeOn(Schedulers.boundedElastic())
 			.delayUntil(_ -> noticeOldDisk())
 			.delayUntil(_ -> this.state.forgetOthers(next.topology()))
 			.delayUntil(_ -> change.adopt(next.topology().member(this.self),
-					this.parts != null && this.state.withheldBecause() == null,
-					(this.parts != null) ? this.parts.change() : null))
+					now != null && this.state.withheldBecause() == null, (now != null) ? now.change() : null))
 			// It has begun another cluster meanwhile, with an empty disk.
-			.delayUntil(_ -> (!wasMember && this.state.isMember()) ? this.state.becomeStale() : Mono.empty())
+			.delayUntil(_ -> (mayBegin && this.state.isMember()) ? this.state.becomeStale() : Mono.empty())
 			.publishOn(this.thread.scheduler())
 			.flatMap(placement -> Mono.fromRunnable(() -> {
 				run(Flux.never(), this.changing);

@@ -571,8 +571,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 			return this.record.identity();
 		}
 		Introduction said = this.peers.introductionOf(first);
-		boolean isOfBeginning = said != null && !said.membership().state().isToBeRebuilt();
-		return (said != null && isOfBeginning) ? said.identity() : Layout.UNKNOWN;
+		// One that is to be rebuilt had another disk then.
+		return (said == null || said.membership().state().isToBeRebuilt()) ? Layout.UNKNOWN : said.identity();
 	}
 
 	/**
