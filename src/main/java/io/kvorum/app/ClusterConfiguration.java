@@ -66,7 +66,7 @@ class ClusterConfiguration {
 		return new Coordinator(viewOf(topology, placement, self, replicas, properties), clock, time,
 				new CoordinationSettings(replication.readTimeout(), replication.writeTimeout(),
 						properties.cluster().hedgeDelay(), idempotencyOf(properties)),
-				readRepair, missedStores, new EventLoopAlarms(callers), callers, events, ranges);
+				readRepair, missedStores, new CallerAlarms(callers), callers, events, ranges);
 	}
 
 	/** The view with which a node begins. */
