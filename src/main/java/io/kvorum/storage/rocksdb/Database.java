@@ -160,7 +160,7 @@ final class Database implements AutoCloseable {
 		NativeLibrary.load();
 		try {
 			Files.createDirectories(settings.path());
-			return new Database(settings);
+			return openTorn(settings);
 		}
 		catch (IOException ex) {
 			throw new StoreOpenException("The data directory %s cannot be made: %s".formatted(settings.path(), ex),
@@ -168,6 +168,19 @@ final class Database implements AutoCloseable {
 		}
 		catch (RocksDBException ex) {
 			throw Failures.opening(settings.path(), ex);
+		}
+	}
+
+	/** Opens a database whose log may have a torn end. */
+	private static Database openTorn(RocksSettings settings) throws IOException, RocksDBException {
+		try {
+			return new Database(settings);
+		}
+		catch (RocksDBException ex) {
+			if (Failures.isDamage(ex) && TornLog.cut(settings.path())) {
+				return new Database(settings);
+			}
+			throw ex;
 		}
 	}
 

@@ -34,9 +34,13 @@ final class Failures {
 		return status != null && status.getSubCode() == Status.SubCode.NoSpace;
 	}
 
-	/** Whether the data on disk is not what was written. */
+	/**
+	 * Whether the data on disk is not what was written, or a table cannot be read, like a
+	 * bad sector. RocksDB has no code for a read that fails, so it goes by the message.
+	 */
 	static boolean isDamage(RocksDBException ex) {
-		return code(ex) == Status.Code.Corruption;
+		return code(ex) == Status.Code.Corruption
+				|| (code(ex) == Status.Code.IOError && String.valueOf(ex.getMessage()).contains("While pread"));
 	}
 
 	static StorageException writing(RocksDBException ex) {

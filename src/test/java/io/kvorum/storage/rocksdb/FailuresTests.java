@@ -36,6 +36,13 @@ class FailuresTests {
 	}
 
 	@Test
+	void aSectorThatCannotBeReadIsDamage() {
+		String message = "While pread offset 4096 len 4101: /data/000012.sst: Input/output error";
+
+		assertThat(opening(Code.IOError, message)).hasMessage("The data directory /data is damaged: " + message);
+	}
+
+	@Test
 	void anythingElseIsSaidAsItIs() {
 		assertThat(opening(Code.IOError, "while open a file for lock: /data/LOCK: Permission denied"))
 			.hasMessageStartingWith("The data directory /data cannot be opened: while open a file")

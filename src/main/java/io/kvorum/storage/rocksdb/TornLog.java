@@ -1,0 +1,182 @@
+package io.kvorum.storage.rocksdb;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The end of the newest write-ahead log after a power loss.
+ * <p>
+ * The batch that was being synced may be there in part. RocksDB drops a record that is
+ * cut off by the end of the file. But a file system may know the new length of a file
+ * before it has all of its pages, and the missing ones read as zeros. RocksDB takes that
+ * for damage, and does not open the store.
+ * <p>
+ * Damage is a torn end if it has a sector of zeros, as in etcd's log, and if no record
+ * begins behind it. So a flipped bit is none, nor is a hole with acknowledged writes
+ * behind it.
+ *
+ * @see <a href=
+ * "https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format">Format</a>
+ */
+final class TornLog {
+
+	private static final Logger logger = LoggerFactory.getLogger(TornLog.class);
+
+	/** Records do not cross blocks: longer batches are in several, as fragments. */
+	private static final int BLOCK_BYTES = 32 << 10;
+
+	/** The checksum, the length and the type of a record. */
+	private static final int HEAD_BYTES = Integer.BYTES + Short.BYTES + 1;
+
+	private static final byte WHOLE = 1;
+
+	private static final byte FIRST = 2;
+
+	private static final byte MIDDLE = 3;
+
+	/** The least that a disk writes as a whole. */
+	private static final int SECTOR_BYTES = 512;
+
+	/**
+	 * Stored checksums are rotated and moved, so that they are none of a log in a log.
+	 */
+	private static final int CHECKSUM_ROTATION = 15;
+
+	private static final int CHECKSUM_DELTA = 0xa282ead8;
+
+	private final ByteBuffer log;
+
+	private final int size;
+
+	private TornLog(ByteBuffer log) {
+		this.log = log.order(ByteOrder.LITTLE_ENDIAN);
+		this.size = log.limit();
+	}
+
+	/**
+	 * Cuts off a torn end. Call it when the store cannot be opened since it is damaged.
+	 * @return whether there was one
+	 */
+	static boolean cut(Path directory) throws IOException {
+		Optional<Path> newest = newest(directory);
+		if (newest.isEmpty()) {
+			return false;
+		}
+		try (FileChannel file = FileChannel.open(newest.get(), StandardOpenOption.READ, StandardOpenOption.WRITE);
+				Arena mapped = Arena.ofConfined()) {
+			long size = file.size();
+			if (size > Integer.MAX_VALUE) {
+				return false;
+			}
+			int end = new TornLog(file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapped).asByteBuffer()).tornFrom();
+			if (end < 0) {
+				return false;
+			}
+			file.truncate(end);
+			file.force(true);
+			logger.warn("The machine lost power while the last batch of writes was being synced: of {}, {} bytes from "
+					+ "{} on are not on disk as a whole, and dropped. With kvorum.storage.durability=fsync none of "
+					+ "these writes was acknowledged.", newest.get(), size - end, end);
+			return true;
+		}
+	}
+
+	private static Optional<Path> newest(Path directory) throws IOException {
+		try (Stream<Path> files = Files.list(directory)) {
+			return files.filter(file -> file.getFileName().toString().matches("[0-9]+\\.log"))
+				.filter(file -> file.toFile().length() > 0)
+				.max(Comparator.comparingLong(TornLog::number));
+		}
+	}
+
+	private static long number(Path log) {
+		String name = log.getFileName().toString();
+		return Long.parseLong(name.substring(0, name.indexOf('.')));
+	}
+
+	/** The end of the last whole batch before a torn end; -1 if the log has none. */
+	private int tornFrom() {
+		int end = 0;
+		int at = 0;
+		while (at < this.size) {
+			int left = BLOCK_BYTES - at % BLOCK_BYTES;
+			if (left < HEAD_BYTES) {
+				at += left;
+			}
+			else if (isRecord(at)) {
+				byte type = type(at);
+				at += HEAD_BYTES + length(at);
+				end = (type == FIRST || type == MIDDLE) ? end : at;
+			}
+			else {
+				return (hasZeroSector(at) && !beginsBehind(at)) ? end : -1;
+			}
+		}
+		return -1;
+	}
+
+	private byte type(int at) {
+		return this.log.get(at + HEAD_BYTES - 1);
+	}
+
+	private int length(int at) {
+		return Short.toUnsignedInt(this.log.getShort(at + Integer.BYTES));
+	}
+
+	/** Whether a record with the right checksum is at this place, all of it. */
+	private boolean isRecord(int at) {
+		int inBlock = BLOCK_BYTES - at % BLOCK_BYTES;
+		if (Math.min(inBlock, this.size - at) < HEAD_BYTES
+				|| HEAD_BYTES + length(at) > Math.min(inBlock, this.size - at)) {
+			return false;
+		}
+		CRC32C checksum = new CRC32C();
+		checksum.update(this.log.slice(at + HEAD_BYTES - 1, 1 + length(at)));
+		int masked = Integer.rotateRight((int) checksum.getValue(), CHECKSUM_ROTATION) + CHECKSUM_DELTA;
+		return masked == this.log.getInt(at);
+	}
+
+	private boolean hasZeroSector(int from) {
+		int sector = (from + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
+		for (; sector < this.size; sector += SECTOR_BYTES) {
+			if (isZero(sector, Math.min(sector + SECTOR_BYTES, this.size))) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	private boolean isZero(int from, int to) {
+		for (int i = from; i < to; i++) {
+			if (this.log.get(i) != 0) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/** Whether a batch begins behind a place. Nothing tells where the next record is. */
+	private boolean beginsBehind(int from) {
+		for (int at = from + 1; at <= this.size - HEAD_BYTES; at++) {
+			byte type = type(at);
+			if ((type == WHOLE || type == FIRST) && isRecord(at)) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+}
