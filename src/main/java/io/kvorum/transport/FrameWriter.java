@@ -44,8 +44,6 @@ final class FrameWriter {
 	/** The length of the frame that found nothing waiting, whatever that length was. */
 	private long firstBytes;
 
-	private long takenBytes;
-
 	private @Nullable FluxSink<DataBuffer> sink;
 
 	/** The frame whose tail is being written; the tail may need several buffers. */
@@ -92,16 +90,6 @@ final class FrameWriter {
 	/** Whether this many bytes more may wait; always true while nothing waits. */
 	boolean hasRoomFor(int bytes) {
 		return this.waitingBytes == 0 || this.waitingBytes + bytes <= this.maxWaitingBytes;
-	}
-
-	/** Whether frames wait for the network. */
-	boolean isWaiting() {
-		return this.waitingBytes > 0;
-	}
-
-	/** The number of bytes that the network has taken so far. */
-	long takenBytes() {
-		return this.takenBytes;
 	}
 
 	/**
@@ -165,7 +153,6 @@ final class FrameWriter {
 			writeTail(frame, buffer);
 		}
 		this.waitingBytes -= buffer.readableBytes();
-		this.takenBytes += buffer.readableBytes();
 		if (frames > 0) {
 			this.onBatch.accept(frames);
 		}

@@ -70,6 +70,15 @@ final class InFlight {
 		return call;
 	}
 
+	/** The bytes that were sent with the calls under way. */
+	long sentBytes() {
+		long bytes = 0;
+		for (PeerCall call : this.slots) {
+			bytes += (call != null) ? call.sentBytes : 0;
+		}
+		return bytes;
+	}
+
 	/** Removes the calls that match and hands them out. */
 	void removeIf(Predicate<PeerCall> condition, Consumer<PeerCall> removed) {
 		for (int slot = 0; slot < this.slots.length && this.size > 0; slot++) {

@@ -32,6 +32,9 @@ final class PeerCall {
 
 	private boolean over;
 
+	/** The length of what was sent with it. */
+	int sentBytes;
+
 	PeerCall(Call call, Key key, Version version, long deadlineNanos, long startedNanos, MonoSink<Reply> sink,
 			@Nullable Executor caller) {
 		this.call = call;

@@ -67,6 +67,12 @@ final class PeerStream {
 	/** Pings for each silence timeout. */
 	private static final int PINGS = 4;
 
+	/**
+	 * The time that a byte may take on the stream for large entries, one second for each
+	 * megabyte. A ping waits behind what was sent before it.
+	 */
+	private static final long NANOS_PER_LARGE_BYTE = 1_000;
+
 	private final Member self;
 
 	private final Member peer;
@@ -142,8 +148,7 @@ final class PeerStream {
 	private boolean silent;
 
 	/**
-	 * Time of the peer's last sign of life: bytes from it, or bytes of a large entry that
-	 * it took. At first the start of the attempt.
+	 * Time of the peer's last sign of life. At first the start of the attempt.
 	 */
 	private long heardNanos;
 
@@ -152,8 +157,8 @@ final class PeerStream {
 
 	private boolean sweeping;
 
-	/** The writer's taken bytes when {@link #watch} last looked. */
-	private long takenBytes;
+	/** Time when {@link #watch} last looked, or is to look first. */
+	private long watchedNanos;
 
 	PeerStream(Member self, Member peer, EventLoop loop, WebClient client, TopologyNames topologies, int factor,
 			TransportSettings settings, Handshake handshake, TimeSource time, TransportEvents events, PeerState state,
@@ -217,6 +222,7 @@ final class PeerStream {
 		}
 		int correlation = this.inFlight.add(call);
 		byte[] written = call.isStore() ? this.form.written(call.key, entry) : entry;
+		call.sentBytes = written.length;
 		this.writer.send(new CallFrame(correlation, call, call.kind(this.form), written, this.time));
 		if (!this.sweeping) {
 			this.sweeping = true;
@@ -312,6 +318,11 @@ final class PeerStream {
 		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
 	}
 
+	/** The time that large entries may take to the peer. */
+	private long onItsWayNanos() {
+		return (this.lane == Lane.LARGE) ? NANOS_PER_LARGE_BYTE * this.inFlight.sentBytes() : 0;
+	}
+
 	private boolean owesNothing() {
 		return this.inFlight.size() == 0 && !this.pinged;
 	}
@@ -356,6 +367,7 @@ final class PeerStream {
 		this.pinged = false;
 		this.silent = false;
 		this.heardNanos = this.time.nanos();
+		this.watchedNanos = this.heardNanos + this.settings.connectTimeout().toNanos();
 		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
 				this.settings.silenceTimeout().toNanos() / PINGS, TimeUnit.NANOSECONDS);
 		return challenge().flatMap(challenge -> exchange(opening(challenge), reader))
@@ -565,17 +577,17 @@ final class PeerStream {
 	 */
 	private void watch() {
 		long now = this.time.nanos();
-		if (this.lane == Lane.LARGE && this.writer.isWaiting() && this.writer.takenBytes() != this.takenBytes) {
-			// A ping would wait behind the frames before it. Taking those is a sign of
-			// life.
-			this.heardNanos = now;
+		boolean stoodStill = now - this.watchedNanos > this.settings.silenceTimeout().toNanos() / 2;
+		this.watchedNanos = now;
+		if (stoodStill) {
+			// This node did, and has not read yet what the peer has sent meanwhile.
+			this.owedNanos = now;
 		}
-		this.takenBytes = this.writer.takenBytes();
-		if (this.absence != null && !this.leaving) {
+		else if (this.absence != null && !this.leaving) {
 			breakOff("it has not said hello within kvorum.cluster.connect-timeout of %d ms"
 				.formatted(this.settings.connectTimeout().toMillis()));
 		}
-		else if (silentNanos(now) > this.settings.silenceTimeout().toNanos()) {
+		else if (silentNanos(now) > this.settings.silenceTimeout().toNanos() + onItsWayNanos()) {
 			breakOff("it has been silent for kvorum.cluster.silence-timeout of %d ms"
 				.formatted(this.settings.silenceTimeout().toMillis()));
 		}

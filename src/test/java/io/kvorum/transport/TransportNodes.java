@@ -115,9 +115,15 @@ final class TransportNodes implements AutoCloseable {
 	}
 
 	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view, TransportEvents events) {
-		ReplicaTransport transport = new ReplicaTransport(socketAddress(local.member().address()), view,
+		return start(local, settings, view, events, socketAddress(local.member().address()), TimeSource.SYSTEM);
+	}
+
+	/** Starts a node that listens elsewhere than others call it, or with other clocks. */
+	ReplicaTransport start(TestReplica local, TransportSettings settings, Topology view, TransportEvents events,
+			InetSocketAddress listening, TimeSource time) {
+		ReplicaTransport transport = new ReplicaTransport(listening, view,
 				(_, topologies) -> topologies.contains(view.parts().getFirst().fingerprint()), local, answers(),
-				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, TimeSource.SYSTEM,
+				settings, this.loops, WebClient.builder(), this.callers::learn, this.callers, time,
 				new SecureRandom()::nextLong, events);
 		this.transports.add(transport);
 		transport.start();
