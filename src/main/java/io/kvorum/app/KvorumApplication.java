@@ -1,5 +1,11 @@
 package io.kvorum.app;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
 import io.kvorum.cli.Kvorum;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.springframework.boot.SpringApplication;
@@ -8,12 +14,16 @@ import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.boot.env.YamlPropertySourceLoader;
 import org.springframework.boot.micrometer.metrics.autoconfigure.task.TaskExecutorMetricsAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ScheduledTasksObservationAutoConfiguration;
 import org.springframework.boot.validation.autoconfigure.ValidationAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.ReactiveMultipartAutoConfiguration;
 import org.springframework.boot.webflux.autoconfigure.WebSessionIdResolverAutoConfiguration;
 import org.springframework.context.ApplicationListener;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ClassPathResource;
 import reactor.netty.ReactorNetty;
 
 /**
@@ -40,8 +50,29 @@ public class KvorumApplication {
 		refuseRenegotiation();
 		SpringApplication node = new SpringApplication(KvorumApplication.class);
 		node.addListeners(preload());
-		node.setDefaultProperties(CacheSizes.ofThisProcess().toProperties());
+		node.setDefaultProperties(defaults());
 		node.run(args);
+	}
+
+	/**
+	 * The defaults of a node: sizes by its memory, and what {@code application.yml} in
+	 * the jar says. Spring does not read that file where {@code spring.config.location}
+	 * names others.
+	 */
+	static Map<String, Object> defaults() {
+		Map<String, Object> defaults = new HashMap<>(CacheSizes.ofThisProcess().toProperties());
+		try {
+			for (PropertySource<?> source : new YamlPropertySourceLoader().load("defaults",
+					new ClassPathResource("application.yml"))) {
+				for (String name : ((EnumerablePropertySource<?>) source).getPropertyNames()) {
+					defaults.put(name, Objects.requireNonNull(source.getProperty(name)));
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		return defaults;
 	}
 
 	/**
