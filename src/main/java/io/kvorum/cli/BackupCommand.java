@@ -25,10 +25,10 @@ final class BackupCommand extends EndpointCommand {
 		super("backup");
 	}
 
-	/** One node alone; its answer comes when the backup was verified. */
+	/** One node alone; the answer to a backup comes when it was verified. */
 	@Override
 	Server serverOf(Server given) {
-		return given.first().within(LONGEST);
+		return this.isList ? given.first() : given.first().within(LONGEST);
 	}
 
 	@Override

@@ -7,7 +7,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFileAttributeView;
@@ -50,13 +49,14 @@ final class GetCommand extends RemoteCommand {
 				value.transferTo(out);
 			}
 		}
-		else if (Files.exists(this.file) && !Files.isRegularFile(this.file, LinkOption.NOFOLLOW_LINKS)) {
+		else if (Files.exists(this.file) && !Files.isRegularFile(this.file)) {
 			try (OutputStream out = Files.newOutputStream(this.file)) {
 				value.transferTo(out);
 			}
 		}
 		else {
-			writeWhole(value, this.file.toAbsolutePath());
+			// A link stays, and what it points to is replaced.
+			writeWhole(value, Files.exists(this.file) ? this.file.toRealPath() : this.file.toAbsolutePath());
 		}
 	}
 

@@ -290,6 +290,20 @@ class KvorumTests {
 	}
 
 	@Test
+	void aLinkStaysAndItsFileKeepsItsContentUntilTheValueIsThere(@TempDir Path directory) throws IOException {
+		Path file = Files.writeString(directory.resolve("value"), "before");
+		Path link = Files.createSymbolicLink(directory.resolve("link"), file);
+		this.node.answers(200, "after");
+		assertThat(run("get", "key", "-O", link.toString())).isZero();
+		assertThat(file).hasContent("after");
+		assertThat(link).isSymbolicLink();
+
+		this.node.endsNoBody();
+		assertThat(run("get", "key", "-O", link.toString(), "--timeout", "1")).isEqualTo(3);
+		assertThat(file).hasContent("after");
+	}
+
+	@Test
 	void whatNobodyTakesIsAFailure() {
 		assertThat(statusWhoseOutputFails(new IOException("No space left on device"))).isEqualTo(3);
 	}
@@ -347,7 +361,7 @@ class KvorumTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "get key -O, 3", "ls, 3", "status, 3", "layout --add http://b:1, 4" })
+	@CsvSource({ "get key -O, 3", "ls, 3", "status, 3", "layout --add http://b:1, 4", "backup --list, 3" })
 	void aBodyThatStopsInTheMiddleIsGivenUp(String command, int code, @TempDir Path directory) {
 		this.node.answers(200, "{");
 		this.node.endsNoBody();
