@@ -72,12 +72,13 @@ class LayoutFaultsIT {
 	final Nodes nodes = new Nodes();
 
 	/**
-	 * With times in which a disk that stalls for a second, as those of CI do, fails no
-	 * request.
+	 * With times in which a disk or a machine that stalls for a second, as those of CI
+	 * do, fails no request.
 	 */
 	private final LiveCluster cluster = new LiveCluster(this.nodes, 8, FACTOR, "kvorum.replication.write-timeout=5s",
 			"kvorum.replication.read-timeout=5s", "kvorum.storage.write-queue-time=4s",
-			"kvorum.anti-entropy.max-rate=2MB", "spring.netty.leak-detection=simple");
+			"kvorum.cluster.silence-timeout=3s", "kvorum.anti-entropy.max-rate=2MB",
+			"spring.netty.leak-detection=simple");
 
 	private final Random random = new Random(SEED);
 
