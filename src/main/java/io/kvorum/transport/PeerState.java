@@ -122,6 +122,11 @@ final class PeerState {
 		return this.peer;
 	}
 
+	/** Whether more than one stream is open. */
+	boolean hasSeveral() {
+		return this.open.get() > 1;
+	}
+
 	/** Whether all streams are open. */
 	boolean isThere() {
 		return this.open.get() == this.streams;

@@ -147,15 +147,16 @@ final class PeerStream {
 	/** Whether the stream was given up because the peer was silent. */
 	private boolean silent;
 
-	/**
-	 * Time of the peer's last sign of life. At first the start of the attempt.
-	 */
+	/** Time of the peer's last sign of life. At first the start of the attempt. */
 	private long heardNanos;
 
 	/** Time since which the peer has owed an answer, while it owes one. */
 	private long owedNanos;
 
 	private boolean sweeping;
+
+	/** The bytes of calls that have timed out since the last pong: still on their way. */
+	private long overdueBytes;
 
 	/** Time when {@link #watch} last looked, or is to look first. */
 	private long watchedNanos;
@@ -318,9 +319,13 @@ final class PeerStream {
 		return owesNothing() ? 0 : now - Math.max(this.heardNanos, this.owedNanos);
 	}
 
-	/** The time that large entries may take to the peer. */
+	/**
+	 * The time that large entries may take to the peer, as long as it is heard on another
+	 * stream: one that has stopped is silent on all.
+	 */
 	private long onItsWayNanos() {
-		return (this.lane == Lane.LARGE) ? NANOS_PER_LARGE_BYTE * this.inFlight.sentBytes() : 0;
+		return (this.lane == Lane.LARGE && this.state.hasSeveral())
+				? NANOS_PER_LARGE_BYTE * (this.inFlight.sentBytes() + this.overdueBytes) : 0;
 	}
 
 	private boolean owesNothing() {
@@ -366,6 +371,7 @@ final class PeerStream {
 		this.leaving = false;
 		this.pinged = false;
 		this.silent = false;
+		this.overdueBytes = 0;
 		this.heardNanos = this.time.nanos();
 		this.watchedNanos = this.heardNanos + this.settings.connectTimeout().toNanos();
 		ScheduledFuture<?> watch = this.loop.scheduleAtFixedRate(this::watch, this.settings.connectTimeout().toNanos(),
@@ -565,6 +571,7 @@ final class PeerStream {
 	}
 
 	private void timeOut(PeerCall call, long now) {
+		this.overdueBytes += call.sentBytes;
 		if (call.isRead()) {
 			this.latency.add(now - call.startedNanos, now);
 		}
@@ -598,6 +605,7 @@ final class PeerStream {
 
 	private void ponged(int ping) {
 		this.pinged = false;
+		this.overdueBytes = 0;
 		if (ping != 0 && ping == this.lastPing) {
 			this.known = this.telling;
 		}

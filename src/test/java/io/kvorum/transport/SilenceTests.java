@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -20,6 +21,8 @@ import io.kvorum.testing.Generator;
 import io.kvorum.testing.Ports;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -34,9 +37,10 @@ class SilenceTests {
 
 	private static final TransportSettings SETTINGS = TransportNodes.settings("the secret", 100, SILENCE);
 
-	/** It takes 1.5 s, and may take a second and 1.8. */
-	@Test
-	void aLargeEntryOnItsWayOverASlowLinkIsNoSilence() throws IOException {
+	/** It takes 1.5 s, and may take a second and 1.8, whatever its own deadline is. */
+	@ParameterizedTest
+	@CsvSource({ "10000, INSTANCE", "1200, TIMEOUT" })
+	void aLargeEntryOnItsWayOverASlowLinkIsNoSilence(int millis, String outcome) throws IOException {
 		try (TransportNodes nodes = new TransportNodes(2)) {
 			InetSocketAddress behind = new InetSocketAddress(InetAddress.getLoopbackAddress(), Ports.free());
 			try (SlowLink _ = new SlowLink(TransportNodes.socketAddress(nodes.addresses.get(1)), behind.getPort(),
@@ -46,9 +50,13 @@ class SilenceTests {
 				ReplicaTransport here = nodes.start(nodes.replica(0), SETTINGS);
 				nodes.awaitThere(here, 1);
 
-				Reply reply = TransportNodes.reply(store(nodes, here, 1_800_000));
+				Reply reply = TransportNodes
+					.reply(store(nodes, here, 1_800_000, TransportNodes.in(Duration.ofMillis(millis))));
 
-				assertThat(reply).isEqualTo(Acknowledged.INSTANCE);
+				assertThat(reply).asString().contains(outcome);
+				// On the same stream, behind it.
+				assertThat(TransportNodes.reply(store(nodes, here, 20_000, TransportNodes.soon())))
+					.isEqualTo(Acknowledged.INSTANCE);
 			}
 		}
 	}
@@ -65,13 +73,13 @@ class SilenceTests {
 			ReplicaTransport here = nodes.start(local, SETTINGS, nodes.topology, TransportEvents.NONE,
 					TransportNodes.socketAddress(local.member().address()), later(missed));
 			nodes.awaitThere(here, 1);
-			CompletableFuture<@Nullable Reply> stored = store(nodes, here, 100).toFuture();
+			CompletableFuture<@Nullable Reply> stored = store(nodes, here, 100, TransportNodes.soon()).toFuture();
 			TransportNodes.await("the peer has it", () -> answer.currentSubscriberCount() > 0);
 
 			missed.set(TimeUnit.SECONDS.toNanos(4));
 			assertThat(nodes.isThere(here, 1)).isTrue();
-			// Some pings, which are answered.
-			TransportNodes.reply(Mono.delay(SILENCE).thenReturn(Acknowledged.INSTANCE));
+			TransportNodes.await("it has looked again",
+					() -> nodes.remote(here, 1).expectedNanos() < SILENCE.toNanos());
 			answer.tryEmitValue(Acknowledged.INSTANCE);
 
 			assertThat(TransportNodes.reply(Mono.fromFuture(stored))).isEqualTo(Acknowledged.INSTANCE);
@@ -95,9 +103,9 @@ class SilenceTests {
 		};
 	}
 
-	private static Mono<Reply> store(TransportNodes nodes, ReplicaTransport here, int bytes) {
+	private static Mono<Reply> store(TransportNodes nodes, ReplicaTransport here, int bytes, Deadline deadline) {
 		Live entry = new Live(new Version(9, 9), 2, Live.NEVER, "a/b", Value.of(new byte[bytes]));
-		return nodes.remote(here, 1).store(KEY, entry, Purpose.WRITE, TransportNodes.soon());
+		return nodes.remote(here, 1).store(KEY, entry, Purpose.WRITE, deadline);
 	}
 
 }

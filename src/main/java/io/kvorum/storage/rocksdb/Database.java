@@ -172,7 +172,7 @@ final class Database implements AutoCloseable {
 	}
 
 	/** Opens a database whose log may have a torn end. */
-	private static Database openTorn(RocksSettings settings) throws IOException, RocksDBException {
+	private static Database openTorn(RocksSettings settings) throws RocksDBException {
 		try {
 			return new Database(settings);
 		}

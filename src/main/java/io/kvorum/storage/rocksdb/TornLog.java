@@ -51,7 +51,8 @@ final class TornLog {
 	private static final int SECTOR_BYTES = 512;
 
 	/**
-	 * Stored checksums are rotated and moved, so that they are none of a log in a log.
+	 * Stored checksums are rotated and have a constant added (RocksDB's
+	 * {@code crc32c::Mask}).
 	 */
 	private static final int CHECKSUM_ROTATION = 15;
 
@@ -70,12 +71,20 @@ final class TornLog {
 	 * Cuts off a torn end. Call it when the store cannot be opened since it is damaged.
 	 * @return whether there was one
 	 */
-	static boolean cut(Path directory) throws IOException {
-		Optional<Path> newest = newest(directory);
-		if (newest.isEmpty()) {
+	static boolean cut(Path directory) {
+		try {
+			Optional<Path> newest = newest(directory);
+			return newest.isPresent() && cutLog(newest.get());
+		}
+		catch (IOException ex) {
+			logger.warn("Whether the end of the log in {} is torn could not be found out: {}", directory,
+					ex.toString());
 			return false;
 		}
-		try (FileChannel file = FileChannel.open(newest.get(), StandardOpenOption.READ, StandardOpenOption.WRITE);
+	}
+
+	private static boolean cutLog(Path log) throws IOException {
+		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE);
 				Arena mapped = Arena.ofConfined()) {
 			long size = file.size();
 			if (size > Integer.MAX_VALUE) {
@@ -89,7 +98,7 @@ final class TornLog {
 			file.force(true);
 			logger.warn("The machine lost power while the last batch of writes was being synced: of {}, {} bytes from "
 					+ "{} on are not on disk as a whole, and dropped. With kvorum.storage.durability=fsync none of "
-					+ "these writes was acknowledged.", newest.get(), size - end, end);
+					+ "these writes was acknowledged.", log, size - end, end);
 			return true;
 		}
 	}
