@@ -11,8 +11,6 @@ import io.kvorum.wire.WireRoute;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.health.actuate.endpoint.ReactiveHealthEndpointWebExtension;
@@ -20,6 +18,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.web.server.WebFilter;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Configures the HTTP API; the application supplies a store and settings. */
 @Configuration(proxyBeanMethods = false)

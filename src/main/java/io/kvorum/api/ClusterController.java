@@ -2,10 +2,9 @@ package io.kvorum.api;
 
 import java.util.Map;
 
-import reactor.core.publisher.Mono;
-
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
 
 /** Serves {@code /v0/cluster}: all nodes, as this one sees them. */
 @RestController

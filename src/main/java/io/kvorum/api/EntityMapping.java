@@ -1,11 +1,10 @@
 package io.kvorum.api;
 
-import reactor.core.publisher.Mono;
-
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 
 /**
  * Leads to the {@link EntityHandler} and the {@link RangeHandler}, by the path as the

@@ -1,10 +1,9 @@
 package io.kvorum.api;
 
-import reactor.core.publisher.Mono;
-
 import org.springframework.web.cors.reactive.CorsUtils;
 import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebHandler;
+import reactor.core.publisher.Mono;
 
 /**
  * CORS preflights. WebFlux finds a handler for a preflight but never calls it. A

@@ -10,8 +10,6 @@ import java.util.function.Supplier;
 import io.kvorum.wire.HttpExchange;
 import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
-
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
 import org.springframework.http.HttpStatus;
@@ -19,6 +17,7 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpRequest;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 
 /** An exchange of WebFlux. Filters and decorators see everything that it does. */
 final class SpringExchange implements HttpExchange {

@@ -2,10 +2,9 @@ package io.kvorum.api;
 
 import java.util.function.Supplier;
 
-import reactor.core.publisher.Mono;
-
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import reactor.core.publisher.Mono;
 
 /** Serves {@code /v0/status}: the identity, the version and the cluster of this node. */
 @RestController

@@ -1,12 +1,11 @@
 package io.kvorum.api;
 
 import io.kvorum.wire.HttpExchange;
-import reactor.core.publisher.Mono;
-
 import org.springframework.context.ApplicationContext;
 import org.springframework.core.Ordered;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
+import reactor.core.publisher.Mono;
 
 /**
  * Answers requests for unknown paths with 400, since 404 means in this protocol that

@@ -12,8 +12,6 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.storage.StorageEngine;
 import io.kvorum.transport.PeerReports;
 import io.kvorum.transport.PeerStatus;
-import reactor.core.publisher.Mono;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -21,6 +19,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.type.AnnotatedTypeMetadata;
+import reactor.core.publisher.Mono;
 
 /**
  * Configures a node without peers, with beans of the same types as

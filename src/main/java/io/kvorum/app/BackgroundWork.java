@@ -3,11 +3,10 @@ package io.kvorum.app;
 import java.util.List;
 
 import org.reactivestreams.Publisher;
+import org.springframework.context.SmartLifecycle;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
-
-import org.springframework.context.SmartLifecycle;
 
 /** Work that runs from the start to the stop of one lifecycle phase. */
 final class BackgroundWork implements SmartLifecycle {

@@ -1,7 +1,6 @@
 package io.kvorum.app;
 
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.autoconfigure.AutoConfigurationImportFilter;
 import org.springframework.boot.autoconfigure.AutoConfigurationMetadata;
 import org.springframework.context.EnvironmentAware;

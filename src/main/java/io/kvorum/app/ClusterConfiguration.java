@@ -22,7 +22,6 @@ import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;
 import io.kvorum.range.Ranges;
 import io.kvorum.replication.MissedStores;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

@@ -11,7 +11,6 @@ import io.kvorum.convergence.tombstones.RecordCollector;
 import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;

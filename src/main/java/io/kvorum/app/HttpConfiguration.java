@@ -10,7 +10,6 @@ import io.kvorum.wire.WireRoute;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.ChannelOption;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.reactor.netty.NettyReactiveWebServerFactory;
 import org.springframework.boot.reactor.netty.NettyServerCustomizer;

@@ -18,16 +18,15 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Newest;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Exceptions;
-import reactor.core.publisher.Mono;
-import tools.jackson.databind.JsonNode;
-
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+import tools.jackson.databind.JsonNode;
 
 /**
  * The nodes of a retired cluster, by its HTTP API. Any of them answers; the next one is

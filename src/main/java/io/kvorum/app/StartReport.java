@@ -11,11 +11,10 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.netty.resources.LoopResources;
-
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
+import reactor.netty.resources.LoopResources;
 
 /**
  * Logs the ports, data, durability and cluster of a ready node in one line. Warns of a

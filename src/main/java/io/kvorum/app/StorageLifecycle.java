@@ -14,7 +14,6 @@ import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-
 import org.springframework.context.SmartLifecycle;
 
 /**

@@ -1,6 +1,5 @@
 package io.kvorum.coordination;
 
-import io.kvorum.operation.RequestDigest;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,6 +9,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.IdempotencyKey;
+import io.kvorum.operation.RequestDigest;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -9,14 +9,13 @@ import io.kvorum.backup.BackupManifest;
 import io.kvorum.backup.BackupName;
 import io.kvorum.backup.BackupService;
 import io.kvorum.backup.BackupService.Described;
-import reactor.core.publisher.Mono;
-
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import reactor.core.publisher.Mono;
 
 /**
  * Endpoint that creates, lists, verifies and removes backups of this node. Not exposed by

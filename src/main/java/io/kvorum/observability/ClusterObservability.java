@@ -12,13 +12,12 @@ import io.kvorum.transport.PeerReports;
 import io.kvorum.transport.PeerStatus;
 import io.micrometer.core.instrument.MeterRegistry;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
-
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Configures what a node tells of itself, and the view of the cluster. */
 @Configuration(proxyBeanMethods = false)

@@ -14,11 +14,10 @@ import io.kvorum.observability.ConvergenceState.Hints;
 import io.kvorum.observability.ConvergenceState.Membership;
 import io.kvorum.observability.ConvergenceState.Peer;
 import io.kvorum.observability.ConvergenceState.Repair;
-import reactor.core.publisher.Mono;
-
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import reactor.core.publisher.Mono;
 
 /**
  * Health of the convergence of this node with its peers. Never down, since a restart of a

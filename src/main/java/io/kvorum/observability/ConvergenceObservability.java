@@ -4,7 +4,6 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.convergence.Joining;
 import io.micrometer.core.instrument.MeterRegistry;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;

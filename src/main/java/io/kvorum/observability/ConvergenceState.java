@@ -10,7 +10,6 @@ import io.kvorum.convergence.antientropy.RepairProgress;
 import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.storage.HintLog.Waiting;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 
 /**

@@ -4,7 +4,6 @@ import io.kvorum.api.ClusterView;
 import io.kvorum.cassandra.CassandraConnection;
 import io.kvorum.cassandra.CassandraStore;
 import org.jspecify.annotations.Nullable;
-
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;

@@ -2,17 +2,16 @@ package io.kvorum.observability;
 
 import java.util.List;
 import java.util.function.Supplier;
+
 import io.kvorum.backup.BackupService;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
-import io.kvorum.layout.LayoutAdmin;
-import io.kvorum.layout.LayoutNode;
-import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.json.JsonMapper;
 import io.kvorum.convergence.Convergence;
 import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
+import io.kvorum.layout.LayoutAdmin;
+import io.kvorum.layout.LayoutNode;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.storage.EngineMeasures;
 import io.kvorum.storage.PartitionIndex;
@@ -21,10 +20,12 @@ import io.kvorum.transport.PeerStatus;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Configures meters, health and endpoints of a node with a store of its own. */
 @Configuration(proxyBeanMethods = false)

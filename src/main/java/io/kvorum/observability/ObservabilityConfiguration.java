@@ -1,9 +1,9 @@
 package io.kvorum.observability;
 
 import java.nio.file.Path;
+
 import io.kvorum.access.AccessControl;
 import io.kvorum.clock.TimeSource;
-import tools.jackson.databind.JacksonModule;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.binder.netty4.NettyAllocatorMetrics;
@@ -13,6 +13,7 @@ import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.http.server.reactive.observation.ServerRequestObservationContext;
+import tools.jackson.databind.JacksonModule;
 
 /** Configures meters and health of all that does not depend on the store. */
 @Configuration(proxyBeanMethods = false)

@@ -9,12 +9,11 @@ import java.util.concurrent.TimeUnit;
 
 import io.kvorum.clock.TimeSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.SmartLifecycle;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.scheduler.Schedulers;
-
-import org.springframework.context.SmartLifecycle;
 
 /**
  * How many requests for entities this node answers, and how fast, in the last few

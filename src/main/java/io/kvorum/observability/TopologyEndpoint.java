@@ -26,11 +26,10 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Version;
 import io.kvorum.transport.PeerStatus;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
-
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import reactor.core.publisher.Mono;
 
 /**
  * Endpoint that shows the nodes of the cluster and, for a key, what each node holds.

@@ -3,13 +3,12 @@ package io.kvorum.transport;
 import io.kvorum.cluster.Member;
 import io.kvorum.transport.Handshake.Opening;
 import io.kvorum.transport.Handshake.Side;
-import reactor.core.publisher.Mono;
-
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Mono;
 
 /**
  * A call by which two nodes tell each other something in text. It needs no stream: the

@@ -15,9 +15,8 @@ import io.netty.util.concurrent.PromiseCombiner;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.netty.DisposableServer;
-
 import org.springframework.context.SmartLifecycle;
+import reactor.netty.DisposableServer;
 
 /**
  * Drains a port when the server stops, so that no request is lost:

@@ -5,11 +5,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPipeline;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 import reactor.netty.NettyPipeline;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.server.HttpServer;
-
-import org.springframework.boot.reactor.netty.NettyServerCustomizer;
 
 /**
  * Makes the HTTP port of a server: installs on each connection the handlers that a

@@ -6,7 +6,6 @@ import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 

@@ -36,8 +36,8 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** That a node starts with the properties it was given, or says all that is wrong. */
 @ExtendWith(OutputCaptureExtension.class)

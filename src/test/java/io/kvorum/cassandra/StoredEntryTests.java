@@ -8,12 +8,12 @@ import java.util.Set;
 
 import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
+import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
-import io.kvorum.kv.Replicas;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

@@ -3,11 +3,11 @@ package io.kvorum.coordination;
 import java.time.Duration;
 import java.util.List;
 
-import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
+import io.kvorum.coordination.CoordinationSettings.Idempotency;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;

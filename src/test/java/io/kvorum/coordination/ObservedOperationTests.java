@@ -28,8 +28,8 @@ import io.kvorum.quorum.Reply.Refusal;
 import io.kvorum.range.ScriptedRanges;
 import io.kvorum.testing.Generator;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

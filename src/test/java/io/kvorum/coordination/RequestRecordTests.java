@@ -1,6 +1,5 @@
 package io.kvorum.coordination;
 
-import io.kvorum.operation.RequestDigest;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
@@ -15,6 +14,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.IdempotencyKey;
+import io.kvorum.operation.RequestDigest;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Generator;
 import org.junit.jupiter.api.Test;

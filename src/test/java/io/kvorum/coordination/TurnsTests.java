@@ -1,7 +1,7 @@
 package io.kvorum.coordination;
 
-import java.util.ArrayDeque;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

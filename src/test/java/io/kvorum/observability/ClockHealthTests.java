@@ -16,7 +16,6 @@ import io.kvorum.testing.SteeredTime;
 import io.kvorum.transport.TransportEvents.Call;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 

@@ -4,7 +4,6 @@ import java.util.List;
 
 import io.kvorum.transport.PeerStatus;
 import org.junit.jupiter.api.Test;
-
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 

@@ -12,8 +12,8 @@ import io.kvorum.convergence.change.ChangeStatus;
 import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.change.CopyProgress.OfNode;
 import io.kvorum.convergence.change.Step;
-import io.kvorum.kv.Partitions;
 import io.kvorum.kv.InternalKeys;
+import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Value;
 import io.kvorum.layout.LayoutAdmin;
 import io.kvorum.layout.LayoutPeers;
@@ -30,10 +30,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.json.JsonMapper;
-
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.Objects;
 
 import io.kvorum.clock.TimeSource;
-import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.Convergence;

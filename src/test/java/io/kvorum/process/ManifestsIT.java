@@ -1,8 +1,8 @@
 package io.kvorum.process;
 
-import java.security.cert.X509Certificate;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -24,7 +24,6 @@ import io.kvorum.operation.RangeScope;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.Placements;
 import io.kvorum.testing.SteeredTime;
-
 import reactor.core.publisher.Mono;
 
 /** Ranges over scripted replicas, the first one on this node, and what became of them. */

@@ -5,10 +5,10 @@ import java.util.function.Predicate;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
-import io.kvorum.kv.Replicas;
-import io.kvorum.kv.Version;
 import io.kvorum.convergence.change.Changeover.Comparison;
 import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
+import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Version;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.simulation.SimulatedDisk.Manners;

@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.kvorum.quorum.Reply.Held;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.coordination.CoordinationEvents;
@@ -27,6 +26,7 @@ import io.kvorum.operation.RangePiece.Item;
 import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.RangeScope;
 import io.kvorum.operation.WriteOptions;
+import io.kvorum.quorum.Reply.Held;
 import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;
 import io.kvorum.range.Ranges;

@@ -2,16 +2,16 @@ package io.kvorum.simulation;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.RendezvousPlacement;
-import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.kv.Entry;

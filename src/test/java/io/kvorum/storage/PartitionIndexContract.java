@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import io.kvorum.clock.Deadline;
+import io.kvorum.kv.Entry;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
-import io.kvorum.kv.Entry;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Partitions;
 import io.kvorum.kv.Value;

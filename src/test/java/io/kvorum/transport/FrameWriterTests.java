@@ -11,10 +11,9 @@ import io.kvorum.testing.SeededTest;
 import io.netty.buffer.ByteBuf;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Subscription;
-import reactor.core.publisher.BaseSubscriber;
-
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.NettyDataBufferFactory;
+import reactor.core.publisher.BaseSubscriber;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

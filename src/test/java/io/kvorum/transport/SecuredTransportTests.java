@@ -19,8 +19,8 @@ import io.kvorum.quorum.Reply.Acknowledged;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.quorum.Reply.Reason;
-import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.replication.Replica;
+import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.TestCa;
@@ -34,7 +34,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-
 import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;

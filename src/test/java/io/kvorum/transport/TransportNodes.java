@@ -21,10 +21,9 @@ import io.kvorum.testing.Ports;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import org.jspecify.annotations.Nullable;
+import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
-
-import org.springframework.web.reactive.function.client.WebClient;
 
 /** Nodes of a cluster in one JVM, on free loopback ports, with their transports only. */
 final class TransportNodes implements AutoCloseable {

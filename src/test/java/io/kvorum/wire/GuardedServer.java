@@ -18,6 +18,10 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.util.internal.ThreadExecutorMap;
 import org.reactivestreams.Publisher;
+import org.springframework.boot.reactor.netty.NettyServerCustomizer;
+import org.springframework.boot.reactor.netty.SslServerCustomizer;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.util.unit.DataSize;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -27,11 +31,6 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerRequest;
 import reactor.netty.http.server.HttpServerResponse;
-
-import org.springframework.boot.reactor.netty.NettyServerCustomizer;
-import org.springframework.boot.reactor.netty.SslServerCustomizer;
-import org.springframework.boot.ssl.SslBundle;
-import org.springframework.util.unit.DataSize;
 
 /** A reactor-netty server behind the guard; it remembers what it was asked. */
 final class GuardedServer implements AutoCloseable, WireEvents {

@@ -3,7 +3,6 @@ package io.kvorum.wire;
 import java.time.Duration;
 
 import org.junit.jupiter.api.Test;
-
 import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -24,10 +24,9 @@ import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
+import org.springframework.util.FileSystemUtils;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
-
-import org.springframework.util.FileSystemUtils;
 
 /**
  * The engine of a node on a directory of its own, and its one caller, the thread of a

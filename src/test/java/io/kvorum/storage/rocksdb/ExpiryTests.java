@@ -11,13 +11,13 @@ import java.util.concurrent.CompletableFuture;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.kv.Entry;
-import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Entry.Live;
-import io.kvorum.kv.Value;
+import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
-import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.storage.ExpiryHorizon;
+import io.kvorum.storage.StorageException.Overloaded;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SteeredTime;

@@ -3,11 +3,11 @@ package io.kvorum.client;
 import java.net.URI;
 
 import io.micrometer.common.KeyValue;
+import org.jspecify.annotations.Nullable;
+import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientRequestObservationContext;
 import org.springframework.web.reactive.function.client.ClientRequestObservationConvention;
 import org.springframework.web.reactive.function.client.DefaultClientRequestObservationConvention;
-import org.springframework.web.reactive.function.client.ClientRequest;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Observes requests without the keys in them: one may be the id of a session, and whoever

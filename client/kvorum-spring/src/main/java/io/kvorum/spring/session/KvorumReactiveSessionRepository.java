@@ -10,13 +10,13 @@ import io.kvorum.spring.session.KvorumSession.Change;
 import io.kvorum.spring.session.KvorumSession.Stored;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 import org.springframework.session.MapSession;
 import org.springframework.session.ReactiveSessionRepository;
 import org.springframework.session.SaveMode;
 import org.springframework.session.SessionIdGenerator;
 import org.springframework.session.UuidSessionIdGenerator;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Sessions of Spring Session in Kvorum, for reactive web applications. A session is one
