@@ -31,12 +31,11 @@ import io.netty.util.AsciiString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.web.server.ServerWebExchange;
+import org.springframework.web.server.WebHandler;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
 import reactor.netty.channel.AbortedException;
-
-import org.springframework.web.server.ServerWebExchange;
-import org.springframework.web.server.WebHandler;
 
 /**
  * Serves {@code /v0/entity}: one value in, one value out. This is the hot path: it uses
@@ -175,9 +174,8 @@ final class EntityHandler implements WebHandler {
 
 	/** Parses a request, and checks the right of the caller to the decoded key. */
 	private EntityRequest parse(HttpExchange exchange, ApiKey caller, Right right) {
-		ReplicationPolicy policy = this.store.policy();
-		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), policy)
-			.at(exchange.header(CONSISTENCY), policy);
+		EntityRequest request = EntityRequest.parse(exchange.rawQuery(), this.store.policy())
+			.at(exchange.header(CONSISTENCY));
 		caller.require(right, request.key());
 		return request;
 	}
@@ -277,9 +275,17 @@ final class EntityHandler implements WebHandler {
 		}
 		Body body = this.bodies.begin(exchange, declared);
 		return body.value()
+			.doOnNext(_ -> checkAgain(request, caller, exchange))
 			.flatMap(value -> put(request, options, contentType, value, observer))
 			.flatMap(version -> done(201, request, exchange, version))
 			.doFinally(_ -> body.release());
+	}
+
+	/** Refuses a write that the nodes of the cluster, changed since, do not allow. */
+	private void checkAgain(EntityRequest request, ApiKey caller, HttpExchange exchange) {
+		if (!request.policy().equals(this.store.policy())) {
+			options(parse(exchange, caller, Right.WRITE), caller, exchange);
+		}
 	}
 
 	private WriteOptions options(EntityRequest request, ApiKey caller, HttpExchange exchange) {
@@ -291,8 +297,8 @@ final class EntityHandler implements WebHandler {
 	private @Nullable IdempotencyKey idempotencyKey(EntityRequest request, ApiKey caller, HttpExchange exchange) {
 		IdempotencyKey name = RequestHeaders.idempotencyKey(exchange, caller);
 		if (name != null) {
-			ReplicationPolicy policy = this.store.policy();
-			if (policy.ordersByLevel() && policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
+			ReplicationPolicy policy = request.policy();
+			if (policy.ordersByLevel() && request.consistency() != Consistency.LINEARIZABLE) {
 				throw new ProblemException(Problem.nameNeedsMajority(policy.defaults()));
 			}
 		}
@@ -307,9 +313,8 @@ final class EntityHandler implements WebHandler {
 		Condition condition = RequestHeaders.writeCondition(exchange);
 		if (!condition.isNone()) {
 			caller.require(Right.READ, request.key());
-			ReplicationPolicy policy = this.store.policy();
-			if (policy.consistencyOf(request.replicas()) != Consistency.LINEARIZABLE) {
-				throw new ProblemException(Problem.conditionNeedsMajority(policy.defaults()));
+			if (request.consistency() != Consistency.LINEARIZABLE) {
+				throw new ProblemException(Problem.conditionNeedsMajority(request.policy().defaults()));
 			}
 		}
 		return condition;
@@ -371,7 +376,7 @@ final class EntityHandler implements WebHandler {
 	}
 
 	private void consistency(EntityRequest request, HttpExchange exchange) {
-		exchange.set(CONSISTENCY, switch (this.store.policy().consistencyOf(request.replicas())) {
+		exchange.set(CONSISTENCY, switch (request.consistencyUntil(this.store.policy())) {
 			case LINEARIZABLE -> LINEARIZABLE;
 			case EVENTUAL -> EVENTUAL;
 		});

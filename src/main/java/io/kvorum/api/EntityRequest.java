@@ -21,8 +21,10 @@ import org.jspecify.annotations.Nullable;
  * @param replicas the number of replicas to ask and to wait for
  * @param ttl how long a value lives; null if it does not expire
  * @param timeout the longest time that the client waits; null if it does not say
+ * @param policy the replication by which the numbers were read
  */
-record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Duration timeout) {
+record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Duration timeout,
+		ReplicationPolicy policy) {
 
 	private static final Pattern ACK_FROM = Pattern.compile("([0-9]{1,3})/([0-9]{1,3})");
 
@@ -39,30 +41,45 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Du
 		Key key = key(query);
 		if (key.bytes().length + "id=".length() == query.length()) {
 			// Nothing but the id: most requests.
-			return new EntityRequest(key, policy.defaults(), null, null);
+			return new EntityRequest(key, policy.defaults(), null, null, policy);
 		}
-		return new EntityRequest(key, replicas(query, policy), ttl(query), timeout(query));
+		return new EntityRequest(key, replicas(query, policy), ttl(query), timeout(query), policy);
 	}
 
 	/**
 	 * The request at the level that its header {@code Kvorum-Consistency} asks for.
 	 * @param wanted null if it does not say
 	 */
-	EntityRequest at(@Nullable String wanted, ReplicationPolicy policy) {
+	EntityRequest at(@Nullable String wanted) {
 		if (wanted == null) {
 			return this;
 		}
 		return switch (wanted) {
-			case "eventual" -> new EntityRequest(this.key, this.replicas.relax(), this.ttl, this.timeout);
+			case "eventual" -> new EntityRequest(this.key, this.replicas.relax(), this.ttl, this.timeout, this.policy);
 			case "linearizable" -> {
-				if (policy.consistencyOf(this.replicas) != Consistency.LINEARIZABLE) {
+				if (consistency() != Consistency.LINEARIZABLE) {
 					throw badReplicas("%s is not linearizable: leave 'replicas', 'ack' and 'from' out, or ask for %s."
-						.formatted(this.replicas, policy.defaults()));
+						.formatted(this.replicas, this.policy.defaults()));
 				}
 				yield this;
 			}
 			default -> throw badReplicas("'Kvorum-Consistency' is 'linearizable' or 'eventual'.");
 		};
+	}
+
+	/** The consistency of the operation if it begins now. */
+	Consistency consistency() {
+		return this.policy.consistencyOf(this.replicas);
+	}
+
+	/**
+	 * The consistency of the operation, once it is over. What it promised where the
+	 * factor has changed since is what both promise.
+	 * @param now the replication at its end
+	 */
+	Consistency consistencyUntil(ReplicationPolicy now) {
+		Consistency begun = consistency();
+		return (begun == now.consistencyOf(this.replicas)) ? begun : Consistency.EVENTUAL;
 	}
 
 	private static Key key(QueryParameters query) {

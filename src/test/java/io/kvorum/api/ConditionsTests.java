@@ -12,13 +12,14 @@ import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationFailedException.Kind;
+import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.replication.OperationFailures;
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.ConditionalStore;
 import io.kvorum.testing.RawHttp;
 import io.kvorum.testing.RawHttp.Response;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.AfterEach;
-import io.kvorum.replication.OperationFailures;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -376,6 +377,30 @@ class ConditionsTests {
 		assertThat(this.store.options().getLast().idempotencyKey()).isEqualTo(new IdempotencyKey("anyone", "\"name\""));
 		send("PUT", "key", "Accept: */*");
 		assertThat(this.store.options().getLast().idempotencyKey()).isNull();
+	}
+
+	/** The factor of the cluster changes while a body is on its way. */
+	@ParameterizedTest
+	@CsvSource({ "If-None-Match: *, condition-needs-majority", "Kvorum-Consistency: linearizable, bad-replicas" })
+	void aWriteThatIsNoMoreLinearizableWhenItsBodyHasComeIsRefused(String header, String type) {
+		this.connection.send("PUT /v0/entity?id=key&replicas=2/3 HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+				+ "Content-Length: 5\r\n%s\r\n\r\n".formatted(header));
+		assertThat(this.connection.readStatus().status()).isEqualTo(100);
+		this.store.policy(new ReplicationPolicy(5, 5));
+
+		assertThat(detail(problem(answer(this.connection, "value"), 400, type))).contains("3/5");
+		assertThat(this.store.options()).isEmpty();
+	}
+
+	@Test
+	void anAnswerPromisesWhatTheFactorOfItsBeginningAndOfItsEndDo() {
+		for (String numbers : new String[] { "2/3", "3/5" }) {
+			this.store.policy(new ReplicationPolicy(5, 3));
+			this.store.beforeNextWrite(() -> this.store.policy(new ReplicationPolicy(5, 5)));
+
+			assertThat(send("PUT", "key&replicas=" + numbers).header("Kvorum-Consistency")).isEqualTo("eventual");
+		}
+		assertThat(send("PUT", "key&replicas=3/5").header("Kvorum-Consistency")).isEqualTo("linearizable");
 	}
 
 	@Test
