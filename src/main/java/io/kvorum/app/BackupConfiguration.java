@@ -25,14 +25,13 @@ import io.kvorum.convergence.quarantine.QuarantineProgress;
 import io.kvorum.convergence.quarantine.Restored;
 import io.kvorum.storage.rocksdb.RocksStorage;
 import org.jspecify.annotations.Nullable;
-import reactor.core.scheduler.Scheduler;
-import reactor.core.scheduler.Schedulers;
-
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
 
 /** Configures backups of a node and its restore. */
 @Configuration(proxyBeanMethods = false)
@@ -59,11 +58,19 @@ class BackupConfiguration {
 				: new ClusterNode(ReplicaAddress.parse(member.address()), member.zone(), member.weight()).text();
 	}
 
-	/** Threads of their own, since backups read the whole store. */
+	/** A thread of its own, since backups read the whole store. */
 	@Bean(destroyMethod = "dispose")
 	Scheduler backupScheduler() {
-		return Schedulers.newBoundedElastic(BackupService.THREADS, BackupService.QUEUE_LENGTH, "kvorum-backup",
-				IDLE_THREAD_SECONDS, true);
+		return oneThread("kvorum-backup");
+	}
+
+	@Bean(destroyMethod = "dispose")
+	Scheduler backupListScheduler() {
+		return oneThread("kvorum-backup-list");
+	}
+
+	private static Scheduler oneThread(String name) {
+		return Schedulers.newBoundedElastic(1, BackupService.QUEUE_LENGTH, name, IDLE_THREAD_SECONDS, true);
 	}
 
 	@Bean
@@ -97,8 +104,9 @@ class BackupConfiguration {
 
 	@Bean
 	BackupService backupService(KvorumProperties properties, RocksStorage storage, BackedUpNode node, TimeSource time,
-			BackupEvents events, @Qualifier("backupScheduler") Scheduler scheduler) {
-		return new BackupService(settings(properties), storage.checkpoints(), node, time, events, scheduler);
+			BackupEvents events, @Qualifier("backupScheduler") Scheduler scheduler,
+			@Qualifier("backupListScheduler") Scheduler lists) {
+		return new BackupService(settings(properties), storage.checkpoints(), node, time, events, scheduler, lists);
 	}
 
 	private static @Nullable BackupSettings settings(KvorumProperties properties) {

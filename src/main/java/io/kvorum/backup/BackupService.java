@@ -20,30 +20,28 @@ import reactor.core.scheduler.Scheduler;
  */
 public final class BackupService {
 
-	/**
-	 * The number of threads: one for backups, checks and removals, one for lists, which
-	 * do not wait for the other work.
-	 */
-	public static final int THREADS = 2;
-
-	/** Limit of the tasks that wait for each of these threads. */
+	/** Limit of the tasks that wait for each thread. */
 	public static final int QUEUE_LENGTH = 16;
 
 	private final @Nullable Backups backups;
 
 	private final Scheduler scheduler;
 
+	private final Scheduler lists;
+
 	private final AtomicBoolean isWorking = new AtomicBoolean();
 
 	/**
 	 * Creates the service of a node.
 	 * @param settings null if no directory is set: then every request is refused
-	 * @param scheduler with {@value #THREADS} threads; disposed of by its owner
+	 * @param scheduler runs backups, checks and removals; disposed of by its owner
+	 * @param lists runs lists, which do not wait for the other work; disposed of too
 	 */
 	public BackupService(@Nullable BackupSettings settings, Checkpoints checkpoints, BackedUpNode node, TimeSource time,
-			BackupEvents events, Scheduler scheduler) {
+			BackupEvents events, Scheduler scheduler, Scheduler lists) {
 		this.backups = (settings != null) ? new Backups(settings, checkpoints, node, time, events) : null;
 		this.scheduler = scheduler;
+		this.lists = lists;
 	}
 
 	/**
@@ -72,7 +70,7 @@ public final class BackupService {
 
 	/** All backups, the newest first; reads their manifests only. */
 	public Mono<List<Described>> list() {
-		return work(() -> backups().list().stream().map(Described::of).toList(), () -> {
+		return work(this.lists, () -> backups().list().stream().map(Described::of).toList(), () -> {
 		});
 	}
 
@@ -114,7 +112,7 @@ public final class BackupService {
 				return Mono.error(new BackupException(Kind.BUSY,
 						"Another backup, check or removal is under way: only one is at a time. Try again when it is over."));
 			}
-			return work(() -> {
+			return work(this.scheduler, () -> {
 				try {
 					return work.get();
 				}
@@ -129,10 +127,10 @@ public final class BackupService {
 	 * Runs work as a future, which cancellation does not reach.
 	 * @param whenRejected runs if the scheduler does not accept the work
 	 */
-	private <T> Mono<T> work(Supplier<T> work, Runnable whenRejected) {
+	private static <T> Mono<T> work(Scheduler scheduler, Supplier<T> work, Runnable whenRejected) {
 		return Mono.defer(() -> {
 			try {
-				return Mono.fromFuture(CompletableFuture.supplyAsync(work, this.scheduler::schedule), true);
+				return Mono.fromFuture(CompletableFuture.supplyAsync(work, scheduler::schedule), true);
 			}
 			catch (RejectedExecutionException ex) {
 				whenRejected.run();

@@ -25,7 +25,8 @@ import io.kvorum.replication.ReplicaSet;
 import reactor.core.publisher.Mono;
 
 /**
- * Opens ranges, up to a number and an amount of memory.
+ * Opens ranges, up to a number and an amount of memory. One alone is always opened: the
+ * cluster may have grown since the amount was set.
  * <p>
  * A range over the cluster asks all nodes, so that it finds entries with few copies. It
  * is complete while a majority of each key's replicas takes part. So a minority of the
@@ -99,12 +100,13 @@ public final class Ranges {
 	}
 
 	private void lend(View now, long bytes, boolean isUnderWay) {
-		if (this.open.incrementAndGet() > this.settings.maxConcurrent() && !isUnderWay) {
+		int others = this.open.getAndIncrement();
+		if (others >= this.settings.maxConcurrent() && !isUnderWay) {
 			this.open.decrementAndGet();
 			throw tooMuch(now, "%d ranges are under way, as many as kvorum.range.max-concurrent allows"
 				.formatted(this.settings.maxConcurrent()));
 		}
-		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes() && !isUnderWay) {
+		if (this.lentBytes.addAndGet(bytes) > this.settings.maxBytes() && others > 0 && !isUnderWay) {
 			giveBack(bytes);
 			throw tooMuch(now,
 					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"

@@ -20,10 +20,10 @@ import io.kvorum.operation.RangeScope;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.storage.Page;
 import io.kvorum.testing.Generator;
-import reactor.core.publisher.Mono;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -118,6 +118,16 @@ class RangesTests {
 					"the ranges under way have taken kvorum.range.max-in-flight-size of %d bytes, but for less than %d"
 						.formatted(3 * one - 1, one));
 		open.removeFirst().close();
+		assertThat(cluster.open()).isNotNull();
+	}
+
+	/** In a cluster that has grown since its limits were set. */
+	@Test
+	void aRangeThatTakesMoreThanTheLimitIsOpenedAlone() {
+		ScriptedRanges cluster = new ScriptedRanges(3, 3, settings(100, 1));
+		RangeCursor alone = cluster.open();
+		assertThatExceptionOfType(OperationFailedException.class).isThrownBy(cluster::open);
+		alone.close();
 		assertThat(cluster.open()).isNotNull();
 	}
 
