@@ -1,6 +1,5 @@
 package io.kvorum.coordination;
 
-import io.kvorum.operation.RequestDigest;
 import java.time.Duration;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
@@ -27,6 +26,7 @@ import io.kvorum.operation.RangeCursor;
 import io.kvorum.operation.RangeQuery;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.RequestDigest;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
@@ -132,10 +132,6 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.view = next;
 	}
 
-	View view() {
-		return this.view;
-	}
-
 	@Override
 	public ReplicationPolicy policy() {
 		return this.view.policy();
@@ -153,8 +149,9 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	private Mono<Held> held(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return Mono
-			.defer(() -> new KeyRead(this, key, asked, deadline(this.settings.readTimeout(), timeout), observer).run());
+		return Mono.defer(() -> new KeyRead(this, this.view.serving(), key, asked,
+				deadline(this.settings.readTimeout(), timeout), observer)
+			.run());
 	}
 
 	/** The end of an operation that begins now and whose caller may wait for less. */
@@ -172,10 +169,11 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	@Override
 	public Mono<Held> settle(Key key, Version least) {
-		return Mono
-			.defer(() -> new KeyRead(this, key, policy().defaults(), deadline(this.settings.readTimeout(), null))
-				.settle(least, least))
-			.onErrorComplete(OperationFailedException.class);
+		return Mono.defer(() -> {
+			View view = this.view.serving();
+			return new KeyRead(this, view, key, view.policy().defaults(), deadline(this.settings.readTimeout(), null))
+				.settle(least, least);
+		}).onErrorComplete(OperationFailedException.class);
 	}
 
 	@Override
@@ -215,19 +213,21 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	 */
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
 			@Nullable RequestDigest digest, OperationObserver observer) {
-		View view = this.view;
-		if (!options.condition().isNone()
-				&& view.policy().consistencyOf(view.of(options.replicas())) != Consistency.LINEARIZABLE) {
-			throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
-		}
-		return Mono.defer(() -> new KeyWrite(this, operation, key, options.replicas(), options.condition(), maker,
-				journal(options.idempotencyKey(), digest), deadline(this.settings.writeTimeout(), options.timeout()),
-				observer)
-			.run());
+		return Mono.defer(() -> {
+			View view = this.view.serving();
+			if (!options.condition().isNone()
+					&& view.policy().consistencyOf(view.of(options.replicas())) != Consistency.LINEARIZABLE) {
+				throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());
+			}
+			return new KeyWrite(this, view, operation, key, options.replicas(), options.condition(), maker,
+					journal(view, options.idempotencyKey(), digest),
+					deadline(this.settings.writeTimeout(), options.timeout()), observer)
+				.run();
+		});
 	}
 
-	private @Nullable RequestJournal journal(@Nullable IdempotencyKey name, @Nullable RequestDigest digest) {
-		return (name != null && digest != null) ? new RequestJournal(this, name, digest) : null;
+	private @Nullable RequestJournal journal(View view, @Nullable IdempotencyKey name, @Nullable RequestDigest digest) {
+		return (name != null && digest != null) ? new RequestJournal(this, view, name, digest) : null;
 	}
 
 	/** The identity of a value that is visible now; null if there is none. */

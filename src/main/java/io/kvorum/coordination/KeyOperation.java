@@ -50,10 +50,14 @@ abstract class KeyOperation {
 
 	final OperationObserver observer;
 
-	KeyOperation(Coordinator node, Operation operation, Key key, Replicas asked, Deadline deadline,
+	/**
+	 * Creates an operation.
+	 * @param view the nodes, to its end
+	 */
+	KeyOperation(Coordinator node, View view, Operation operation, Key key, Replicas asked, Deadline deadline,
 			OperationObserver observer) {
 		this.node = node;
-		this.view = node.view().serving();
+		this.view = view;
 		this.operation = operation;
 		this.key = key;
 		this.asked = this.view.of(asked);
@@ -141,6 +145,11 @@ abstract class KeyOperation {
 			boolean isSettled = promised.isChosen() && !least.isNewerThan(promised.version());
 			return isSettled ? Mono.just(Held.of(newest)) : proposer.acceptAgain(promised, newest).map(Held::of);
 		}, () -> OperationFailures.ofContention(this.asked.ack()));
+	}
+
+	/** The failure of this operation if too few replicas have promised a ballot. */
+	OperationFailedException unpromised(Tally tally) {
+		return OperationFailures.ofReads(this.set, tally);
 	}
 
 	/** Reports the replicas that miss an entry; null if there are no others. */

@@ -9,6 +9,7 @@ import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Operation;
+import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.OperationObserver.Step;
 import io.kvorum.operation.Outcome;
@@ -30,13 +31,13 @@ final class KeyRead extends KeyOperation {
 	/** Whether promises have refused a write-back. */
 	private boolean isRefused;
 
-	KeyRead(Coordinator node, Key key, Replicas asked, Deadline deadline, OperationObserver observer) {
-		super(node, Operation.GET, key, asked, deadline, observer);
+	KeyRead(Coordinator node, View view, Key key, Replicas asked, Deadline deadline, OperationObserver observer) {
+		super(node, view, Operation.GET, key, asked, deadline, observer);
 	}
 
 	/** A read that is not observed, as a part of another operation. */
-	KeyRead(Coordinator node, Key key, Replicas asked, Deadline deadline) {
-		this(node, key, asked, deadline, OperationObserver.NONE);
+	KeyRead(Coordinator node, View view, Key key, Replicas asked, Deadline deadline) {
+		this(node, view, key, asked, deadline, OperationObserver.NONE);
 	}
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */
@@ -132,6 +133,12 @@ final class KeyRead extends KeyOperation {
 		}
 		this.isRefused = true;
 		return this.node.alarms.after(PAUSE).then(Mono.defer(this::attempt));
+	}
+
+	/** A read takes promises for the entry that it found, as for a write-back. */
+	@Override
+	OperationFailedException unpromised(Tally tally) {
+		return OperationFailures.ofWriteBack(this.set, tally);
 	}
 
 	private Mono<Held> answer(Held held) {

@@ -48,19 +48,20 @@ final class KeyWrite extends KeyOperation {
 	 * @param maker makes the entry from its version
 	 * @param journal makes the write happen once; null if it has no idempotency key
 	 */
-	KeyWrite(Coordinator node, Operation operation, Key key, Replicas asked, Condition condition,
+	KeyWrite(Coordinator node, View view, Operation operation, Key key, Replicas asked, Condition condition,
 			Function<Version, Entry> maker, @Nullable RequestJournal journal, Deadline deadline,
 			OperationObserver observer) {
-		super(node, operation, key, asked, deadline, observer);
+		super(node, view, operation, key, asked, deadline, observer);
 		this.condition = condition;
 		this.maker = maker;
 		this.journal = journal;
 	}
 
 	/** The write of an internal key, as a part of another operation. */
-	static KeyWrite internal(Coordinator node, Key key, Replicas asked, Condition condition,
+	static KeyWrite internal(Coordinator node, View view, Key key, Replicas asked, Condition condition,
 			Function<Version, Entry> maker, Deadline deadline) {
-		return new KeyWrite(node, Operation.PUT, key, asked, condition, maker, null, deadline, OperationObserver.NONE);
+		return new KeyWrite(node, view, Operation.PUT, key, asked, condition, maker, null, deadline,
+				OperationObserver.NONE);
 	}
 
 	Mono<Version> run() {

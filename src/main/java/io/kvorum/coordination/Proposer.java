@@ -85,7 +85,7 @@ final class Proposer {
 					return decide.apply(new Promised(ballot, newest.entry(), newest.version(),
 							newest.entry() == null || tally.isHeldByEnough(newest.version())));
 				}
-				return follow(tally) ? Mono.empty() : Mono.error(OperationFailures.ofReads(this.operation.set, tally));
+				return follow(tally) ? Mono.empty() : Mono.error(this.operation.unpromised(tally));
 			});
 		});
 	}

@@ -1,6 +1,5 @@
 package io.kvorum.coordination;
 
-import io.kvorum.operation.RequestDigest;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -16,6 +15,7 @@ import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.ConditionNotMetException;
 import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.OperationFailedException;
+import io.kvorum.operation.RequestDigest;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.OperationFailures;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +40,9 @@ final class RequestJournal {
 
 	private final Coordinator node;
 
+	/** The nodes as the write sees them, to its end. */
+	private final View view;
+
 	private final Key key;
 
 	private final RequestDigest digest;
@@ -59,11 +62,12 @@ final class RequestJournal {
 	/** Whether the record has versions that replicas may have got. */
 	private boolean isAnnounced;
 
-	RequestJournal(Coordinator node, IdempotencyKey idempotencyKey, RequestDigest digest) {
+	RequestJournal(Coordinator node, View view, IdempotencyKey idempotencyKey, RequestDigest digest) {
 		this.node = node;
+		this.view = view;
 		this.key = RequestRecord.keyOf(idempotencyKey);
 		this.digest = digest;
-		this.asked = node.policy().defaults();
+		this.asked = view.policy().defaults();
 	}
 
 	/** Runs the write, unless the same one is under way on this node. */
@@ -78,7 +82,7 @@ final class RequestJournal {
 
 	/** Reads the record. Fails if it is that of another request. */
 	Mono<Optional<RequestRecord>> read(Deadline deadline) {
-		return new KeyRead(this.node, this.key, this.asked, deadline).run()
+		return new KeyRead(this.node, this.view, this.key, this.asked, deadline).run()
 			.map(this::found)
 			// Whether an earlier request has done it cannot be told.
 			.onErrorMap(OperationFailedException.class,
@@ -126,7 +130,7 @@ final class RequestJournal {
 	private Mono<Void> change(RequestRecord next, Deadline deadline) {
 		Version last = this.identity;
 		if (last == null && !this.node.requests.tryMake()) {
-			return Mono.error(this.node.requests.exhausted(this.asked.ack(), this.node.view().self()));
+			return Mono.error(this.node.requests.exhausted(this.asked.ack(), this.view.self()));
 		}
 		Condition condition = (last == null) ? ABSENT : new Condition(new Tags(false, Set.of(last)), null);
 		return write(condition, next, deadline).above(this.seen).doOnNext(made -> {
@@ -162,7 +166,8 @@ final class RequestJournal {
 	}
 
 	private KeyWrite write(Condition condition, RequestRecord next, Deadline deadline) {
-		return KeyWrite.internal(this.node, this.key, this.asked, condition, version -> entry(version, next), deadline);
+		return KeyWrite.internal(this.node, this.view, this.key, this.asked, condition, version -> entry(version, next),
+				deadline);
 	}
 
 	private Entry entry(Version version, RequestRecord next) {

@@ -31,8 +31,8 @@ class MissedTests {
 	void aReplicaThatFailsOnOneThreadWhileAnotherDecidesIsReported() throws Exception {
 		ScriptedCluster cluster = new ScriptedCluster(3, 3);
 		Entry entry = Generator.live(cluster.version(0), "value");
-		KeyWrite write = new KeyWrite(cluster.coordinator, Operation.PUT, KEY, new Replicas(2, 3), Condition.NONE,
-				_ -> entry, null, Deadline.NONE, OperationObserver.NONE);
+		KeyWrite write = new KeyWrite(cluster.coordinator, cluster.view, Operation.PUT, KEY, new Replicas(2, 3),
+				Condition.NONE, _ -> entry, null, Deadline.NONE, OperationObserver.NONE);
 		Tally reached = Tally.awaiting(2, 3).add(0, Acknowledged.INSTANCE).add(1, Acknowledged.INSTANCE);
 		try (ExecutorService other = Executors.newSingleThreadExecutor()) {
 			for (int round = 1; round <= ROUNDS; round++) {

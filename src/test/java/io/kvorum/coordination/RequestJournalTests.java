@@ -136,6 +136,22 @@ class RequestJournalTests {
 					failure -> assertThat(failure.mayHaveHappened()).isTrue());
 	}
 
+	/** An operation that has begun goes on with the nodes that it began with. */
+	@Test
+	void aWriteThatHappensWhileItsNodeEndsIsNotSaidNotToHaveHappened() {
+		Coordinator node = node();
+		this.before = (_, key) -> {
+			if (!InternalKeys.isInternal(key)) {
+				node.become(View.none(this.topology.members().getFirst(), this.replicas.getFirst(), "it was removed"));
+			}
+			return Mono.empty();
+		};
+
+		assertThat(put(node)).isCompleted().isNotCompletedExceptionally();
+		assertThat(isHeld()).isTrue();
+		assertThat(put(node)).isCompletedExceptionally();
+	}
+
 	private void pass(Duration time) {
 		this.time.pass(time);
 		this.behind.pass(time);

@@ -41,6 +41,8 @@ final class ScriptedCluster implements CoordinationEvents {
 
 	final ReadRepair readRepair;
 
+	final View view;
+
 	final Coordinator coordinator;
 
 	/** What happened, in the order it did. */
@@ -61,11 +63,11 @@ final class ScriptedCluster implements CoordinationEvents {
 		this.replicas = topology.members().stream().map(ScriptedReplica::new).toList();
 		this.clock.start(SELF, 0, _ -> this.boundStored);
 		this.readRepair = new ReadRepair(this.time, Coordinators.SETTINGS.writeTimeout(), this);
-		this.coordinator = new Coordinator(
-				new View((_, _, from) -> topology.members().subList(0, from), topology.members().getFirst(),
-						this.replicas, new ReplicationPolicy(topology.size(), topology.factor())),
-				this.clock, this.time, Coordinators.SETTINGS, this.readRepair, new Recorded(), this::alarm,
-				CallerThreads.NONE, this, Coordinators.rangesOf(topology, this.replicas, this.time));
+		this.view = new View((_, _, from) -> topology.members().subList(0, from), topology.members().getFirst(),
+				this.replicas, new ReplicationPolicy(topology.size(), topology.factor()));
+		this.coordinator = new Coordinator(this.view, this.clock, this.time, Coordinators.SETTINGS, this.readRepair,
+				new Recorded(), this::alarm, CallerThreads.NONE, this,
+				Coordinators.rangesOf(topology, this.replicas, this.time));
 	}
 
 	private Mono<Long> alarm(Duration time) {
