@@ -16,6 +16,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.storage.Acceptor;
 import io.kvorum.storage.Digests;
 import io.kvorum.storage.EntryFormat;
+import io.kvorum.storage.StorageException.NoSpace;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -66,6 +67,9 @@ final class Batch implements AutoCloseable {
 	private boolean mayHavePromises;
 
 	private boolean synced;
+
+	/** Why nothing may be added; null while there is space. */
+	private @Nullable NoSpace noSpace;
 
 	Batch(Database database, Derived derived, TimeSource time) {
 		this.database = database;
@@ -251,6 +255,25 @@ final class Batch implements AutoCloseable {
 	private void deleteLarge(IndexedKey key, KeyState there) throws RocksDBException {
 		if (there.isLarge) {
 			this.writes.delete(this.database.large, LargeRow.key(key.bytes(), there.version));
+		}
+	}
+
+	/**
+	 * Sets whether there is space for the changes that follow.
+	 * @param noSpace the reason why nothing may be added; null if there is space
+	 */
+	void limitTo(@Nullable NoSpace noSpace) {
+		this.noSpace = noSpace;
+	}
+
+	/**
+	 * To be called before anything is added that grows the store. What is there already,
+	 * or goes, is no matter of space.
+	 * @throws NoSpace if there is too little space
+	 */
+	void needSpace() {
+		if (this.noSpace != null) {
+			throw this.noSpace;
 		}
 	}
 

@@ -24,8 +24,8 @@ interface Change<T> {
 	@Nullable T addTo(Batch batch) throws RocksDBException;
 
 	/**
-	 * The bytes of the key and the entry that the change adds; 0 if it adds none. A
-	 * change that adds none is made on a full disk too.
+	 * The most bytes of key and entry that the change may add. One that adds some asks
+	 * {@link Batch#needSpace()} before.
 	 */
 	default int addedBytes() {
 		return 0;
@@ -43,6 +43,7 @@ interface Change<T> {
 			Acceptor state = batch.acceptorOf(this.key);
 			Verdict verdict = this.rule.judge(state, this.entry.version());
 			if (verdict == Verdict.TAKEN) {
+				batch.needSpace();
 				batch.put(this.key, this.entry);
 			}
 			return StoreOutcome.of(verdict, state);
@@ -63,6 +64,7 @@ interface Change<T> {
 			Acceptor state = batch.acceptorOf(this.key);
 			Verdict verdict = state.prepare(this.ballot);
 			if (verdict == Verdict.TAKEN) {
+				batch.needSpace();
 				batch.promise(this.key, this.ballot);
 			}
 			return StoreOutcome.of(verdict, state);
@@ -88,6 +90,7 @@ interface Change<T> {
 
 		@Override
 		public Boolean addTo(Batch batch) throws RocksDBException {
+			batch.needSpace();
 			return batch.hints().add(this.target, this.key, this.entry.version(), this.entry.bytes());
 		}
 

@@ -308,10 +308,10 @@ final class Committer implements AutoCloseable {
 
 	private void commit(List<Write<?>> taken, Batch batch) {
 		long started = this.time.nanos();
-		NoSpace noSpace = noSpace();
+		batch.limitTo(noSpace());
 		int added = 0;
 		for (Write<?> write : taken) {
-			added += add(write, batch, started, noSpace) ? 1 : 0;
+			added += add(write, batch, started) ? 1 : 0;
 		}
 		if (batch.isEmpty()) {
 			return;
@@ -331,13 +331,8 @@ final class Committer implements AutoCloseable {
 		this.events.batchWritten(added, started - taken.getFirst().queuedNanos, this.time.nanos() - started);
 	}
 
-	private boolean add(Write<?> write, Batch batch, long now, @Nullable NoSpace noSpace) {
+	private boolean add(Write<?> write, Batch batch, long now) {
 		if (!write.begin()) {
-			return false;
-		}
-		if (noSpace != null && write.needsSpace()) {
-			this.events.outOfSpace();
-			write.fail(noSpace);
 			return false;
 		}
 		if (write.isOverdue(now, this.settings.writeQueueTime())) {
@@ -347,6 +342,11 @@ final class Committer implements AutoCloseable {
 		try {
 			write.addTo(batch);
 			return true;
+		}
+		catch (NoSpace ex) {
+			this.events.outOfSpace();
+			write.fail(ex);
+			return false;
 		}
 		catch (RocksDBException | DamagedEntryException ex) {
 			this.events.unreadable();

@@ -64,11 +64,6 @@ final class Write<T> {
 		return OVERHEAD_BYTES + this.change.addedBytes();
 	}
 
-	/** Whether it is refused while the disk has too little space. */
-	boolean needsSpace() {
-		return this.change.addedBytes() > 0;
-	}
-
 	void addTo(Batch batch) throws RocksDBException {
 		this.result = this.change.addTo(batch);
 	}

@@ -195,6 +195,25 @@ class WriteQueueTests {
 		}
 	}
 
+	/** Others ask again for what they do not know to be here. */
+	@Test
+	void withoutSpaceAStoreOfWhatIsThereIsAcknowledgedSinceItAddsNothing() {
+		Key key = Generator.key("key");
+		Entry held = Generator.live(new Version(2, 1), "value");
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.store(key, held);
+		}
+		try (TestStore store = new TestStore(TestSettings.withMinFreeBytes(this.directory, Long.MAX_VALUE))) {
+			for (Entry each : List.of(held, Generator.live(new Version(1, 1), "older"))) {
+				assertThat(Awaited.of(store.engine.store(key, each, Deadline.NONE))).isEqualTo(StoreOutcome.SUPERSEDED);
+			}
+			assertThat(store.events.outOfSpace).hasValue(0);
+			assertThatExceptionOfType(NoSpace.class)
+				.isThrownBy(() -> store.store(key, Generator.live(new Version(3, 1), "newer")));
+			assertThat(store.events.outOfSpace).hasValue(1);
+		}
+	}
+
 	@Test
 	void withLessSpaceThanAskedForWritesAreRefusedBeforeTheyAreTriedAndReadsAndTheClockGoOn() {
 		Key key = Generator.key("key");
