@@ -352,6 +352,11 @@ public final class Quarantine {
 	private Mono<Void> rebuild() {
 		boolean isIntact = this.node.state() == State.AWAY_TOO_LONG;
 		boolean isUnsynced = this.node.state() == State.UNSYNCED;
+		if (isUnsynced && this.others.isEmpty()) {
+			logger
+				.warn("This node goes on without a rebuild: there is no other one that could have what its disk lacks");
+			return becomeMember();
+		}
 		List<Member> sources = new ArrayList<>();
 		List<String> missing = new ArrayList<>();
 		for (Replica other : this.others) {

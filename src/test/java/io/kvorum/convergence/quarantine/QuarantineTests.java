@@ -78,6 +78,19 @@ class QuarantineTests {
 		assertThat(one.node(0).mayVote()).as("it was one before").isTrue();
 	}
 
+	/** There is no other node that it could be rebuilt from. */
+	@Test
+	void aClusterOfOneWhoseMachineEndedGoesOn() {
+		QuarantinedNodes one = new QuarantinedNodes("http://a:1");
+		one.node(0).start(this.os);
+		one.pass(LONG);
+		one.node(0).start(this.osAgain);
+		one.pass(LONG);
+
+		assertThat(one.node(0).state()).isEqualTo(State.MEMBER);
+		assertThat(one.node(0).mayVote()).isTrue();
+	}
+
 	@Test
 	void aMemberThatLearnsThatItsDiskIsOldVotesNoMoreAndRemembersThat() {
 		this.nodes.nodes.forEach(node -> node.asMember().start());
