@@ -59,10 +59,8 @@ import io.kvorum.transport.PlainAnswers;
 import io.kvorum.transport.ReplicaTransport;
 import io.kvorum.transport.TransportEvents;
 import io.kvorum.transport.TransportSettings;
-import reactor.core.publisher.Mono;
-
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Condition;
@@ -73,6 +71,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.http.client.ReactorResourceFactory;
 import org.springframework.util.StringUtils;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.publisher.Mono;
 
 /**
  * Configures the parts that only a node with peers has: the replica port, hinted handoff,
@@ -234,8 +233,8 @@ class PeersConfiguration {
 			return new LayoutParts(layout, self, placement, change, local, replicas, handoff, antiEntropy,
 					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
 							quarantine),
-					new Changeover(layout, self, change, others, antiEntropy, promises::copy, transport::endOthers,
-							Changeover.PATIENCE, time, thread.alarms()));
+					new Changeover(layout, self, change, others, antiEntropy, promises::copy, state::isMember,
+							transport::endOthers, Changeover.PATIENCE, time, thread.alarms()));
 		};
 	}
 

@@ -67,12 +67,17 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll
 	public Comparison comparison(Comparison usual) {
 		return this.compares ? usual : new Comparison() {
 			@Override
-			public void compareAnew() {
+			public void compareAnew(Member other) {
 			}
 
 			@Override
 			public boolean isComparedAnew(Member other) {
 				return true;
+			}
+
+			@Override
+			public boolean hasTrouble(Member other) {
+				return false;
 			}
 		};
 	}

@@ -4,13 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-import io.kvorum.convergence.antientropy.PromiseRepair;
-import io.kvorum.quorum.Reply.Held;
-import io.kvorum.replication.KeySettling;
-import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.RendezvousPlacement;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.AntiEntropy;
+import io.kvorum.convergence.antientropy.PromiseRepair;
 import io.kvorum.convergence.antientropy.RepairEvents;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.antientropy.Responder;
@@ -30,7 +28,9 @@ import io.kvorum.convergence.tombstones.TombstoneCollector;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Alarms;
+import io.kvorum.replication.KeySettling;
 import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.Replica;
@@ -228,8 +228,8 @@ final class Convergence {
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
-				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, node::endOthers,
-				ConvergenceSettings.PATIENCE, node.time(), alarms);
+				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, this.state::isMember,
+				node::endOthers, ConvergenceSettings.PATIENCE, node.time(), alarms);
 		this.changeover = changeover;
 		if (this.design.repairs()) {
 			begin(handoff.run());

@@ -192,14 +192,19 @@ public final class AntiEntropy implements Comparison {
 	}
 
 	@Override
-	public void compareAnew() {
-		this.log.mark();
-		request();
+	public void compareAnew(Member other) {
+		this.log.mark(other);
+		peerOf(other).hurry();
 	}
 
 	@Override
 	public boolean isComparedAnew(Member other) {
 		return this.log.isCopiedSinceMark(other);
+	}
+
+	@Override
+	public boolean hasTrouble(Member other) {
+		return !peerOf(other).trouble.isEmpty();
 	}
 
 	/**
@@ -485,11 +490,14 @@ public final class AntiEntropy implements Comparison {
 			this.peer = peer;
 			this.open = wanted;
 			// In a change of the topology each node gets what it is to hold by repairs of
-			// its own. What is new on a node would come from several others at once.
+			// its own. What is new on a node would come from several others at once. It
+			// gets all tombstones: those who have them may leave, and one was kept if
+			// another node may still have what it hides.
+			boolean isChanging = AntiEntropy.this.log.isChanging();
 			this.repair = repairWith(peer,
-					new PairRepair.Manner(!AntiEntropy.this.log.isChanging(),
+					new PairRepair.Manner(!isChanging,
 							underWay(AntiEntropy.this.time, AntiEntropy.this.settings.settlingTime()),
-							AntiEntropy.this.isSettled, _ -> false));
+							isChanging ? _ -> false : AntiEntropy.this.isSettled, _ -> false));
 		}
 
 		Mono<Void> run() {

@@ -40,7 +40,7 @@ public final class RepairLog {
 
 	/**
 	 * The slices of which this node has got whatever the other had, by repairs that began
-	 * after the last mark.
+	 * after its last mark.
 	 */
 	private BitSet[] sinceMark;
 
@@ -56,8 +56,8 @@ public final class RepairLog {
 	/** The number of marks and fences. */
 	private int moments;
 
-	/** That number as of the last mark. */
-	private int markedAt;
+	/** That number as of the last mark of each member. */
+	private int[] markedAt;
 
 	/** That number as of the last fence; 0 without one. */
 	private int fencedAt;
@@ -71,6 +71,7 @@ public final class RepairLog {
 		this.sinceMark = slicesOf(topology);
 		this.sinceFence = slicesOf(topology);
 		this.begunAt = new int[topology.size()];
+		this.markedAt = new int[topology.size()];
 	}
 
 	private static BitSet[] slicesOf(Topology topology) {
@@ -91,6 +92,7 @@ public final class RepairLog {
 		this.sinceMark = slicesOf(next);
 		this.sinceFence = slicesOf(next);
 		this.begunAt = new int[next.size()];
+		this.markedAt = new int[next.size()];
 		load();
 	}
 
@@ -166,20 +168,20 @@ public final class RepairLog {
 	 */
 	synchronized void copied(Member member, BitSet slices) {
 		Member now = this.topology.current(member);
-		if (now != null && this.begunAt[now.index()] >= this.markedAt) {
+		if (now != null && this.begunAt[now.index()] >= this.markedAt[now.index()]) {
 			this.sinceMark[now.index()].or(slices);
 		}
 	}
 
 	/**
-	 * Notes all slices as in need, and marks this moment: repairs that begin from now on
-	 * are counted, whatever the clock does.
+	 * Notes all slices as in need of a repair with a member, and marks this moment:
+	 * repairs with it that begin from now on are counted, whatever the clock does.
 	 */
-	public synchronized void mark() {
+	synchronized void mark(Member member) {
 		this.moments++;
-		this.markedAt = this.moments;
-		others().forEach(member -> this.sinceMark[member.index()].clear());
-		needAll();
+		this.markedAt[member.index()] = this.moments;
+		this.sinceMark[member.index()].clear();
+		this.needs[member.index()].set(0, Partitions.SLICES);
 	}
 
 	/**
@@ -201,7 +203,7 @@ public final class RepairLog {
 	}
 
 	/** Whether this node has got whatever a member had at the last mark. */
-	public synchronized boolean isCopiedSinceMark(Member member) {
+	synchronized boolean isCopiedSinceMark(Member member) {
 		return this.sinceMark[member.index()].cardinality() == Partitions.SLICES;
 	}
 

@@ -15,7 +15,8 @@ import io.kvorum.cluster.Topology;
  * enough are closed, those nodes reach no majority any more, and no write is left out of
  * the topology after the change.</li>
  * <li>From then on a node that compares itself with a majority of the replicas before the
- * change gets every acknowledged write, and is synced.</li>
+ * change, closed ones that are members, gets every acknowledged write, and is synced. It
+ * compares itself with all that are there, for entries with fewer copies.</li>
  * <li>When enough nodes are synced, a majority of the replicas after the change has every
  * acknowledged write, so that a node with the topology after the change may serve.</li>
  * </ol>
@@ -84,19 +85,24 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 	}
 
 	/**
-	 * The nodes that this one has to compare itself with and has not, if that are too
-	 * many to have every acknowledged write. Once enough others have all of it, those
-	 * that are away are not waited for.
-	 * @param isAway whether a node is away, and was for so long that it need not be
-	 * waited for
+	 * The nodes that this one has to compare itself with and has not. A minority of each
+	 * key's replicas may be left out, or any once enough others have all: but only nodes
+	 * that could not be waited for.
+	 * @param isHopeless whether a node is away, and was for so long that it need not be
+	 * waited for, or cannot read all that it has
 	 */
-	List<Member> toBeSynced(Predicate<Member> isCompared, Predicate<Member> isAway) {
-		List<Member> open = unlessTolerated(before(),
-				before().members()
-					.stream()
-					.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
-					.toList());
-		return isDone() ? open.stream().filter(isAway.negate()).toList() : open;
+	List<Member> toBeSynced(Predicate<Member> isCompared, Predicate<Member> isHopeless) {
+		List<Member> open = before().members()
+			.stream()
+			.filter(member -> member.id() != this.self.id() && !isCompared.test(member))
+			.toList();
+		List<Member> hopeful = open.stream().filter(isHopeless.negate()).toList();
+		return (isDone() || open.size() - hopeful.size() <= before().tolerance()) ? hopeful : open;
+	}
+
+	/** Whether another node acknowledges nothing to nodes with the topology before. */
+	boolean isClosed(Member member) {
+		return of(member).compareTo(Seen.CLOSED) >= 0;
 	}
 
 	/**

@@ -6,11 +6,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
@@ -66,6 +69,8 @@ public final class Changeover {
 
 	private final PromiseCopying promises;
 
+	private final Predicate<Member> isMember;
+
 	private final Runnable whenClosed;
 
 	private final Duration patience;
@@ -79,8 +84,11 @@ public final class Changeover {
 
 	private long startedNanos;
 
-	/** Whether repairs count: enough nodes are closed. */
-	private boolean counts;
+	/**
+	 * The nodes whose comparisons with this one count: what others have before they are
+	 * closed is not all that they acknowledge.
+	 */
+	private final Set<Member> counted = new HashSet<>();
 
 	private boolean hasPromises;
 
@@ -96,12 +104,13 @@ public final class Changeover {
 	/**
 	 * The changeover of a node.
 	 * @param others the replicas on the other members
+	 * @param isMember whether another node has all that it has acknowledged
 	 * @param whenClosed ends the streams of nodes that have the topology before
 	 * @param patience the absence after which a node is not waited for
 	 */
 	public Changeover(Layout layout, Member self, ChangeState state, List<? extends Replica> others,
-			Comparison comparison, PromiseCopying promises, Runnable whenClosed, Duration patience, TimeSource time,
-			Alarms alarms) {
+			Comparison comparison, PromiseCopying promises, Predicate<Member> isMember, Runnable whenClosed,
+			Duration patience, TimeSource time, Alarms alarms) {
 		this.layout = layout;
 		this.topology = layout.topology();
 		this.self = self;
@@ -109,6 +118,7 @@ public final class Changeover {
 		this.others = List.copyOf(others);
 		this.comparison = comparison;
 		this.promises = promises;
+		this.isMember = isMember;
 		this.whenClosed = whenClosed;
 		this.patience = patience;
 		this.time = time;
@@ -119,11 +129,14 @@ public final class Changeover {
 	/** Compares this node with others, so that it gets what they have. */
 	public interface Comparison {
 
-		/** Begins to compare everything anew, with each other node. */
-		void compareAnew();
+		/** Begins to compare everything anew with another node. */
+		void compareAnew(Member other);
 
 		/** Whether everything was compared with a node since it last began anew. */
 		boolean isComparedAnew(Member other);
+
+		/** Whether a node could not give all that it has when it was last compared. */
+		boolean hasTrouble(Member other);
 
 	}
 
@@ -282,15 +295,15 @@ public final class Changeover {
 	}
 
 	/**
-	 * Compares this node with enough of those before the change, twice: the second time
-	 * once it has their promises.
+	 * Compares this node with those before the change, twice: the second time once it has
+	 * their promises.
 	 */
 	private Mono<Void> sync(ChangeRule rule) {
-		if (!this.counts) {
-			this.counts = true;
-			this.comparison.compareAnew();
-		}
-		List<Member> open = toBeSynced(rule, this.comparison::isComparedAnew);
+		this.others.stream()
+			.map(Replica::member)
+			.filter(other -> rule.isClosed(other) && this.isMember.test(other) && this.counted.add(other))
+			.forEach(this.comparison::compareAnew);
+		List<Member> open = toBeSynced(rule, this::isCompared);
 		return unlessWaiting(open, "to be compared with this node", () -> {
 			if (this.hasPromises) {
 				return take(Step.SYNCED);
@@ -299,20 +312,27 @@ public final class Changeover {
 				.filter(Replica::isThere)
 				.map(Replica::member)
 				.filter(this.topology.parts().getFirst()::has)
-				.filter(this.comparison::isComparedAnew)
+				.filter(this::isCompared)
 				.toList();
 			List<Member> missing = toBeSynced(rule, sources::contains);
 			return unlessWaiting(missing, "to give their promises",
 					() -> this.promises.copy(sources, true).then(Mono.fromRunnable(() -> {
 						this.hasPromises = true;
-						this.comparison.compareAnew();
+						this.counted.forEach(this.comparison::compareAnew);
 					})));
 		});
 	}
 
+	private boolean isCompared(Member other) {
+		return this.counted.contains(other) && this.comparison.isComparedAnew(other);
+	}
+
 	private List<Member> toBeSynced(ChangeRule rule, Predicate<Member> isSource) {
-		List<Member> away = this.others.stream().filter(this::isAwayForLong).map(Replica::member).toList();
-		return rule.toBeSynced(member -> isSource.test(member(member)), member -> away.contains(member(member)));
+		Set<Member> hopeless = this.others.stream()
+			.filter(other -> isAwayForLong(other) || this.comparison.hasTrouble(other.member()))
+			.map(Replica::member)
+			.collect(Collectors.toSet());
+		return rule.toBeSynced(member -> isSource.test(member(member)), member -> hopeless.contains(member(member)));
 	}
 
 	/** The member of the change that is this member of one of its topologies. */

@@ -318,6 +318,12 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return this.own.isMember() && !this.isAbsenceUndecided;
 	}
 
+	/** Whether another node has said that it is a member. */
+	public boolean isMember(Member other) {
+		Introduction said = this.peers.introductionOf(other);
+		return said != null && said.membership().isMember();
+	}
+
 	/** Whether this node may have been away for too long, which is not decided yet. */
 	boolean isAbsenceUndecided() {
 		return this.isAbsenceUndecided;

@@ -95,7 +95,7 @@ class RepairLogTests {
 		Member other = OTHERS.getFirst();
 		BitSet all = new BitSet();
 		all.set(0, Partitions.SLICES);
-		this.log.mark();
+		this.log.mark(other);
 		this.log.takeNeeds(other);
 		this.log.fence();
 		this.log.copied(other, all);
@@ -122,7 +122,7 @@ class RepairLogTests {
 	void onlyRepairsThatBeganAfterTheMarkBringWhatAMemberHad() {
 		Member other = OTHERS.getFirst();
 		BitSet all = this.log.takeNeeds(other);
-		this.log.mark();
+		this.log.mark(other);
 		this.log.copied(other, all);
 		assertThat(this.log.isCopiedSinceMark(other)).as("it began before").isFalse();
 

@@ -75,12 +75,14 @@ class ChangeRuleTests {
 	}
 
 	@Test
-	void aNodeComparesItselfWithAMajorityOfTheReplicasBefore() {
-		assertThat(rule("b").toBeSynced(ChangeRuleTests::isC, ChangeRuleTests::nobody)).isEmpty();
+	void aNodeComparesItselfWithAMajorityOfTheReplicasBeforeAndWithAllThatAreThere() {
+		assertThat(rule("b").toBeSynced(ChangeRuleTests::isC, member -> !isC(member))).isEmpty();
+		assertThat(names(rule("b").toBeSynced(ChangeRuleTests::isC, ChangeRuleTests::nobody))).containsExactly("a");
 		assertThat(names(rule("b").toBeSynced(_ -> false, ChangeRuleTests::nobody))).containsExactly("a", "c");
 		// An added node has nothing, and needs two of three.
 		assertThat(names(rule("d").toBeSynced(ChangeRuleTests::isC, _ -> true))).containsExactly("a", "b");
-		assertThat(rule("d").toBeSynced(member -> !isC(member), ChangeRuleTests::nobody)).isEmpty();
+		assertThat(rule("d").toBeSynced(member -> !isC(member), ChangeRuleTests::isC)).isEmpty();
+		assertThat(names(rule("d").toBeSynced(member -> !isC(member), ChangeRuleTests::nobody))).containsExactly("c");
 	}
 
 	private static boolean nobody(Member member) {
@@ -115,7 +117,7 @@ class ChangeRuleTests {
 
 		assertThat(names(rule.toBeSynced(_ -> false, ChangeRuleTests::nobody))).containsExactly("a", "b", "c");
 		assertThat(names(rule.toBeSynced(_ -> false, ChangeRuleTests::isC))).containsExactly("a", "b");
-		assertThat(rule.toBeSynced(member -> !isC(member), ChangeRuleTests::nobody)).isEmpty();
+		assertThat(rule.toBeSynced(member -> !isC(member), ChangeRuleTests::isC)).isEmpty();
 		assertThat(rule.toBeSynced(ChangeRuleTests::isC, member -> !isC(member))).isEmpty();
 	}
 
