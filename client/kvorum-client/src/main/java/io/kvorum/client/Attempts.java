@@ -28,6 +28,12 @@ final class Attempts {
 	 */
 	static final long LEAST_NANOS = Duration.ofMillis(20).toNanos();
 
+	/**
+	 * The time for which a repeat counts as one. Nodes remember an idempotency key for
+	 * ten minutes, if they are not set to less.
+	 */
+	private static final long NAMED_NANOS = Duration.ofMinutes(9).toNanos();
+
 	private final boolean repeatsUnknown;
 
 	private final boolean isNamed;
@@ -35,6 +41,9 @@ final class Attempts {
 	private final int most;
 
 	private final long deadlineNanos;
+
+	/** When the first request began. */
+	private long begunNanos;
 
 	private final List<Node> tried = new ArrayList<>();
 
@@ -78,7 +87,10 @@ final class Attempts {
 	}
 
 	/** A request begins. */
-	void begin(Node node) {
+	void begin(Node node, long nowNanos) {
+		if (this.asked == null) {
+			this.begunNanos = nowNanos;
+		}
 		this.asked = node;
 	}
 
@@ -106,6 +118,7 @@ final class Attempts {
 		this.tried.add(node);
 		this.told = (failure instanceof NoAnswer) ? this.told : failure;
 		this.mayHaveHappened |= failure.outcome() == Outcome.UNKNOWN;
+		this.isNameLost |= nowNanos - this.begunNanos > NAMED_NANOS;
 		boolean isHarmless = !this.mayHaveHappened || (this.repeatsUnknown && !(this.isNamed && this.isNameLost));
 		return failure.isRetryable() && isHarmless && this.failures < this.most
 				&& remainingForRepeatNanos(nowNanos) > 0;

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
@@ -64,25 +66,31 @@ final class Calls {
 	}
 
 	private Mono<Answer> hedged(Request request, Attempts first, Duration after, long deadline) {
+		AtomicBoolean isHedged = new AtomicBoolean();
 		Mono<Answer> second = Mono.delay(after).flatMap(tick -> {
 			if (!this.hedges.take()) {
 				return Mono.empty();
 			}
+			isHedged.set(true);
 			Attempts attempts = new Attempts(true, false, this.limits.attempts(), deadline);
 			attempts.tried().addAll(first.asked());
 			return attempt(request, attempts)
 				.doOnNext(answer -> first.asked().forEach(node -> node.slow(System.nanoTime())));
 		});
-		return Mono.firstWithValue(result(attempt(request, first)), result(second))
+		return Mono.firstWithValue(result(attempt(request, first), isHedged::get), result(second, () -> true))
 			.flatMap(Result::get)
 			.onErrorMap(NoSuchElementException.class, Calls::firstOf)
 			.doOnNext(answer -> this.hedges.answered());
 	}
 
-	private static Mono<Result> result(Mono<Answer> answer) {
+	/**
+	 * The end of one of two requests.
+	 * @param hasOther whether the other one may still have an answer where this has none
+	 */
+	private static Mono<Result> result(Mono<Answer> answer, BooleanSupplier hasOther) {
 		return answer.map(found -> new Result(found, null))
-			.onErrorResume(KvorumException.class,
-					error -> error.isRetryable() ? Mono.error(error) : Mono.just(new Result(null, error)));
+			.onErrorResume(KvorumException.class, error -> (error.isRetryable() && hasOther.getAsBoolean())
+					? Mono.error(error) : Mono.just(new Result(null, error)));
 	}
 
 	/** The error of the first request, out of what Reactor makes of those of both. */
@@ -104,7 +112,7 @@ final class Calls {
 	private Mono<Answer> attempt(Request request, Attempts attempts) {
 		return Mono.defer(() -> {
 			Node node = this.nodes.choose(attempts.tried());
-			attempts.begin(node);
+			attempts.begin(node, System.nanoTime());
 			long timeout = Math.min(this.limits.attempt().toNanos(), attempts.remainingNanos(System.nanoTime()));
 			return this.transport.exchange(node, request, Duration.ofNanos(Math.max(timeout, 1)))
 				.map(answer -> checked(request, answer))

@@ -319,7 +319,8 @@ public final class KvorumClient implements AutoCloseable {
 			ClientHttpConnector connector = new ReactorClientHttpConnector(http);
 			// Another exchange function would not say what was sent.
 			builder.clientConnector(connector).exchangeFunction(ExchangeFunctions.create(connector));
-			Transport transport = new Transport(builder.build(), this.apiKey, this.maxValueSize);
+			Transport transport = new Transport(builder.build(), this.apiKey, this.maxValueSize, this.maxConnections,
+					this.attemptTimeout);
 			Nodes nodes = new Nodes(this.urls, System::nanoTime, bound -> ThreadLocalRandom.current().nextInt(bound));
 			Calls calls = new Calls(transport, nodes, new Limits(this.deadline, this.attemptTimeout, this.maxAttempts));
 			return new KvorumClient(

@@ -19,7 +19,7 @@ final class Node {
 	private final AtomicInteger inFlight = new AtomicInteger();
 
 	/** Times without an answer since the last one. */
-	private int failures;
+	private volatile int failures;
 
 	/** Until when it is asked last, as it did not answer. */
 	private volatile long restsUntilNanos;
@@ -72,7 +72,7 @@ final class Node {
 	/** It has answered. */
 	void answered(long nowNanos) {
 		// Read first: most of the time nothing is written.
-		if (this.restsUntilNanos - nowNanos > 0) {
+		if (this.failures > 0 || this.restsUntilNanos - nowNanos > 0) {
 			recover(nowNanos);
 		}
 	}
@@ -91,7 +91,8 @@ final class Node {
 			return;
 		}
 		this.restsUntilNanos = nowNanos
-				+ Math.min(FIRST_REST_NANOS << Math.min(this.failures++, MAX_DOUBLINGS), LONGEST_REST_NANOS);
+				+ Math.min(FIRST_REST_NANOS << Math.min(this.failures, MAX_DOUBLINGS), LONGEST_REST_NANOS);
+		this.failures = this.failures + 1;
 	}
 
 	/** It was slower than another one: it is asked last for a moment. */

@@ -24,8 +24,15 @@ final class Sending {
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
+	/** Whether all connections to the node were in use when the request began. */
+	private final boolean isCrowded;
+
 	/** The event loop of the connection; null before there is one. */
 	private volatile @Nullable Executor eventLoop;
+
+	Sending(boolean isCrowded) {
+		this.isCrowded = isCrowded;
+	}
 
 	/**
 	 * A request is about to be sent.
@@ -72,6 +79,11 @@ final class Sending {
 			// The event loops have ended, and with them all connections.
 			cancellation.run();
 		}
+	}
+
+	/** Whether the request waits for one of this client's connections. */
+	boolean isHeldUpHere() {
+		return this.isCrowded && this.state.get() != State.BEGUN;
 	}
 
 	private boolean begin() {

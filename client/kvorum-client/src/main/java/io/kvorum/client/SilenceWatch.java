@@ -27,6 +27,11 @@ final class SilenceWatch {
 		this.nanoTime = nanoTime;
 	}
 
+	/** Whether something is asked for and has not come. */
+	boolean isWaiting() {
+		return this.isWaiting;
+	}
+
 	/** Watches a stream whose subscriber asks for one element at a time. */
 	<T> Flux<T> over(Flux<T> stream) {
 		return stream.doOnRequest(elements -> {

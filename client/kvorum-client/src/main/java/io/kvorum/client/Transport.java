@@ -16,7 +16,9 @@ import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferLimitException;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
+import org.springframework.http.client.reactive.ClientHttpRequest;
 import org.springframework.web.reactive.function.BodyExtractors;
+import org.springframework.web.reactive.function.BodyInserter;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.client.WebClient.RequestBodySpec;
@@ -45,8 +47,11 @@ final class Transport {
 	 */
 	private static final Duration UNTOLD = Duration.ofSeconds(3);
 
-	/** A request that is cancelled after this time was not answered in time. */
-	private static final long PATIENCE_NANOS = Duration.ofMillis(500).toNanos();
+	/**
+	 * A request that is given up after this time was not answered in time. Before it the
+	 * caller was in a hurry, and the node need not be slow.
+	 */
+	private static final Duration PATIENCE = Duration.ofMillis(500);
 
 	/** Says that the connection was closed before anything was written to it. */
 	private static final String BEFORE_SEND = "BEFORE send";
@@ -66,12 +71,24 @@ final class Transport {
 
 	private final int maxValueSize;
 
+	/** The most connections to a node. */
+	private final int maxConnections;
+
+	private final Duration patience;
+
 	private volatile boolean isClosed;
 
-	Transport(WebClient http, Supplier<@Nullable String> apiKey, int maxValueSize) {
+	/**
+	 * The transport of a client.
+	 * @param attemptTimeout the longest time that a node is waited for
+	 */
+	Transport(WebClient http, Supplier<@Nullable String> apiKey, int maxValueSize, int maxConnections,
+			Duration attemptTimeout) {
 		this.http = http;
 		this.apiKey = apiKey;
 		this.maxValueSize = maxValueSize;
+		this.maxConnections = maxConnections;
+		this.patience = (attemptTimeout.compareTo(PATIENCE) < 0) ? attemptTimeout : PATIENCE;
 	}
 
 	/** Sends nothing any more: reactor-netty would make connections anew. */
@@ -89,16 +106,18 @@ final class Transport {
 	Mono<Answer> exchange(Node node, Request request, Duration timeout) {
 		return Mono.defer(() -> {
 			RequestHeadersSpec<?> spec = spec(node, request, target(request, timeout));
-			Sending sending = new Sending();
 			long begun = System.nanoTime();
 			node.begin();
+			Sending sending = new Sending(node.inFlight() > this.maxConnections);
 			return spec.exchangeToMono(response -> answer(node, request, response))
 				.cancelOn(Schedulers.fromExecutor(sending::cancel))
 				.timeout(timeout)
-				.onErrorMap(error -> failure(error, node.url(), request, sending))
+				.onErrorMap(error -> failure(error, node, request, sending,
+						!(error instanceof TimeoutException) || timeout.compareTo(this.patience) >= 0))
 				.doFinally(signal -> {
 					node.end();
-					if (signal == SignalType.CANCEL && System.nanoTime() - begun > PATIENCE_NANOS) {
+					boolean isLong = System.nanoTime() - begun > this.patience.toNanos();
+					if (signal == SignalType.CANCEL && isLong && !sending.isHeldUpHere()) {
 						node.failed(System.nanoTime());
 					}
 				})
@@ -141,9 +160,9 @@ final class Transport {
 	Flux<byte[]> stream(Node node, Request request, Duration silence) {
 		return Flux.defer(() -> {
 			RequestHeadersSpec<?> spec = spec(node, authorized(request), request.target());
-			Sending sending = new Sending();
 			SilenceWatch watch = new SilenceWatch(silence, System::nanoTime);
 			node.begin();
+			Sending sending = new Sending(node.inFlight() > this.maxConnections);
 			return spec
 				.exchangeToFlux(response -> (response.statusCode().value() == 200)
 						? response.body(BodyExtractors.toDataBuffers()).map(Transport::take)
@@ -152,7 +171,7 @@ final class Transport {
 				.doOnDiscard(DataBuffer.class, DataBufferUtils::release)
 				.cancelOn(Schedulers.fromExecutor(sending::cancel))
 				.transform(watch::over)
-				.onErrorMap(error -> failure(error, node.url(), request, sending))
+				.onErrorMap(error -> failure(error, node, request, sending, watch.isWaiting()))
 				.doFinally(signal -> node.end())
 				.contextWrite(context -> context.put(Sending.class, sending));
 		});
@@ -183,8 +202,16 @@ final class Transport {
 		Request.Body body = request.body();
 		return (body != null)
 				? spec.header(HttpHeaders.CONTENT_TYPE, checked(HttpHeaders.CONTENT_TYPE, body.contentType()))
-					.bodyValue(body.bytes())
+					.body(inserter(body.bytes()))
 				: spec;
+	}
+
+	/** Writes the body as it is: its type may be any text, which writers would parse. */
+	private static BodyInserter<byte[], ClientHttpRequest> inserter(byte[] bytes) {
+		return (request, context) -> {
+			request.getHeaders().setContentLength(bytes.length);
+			return request.writeWith(Mono.fromSupplier(() -> request.bufferFactory().wrap(bytes)));
+		};
 	}
 
 	/** Refused here, while it is certain that nothing was sent. */
@@ -197,7 +224,11 @@ final class Transport {
 		return value;
 	}
 
-	private static Throwable failure(Throwable failed, URI node, Request request, Sending sending) {
+	/**
+	 * What has gone wrong, for the caller.
+	 * @param isAwaited whether the node was waited for, and for long enough
+	 */
+	private Throwable failure(Throwable failed, Node node, Request request, Sending sending, boolean isAwaited) {
 		if (failed instanceof KvorumException) {
 			return failed;
 		}
@@ -213,13 +244,14 @@ final class Transport {
 		}
 		Outcome outcome = (isNotSent || request.isRead() || isBeforeSend(error)) ? Outcome.NOT_APPLIED
 				: Outcome.UNKNOWN;
-		boolean isOfPool = error.getClass().getName().startsWith(POOL);
+		boolean isOfPool = error.getClass().getName().startsWith(POOL)
+				|| (error instanceof TimeoutException && sending.isHeldUpHere());
 		String why = isOfPool ? "%s was not asked, as all connections of this client are in use: %s"
 				: "%s has not answered: %s";
 		return new NoAnswer(
-				why.formatted(node,
-						(error instanceof TimeoutException && !isOfPool) ? "no answer in time" : error.getMessage()),
-				outcome, node, error, !isOfPool);
+				why.formatted(node.url(), (error instanceof TimeoutException)
+						? isOfPool ? "none was free in time" : "no answer in time" : error.getMessage()),
+				outcome, node.url(), error, isAwaited && !isOfPool);
 	}
 
 	private static boolean isBeforeSend(Throwable error) {

@@ -141,6 +141,28 @@ class NodesTests {
 	}
 
 	@Test
+	void anAnswerBehindARestEndsTheCountOfFailuresToo() {
+		for (int i = 0; i < 8; i++) {
+			this.a.failed(this.now.get());
+			pass(Duration.ofSeconds(11));
+			this.a.answered(this.now.get());
+		}
+		this.a.failed(this.now.get());
+		assertThat(this.a.restNanos(this.now.get())).isEqualTo(100 * MILLI);
+	}
+
+	@Test
+	void aWriteWithANameThatTheNodesMayHaveForgottenIsNotRepeated() {
+		KvorumException unknown = failure(Outcome.UNKNOWN);
+		Attempts attempts = new Attempts(true, true, 20, Long.MAX_VALUE);
+		attempts.begin(this.a, MILLI);
+		assertThat(attempts.mayRepeat(this.a, unknown, Duration.ofMinutes(9).toNanos())).isTrue();
+		attempts.begin(this.b, Duration.ofMinutes(9).toNanos());
+		assertThat(attempts.mayRepeat(this.b, failure(Outcome.NOT_APPLIED), Duration.ofMinutes(10).toNanos()))
+			.isFalse();
+	}
+
+	@Test
 	void aRetiredNodeStaysOneUntilItServesAgain() {
 		this.a.retired();
 		this.a.answered(this.now.get());

@@ -1,6 +1,7 @@
 package io.kvorum.client;
 
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 @DisplayName("What is repeated, and what is not")
 class RepeatTests {
@@ -220,6 +222,44 @@ class RepeatTests {
 	}
 
 	@Test
+	@DisplayName("Also that of a value that is written")
+	void writtenContentType() {
+		this.one.thenStored("v1");
+		this.client.close();
+		this.client = KvorumClient.builder(List.of(this.one.url())).build();
+		for (String type : List.of("garbage", "text/plain;charset=none")) {
+			assertThat(this.client.entities(new Typed(type)).blocking().put("key", "value"))
+				.isEqualTo(new Version("v1"));
+			assertThat(this.one.got()).last().extracting(FakeNode.Got::body).isEqualTo("value");
+		}
+	}
+
+	private static final class Typed implements Codec<String> {
+
+		private final String contentType;
+
+		private Typed(String contentType) {
+			this.contentType = contentType;
+		}
+
+		@Override
+		public String contentType() {
+			return this.contentType;
+		}
+
+		@Override
+		public byte[] encode(String value) {
+			return value.getBytes(StandardCharsets.UTF_8);
+		}
+
+		@Override
+		public String decode(byte[] value, String contentType) {
+			return new String(value, StandardCharsets.UTF_8);
+		}
+
+	}
+
+	@Test
 	@DisplayName("An ETag that is none of Kvorum is no success that can be told")
 	void weakEtag() {
 		this.one.then(reply -> reply.send(201, Map.of("Kvorum-Consistency", "linearizable", "ETag", "W/\"v1\""), ""));
@@ -303,6 +343,35 @@ class RepeatTests {
 			.block(Duration.ofSeconds(30));
 		assertThat(outcomes).containsExactlyInAnyOrder(Outcome.UNKNOWN, Outcome.NOT_APPLIED, Outcome.NOT_APPLIED);
 		assertThat(requests()).isEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("Nor is it if the operation has less time than the pool")
+	void noConnectionLeftUntilTheDeadline() {
+		this.one.thenSilence();
+		Entities<String> texts = client(KvorumClient.builder(List.of(this.one.url())).maxConnections(1).maxAttempts(1));
+		WriteOptions hurried = WriteOptions.DEFAULTS.deadline(Duration.ofSeconds(1));
+		Mono<NoAnswer> failure = texts.put("key", "value", hurried)
+			.then(Mono.<NoAnswer>empty())
+			.onErrorResume(NoAnswer.class, Mono::just);
+
+		List<NoAnswer> failures = Flux.merge(failure, failure).collectList().block(Duration.ofSeconds(30));
+		assertThat(failures).extracting(NoAnswer::outcome, NoAnswer::isOfNode)
+			.containsExactlyInAnyOrder(tuple(Outcome.UNKNOWN, true), tuple(Outcome.NOT_APPLIED, false));
+	}
+
+	@Test
+	@DisplayName("A node that a caller in a hurry does not wait for is not to blame")
+	void hurried() {
+		this.one.thenSilence();
+		BlockingEntities<String> texts = texts(KvorumClient.builder(List.of(this.one.url())).maxAttempts(1));
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> texts.get("key", ReadOptions.DEFAULTS.deadline(Duration.ofMillis(100))))
+			.matches(ex -> !ex.isOfNode());
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> texts.get("key", ReadOptions.DEFAULTS.deadline(Duration.ofMillis(600))))
+			.matches(NoAnswer::isOfNode);
 	}
 
 	@Test
@@ -438,6 +507,19 @@ class RepeatTests {
 		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> texts.get("key",
 				ReadOptions.DEFAULTS.hedgeAfter(Duration.ofMillis(600)).deadline(Duration.ofMillis(500))));
 		assertThat(requests()).as("none where the first one took long to be sent").isLessThanOrEqualTo(1);
+	}
+
+	@Test
+	@DisplayName("A read that has failed before it is hedged ends")
+	void failedBeforeItIsHedged() {
+		this.one.thenBreak();
+		this.other.thenBreak();
+		BlockingEntities<String> texts = texts(
+				KvorumClient.builder(List.of(this.one.url(), this.other.url())).maxAttempts(1));
+
+		assertThatExceptionOfType(NoAnswer.class)
+			.isThrownBy(() -> texts.get("key", ReadOptions.DEFAULTS.hedgeAfter(Duration.ofSeconds(5))));
+		assertThat(requests()).isEqualTo(1);
 	}
 
 	@Test

@@ -37,7 +37,7 @@ public final class KvorumHealthIndicator extends AbstractReactiveHealthIndicator
 
 	/**
 	 * An indicator for a cluster.
-	 * @param client asks the cluster; with its own limits where they are lower
+	 * @param client asks the cluster
 	 */
 	public KvorumHealthIndicator(KvorumClient client) {
 		super("Kvorum health check failed");
