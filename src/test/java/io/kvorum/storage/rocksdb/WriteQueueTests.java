@@ -210,7 +210,9 @@ class WriteQueueTests {
 			assertThat(store.events.outOfSpace).hasValue(0);
 			assertThatExceptionOfType(NoSpace.class)
 				.isThrownBy(() -> store.store(key, Generator.live(new Version(3, 1), "newer")));
-			assertThat(store.events.outOfSpace).hasValue(1);
+			assertThatExceptionOfType(NoSpace.class)
+				.isThrownBy(() -> Awaited.of(store.engine.prepare(key, new Version(3, 1), Deadline.NONE)));
+			assertThat(store.events.outOfSpace).hasValue(2);
 		}
 	}
 
