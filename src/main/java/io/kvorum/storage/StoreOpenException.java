@@ -1,5 +1,7 @@
 package io.kvorum.storage;
 
+import org.jspecify.annotations.Nullable;
+
 /** Failure to open a store, with advice for an operator. */
 public final class StoreOpenException extends RuntimeException {
 
@@ -7,7 +9,7 @@ public final class StoreOpenException extends RuntimeException {
 
 	private final String action;
 
-	public StoreOpenException(String what, String action, Throwable cause) {
+	public StoreOpenException(String what, String action, @Nullable Throwable cause) {
 		super(what, cause);
 		this.action = action;
 	}

@@ -12,6 +12,7 @@ import java.util.Properties;
 import java.util.Set;
 
 import io.kvorum.kv.Version;
+import io.kvorum.storage.Durability;
 import io.kvorum.storage.EntryFormat;
 import io.kvorum.storage.StoreOpenException;
 import org.jspecify.annotations.Nullable;
@@ -160,6 +161,11 @@ final class Database implements AutoCloseable {
 		NativeLibrary.load();
 		try {
 			Files.createDirectories(settings.path());
+			String damage = (settings.durability() == Durability.FSYNC) ? TornLog.damageAtTheEnd(settings.path())
+					: null;
+			if (damage != null) {
+				throw Failures.damaged(settings.path(), damage, null);
+			}
 			return openTorn(settings);
 		}
 		catch (IOException ex) {

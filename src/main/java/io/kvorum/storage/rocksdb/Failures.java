@@ -56,10 +56,7 @@ final class Failures {
 					"Stop the other process, or give this node a directory of its own by kvorum.storage.path.", ex);
 		}
 		if (isDamage(ex)) {
-			return new StoreOpenException("The data directory %s is damaged: %s".formatted(path, message), """
-					No entry was changed. What was acknowledged may be missing behind the damage, so the node does \
-					not start with less than it had. Restore the directory from a backup, or keep it aside and \
-					start with an empty one: what it held is then lost on this node.""", ex);
+			return damaged(path, message, ex);
 		}
 		if (isOfAnotherVersion(message)) {
 			return new StoreOpenException(
@@ -68,6 +65,13 @@ final class Failures {
 		}
 		return new StoreOpenException("The data directory %s cannot be opened: %s".formatted(path, message),
 				"Check that its file system is mounted, writable for this user, and has space.", ex);
+	}
+
+	static StoreOpenException damaged(Path path, String what, @Nullable RocksDBException cause) {
+		return new StoreOpenException("The data directory %s is damaged: %s".formatted(path, what), """
+				No entry was changed. What was acknowledged may be missing behind the damage, so the node does \
+				not start with less than it had. Restore the directory from a backup, or keep it aside and \
+				start with an empty one: what it held is then lost on this node.""", cause);
 	}
 
 	/**

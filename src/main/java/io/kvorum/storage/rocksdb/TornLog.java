@@ -9,15 +9,18 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import java.util.zip.CRC32C;
 
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The end of the newest write-ahead log after a power loss.
+ * The end of a write-ahead log, which RocksDB may take for damage after a power loss, or
+ * for an end where it is damaged.
  * <p>
  * The batch that was being synced may be there in part. RocksDB drops a record that is
  * cut off by the end of the file. But a file system may know the new length of a file
@@ -27,6 +30,9 @@ import org.slf4j.LoggerFactory;
  * Damage is a torn end if it has a sector of zeros, as in etcd's log, and if no record
  * begins behind it. So a flipped bit is none, nor is a hole with acknowledged writes
  * behind it.
+ * <p>
+ * In the last block of a log, RocksDB looks no further where a record seems to be longer
+ * than the file, or has zeros for a head. If batches begin behind that, it is damage.
  *
  * @see <a href=
  * "https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format">Format</a>
@@ -83,31 +89,70 @@ final class TornLog {
 		}
 	}
 
-	private static boolean cutLog(Path log) throws IOException {
-		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE);
+	/**
+	 * Looks for damage that RocksDB takes for the end of a log, before the store is
+	 * opened. Where writes are synced one batch after the other, only that leaves whole
+	 * batches behind it.
+	 * @return what is damaged; null if nothing is
+	 */
+	static @Nullable String damageAtTheEnd(Path directory) {
+		try {
+			for (Path log : logs(directory)) {
+				int at = inLog(log, StandardOpenOption.READ, (_, torn) -> torn.hiddenFrom());
+				if (at >= 0) {
+					return "the record at %d of %s cannot be read, and others follow it".formatted(at, log);
+				}
+			}
+		}
+		catch (IOException ex) {
+			logger.warn("Whether the ends of the logs in {} are damaged could not be found out: {}", directory,
+					ex.toString());
+		}
+		return null;
+	}
+
+	/** What is done with a log that is open. */
+	@FunctionalInterface
+	private interface Look {
+
+		int at(FileChannel file, TornLog log) throws IOException;
+
+	}
+
+	/** Looks into a log; -1 if it is too long to be looked into. */
+	private static int inLog(Path log, StandardOpenOption mode, Look look) throws IOException {
+		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, mode);
 				Arena mapped = Arena.ofConfined()) {
 			long size = file.size();
-			if (size > Integer.MAX_VALUE) {
-				return false;
-			}
-			int end = new TornLog(file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapped).asByteBuffer()).tornFrom();
+			return (size > Integer.MAX_VALUE) ? -1 : look.at(file,
+					new TornLog(file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapped).asByteBuffer()));
+		}
+	}
+
+	private static boolean cutLog(Path log) throws IOException {
+		return inLog(log, StandardOpenOption.WRITE, (file, torn) -> {
+			int end = torn.tornFrom();
 			if (end < 0) {
-				return false;
+				return -1;
 			}
 			file.truncate(end);
 			file.force(true);
 			logger.warn("The machine lost power while the last batch of writes was being synced: of {}, {} bytes from "
 					+ "{} on are not on disk as a whole, and dropped. With kvorum.storage.durability=fsync none of "
-					+ "these writes was acknowledged.", log, size - end, end);
-			return true;
-		}
+					+ "these writes was acknowledged.", log, torn.size - end, end);
+			return end;
+		}) >= 0;
 	}
 
 	private static Optional<Path> newest(Path directory) throws IOException {
+		return logs(directory).stream().max(Comparator.comparingLong(TornLog::number));
+	}
+
+	private static List<Path> logs(Path directory) throws IOException {
 		try (Stream<Path> files = Files.list(directory)) {
 			return files.filter(file -> file.getFileName().toString().matches("[0-9]+\\.log"))
 				.filter(file -> file.toFile().length() > 0)
-				.max(Comparator.comparingLong(TornLog::number));
+				.toList();
 		}
 	}
 
@@ -137,6 +182,21 @@ final class TornLog {
 		return -1;
 	}
 
+	/**
+	 * Where in the last block RocksDB looks no further although batches begin behind it;
+	 * -1 if nowhere.
+	 */
+	private int hiddenFrom() {
+		int at = (this.size - 1) / BLOCK_BYTES * BLOCK_BYTES;
+		while (this.size - at >= HEAD_BYTES) {
+			if (!isRecord(at)) {
+				return beginsBehind(at) ? at : -1;
+			}
+			at += HEAD_BYTES + length(at);
+		}
+		return -1;
+	}
+
 	private byte type(int at) {
 		return this.log.get(at + HEAD_BYTES - 1);
 	}
@@ -158,8 +218,12 @@ final class TornLog {
 		return masked == this.log.getInt(at);
 	}
 
+	/** Whether a sector is missing from a place on, or what is left of the first one. */
 	private boolean hasZeroSector(int from) {
 		int sector = (from + SECTOR_BYTES - 1) / SECTOR_BYTES * SECTOR_BYTES;
+		if (sector - from >= HEAD_BYTES && isZero(from, Math.min(sector, this.size))) {
+			return true;
+		}
 		for (; sector < this.size; sector += SECTOR_BYTES) {
 			if (isZero(sector, Math.min(sector + SECTOR_BYTES, this.size))) {
 				return true;

@@ -3,7 +3,9 @@ package io.kvorum.storage.rocksdb;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -28,6 +31,9 @@ class TornLogTests {
 	private static final int PAGE = 4096;
 
 	private static final int ENTRIES = 50;
+
+	/** The head of a record: four bytes of checksum, two of length, the type. */
+	private static final int HEAD = 7;
 
 	private final Generator random = new Generator(1);
 
@@ -70,6 +76,66 @@ class TornLogTests {
 		Disk.flipBit(Disk.largest(killed, ".log"), this.synced + 30_000);
 
 		assertIsDamaged(killed);
+	}
+
+	/**
+	 * RocksDB takes a record that seems to go beyond the end for one that was cut off.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aDamagedHeadInTheLastBlockIsDamage(boolean isZero) throws IOException {
+		Path killed;
+		try (TestStore store = TestStore.on(this.directory.resolve("store"))) {
+			for (int i = 0; i < 20; i++) {
+				store.store(key(i), entry(i, 500));
+			}
+			killed = Disk.asAfterAKill(this.directory.resolve("store"), this.directory.resolve("killed"));
+		}
+		Path log = Disk.largest(killed, ".log");
+		byte[] bytes = Files.readAllBytes(log);
+		List<Integer> records = new ArrayList<>();
+		for (int at = 0; at < bytes.length; at += HEAD + (bytes[at + 4] & 0xff) + ((bytes[at + 5] & 0xff) << 8)) {
+			records.add(at);
+		}
+		int damaged = records.get(records.size() - 6);
+		if (isZero) {
+			Arrays.fill(bytes, damaged, damaged + 512, (byte) 0);
+		}
+		else {
+			bytes[damaged + 5] ^= 0x40;
+		}
+		Files.write(log, bytes);
+
+		assertIsDamaged(killed);
+	}
+
+	/** The lost page has the end of what was synced before, and zeros behind it. */
+	@Test
+	void aTornBatchWhoseFirstPageIsTheLastSyncedOneIsCutOff() throws IOException {
+		Path path = this.directory.resolve("store");
+		Path killed;
+		int entries = 0;
+		try (TestStore store = TestStore.on(path)) {
+			do {
+				store.store(key(entries), entry(entries, 100));
+				entries++;
+				this.synced = Disk.size(Disk.largest(path, ".log"));
+			}
+			while (this.synced % PAGE <= PAGE - 512 || this.synced % PAGE > PAGE - HEAD);
+			store.store(key(entries), entry(entries, 60_000));
+			killed = Disk.asAfterAKill(path, this.directory.resolve("killed"));
+		}
+		Path log = Disk.largest(killed, ".log");
+		byte[] bytes = Files.readAllBytes(log);
+		Arrays.fill(bytes, (int) this.synced, firstUnsyncedPage() * PAGE, (byte) 0);
+		Files.write(log, bytes);
+
+		try (TestStore store = TestStore.on(killed)) {
+			for (int i = 0; i < entries; i++) {
+				assertThat(store.read(key(i))).as("acknowledged entry %d", i).isNotNull();
+			}
+			assertThat(store.read(key(entries))).as("the one in flight").isNull();
+		}
 	}
 
 	private static void assertIsDamaged(Path killed) {
