@@ -66,6 +66,8 @@ final class ForeignProperties {
 		refuse("server.tomcat", NO_SERVLETS);
 		refuse("server.jetty", NO_SERVLETS);
 		refuse("spring.webflux.multipart", "must not be set: a node takes no forms");
+		refuse("management.endpoints.web.path-mapping",
+				"must not be set: access by API keys and the command line know the endpoints by their own names");
 		refuse("spring.task", "must not be set: a node has no executor of Spring");
 		refuse("spring.webflux.base-path",
 				"must not be set: the paths of the API begin with /v0, a proxy can add a prefix");

@@ -39,7 +39,7 @@ final class TargetRules {
 		int segment = 1;
 		for (int i = 1; i < end; i++) {
 			char c = target.charAt(i);
-			if (!isUriCharacter(c)) {
+			if (!isUriCharacter(c) || c == '[' || c == ']') {
 				return Refusal.TARGET_CHARACTERS;
 			}
 			if (c == ';' || c == '%') {

@@ -255,6 +255,7 @@ class PropertiesTest {
 					spring.webflux.multipart.max-parts=1       | spring.webflux.multipart.max-parts = 1: must not be set: a node takes no forms
 					spring.task.execution.pool.max-size=8      | spring.task.execution.pool.max-size = 8: must not be set: a node has no executor of Spring
 					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
+					management.endpoints.web.path-mapping.backup=x | management.endpoints.web.path-mapping.backup = x: must not be set: access by API keys
 					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
 					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
 					spring.webflux.base-path=/                 | spring.webflux.base-path = /: must not be set: the paths of the API begin with /v0

@@ -63,7 +63,8 @@ class RequestRulesTests {
 					"/. PATH_SPELLING", "/.. PATH_SPELLING", "/a/./b PATH_SPELLING", "/a/../b PATH_SPELLING",
 					"/a/..?b PATH_SPELLING", "* TARGET_FORM", "a:80 TARGET_FORM", "http://a/b TARGET_FORM",
 					"?a TARGET_FORM", "/a?%4 TARGET_CHARACTERS", "/a?%+1 TARGET_CHARACTERS", "/a?b|c TARGET_CHARACTERS",
-					"/a\\b TARGET_CHARACTERS", "/a?\u00e9 TARGET_CHARACTERS", "/\u007f TARGET_CHARACTERS" },
+					"/a\\b TARGET_CHARACTERS", "/a[ TARGET_CHARACTERS", "/]a TARGET_CHARACTERS",
+					"/a?\u00e9 TARGET_CHARACTERS", "/\u007f TARGET_CHARACTERS" },
 			nullValues = "-")
 	void targets(String target, Refusal expected) {
 		assertThat(TargetRules.check(target)).isEqualTo(expected);
