@@ -67,6 +67,9 @@ final class EntityHandler implements WebHandler {
 
 	private static final AsciiString NO_SNIFFING = AsciiString.cached("nosniff");
 
+	/** All browsers say that they are this one. */
+	private static final String BROWSER = "Mozilla/";
+
 	private static final AsciiString EVENTUAL = AsciiString.cached("eventual");
 
 	/**
@@ -241,10 +244,14 @@ final class EntityHandler implements WebHandler {
 		}
 	}
 
-	/** Whether a browser would show the value as a page of its own. */
+	/**
+	 * Whether a browser asks, which may show the value as a page, or in one: it does not
+	 * always say for what.
+	 */
 	private static boolean isForABrowser(HttpExchange exchange) {
+		String agent = exchange.header(HttpHeaderNames.USER_AGENT);
 		String accept = exchange.header(HttpHeaderNames.ACCEPT);
-		return accept != null && accept.contains("text/html");
+		return (agent != null && agent.startsWith(BROWSER)) || (accept != null && accept.contains("text/html"));
 	}
 
 	private Mono<Void> notFound(EntityRequest request, HttpExchange exchange) {
@@ -269,7 +276,7 @@ final class EntityHandler implements WebHandler {
 		// A body of unknown length is read first: the connection ends if such a body is
 		// not read.
 		OperationFailedException refused = (declared != BodyReader.UNDECLARED)
-				? refuse(Operation.PUT, request, declared) : null;
+				? refuse(Operation.PUT, request, options, declared) : null;
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}
@@ -323,13 +330,19 @@ final class EntityHandler implements WebHandler {
 	private Mono<Version> put(EntityRequest request, WriteOptions options, String contentType, Value value,
 			OperationObserver observer) {
 		// Again: reading takes time, and a body in chunks was not checked before.
-		OperationFailedException refused = refuse(Operation.PUT, request, value.length());
+		OperationFailedException refused = refuse(Operation.PUT, request, options, value.length());
 		return (refused != null) ? Mono.error(refused)
 				: this.store.put(request.key(), options, contentType, value, request.ttl(), observer);
 	}
 
-	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, int valueBytes) {
-		return this.store.refuseWrite(operation, request.key(), request.replicas(), valueBytes);
+	/**
+	 * Refuses a write for which this node has no room. Not one with a name: it may be a
+	 * repeat of one that has happened, which only its record tells.
+	 */
+	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, WriteOptions options,
+			int valueBytes) {
+		return (options.idempotencyKey() != null) ? null
+				: this.store.refuseWrite(operation, request.key(), request.replicas(), valueBytes);
 	}
 
 	private static String contentType(HttpExchange exchange) {
@@ -347,7 +360,7 @@ final class EntityHandler implements WebHandler {
 
 	private Mono<Void> delete(EntityRequest request, ApiKey caller, HttpExchange exchange, OperationObserver observer) {
 		WriteOptions options = options(request, caller, exchange);
-		OperationFailedException refused = refuse(Operation.DELETE, request, 0);
+		OperationFailedException refused = refuse(Operation.DELETE, request, options, 0);
 		if (refused != null) {
 			return this.problems.write(exchange, refused);
 		}

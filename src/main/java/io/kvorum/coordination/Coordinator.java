@@ -214,7 +214,12 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
 			@Nullable RequestDigest digest, OperationObserver observer) {
 		return Mono.defer(() -> {
-			View view = this.view.serving();
+			View view = this.view;
+			OperationFailedException refused = view.refused();
+			if (refused != null) {
+				// Whether an earlier request with this name has done it is not looked up.
+				return Mono.error((digest != null) ? OperationFailures.unclear(refused) : refused);
+			}
 			if (!options.condition().isNone()
 					&& view.policy().consistencyOf(view.of(options.replicas())) != Consistency.LINEARIZABLE) {
 				throw new IllegalArgumentException("a condition needs a linearizable write, not " + options.replicas());

@@ -41,6 +41,18 @@ class OverloadTests {
 		return putHead("Content-Length: " + body.length()) + body;
 	}
 
+	/** Its record tells that it has happened, which takes no room. */
+	@Test
+	void aRepeatIsNotRefusedForWantOfRoom() {
+		String named = putHead("Idempotency-Key: name\r\nContent-Length: 5") + "value";
+		try (RawHttp client = this.server.connect()) {
+			assertThat(client.send(named).read()).extracting(Response::status).isEqualTo(201);
+			this.server.storage.early = this.full;
+
+			assertThat(client.send(named).read()).extracting(Response::status).isEqualTo(201);
+		}
+	}
+
 	private static String putHead(String header) {
 		return "PUT /v0/entity?id=a HTTP/1.1\r\nHost: a\r\n" + header + "\r\n\r\n";
 	}

@@ -79,6 +79,9 @@ class ActuatorTest {
 			.containsEntry("x-content-type-options", List.of("nosniff"));
 		assertThat(this.node.get("/v0/entity?id=page", "*/*").headers().map())
 			.doesNotContainKey("content-security-policy");
+		assertThat(this.node.get("/v0/entity?id=page", "*/*", "User-Agent", "Mozilla/5.0 (X11)").headers().map())
+			.as("in a page of another one")
+			.containsEntry("content-security-policy", List.of("sandbox"));
 		HttpResponse<byte[]> revalidated = this.node.get("/v0/entity?id=page", "text/html", "If-None-Match", etag);
 		assertThat(revalidated.statusCode()).isEqualTo(304);
 		assertThat(revalidated.headers().map()).as("of a cached answer")
