@@ -288,7 +288,7 @@ final class EntityHandler implements WebHandler {
 			.doFinally(_ -> body.release());
 	}
 
-	/** Refuses a write that the nodes of the cluster, changed since, do not allow. */
+	/** Refuses a write that is not possible any more, as the nodes have changed. */
 	private void checkAgain(EntityRequest request, ApiKey caller, HttpExchange exchange) {
 		if (!request.policy().equals(this.store.policy())) {
 			options(parse(exchange, caller, Right.WRITE), caller, exchange);

@@ -73,8 +73,8 @@ record EntityRequest(Key key, Replicas replicas, @Nullable Ttl ttl, @Nullable Du
 	}
 
 	/**
-	 * The consistency of the operation, once it is over. What it promised where the
-	 * factor has changed since is what both promise.
+	 * The consistency of the operation, once it is over. If the factor has changed since
+	 * it began, it is linearizable only if it is that by both factors.
 	 * @param now the replication at its end
 	 */
 	Consistency consistencyUntil(ReplicationPolicy now) {

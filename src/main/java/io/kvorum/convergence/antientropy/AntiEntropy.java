@@ -491,7 +491,7 @@ public final class AntiEntropy implements Comparison {
 			this.open = wanted;
 			// In a change of the topology each node gets what it is to hold by repairs of
 			// its own. What is new on a node would come from several others at once. It
-			// gets all tombstones: those who have them may leave, and one was kept if
+			// gets all tombstones: those that have them may leave, and one was kept if
 			// another node may still have what it hides.
 			boolean isChanging = AntiEntropy.this.log.isChanging();
 			this.repair = repairWith(peer,
