@@ -89,7 +89,7 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 	 * key's replicas may be left out, or any once enough others have all: but only nodes
 	 * that could not be waited for.
 	 * @param isHopeless whether a node is away, and was for so long that it need not be
-	 * waited for, or cannot read all that it has
+	 * waited for, or cannot tell all that it has acknowledged
 	 */
 	List<Member> toBeSynced(Predicate<Member> isCompared, Predicate<Member> isHopeless) {
 		List<Member> open = before().members()

@@ -329,7 +329,8 @@ public final class Changeover {
 
 	private List<Member> toBeSynced(ChangeRule rule, Predicate<Member> isSource) {
 		Set<Member> hopeless = this.others.stream()
-			.filter(other -> isAwayForLong(other) || this.comparison.hasTrouble(other.member()))
+			.filter(other -> isAwayForLong(other) || !this.isMember.test(other.member())
+					|| this.comparison.hasTrouble(other.member()))
 			.map(Replica::member)
 			.collect(Collectors.toSet());
 		return rule.toBeSynced(member -> isSource.test(member(member)), member -> hopeless.contains(member(member)));
