@@ -37,7 +37,8 @@ class ReadyNodeIT {
 	/** Only a peer that is away fails an operation here, however slow the machine is. */
 	@RegisterExtension
 	static final Cluster cluster = new Cluster(3, "kvorum.replication.read-timeout=20s",
-			"kvorum.replication.write-timeout=20s", "kvorum.cluster.silence-timeout=10s");
+			"kvorum.replication.write-timeout=20s", "kvorum.cluster.silence-timeout=10s",
+			"kvorum.cluster.connect-timeout=10s");
 
 	@Test
 	@DisplayName("restarted by SIGTERM or SIGKILL, each in turn: operations that need all replicas succeed at all nodes from the moment of readiness on")
