@@ -281,11 +281,10 @@ final class EntityHandler implements WebHandler {
 			return this.problems.write(exchange, refused);
 		}
 		Body body = this.bodies.begin(exchange, declared);
-		return body.value()
-			.doOnNext(_ -> checkAgain(request, caller, exchange))
-			.flatMap(value -> put(request, options, contentType, value, observer))
-			.flatMap(version -> done(201, request, exchange, version))
-			.doFinally(_ -> body.release());
+		return body.value().flatMap(value -> {
+			checkAgain(request, caller, exchange);
+			return put(request, options, contentType, value, observer);
+		}).flatMap(version -> done(201, request, exchange, version)).doFinally(_ -> body.release());
 	}
 
 	/** Refuses a write that is not possible any more, as the nodes have changed. */

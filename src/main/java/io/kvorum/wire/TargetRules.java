@@ -39,6 +39,8 @@ final class TargetRules {
 		int segment = 1;
 		for (int i = 1; i < end; i++) {
 			char c = target.charAt(i);
+			// Brackets are for hosts (RFC 3986, 3.2.2). Clients put them into queries
+			// too.
 			if (!isUriCharacter(c) || c == '[' || c == ']') {
 				return Refusal.TARGET_CHARACTERS;
 			}
