@@ -1,7 +1,6 @@
 package io.kvorum.client;
 
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -249,12 +248,12 @@ class RepeatTests {
 
 		@Override
 		public byte[] encode(String value) {
-			return value.getBytes(StandardCharsets.UTF_8);
+			return TextCodec.INSTANCE.encode(value);
 		}
 
 		@Override
 		public String decode(byte[] value, String contentType) {
-			return new String(value, StandardCharsets.UTF_8);
+			return TextCodec.INSTANCE.decode(value, contentType);
 		}
 
 	}
