@@ -1,9 +1,11 @@
 package io.kvorum.client;
 
+import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 
 import org.jspecify.annotations.Nullable;
 import reactor.netty.Connection;
@@ -27,11 +29,18 @@ final class Sending {
 	/** Whether all connections to the node were in use when the request began. */
 	private final boolean isCrowded;
 
+	private final LongSupplier nanoTime;
+
+	/** Since when the node, and not this client, is what the request waits for. */
+	private volatile long sinceNanos;
+
 	/** The event loop of the connection; null before there is one. */
 	private volatile @Nullable Executor eventLoop;
 
-	Sending(boolean isCrowded) {
+	Sending(boolean isCrowded, LongSupplier nanoTime) {
 		this.isCrowded = isCrowded;
+		this.nanoTime = nanoTime;
+		this.sinceNanos = nanoTime.getAsLong();
 	}
 
 	/**
@@ -86,7 +95,16 @@ final class Sending {
 		return this.isCrowded && this.state.get() != State.BEGUN;
 	}
 
-	private boolean begin() {
+	/** Whether the node has had this time to answer. */
+	boolean hasWaited(Duration time) {
+		return !isHeldUpHere() && this.nanoTime.getAsLong() - this.sinceNanos >= time.toNanos();
+	}
+
+	/** The request is about to be sent; returns whether it may be. */
+	boolean begin() {
+		if (this.isCrowded) {
+			this.sinceNanos = this.nanoTime.getAsLong();
+		}
 		return this.state.compareAndSet(State.NEW, State.BEGUN) || this.state.get() == State.BEGUN;
 	}
 

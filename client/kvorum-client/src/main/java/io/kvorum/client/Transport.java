@@ -106,18 +106,16 @@ final class Transport {
 	Mono<Answer> exchange(Node node, Request request, Duration timeout) {
 		return Mono.defer(() -> {
 			RequestHeadersSpec<?> spec = spec(node, request, target(request, timeout));
-			long begun = System.nanoTime();
 			node.begin();
-			Sending sending = new Sending(node.inFlight() > this.maxConnections);
+			Sending sending = new Sending(node.inFlight() > this.maxConnections, System::nanoTime);
 			return spec.exchangeToMono(response -> answer(node, request, response))
 				.cancelOn(Schedulers.fromExecutor(sending::cancel))
 				.timeout(timeout)
 				.onErrorMap(error -> failure(error, node, request, sending,
-						!(error instanceof TimeoutException) || timeout.compareTo(this.patience) >= 0))
+						!(error instanceof TimeoutException) || sending.hasWaited(this.patience)))
 				.doFinally(signal -> {
 					node.end();
-					boolean isLong = System.nanoTime() - begun > this.patience.toNanos();
-					if (signal == SignalType.CANCEL && isLong && !sending.isHeldUpHere()) {
+					if (signal == SignalType.CANCEL && sending.hasWaited(this.patience)) {
 						node.failed(System.nanoTime());
 					}
 				})
@@ -162,7 +160,7 @@ final class Transport {
 			RequestHeadersSpec<?> spec = spec(node, authorized(request), request.target());
 			SilenceWatch watch = new SilenceWatch(silence, System::nanoTime);
 			node.begin();
-			Sending sending = new Sending(node.inFlight() > this.maxConnections);
+			Sending sending = new Sending(node.inFlight() > this.maxConnections, System::nanoTime);
 			return spec
 				.exchangeToFlux(response -> (response.statusCode().value() == 200)
 						? response.body(BodyExtractors.toDataBuffers()).map(Transport::take)
