@@ -136,6 +136,11 @@ public interface Replica {
 		return true;
 	}
 
+	/** Whether the replica is known to have an earlier layout than this node. */
+	default boolean isBehind() {
+		return false;
+	}
+
 	/** Whether the replica may answer: it is not known to be away. */
 	default boolean isThere() {
 		return expectedNanos() != AWAY;

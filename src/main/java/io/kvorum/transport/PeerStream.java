@@ -268,6 +268,12 @@ final class PeerStream {
 		return told == null || told.equals(topologies);
 	}
 
+	/** Whether the peer has told of an earlier layout than this one. From any thread. */
+	boolean isBehind(TopologyNames topologies) {
+		TopologyNames told = this.theirs;
+		return told != null && told.number() < topologies.number();
+	}
+
 	/** Whether it is open to a peer that knows no tags. Called from any thread. */
 	boolean isOpenWithoutTags() {
 		return isOpen() && !this.form.knowsLayouts();

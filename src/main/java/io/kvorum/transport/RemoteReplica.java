@@ -112,6 +112,11 @@ final class RemoteReplica implements Replica {
 		return this.large.isTo(this.own);
 	}
 
+	@Override
+	public boolean isBehind() {
+		return this.large.isBehind(this.own);
+	}
+
 	private Mono<Reply> call(Call call, Key key, Version version, byte[] entry, Deadline deadline) {
 		return Mono.create(sink -> {
 			Executor caller = this.callers.current();

@@ -103,6 +103,11 @@ final class RemoteReplica implements Replica {
 				&& this.to.told().topology().fingerprint() == this.layout.topology().fingerprint();
 	}
 
+	@Override
+	public boolean isBehind() {
+		return this.to.told().number() < this.layout.number();
+	}
+
 	private boolean isAway() {
 		return this.from.now() < this.awayUntil;
 	}

@@ -76,7 +76,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	private volatile Runnable whenRestarted = () -> {
 	};
 
-	private volatile Predicate<Member> hasOtherTopology = _ -> false;
+	private volatile Predicate<Member> isBehind = _ -> false;
 
 	private volatile Membership own = Membership.NEW;
 
@@ -284,15 +284,16 @@ public final class NodeState implements VotingRight, PeerQueries {
 	/**
 	 * Whether the introduction of another node decides what this node is. While this node
 	 * is being added, a node that leaves may be dead, and one that is not in the change
-	 * yet does not know this node.
+	 * yet does not know this node. One with a later layout may know that this node has
+	 * lost its disk: it has to be heard, and is once this node has that layout too.
 	 */
 	private boolean isDecisive(Member other) {
-		return !other.equals(this.self) && (!isAdded() || (after().has(other) && !this.hasOtherTopology.test(other)));
+		return !other.equals(this.self) && (!isAdded() || (after().has(other) && !this.isBehind.test(other)));
 	}
 
-	/** Sets the test of which other members are there with another topology. */
-	void tellTopologiesWith(Predicate<Member> hasOtherTopology) {
-		this.hasOtherTopology = hasOtherTopology;
+	/** Sets the test of which other members are there with an earlier layout. */
+	void tellLayoutsWith(Predicate<Member> isBehind) {
+		this.isBehind = isBehind;
 	}
 
 	State state() {
@@ -322,6 +323,12 @@ public final class NodeState implements VotingRight, PeerQueries {
 	public boolean isMember(Member other) {
 		Introduction said = this.peers.introductionOf(other);
 		return said != null && said.membership().isMember();
+	}
+
+	/** Whether another node has said that it is to be rebuilt. */
+	public boolean isToBeRebuilt(Member other) {
+		Introduction said = this.peers.introductionOf(other);
+		return said != null && said.membership().state().isToBeRebuilt();
 	}
 
 	/** Whether this node may have been away for too long, which is not decided yet. */

@@ -12,6 +12,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -109,11 +110,16 @@ public final class Quarantine {
 		this.alarms = alarms;
 		this.settings = settings;
 		this.peers.lookUpWith(this::isThere);
-		node.tellTopologiesWith(this::hasOtherTopology);
+		node.tellLayoutsWith(member -> isThere(member, Replica::isBehind));
 	}
 
 	private boolean isThere(Member member) {
-		return this.others.stream().anyMatch(other -> other.member().equals(member) && other.isThere());
+		return isThere(member, _ -> true);
+	}
+
+	private boolean isThere(Member member, Predicate<Replica> which) {
+		return this.others.stream()
+			.anyMatch(other -> other.member().equals(member) && other.isThere() && which.test(other));
 	}
 
 	/**
@@ -125,8 +131,7 @@ public final class Quarantine {
 
 	/** Whether another member is there, and only one of the two is in a change. */
 	public boolean hasOtherTopology(Member member) {
-		return this.others.stream()
-			.anyMatch(other -> other.member().equals(member) && other.isThere() && !other.isOfSameTopology());
+		return isThere(member, other -> !other.isOfSameTopology());
 	}
 
 	/** Copies what other members hold. */

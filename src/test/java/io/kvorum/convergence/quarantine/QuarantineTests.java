@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.TreeSet;
 
+import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.convergence.quarantine.QuarantinedNodes.Disk;
 import io.kvorum.convergence.quarantine.QuarantinedNodes.Node;
@@ -185,6 +186,31 @@ class QuarantineTests {
 		this.first.introductions.clear();
 		this.nodes.pass(LONG);
 		assertThat(this.first.introductions.get(this.third)).as("of 5 s each").isBetween(3, 5);
+	}
+
+	@Test
+	void aNodeThatIsAddedWaitsForThoseWithALaterLayoutAndForNoneWithAnEarlierOne() {
+		QuarantinedNodes nodes = new QuarantinedNodes(Topology.changing(Topology.of(List.of("http://c:1"), 1),
+				Topology.of(List.of("http://a:1", "http://b:1"), 2)));
+		QuarantinedNodes.Node added = nodes.node("http://a:1");
+		QuarantinedNodes.Node other = nodes.node("http://b:1").asMember().start();
+		other.remembering(added, 99, 1).loseMessages();
+		other.hasOtherTopology = true;
+		added.start();
+		nodes.pass(LONG);
+		assertThat(added.mayVote()).as("it may have lost its disk").isFalse();
+
+		other.keepMessages();
+		nodes.pass(LONG);
+		assertThat(added.state()).as("now both have the later layout").isNotEqualTo(State.MEMBER);
+
+		QuarantinedNodes.Node empty = nodes.node("http://a:1");
+		empty.disk = new QuarantinedNodes.Disk(7);
+		other.loseMessages();
+		other.isBehind = true;
+		empty.start();
+		nodes.pass(LONG);
+		assertThat(empty.mayVote()).as("the other one does not know it").isTrue();
 	}
 
 	@Test

@@ -59,12 +59,20 @@ final class QuarantinedNodes {
 	}
 
 	QuarantinedNodes(String... addresses) {
-		this.topology = Topology.of(List.of(addresses), addresses.length);
+		this(Topology.of(List.of(addresses), addresses.length));
+	}
+
+	QuarantinedNodes(Topology topology) {
+		this.topology = topology;
 		this.nodes = this.topology.members().stream().map(Node::new).toList();
 	}
 
 	Node node(int index) {
 		return this.nodes.get(index);
+	}
+
+	Node node(String address) {
+		return this.nodes.stream().filter(node -> node.member.address().equals(address)).findFirst().orElseThrow();
 	}
 
 	/** Lets time pass, for all of them. */
@@ -116,6 +124,9 @@ final class QuarantinedNodes {
 
 		/** Whether the others see it with another topology. */
 		boolean hasOtherTopology;
+
+		/** Whether the others see it with an earlier layout. */
+		boolean isBehind;
 
 		/** The number of introductions that it sent, by their receivers. */
 		final Map<Node, Integer> introductions = new HashMap<>();
@@ -351,6 +362,11 @@ final class QuarantinedNodes {
 		@Override
 		public boolean isOfSameTopology() {
 			return !this.to.hasOtherTopology;
+		}
+
+		@Override
+		public boolean isBehind() {
+			return this.to.isBehind;
 		}
 
 		@Override
