@@ -474,8 +474,13 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			return advance();
 		}
 		Layout next = (now == null) ? newest
-				: LayoutAdoption.next(this.self, now.layout(), isSettled(), standing(), newest);
+				: LayoutAdoption.next(this.self, now.layout(), mayBeLeft(), standing(), newest);
 		return (next != null) ? take(next) : advance();
+	}
+
+	private boolean mayBeLeft() {
+		LayoutAdoption taking = this.adoption;
+		return taking == null || taking.isHeldUp();
 	}
 
 	private LayoutAdoption.Standing standing() {

@@ -112,9 +112,9 @@ public final class LayoutAdoption {
 	 * vote would be taken for one that may have lost its disk.
 	 * @param self the address of the node
 	 * @param now the present layout
-	 * @param isSettled whether that is in force
+	 * @param mayBeLeft whether that is in force, or {@link #isHeldUp}
 	 */
-	public static @Nullable Layout next(String self, Layout now, boolean isSettled, Standing standing, Layout newest) {
+	public static @Nullable Layout next(String self, Layout now, boolean mayBeLeft, Standing standing, Layout newest) {
 		if (!newest.isMoving() || standing == Standing.OUT) {
 			return newest;
 		}
@@ -123,13 +123,21 @@ public final class LayoutAdoption {
 		}
 		Topology before = newest.before();
 		if (now.topology().fingerprint() == before.fingerprint()) {
-			return isSettled ? newest : null;
+			return mayBeLeft ? newest : null;
 		}
 		return before.has(self) ? newest.aborted(newest.number() - 1) : newest;
 	}
 
 	public Phase phase() {
 		return this.phase;
+	}
+
+	/**
+	 * Whether new nodes have been waited for in vain for some seconds. If all others are
+	 * in the next change already, and done, they work with no node that has this layout.
+	 */
+	public boolean isHeldUp() {
+		return this.phase == Phase.PREPARING && this.time.nanos() - this.begunNanos > STARTING.toNanos();
 	}
 
 	/** The new nodes that did not answer the last time. */
@@ -169,8 +177,7 @@ public final class LayoutAdoption {
 	/** Whether each key has a majority of replicas without nodes that do not vote yet. */
 	private boolean isEnoughWithout(Collection<Boolean> areThere) {
 		int spare = (this.next.parts().getLast().factor() - 1) / 2;
-		return areThere.size() <= spare && !areThere.contains(false)
-				&& this.time.nanos() - this.begunNanos > STARTING.toNanos();
+		return areThere.size() <= spare && !areThere.contains(false) && isHeldUp();
 	}
 
 	/** Returns, once, whether other nodes are to be told from now on. */

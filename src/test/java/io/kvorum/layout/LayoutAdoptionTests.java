@@ -62,6 +62,18 @@ class LayoutAdoptionTests {
 	}
 
 	@Test
+	void aLayoutWhoseNewNodesDoNotAnswerCanBeLeftAfterTenSeconds() {
+		LayoutAdoption adoption = adoption(BEFORE);
+		this.time.pass(Duration.ofSeconds(10));
+		assertThat(adoption.isHeldUp()).isFalse();
+		this.time.pass(Duration.ofMillis(1));
+		assertThat(adoption.isHeldUp()).isTrue();
+
+		assertThat(adoption.prepared(Map.of())).isTrue();
+		assertThat(adoption.isHeldUp()).as("operations that began with it may be under way").isFalse();
+	}
+
+	@Test
 	void aNodeWithoutAVoteTakesTheNewestLayoutAtOnceUnlessItIsAboutToHaveOne() {
 		Layout now = new Layout(3, BEFORE);
 		Layout change = new Layout(5, Topology.changing(BEFORE, NEXT));

@@ -163,6 +163,14 @@ class RemovedNodeTests {
 			.allMatch(node -> node.isUp() && node.isSettled() && node.layout().number() == this.newest.number()));
 	}
 
+	/** Nodes that are added by the newest layout begin with it. */
+	private void added(List<Integer> nodes) {
+		then(() -> nodes.forEach(index -> {
+			this.cluster.configure(node(index), this.newest);
+			node(index).startAfterAll();
+		}));
+	}
+
 	private void put(int index) {
 		then(() -> operations(index).put(this.key, WriteOptions.of(operations(index).defaults()), VALUE, null)
 			.subscribe());
@@ -373,10 +381,7 @@ class RemovedNodeTests {
 		delete(0);
 		pass(75);
 		begins(ALL, after);
-		then(() -> List.of(4, 5).forEach(index -> {
-			this.cluster.configure(node(index), this.newest);
-			node(index).startAfterAll();
-		}));
+		added(List.of(4, 5));
 		pass(2);
 		then(this.cluster.network()::heal);
 		votes(List.of(4, 5));
@@ -495,6 +500,27 @@ class RemovedNodeTests {
 		run();
 
 		assertThat(this.told).hasSize(18).allMatch(answer -> answer.endsWith(": 0"));
+	}
+
+	/** In between it waits for a node that works only with those in the second change. */
+	@Test
+	void aMemberThatHasMissedAChangeTakesTheNextOneThoughAllOthersAreDoneWithThat() {
+		votes(ALL);
+		then(() -> cutOff(3));
+		begins(ALL, List.of(1, 2, 3, 4));
+		added(List.of(4));
+		ends(List.of(1, 2, 4));
+		have(List.of(1, 2, 4));
+		begins(List.of(1, 2, 3, 4), List.of(2, 3, 4, 5));
+		added(List.of(5));
+		until("the change is over", () -> List.of(2, 4, 5).stream().map(this::node).allMatch(RemovedNodeTests::isOver));
+		then(this.cluster.network()::heal);
+		have(List.of(2, 3, 4, 5));
+		then(() -> get(3));
+		pass(3);
+		run();
+
+		assertThat(this.told).containsExactly("n3: 0");
 	}
 
 	private void takeWhenUp(int index) {

@@ -106,6 +106,9 @@ final class SimulatedNode {
 
 	private @Nullable Convergence convergence;
 
+	/** The taking of the layout that is not settled. */
+	private @Nullable LayoutAdoption adoption;
+
 	private boolean started;
 
 	private boolean dead;
@@ -231,7 +234,8 @@ final class SimulatedNode {
 		if (before == null || newest.number() <= this.layout.number() || !newest.topology().has(addressOf())) {
 			return;
 		}
-		Layout next = LayoutAdoption.next(addressOf(), this.layout, this.isSettled,
+		boolean mayBeLeft = this.isSettled || (this.adoption != null && this.adoption.isHeldUp());
+		Layout next = LayoutAdoption.next(addressOf(), this.layout, mayBeLeft,
 				LayoutAdoption.Standing.of(mayVote(), before.state().isMember(), this.startedNanos, this.time.nanos()),
 				newest);
 		if (next != null) {
@@ -263,8 +267,10 @@ final class SimulatedNode {
 		Convergence convergence = this.cluster.following(before, next, change);
 		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
 		endOthers();
-		awaitNewNodes(convergence, replicas,
-				new LayoutAdoption(this.served, next.topology(), this.cluster.longestWrite(), this.time));
+		LayoutAdoption adoption = new LayoutAdoption(this.served, next.topology(), this.cluster.longestWrite(),
+				this.time);
+		this.adoption = adoption;
+		awaitNewNodes(convergence, replicas, adoption);
 	}
 
 	private void awaitNewNodes(Convergence convergence, List<Replica> replicas, LayoutAdoption adoption) {
