@@ -234,7 +234,7 @@ class PeersConfiguration {
 					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
 							quarantine),
 					new Changeover(layout, self, change, others, antiEntropy, promises::copy, state::isMember,
-							transport::endOthers, Changeover.PATIENCE, time, thread.alarms()));
+							state::isToBeRebuilt, transport::endOthers, Changeover.PATIENCE, time, thread.alarms()));
 		};
 	}
 

@@ -76,7 +76,7 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll
 			}
 
 			@Override
-			public boolean hasTrouble(Member other) {
+			public boolean cannotRead(Member other) {
 				return false;
 			}
 		};

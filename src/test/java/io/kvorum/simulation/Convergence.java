@@ -229,7 +229,7 @@ final class Convergence {
 			.run());
 		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
 				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, this.state::isMember,
-				node::endOthers, ConvergenceSettings.PATIENCE, node.time(), alarms);
+				this.state::isToBeRebuilt, node::endOthers, ConvergenceSettings.PATIENCE, node.time(), alarms);
 		this.changeover = changeover;
 		if (this.design.repairs()) {
 			begin(handoff.run());

@@ -194,6 +194,7 @@ public final class AntiEntropy implements Comparison {
 	@Override
 	public void compareAnew(Member other) {
 		this.log.mark(other);
+		peerOf(other).cannotRead = false;
 		peerOf(other).hurry();
 	}
 
@@ -203,8 +204,8 @@ public final class AntiEntropy implements Comparison {
 	}
 
 	@Override
-	public boolean hasTrouble(Member other) {
-		return !peerOf(other).trouble.isEmpty();
+	public boolean cannotRead(Member other) {
+		return peerOf(other).cannotRead;
 	}
 
 	/**
@@ -367,6 +368,9 @@ public final class AntiEntropy implements Comparison {
 
 		private volatile String trouble = "";
 
+		/** Whether entries could not be read since everything was last compared anew. */
+		private volatile boolean cannotRead;
+
 		PeerRepairs(Member member, Pace pace) {
 			this.member = member;
 			this.replica = AntiEntropy.this.replicas.get(member.index());
@@ -416,6 +420,7 @@ public final class AntiEntropy implements Comparison {
 			else {
 				delay();
 			}
+			this.cannotRead = !unreadable.isEmpty();
 			if (!unreadable.isEmpty()) {
 				String why = "entries cannot be read, there or here, or moved in time, in the partitions "
 						+ Partitions.describe(unreadable);
@@ -453,6 +458,7 @@ public final class AntiEntropy implements Comparison {
 					.addKeyValue("reason", "given-up")
 					.log("A repair with {} was given up and will be tried again: {}", this.member.address(), why);
 			}
+			this.cannotRead |= error instanceof RepairFailedException failure && failure.isUnreadable();
 			this.trouble = isPassing ? "" : isExpected ? why : "an unexpected error, see the log";
 			if (isPassing) {
 				this.delay = AntiEntropy.this.settings.retryDelay();

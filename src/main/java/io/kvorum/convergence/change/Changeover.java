@@ -71,6 +71,8 @@ public final class Changeover {
 
 	private final Predicate<Member> isMember;
 
+	private final Predicate<Member> isToBeRebuilt;
+
 	private final Runnable whenClosed;
 
 	private final Duration patience;
@@ -104,13 +106,15 @@ public final class Changeover {
 	/**
 	 * The changeover of a node.
 	 * @param others the replicas on the other members
-	 * @param isMember whether another node has all that it has acknowledged
+	 * @param isMember whether another node has said that it has all that it has
+	 * acknowledged
+	 * @param isToBeRebuilt whether it has said that it has not
 	 * @param whenClosed ends the streams of nodes that have the topology before
 	 * @param patience the absence after which a node is not waited for
 	 */
 	public Changeover(Layout layout, Member self, ChangeState state, List<? extends Replica> others,
-			Comparison comparison, PromiseCopying promises, Predicate<Member> isMember, Runnable whenClosed,
-			Duration patience, TimeSource time, Alarms alarms) {
+			Comparison comparison, PromiseCopying promises, Predicate<Member> isMember, Predicate<Member> isToBeRebuilt,
+			Runnable whenClosed, Duration patience, TimeSource time, Alarms alarms) {
 		this.layout = layout;
 		this.topology = layout.topology();
 		this.self = self;
@@ -119,6 +123,7 @@ public final class Changeover {
 		this.comparison = comparison;
 		this.promises = promises;
 		this.isMember = isMember;
+		this.isToBeRebuilt = isToBeRebuilt;
 		this.whenClosed = whenClosed;
 		this.patience = patience;
 		this.time = time;
@@ -136,7 +141,7 @@ public final class Changeover {
 		boolean isComparedAnew(Member other);
 
 		/** Whether a node could not give all that it has when it was last compared. */
-		boolean hasTrouble(Member other);
+		boolean cannotRead(Member other);
 
 	}
 
@@ -296,9 +301,11 @@ public final class Changeover {
 
 	/**
 	 * Compares this node with those before the change, twice: the second time once it has
-	 * their promises.
+	 * their promises. What was compared with a node that has lost something since counts
+	 * no more.
 	 */
 	private Mono<Void> sync(ChangeRule rule) {
+		this.counted.removeIf(Predicate.not(this.isMember));
 		this.others.stream()
 			.map(Replica::member)
 			.filter(other -> rule.isClosed(other) && this.isMember.test(other) && this.counted.add(other))
@@ -329,8 +336,8 @@ public final class Changeover {
 
 	private List<Member> toBeSynced(ChangeRule rule, Predicate<Member> isSource) {
 		Set<Member> hopeless = this.others.stream()
-			.filter(other -> isAwayForLong(other) || !this.isMember.test(other.member())
-					|| this.comparison.hasTrouble(other.member()))
+			.filter(other -> isAwayForLong(other) || this.isToBeRebuilt.test(other.member())
+					|| this.comparison.cannotRead(other.member()))
 			.map(Replica::member)
 			.collect(Collectors.toSet());
 		return rule.toBeSynced(member -> isSource.test(member(member)), member -> hopeless.contains(member(member)));

@@ -261,6 +261,10 @@ class PairRepairTests {
 		assertThat(antiEntropy.progress()).hasSize(2)
 			.allMatch(peer -> peer.finishedMillis() > 0)
 			.allMatch(peer -> peer.trouble().isEmpty() == passes);
+		assertThat(MEMBERS.subList(1, 3)).as("no other reason is why a change passes a node over")
+			.allMatch(peer -> antiEntropy.cannotRead(peer) == (reason == Reason.UNREADABLE));
+		antiEntropy.compareAnew(MEMBERS.get(1));
+		assertThat(antiEntropy.cannotRead(MEMBERS.get(1))).isFalse();
 		assertThat(output.toString().contains("was given up and will be tried again")).isEqualTo(!passes);
 	}
 

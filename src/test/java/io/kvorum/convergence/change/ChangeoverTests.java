@@ -45,6 +45,9 @@ class ChangeoverTests {
 	/** Those that have all that they have acknowledged. */
 	private final Set<String> members = new HashSet<>(Set.of("a", "b", "c"));
 
+	/** Those that have said that they lack some of it. */
+	private final Set<String> rebuilding = new HashSet<>();
+
 	private final Compared compared = new Compared();
 
 	/** Whose promises were copied. */
@@ -97,7 +100,8 @@ class ChangeoverTests {
 				this.compared, (from, _) -> {
 					from.forEach(member -> this.promised.add(name(member)));
 					return Mono.empty();
-				}, member -> this.members.contains(name(member)), () -> {
+				}, member -> this.members.contains(name(member)), member -> this.rebuilding.contains(name(member)),
+				() -> {
 				}, Duration.ofMinutes(1), this.time, _ -> {
 					this.alarm = Sinks.one();
 					return this.alarm.asMono();
@@ -147,8 +151,38 @@ class ChangeoverTests {
 	}
 
 	@Test
+	void aNodeThatHasSaidNothingYetIsWaitedFor() {
+		this.members.remove("b");
+		List.of("b", "c").forEach(name -> take(name, Step.CLOSED));
+		look();
+		this.compared.isWith.addAll(List.of("a", "c"));
+		look();
+		assertThat(this.promised).isEmpty();
+	}
+
+	@Test
+	void aNodeThatHasLostItsDiskAfterItsComparisonIsComparedAgainWhenItIsRebuilt() {
+		List.of("b", "c").forEach(name -> take(name, Step.CLOSED));
+		look();
+		this.compared.isWith.addAll(List.of("a", "b"));
+		look();
+		this.members.remove("b");
+		this.rebuilding.add("b");
+		look();
+		assertThat(this.promised).isEmpty();
+
+		this.compared.isWith.add("c");
+		look();
+		assertThat(this.promised).as("b cannot give its own").containsExactly("a", "c");
+		this.rebuilding.clear();
+		this.members.add("b");
+		assertThat(look()).contains("b");
+	}
+
+	@Test
 	void aNodeThatMayLackWhatItHasAcknowledgedIsNotWaitedForIfTheOthersSuffice() {
 		this.members.remove("b");
+		this.rebuilding.add("b");
 		List.of("b", "c").forEach(name -> take(name, Step.CLOSED));
 		look();
 		this.compared.isWith.addAll(List.of("a", "c"));
@@ -164,7 +198,7 @@ class ChangeoverTests {
 		look();
 		assertThat(this.promised).isEmpty();
 
-		this.compared.inTrouble.add("c");
+		this.compared.unreadable.add("c");
 		look();
 		assertThat(this.promised).containsExactly("a", "b");
 	}
@@ -176,7 +210,7 @@ class ChangeoverTests {
 
 		private final Set<String> isWith = new HashSet<>();
 
-		private final Set<String> inTrouble = new HashSet<>();
+		private final Set<String> unreadable = new HashSet<>();
 
 		@Override
 		public void compareAnew(Member other) {
@@ -190,8 +224,8 @@ class ChangeoverTests {
 		}
 
 		@Override
-		public boolean hasTrouble(Member other) {
-			return this.inTrouble.contains(name(other));
+		public boolean cannotRead(Member other) {
+			return this.unreadable.contains(name(other));
 		}
 
 	}
