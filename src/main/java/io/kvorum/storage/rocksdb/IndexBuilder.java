@@ -152,7 +152,8 @@ final class IndexBuilder {
 	}
 
 	private void write(WriteBatch rows) throws RocksDBException {
-		this.database.db.write(this.database.unsynced, rows);
+		// What is not synced before the next batch may be a hole in front of that.
+		this.database.db.write(this.database.synced, rows);
 		rows.clear();
 	}
 

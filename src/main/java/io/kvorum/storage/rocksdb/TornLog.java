@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * <p>
  * In the last block of a log, RocksDB looks no further where a record seems to be longer
  * than the file, or has zeros for a head. If batches begin behind that, it is damage.
+ * <p>
+ * Values are in the log as clients have sent them, so one that was cut off may look like
+ * records. What counts as a batch has the next sequence number, or one soon after it.
  *
  * @see <a href=
  * "https://github.com/facebook/rocksdb/wiki/Write-Ahead-Log-File-Format">Format</a>
@@ -53,6 +56,14 @@ final class TornLog {
 
 	private static final byte MIDDLE = 3;
 
+	/** The sequence number and the count of entries, with which a batch begins. */
+	private static final int BATCH_HEAD_BYTES = Long.BYTES + Integer.BYTES;
+
+	/** What is read of a log to find out whether its last block is damaged. */
+	private static final int TAIL_BYTES = 32 * BLOCK_BYTES;
+
+	private static final long UNKNOWN = -1;
+
 	/** The least that a disk writes as a whole. */
 	private static final int SECTOR_BYTES = 512;
 
@@ -64,9 +75,13 @@ final class TornLog {
 
 	private static final int CHECKSUM_DELTA = 0xa282ead8;
 
+	/** The log, from a block on. */
 	private final ByteBuffer log;
 
 	private final int size;
+
+	/** The sequence number of the last batch that was passed. */
+	private long sequence = UNKNOWN;
 
 	private TornLog(ByteBuffer log) {
 		this.log = log.order(ByteOrder.LITTLE_ENDIAN);
@@ -98,7 +113,7 @@ final class TornLog {
 	static @Nullable String damageAtTheEnd(Path directory) {
 		try {
 			for (Path log : logs(directory)) {
-				int at = inLog(log, StandardOpenOption.READ, (_, torn) -> torn.hiddenFrom());
+				long at = hiddenFrom(log);
 				if (at >= 0) {
 					return "the record at %d of %s cannot be read, and others follow it".formatted(at, log);
 				}
@@ -111,37 +126,35 @@ final class TornLog {
 		return null;
 	}
 
-	/** What is done with a log that is open. */
-	@FunctionalInterface
-	private interface Look {
-
-		int at(FileChannel file, TornLog log) throws IOException;
-
-	}
-
-	/** Looks into a log; -1 if it is too long to be looked into. */
-	private static int inLog(Path log, StandardOpenOption mode, Look look) throws IOException {
-		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, mode);
-				Arena mapped = Arena.ofConfined()) {
-			long size = file.size();
-			return (size > Integer.MAX_VALUE) ? -1 : look.at(file,
-					new TornLog(file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapped).asByteBuffer()));
+	/** Reads: a mapped file would end the process where a sector cannot be read. */
+	private static long hiddenFrom(Path log) throws IOException {
+		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ)) {
+			long from = Math.max(0, (file.size() - 1) / BLOCK_BYTES * BLOCK_BYTES - TAIL_BYTES);
+			ByteBuffer tail = ByteBuffer.allocate((int) (file.size() - from));
+			while (tail.hasRemaining() && file.read(tail, from + tail.position()) >= 0) {
+				// A read may bring less than was asked for.
+			}
+			int at = new TornLog(tail.flip()).hiddenFrom();
+			return (at >= 0) ? from + at : -1;
 		}
 	}
 
 	private static boolean cutLog(Path log) throws IOException {
-		return inLog(log, StandardOpenOption.WRITE, (file, torn) -> {
-			int end = torn.tornFrom();
+		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE);
+				Arena mapped = Arena.ofConfined()) {
+			long size = file.size();
+			int end = (size > Integer.MAX_VALUE) ? -1
+					: new TornLog(file.map(FileChannel.MapMode.READ_ONLY, 0, size, mapped).asByteBuffer()).tornFrom();
 			if (end < 0) {
-				return -1;
+				return false;
 			}
 			file.truncate(end);
 			file.force(true);
 			logger.warn("The machine lost power while the last batch of writes was being synced: of {}, {} bytes from "
 					+ "{} on are not on disk as a whole, and dropped. With kvorum.storage.durability=fsync none of "
-					+ "these writes was acknowledged.", log, torn.size - end, end);
-			return end;
-		}) >= 0;
+					+ "these writes was acknowledged.", log, size - end, end);
+			return true;
+		}
 	}
 
 	private static Optional<Path> newest(Path directory) throws IOException {
@@ -172,6 +185,7 @@ final class TornLog {
 			}
 			else if (isRecord(at)) {
 				byte type = type(at);
+				pass(at);
 				at += HEAD_BYTES + length(at);
 				end = (type == FIRST || type == MIDDLE) ? end : at;
 			}
@@ -187,14 +201,29 @@ final class TornLog {
 	 * -1 if nowhere.
 	 */
 	private int hiddenFrom() {
-		int at = (this.size - 1) / BLOCK_BYTES * BLOCK_BYTES;
-		while (this.size - at >= HEAD_BYTES) {
-			if (!isRecord(at)) {
-				return beginsBehind(at) ? at : -1;
-			}
+		int last = (this.size - 1) / BLOCK_BYTES * BLOCK_BYTES;
+		for (int block = 0; block < last; block += BLOCK_BYTES) {
+			passRecords(block, block + BLOCK_BYTES);
+		}
+		int at = passRecords(last, this.size);
+		return (this.size - at >= HEAD_BYTES && beginsBehind(at)) ? at : -1;
+	}
+
+	/** Passes whole records of a block; returns where there is none. */
+	private int passRecords(int block, int end) {
+		int at = block;
+		while (end - at >= HEAD_BYTES && isRecord(at)) {
+			pass(at);
 			at += HEAD_BYTES + length(at);
 		}
-		return -1;
+		return at;
+	}
+
+	private void pass(int at) {
+		byte type = type(at);
+		if ((type == WHOLE || type == FIRST) && length(at) >= BATCH_HEAD_BYTES) {
+			this.sequence = this.log.getLong(at + HEAD_BYTES);
+		}
 	}
 
 	private byte type(int at) {
@@ -245,11 +274,20 @@ final class TornLog {
 	private boolean beginsBehind(int from) {
 		for (int at = from + 1; at <= this.size - HEAD_BYTES; at++) {
 			byte type = type(at);
-			if ((type == WHOLE || type == FIRST) && isRecord(at)) {
+			if ((type == WHOLE || type == FIRST) && isRecord(at) && isNextBatch(at)) {
 				return true;
 			}
 		}
 		return false;
+	}
+
+	/** An entry takes more than a byte: so many at most are in between. */
+	private boolean isNextBatch(int at) {
+		if (length(at) < BATCH_HEAD_BYTES) {
+			return false;
+		}
+		long next = this.log.getLong(at + HEAD_BYTES);
+		return this.sequence == UNKNOWN || (next > this.sequence && next - this.sequence <= this.size);
 	}
 
 }

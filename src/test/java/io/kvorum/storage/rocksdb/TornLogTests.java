@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 
 import io.kvorum.kv.Entry.Live;
@@ -34,6 +35,9 @@ class TornLogTests {
 
 	/** The head of a record: four bytes of checksum, two of length, the type. */
 	private static final int HEAD = 7;
+
+	/** A record without a batch, with its checksum. */
+	private static final byte[] EMPTY_RECORD = HexFormat.of().parseHex("052b2843000001");
 
 	private final Generator random = new Generator(1);
 
@@ -107,6 +111,39 @@ class TornLogTests {
 		Files.write(log, bytes);
 
 		assertIsDamaged(killed);
+	}
+
+	/** A client may store what looks like records of a log, as that of another store. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aBatchThatIsCutOffIsNoneThoughItsValueHasRecordsOfALog(boolean isOfAnotherStore) throws IOException {
+		byte[] value = Arrays.copyOf(EMPTY_RECORD, 507);
+		if (isOfAnotherStore) {
+			Path other = this.directory.resolve("other");
+			try (TestStore store = TestStore.on(other)) {
+				store.store(key(1), entry(1, 50));
+				store.store(key(2), entry(2, 50));
+				other = Disk.asAfterAKill(other, this.directory.resolve("copy"));
+			}
+			value = Arrays.copyOf(Files.readAllBytes(Disk.largest(other, ".log")), 507);
+		}
+		Path path = this.directory.resolve("store");
+		Path killed;
+		try (TestStore store = TestStore.on(path)) {
+			for (int i = 0; i < ENTRIES; i++) {
+				store.store(key(i), entry(i, 500));
+			}
+			store.store(key(ENTRIES), new Live(new Version(1, ENTRIES), 1, Live.NEVER, "x/y", Value.of(value)));
+			killed = Disk.asAfterAKill(path, this.directory.resolve("killed"));
+		}
+		Path log = Disk.largest(killed, ".log");
+		byte[] bytes = Files.readAllBytes(log);
+		Files.write(log, Arrays.copyOf(bytes, bytes.length - 10));
+
+		try (TestStore store = TestStore.on(killed)) {
+			assertThat(store.read(key(ENTRIES - 1))).as("the last acknowledged one").isNotNull();
+			assertThat(store.read(key(ENTRIES))).as("the one in flight").isNull();
+		}
 	}
 
 	/** The lost page has the end of what was synced before, and zeros behind it. */
