@@ -94,7 +94,8 @@ public interface StorageEngine {
 
 	/**
 	 * Writes and syncs a small value: completes if the disk takes writes, and fails as
-	 * they do.
+	 * they do. A disk that does not keep up takes writes: if this one has to wait for too
+	 * long, it completes if others were written in the last seconds.
 	 */
 	Mono<Void> probe();
 

@@ -111,6 +111,9 @@ final class Committer implements AutoCloseable {
 	/** Whether the last write found the disk full. Set by the committer's thread only. */
 	private volatile boolean full;
 
+	/** When the disk took the last batch. */
+	private volatile long writtenNanos;
+
 	/**
 	 * Whether the disk hung at the last check. Used by the thread that calls
 	 * {@link #failOverdue()}.
@@ -133,6 +136,7 @@ final class Committer implements AutoCloseable {
 	}
 
 	void start() {
+		this.writtenNanos = this.time.nanos();
 		this.thread.start();
 	}
 
@@ -233,6 +237,11 @@ final class Committer implements AutoCloseable {
 		return (oldest != null) ? this.time.nanos() - oldest.queuedNanos : 0;
 	}
 
+	/** Whether the disk has taken a batch in this time. From any thread. */
+	boolean hasWrittenWithin(Duration pause) {
+		return this.time.nanos() - this.writtenNanos <= pause.toNanos();
+	}
+
 	boolean isOutOfSpace() {
 		return lowSpace() != null || this.full;
 	}
@@ -319,6 +328,7 @@ final class Committer implements AutoCloseable {
 		try {
 			batch.write(this.settings.durability() == Durability.FSYNC);
 			this.full = false;
+			this.writtenNanos = this.time.nanos();
 		}
 		catch (RocksDBException ex) {
 			this.unsure = true;

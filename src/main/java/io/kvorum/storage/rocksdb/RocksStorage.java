@@ -39,6 +39,7 @@ import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.StorageException.NoSpace;
 import io.kvorum.storage.StorageException.Overloaded;
+import io.kvorum.storage.StorageException.WriteTimedOut;
 import io.kvorum.storage.StoreOpenException;
 import io.kvorum.storage.StoreSize;
 import io.kvorum.storage.TombstoneRecord;
@@ -71,6 +72,12 @@ public final class RocksStorage
 
 	/** The interval of checks whether the disk hangs. */
 	private static final Duration OVERDUE_INTERVAL = Duration.ofMillis(100);
+
+	/**
+	 * The time without a batch after which a disk that does not keep up is taken for one
+	 * that hangs.
+	 */
+	private static final Duration HUNG_AFTER = Duration.ofSeconds(5);
 
 	/** Time limit of {@link #liveBytes()}. */
 	private static final Duration SIZE_TIMEOUT = Duration.ofSeconds(10);
@@ -278,10 +285,18 @@ public final class RocksStorage
 	public Mono<Void> probe() {
 		// It takes no space itself, and is written after a look at what is free.
 		return writeVoid(batch -> batch.putMeta(NodeFacts.PROBE, NodeFacts.bytes(this.time.millis())))
+			.onErrorResume(ex -> (ex instanceof Overloaded || ex instanceof WriteTimedOut) && isBusy(),
+					_ -> Mono.empty())
 			.then(Mono.defer(() -> {
 				NoSpace low = this.gate.opened().committer().lowSpace();
 				return (low != null) ? Mono.error(low) : Mono.empty();
 			}));
+	}
+
+	/** Whether the disk takes what others write, although it does not keep up. */
+	private boolean isBusy() {
+		OpenStore opened = this.gate.openedOrNull();
+		return opened != null && opened.committer().hasWrittenWithin(HUNG_AFTER);
 	}
 
 	@Override

@@ -103,6 +103,19 @@ class WriteQueueTests {
 	}
 
 	@Test
+	void aProbeThatFindsTheQueueFullFailsOnlyIfTheDiskHangs() {
+		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 1, LARGE, LONG))) {
+			keepCommitterBusy(store);
+			var _ = submit(store, "waits", "value");
+			store.time.pass(Duration.ofSeconds(5));
+			assertThat(store.engine.probe().toFuture()).isCompletedWithValue(null);
+
+			store.time.pass(Duration.ofMillis(1));
+			assertRefused(store.engine.probe().toFuture(), "kvorum.storage.write-queue-length of 1 is reached");
+		}
+	}
+
+	@Test
 	void whoAsksBeforehandIsRefusedWhileTheQueueIsFullAndCountedAndNotBeforeOrAfter() {
 		try (TestStore store = new TestStore(TestSettings.withWriteQueue(this.directory, 2, LARGE, LONG))) {
 			keepCommitterBusy(store);
@@ -269,7 +282,7 @@ class WriteQueueTests {
 		return store.engine.store(key, Generator.live(version, "value"), Deadline.NONE).toFuture();
 	}
 
-	private static void assertRefused(CompletableFuture<@Nullable StoreOutcome> write, String message) {
+	private static void assertRefused(CompletableFuture<?> write, String message) {
 		assertThatExceptionOfType(CompletionException.class).isThrownBy(write::join)
 			.havingCause()
 			.isInstanceOf(Overloaded.class)
