@@ -23,6 +23,8 @@ final class BodyReader {
 	/** The length of a body that comes in chunks. */
 	static final int UNDECLARED = -1;
 
+	private static final byte[] NONE = {};
+
 	private final ApiSettings settings;
 
 	private final InFlightBytes inFlight;
@@ -58,12 +60,12 @@ final class BodyReader {
 	 */
 	Body begin(HttpExchange request, int declared) {
 		if (declared == UNDECLARED) {
-			return new Body(request, 0);
+			return new Body(request, this.settings.maxValueBytes(), 0);
 		}
 		if (!this.inFlight.hasRoomFor(declared)) {
 			throw this.inFlight.exhausted();
 		}
-		return new Body(request, Math.min(declared, FIRST_BYTES));
+		return new Body(request, declared, Math.min(declared, FIRST_BYTES));
 	}
 
 	private ProblemException tooLarge() {
@@ -75,14 +77,18 @@ final class BodyReader {
 
 		private final HttpExchange request;
 
+		/** The length that was declared, or the longest one. */
+		private final int longest;
+
 		private byte[] bytes;
 
 		private int length;
 
 		private int reserved;
 
-		private Body(HttpExchange request, int first) {
+		private Body(HttpExchange request, int longest, int first) {
 			this.request = request;
+			this.longest = longest;
 			this.bytes = new byte[first];
 			reserve(first);
 		}
@@ -109,22 +115,24 @@ final class BodyReader {
 			if (needed > BodyReader.this.settings.maxValueBytes()) {
 				throw tooLarge();
 			}
-			int capacity = Math.min(Math.max(needed, Math.max(2 * this.bytes.length, FIRST_BYTES)),
-					BodyReader.this.settings.maxValueBytes());
+			int capacity = Math.max(needed, Math.min(Math.max(2 * this.bytes.length, FIRST_BYTES), this.longest));
 			reserve(capacity - this.reserved);
 			this.bytes = Arrays.copyOf(this.bytes, capacity);
 		}
 
 		private void reserve(int more) {
 			InFlightBytes inFlight = BodyReader.this.inFlight;
-			if (!inFlight.tryReserve(more)) {
+			if (!inFlight.tryReserve(more, this.reserved + more > InFlightBytes.LARGE_VALUE_BYTES)) {
 				throw inFlight.exhausted();
 			}
 			this.reserved += more;
 		}
 
+		/** Hands the bytes over, and keeps none. */
 		private Value toValue() {
-			return Value.of((this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length));
+			byte[] whole = (this.length == this.bytes.length) ? this.bytes : Arrays.copyOf(this.bytes, this.length);
+			this.bytes = NONE;
+			return Value.of(whole);
 		}
 
 		/** Gives the memory back. */

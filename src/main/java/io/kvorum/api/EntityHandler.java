@@ -72,12 +72,6 @@ final class EntityHandler implements WebHandler {
 
 	private static final AsciiString EVENTUAL = AsciiString.cached("eventual");
 
-	/**
-	 * The length from which values are counted on their way out; smaller ones are bounded
-	 * by the number of connections.
-	 */
-	private static final int LARGE_VALUE_BYTES = 16 << 10;
-
 	private static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
 	private static final int MAX_CONTENT_TYPE_LENGTH = Entry.MAX_CONTENT_TYPE_BYTES;
@@ -112,8 +106,9 @@ final class EntityHandler implements WebHandler {
 			RequestEvents events, RequestObservations observations) {
 		this.store = store;
 		this.access = access;
-		this.outgoing = new InFlightBytes(settings.maxInFlightBytes());
-		this.bodies = new BodyReader(settings, new InFlightBytes(settings.maxInFlightBytes()));
+		this.outgoing = new InFlightBytes(settings.maxInFlightBytes(), settings.maxValueBytes());
+		this.bodies = new BodyReader(settings,
+				new InFlightBytes(settings.maxInFlightBytes(), settings.maxValueBytes()));
 		this.problems = problems;
 		this.time = time;
 		this.events = events;
@@ -209,10 +204,10 @@ final class EntityHandler implements WebHandler {
 			return exchange.end();
 		}
 		int length = live.value().length();
-		if (!withBody || length < LARGE_VALUE_BYTES) {
+		if (!withBody || length < InFlightBytes.LARGE_VALUE_BYTES) {
 			return send(live, etag, request, exchange, withBody);
 		}
-		if (!this.outgoing.tryReserve(length)) {
+		if (!this.outgoing.tryReserve(length, true)) {
 			return Mono.error(this.outgoing.exhausted());
 		}
 		return Mono.defer(() -> send(live, etag, request, exchange, true))
