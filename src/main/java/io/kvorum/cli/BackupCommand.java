@@ -32,6 +32,11 @@ final class BackupCommand extends EndpointCommand {
 	}
 
 	@Override
+	boolean mayHaveWritten() {
+		return true;
+	}
+
+	@Override
 	ExitCode run() {
 		JsonNode answer = this.isList ? read("") : send((this.name != null) ? "/" + this.name : "", "{}");
 		out().println(answer.toPrettyString());

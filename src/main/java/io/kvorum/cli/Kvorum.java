@@ -4,6 +4,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.util.Arrays;
+import java.util.Map;
 
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
@@ -43,9 +44,14 @@ public final class Kvorum {
 	private static final char REPLACEMENT = '\ufffd';
 
 	@Mixin
-	private final ServerOptions options = new ServerOptions();
+	private final ServerOptions options;
 
 	Kvorum() {
+		this(new ServerOptions());
+	}
+
+	private Kvorum(ServerOptions options) {
+		this.options = options;
 	}
 
 	ServerOptions options() {
@@ -73,7 +79,12 @@ public final class Kvorum {
 	}
 
 	static CommandLine commandLine() {
-		CommandLine line = new CommandLine(new Kvorum());
+		return commandLine(System.getenv());
+	}
+
+	/** The command line in an environment. */
+	static CommandLine commandLine(Map<String, String> environment) {
+		CommandLine line = new CommandLine(new Kvorum(new ServerOptions(environment)));
 		// A key or a value may begin with @.
 		line.setExpandAtFiles(false);
 		line.setExecutionExceptionHandler((failure, command, _) -> {

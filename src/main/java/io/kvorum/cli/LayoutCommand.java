@@ -69,8 +69,17 @@ final class LayoutCommand extends EndpointCommand {
 	}
 
 	@Override
+	boolean mayHaveWritten() {
+		return isStaging() || this.step != null;
+	}
+
+	private boolean isStaging() {
+		return !this.add.isEmpty() || !this.remove.isEmpty() || this.factor != null;
+	}
+
+	@Override
 	ExitCode run() {
-		boolean isStaging = !this.add.isEmpty() || !this.remove.isEmpty() || this.factor != null;
+		boolean isStaging = isStaging();
 		if (isStaging && this.step != null) {
 			throw new CommandFailedException(ExitCode.WRONG, "stage first, then --apply the version that this prints");
 		}

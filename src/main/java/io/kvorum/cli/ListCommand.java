@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.kvorum.cli.Server.Mark;
 import org.jspecify.annotations.Nullable;
@@ -13,16 +15,21 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.node.ObjectNode;
 
 @Command(name = "ls", description = "Lists keys, in the order of their bytes.", footerHeading = "%nExamples:%n",
 		footer = { "  kvorum ls                  # all keys",
 				"  kvorum ls fruit/           # those that begin with fruit/",
 				"  kvorum ls fruit/ -s /      # folders and keys, as in a directory",
-				"  kvorum ls fruit/ -l        # with version, size and expiry", "  kvorum ls -o json | jq -r .id" })
+				"  kvorum ls fruit/ -l        # with version, size and expiry",
+				"  kvorum ls -o json | jq -r '.id // empty'" })
 final class ListCommand extends ShownCommand {
 
-	/** Lines after which to look whether anybody takes them, such as head. */
-	private static final int LINES_AT_ONCE = 256;
+	/**
+	 * The lines of one request. They are kept until they are printed, which may take as
+	 * long as it will, as with a pager: a node gives up who does not read on.
+	 */
+	private static final int PAGE = 1000;
 
 	private static final Mark LIST = new Mark("Content-Type", "application/x-ndjson", "a node");
 
@@ -46,39 +53,51 @@ final class ListCommand extends ShownCommand {
 
 	@Override
 	ExitCode run() throws IOException {
-		Target target = Target.of("/v0/entities")
-			.with("prefix", this.prefix)
-			.with("values", false)
-			.with("separator", this.separator)
-			.with("start", this.start)
-			.with("limit", this.limit);
-		boolean isWhole = false;
-		try (InputStream body = server().marked(LIST).get(target.toString(), "Accept", "application/x-ndjson").body();
-				BufferedReader lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
-			int count = 0;
-			for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-				if (++count % LINES_AT_ONCE == 0) {
-					requireOutput();
-				}
-				if (isJson()) {
-					out().println(line);
-					isWhole = line.startsWith("{\"end\":true");
-				}
-				else {
-					JsonNode entry = JSON.readTree(line);
-					isWhole = entry.has("end");
-					print(entry);
-				}
+		Server server = server().marked(LIST);
+		String next = this.start;
+		long count = 0;
+		do {
+			List<JsonNode> page = page(server, next, count);
+			JsonNode last = page.isEmpty() ? JSON.createObjectNode() : page.getLast();
+			boolean isWhole = last.has("end");
+			List<JsonNode> entries = isWhole ? page.subList(0, page.size() - 1) : page;
+			entries.forEach(this::print);
+			requireOutput();
+			if (!isWhole) {
+				throw new CommandFailedException(ExitCode.NOT_DONE,
+						"the list broke off: what is above is not all of it");
 			}
+			count += entries.size();
+			next = last.has("next") ? last.path("next").asString() : null;
 		}
-		if (!isWhole) {
-			throw new CommandFailedException(ExitCode.NOT_DONE, "the list broke off: what is above is not all of it");
+		while (next != null && (this.limit == null || count < this.limit));
+		if (isJson()) {
+			ObjectNode end = JSON.createObjectNode().put("end", true).put("count", count);
+			out().println((next != null) ? end.put("next", next) : end);
 		}
 		return ExitCode.DONE;
 	}
 
+	private List<JsonNode> page(Server server, @Nullable String first, long before) throws IOException {
+		Target target = Target.of("/v0/entities")
+			.with("prefix", this.prefix)
+			.with("values", false)
+			.with("separator", this.separator)
+			.with("start", first)
+			.with("limit", (this.limit != null) ? Math.min(PAGE, this.limit - before) : PAGE);
+		List<JsonNode> page = new ArrayList<>();
+		try (InputStream body = server.get(target.toString(), "Accept", "application/x-ndjson").body();
+				BufferedReader lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8))) {
+			for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+				page.add(JSON.readTree(line));
+			}
+		}
+		return page;
+	}
+
 	private void print(JsonNode entry) {
-		if (entry.has("end")) {
+		if (isJson()) {
+			out().println(entry);
 			return;
 		}
 		String key = Table.printable(entry.path(entry.has("prefix") ? "prefix" : "id").asString());

@@ -46,7 +46,8 @@ import tools.jackson.databind.node.ObjectNode;
 				"  kvorum migrate --from http://kvorum-0:8080,http://kvorum-1:8080 --to http://gateway:8080 --state moved.json",
 				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
 				"", "Run it again to compare again. With --state it goes on where it was ended.",
-				"Exit code 1: the gateways have another value of a key with the same version, or an older one.",
+				"Exit code 1: the gateways have another value of a key with the same version, or an older one,",
+				"or more than 50 keys in a row are gone.",
 				"Exit code 3: keys could not be taken over, or a node was away whose keys are not all listed." })
 final class MigrateCommand extends RemoteCommand {
 
@@ -69,7 +70,9 @@ final class MigrateCommand extends RemoteCommand {
 	/** Differing keys that are named. */
 	private static final int MAX_NAMED = 10;
 
-	/** Keys that may fail one after the other: more are no fault of theirs. */
+	/**
+	 * Keys that may fail, or be gone, one after the other: more are no fault of theirs.
+	 */
 	private static final int MAX_IN_A_ROW = 50;
 
 	private static final String TAKEOVER = "Kvorum-Takeover";
@@ -123,6 +126,8 @@ final class MigrateCommand extends RemoteCommand {
 
 	private final AtomicInteger inARow = new AtomicInteger();
 
+	private final AtomicInteger goneInARow = new AtomicInteger();
+
 	/** Nodes that were no member at some time: what they alone have is not listed. */
 	private final Set<String> away = new TreeSet<>();
 
@@ -168,8 +173,13 @@ final class MigrateCommand extends RemoteCommand {
 
 	private void noteAway(Server source) throws InterruptedException {
 		for (JsonNode node : patiently(() -> source.json("/v0/cluster")).path("nodes")) {
+			String address = node.path("address").asString("?");
 			if (!node.path("state").asString("").equals("member")) {
-				this.away.add(node.path("address").asString("?"));
+				this.away.add(address);
+			}
+			else if (!node.path("retired").asBoolean(false)) {
+				throw new CommandFailedException(ExitCode.WRONG, address
+						+ " is not retired: what it acknowledges is not taken over. Start it with kvorum.api.retired=true");
 			}
 		}
 	}
@@ -302,7 +312,7 @@ final class MigrateCommand extends RemoteCommand {
 		catch (CommandFailedException ex) {
 			if (ex.status() == 404 && ex.exitCode() == ExitCode.NO) {
 				this.inARow.set(0);
-				this.gone.increment();
+				gone(key);
 			}
 			else {
 				fail(key, ex);
@@ -310,6 +320,7 @@ final class MigrateCommand extends RemoteCommand {
 			return;
 		}
 		this.inARow.set(0);
+		this.goneInARow.set(0);
 		switch (verdict) {
 			case SAME -> this.same.increment();
 			case CHANGED -> this.changed.increment();
@@ -354,6 +365,22 @@ final class MigrateCommand extends RemoteCommand {
 		this.different.increment();
 		if (this.different.sum() <= MAX_NAMED) {
 			out().println("different: " + Table.printable(key));
+		}
+	}
+
+	/**
+	 * A gateway that takes keys over from other nodes, or had done so before these had
+	 * them, says of all of them that they are gone.
+	 */
+	private synchronized void gone(String key) {
+		this.gone.increment();
+		if (this.gone.sum() <= MAX_NAMED) {
+			out().println("removed or expired since: " + Table.printable(key));
+		}
+		if (this.goneInARow.incrementAndGet() > MAX_IN_A_ROW) {
+			throw new CommandFailedException(ExitCode.NO,
+					"ended, as more than %d keys in a row are not at the gateways. Unless clients have removed them, the gateways take keys over from other nodes, or their keyspace is of an earlier attempt. The last one was %s"
+						.formatted(MAX_IN_A_ROW, Table.printable(key)));
 		}
 	}
 

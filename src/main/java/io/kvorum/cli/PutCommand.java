@@ -9,6 +9,7 @@ import java.net.http.HttpResponse;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 
@@ -26,6 +27,10 @@ import picocli.CommandLine.Parameters;
 final class PutCommand extends RemoteCommand {
 
 	private static final int PART_BYTES = 64 << 10;
+
+	private static final int SLOW_BYTES_A_SECOND = 16 << 10;
+
+	private static final int MAX_BODY_SECONDS = 60;
 
 	/** The client would send other characters as question marks. */
 	private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]*");
@@ -66,10 +71,22 @@ final class PutCommand extends RemoteCommand {
 			headers.addAll(List.of("Content-Type", this.contentType));
 		}
 		Target target = Target.entity(this.key).with("replicas", this.conditions.replicas()).with("ttl", this.ttl);
+		BodyPublisher body = body();
 		HttpResponse<InputStream> answer = server().ofEntities()
-			.send("PUT", target.toString(), body(), headers.toArray(String[]::new));
+			.slowerBy(timeOf(body.contentLength()))
+			.send("PUT", target.toString(), body, headers.toArray(String[]::new));
 		out().println(StatCommand.version(answer));
 		return ExitCode.DONE;
+	}
+
+	@Override
+	boolean mayHaveWritten() {
+		return true;
+	}
+
+	/** The time for a body: nodes take slow ones for a minute. */
+	private static Duration timeOf(long bytes) {
+		return Duration.ofSeconds(Math.min(bytes / SLOW_BYTES_A_SECOND, MAX_BODY_SECONDS));
 	}
 
 	private BodyPublisher body() throws IOException {

@@ -49,14 +49,19 @@ abstract class RemoteCommand implements Callable<Integer> {
 	 * @throws CommandFailedException if it cannot be written
 	 */
 	void requireOutput() {
-		requireTaken(out());
+		requireTaken(out(), mayHaveWritten() ? ExitCode.UNKNOWN : ExitCode.NOT_DONE);
 	}
 
 	/** The writer does not know what System.out keeps to itself. */
-	static void requireTaken(PrintWriter out) {
+	static void requireTaken(PrintWriter out, ExitCode otherwise) {
 		if (out.checkError() || System.out.checkError()) {
-			throw new CommandFailedException(ExitCode.NOT_DONE, "the standard output takes no more");
+			throw new CommandFailedException(otherwise, "the standard output takes no more");
 		}
+	}
+
+	/** Whether it may have changed something when it comes to print what. */
+	boolean mayHaveWritten() {
+		return false;
 	}
 
 	abstract ExitCode run() throws Exception;

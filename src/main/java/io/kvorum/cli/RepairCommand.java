@@ -18,6 +18,11 @@ final class RepairCommand extends EndpointCommand {
 	}
 
 	@Override
+	boolean mayHaveWritten() {
+		return true;
+	}
+
+	@Override
 	ExitCode run() {
 		out().println(send("", "{}").toPrettyString());
 		return ExitCode.DONE;

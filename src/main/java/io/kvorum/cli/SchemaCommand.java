@@ -52,7 +52,7 @@ final class SchemaCommand implements Callable<Integer> {
 			PrintWriter out = this.spec.commandLine().getOut();
 			out.print(new String(schema.readAllBytes(), StandardCharsets.UTF_8).replace("${keyspace}", this.keyspace)
 				.replace("${replication}", this.replication));
-			RemoteCommand.requireTaken(out);
+			RemoteCommand.requireTaken(out, ExitCode.NOT_DONE);
 		}
 		return ExitCode.DONE.code();
 	}

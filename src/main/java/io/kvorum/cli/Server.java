@@ -101,6 +101,11 @@ final class Server {
 		return new Server(this.nodes, this.key, time, this.client, this.mark);
 	}
 
+	/** The same with a longer time limit of an answer, which begins with the request. */
+	Server slowerBy(Duration time) {
+		return within(this.timeout.plus(time));
+	}
+
 	/** The same for values. A proxy or another server also knows {@code 404}. */
 	Server ofEntities() {
 		return marked(new Mark("Kvorum-Consistency", "", "a node"));

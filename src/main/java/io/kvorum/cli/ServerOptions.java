@@ -22,8 +22,6 @@ final class ServerOptions {
 
 	private static final String DEFAULT_URL = "http://localhost:8080";
 
-	private static final Map<String, String> ENVIRONMENT = System.getenv();
-
 	private static final Pattern API_KEY = Pattern.compile("[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+");
 
 	@Option(names = "--url", scope = ScopeType.INHERIT, paramLabel = "<url>", split = ",",
@@ -43,6 +41,17 @@ final class ServerOptions {
 			description = "time for an answer to begin or to go on, in seconds. Default: ${DEFAULT-VALUE}")
 	private int timeoutSeconds;
 
+	private final Map<String, String> environment;
+
+	ServerOptions() {
+		this(System.getenv());
+	}
+
+	/** The options beside this environment. */
+	ServerOptions(Map<String, String> environment) {
+		this.environment = environment;
+	}
+
 	/** Connects to the nodes of the options. */
 	Server server() {
 		return server(this.urls, "KVORUM_URL");
@@ -54,18 +63,20 @@ final class ServerOptions {
 	}
 
 	/**
-	 * Connects to management ports.
+	 * Connects to management ports. Nodes that the command names are not passed over for
+	 * others of the environment.
 	 * @param given those of an option; those of the API if there are none
 	 */
 	Server management(List<URI> given) {
-		boolean isNamed = !given.isEmpty() || ENVIRONMENT.containsKey("KVORUM_MANAGEMENT_URL");
+		boolean isNamed = !given.isEmpty()
+				|| (this.urls.isEmpty() && this.environment.containsKey("KVORUM_MANAGEMENT_URL"));
 		return isNamed ? server(given, "KVORUM_MANAGEMENT_URL") : server();
 	}
 
 	private Server server(List<URI> given, String variable) {
 		List<URI> nodes = new ArrayList<>(given);
 		if (nodes.isEmpty()) {
-			for (String url : ENVIRONMENT.getOrDefault(variable, DEFAULT_URL).split(",", -1)) {
+			for (String url : this.environment.getOrDefault(variable, DEFAULT_URL).split(",", -1)) {
 				nodes.add(URI.create(url.strip()));
 			}
 		}
@@ -92,10 +103,10 @@ final class ServerOptions {
 	}
 
 	private @Nullable String givenKey() {
-		String inFile = ENVIRONMENT.get("KVORUM_API_KEY_FILE");
+		String inFile = this.environment.get("KVORUM_API_KEY_FILE");
 		Path file = (this.keyFile != null) ? this.keyFile : (inFile != null) ? Path.of(inFile) : null;
 		if (file == null) {
-			String key = ENVIRONMENT.get("KVORUM_API_KEY");
+			String key = this.environment.get("KVORUM_API_KEY");
 			return (key != null) ? key.strip() : null;
 		}
 		try {

@@ -11,7 +11,7 @@ final class StatusCommand extends ShownCommand {
 
 	@Override
 	ExitCode run() {
-		JsonNode cluster = server().json("/v0/cluster");
+		JsonNode cluster = cluster();
 		Table table = new Table("NODE", "STATE", "ZONE", "VERSION", "CONVERGED", "KEYS", "FREE", "REQ/S", "P99",
 				"HINTS", "BACKUP");
 		// A gateway that has not reached Cassandra yet knows of none.
@@ -39,6 +39,24 @@ final class StatusCommand extends ShownCommand {
 			}
 		}
 		return areAllMembers ? ExitCode.DONE : ExitCode.NO;
+	}
+
+	/** The exit code 1 is the answer of a node: others know 404, or any JSON, too. */
+	private JsonNode cluster() {
+		Server server = server();
+		try {
+			JsonNode cluster = server.json("/v0/cluster");
+			if (cluster.path("nodes").isArray()) {
+				return cluster;
+			}
+		}
+		catch (CommandFailedException ex) {
+			if (ex.exitCode() != ExitCode.NO) {
+				throw ex;
+			}
+		}
+		throw new CommandFailedException(ExitCode.NOT_DONE,
+				"something else than a node answers at " + server.nodes().getFirst());
 	}
 
 	private static String text(JsonNode node, String name) {

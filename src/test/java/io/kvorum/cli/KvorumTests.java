@@ -373,9 +373,13 @@ class KvorumTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "status", "ls",
-			"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum" })
-	void aFullDiskBehindTheStandardOutputIsAFailure(String command) {
+	@CsvSource(delimiter = '|', quoteCharacter = '`',
+			value = { "status|3", "ls|3",
+					"schema --replication {'class':'NetworkTopologyStrategy','dc1':3} --keyspace kvorum|3",
+					"put key value|4", "layout --pause|4", "layout|3", "backup|4" })
+	void aFullDiskBehindTheStandardOutputIsAFailure(String command, int code) {
+		this.node.answersAt("/v0/entity", 201, "", WRITTEN);
+		this.node.answersAt("/actuator/layout", 200, "{\"version\":6,\"layout\":5,\"members\":[]}", Map.of());
 		this.node.answers(200, command.equals("ls") ? "{\"id\":\"a\"}\n{\"end\":true,\"count\":1}\n"
 				: CLUSTER.formatted("member", ""));
 		PrintStream before = System.out;
@@ -391,10 +395,10 @@ class KvorumTests {
 			CommandLine line = Kvorum.commandLine().setErr(new PrintWriter(this.err, true));
 			String[] arguments = command.split(" ");
 			if (!command.startsWith("schema")) {
-				arguments = new String[] { command, "--url", this.node.url() };
+				arguments = (command + " --url " + this.node.url()).split(" ");
 			}
 
-			assertThat(line.execute(arguments)).isEqualTo(3);
+			assertThat(line.execute(arguments)).isEqualTo(code);
 		}
 		finally {
 			System.setOut(before);
@@ -460,6 +464,22 @@ class KvorumTests {
 		assertThat(this.node.requests()).containsExactly(
 				"GET /v0/entities?prefix=a%2F&values=false&separator=%2F&limit=9|Accept: application/x-ndjson");
 		assertThat(this.out.toString().lines()).containsExactly("a/1", "a/b·[31m/");
+	}
+
+	@Test
+	void aListIsReadInPages() {
+		String first = "{\"id\":\"a\"}\n".repeat(1000);
+		this.node.answers(200, first + "{\"end\":true,\"count\":1000,\"next\":\"b\"}\n");
+		this.node.answersAt("start=b&limit=1000", 200, "{\"id\":\"b\"}\n{\"end\":true,\"count\":1}\n", Map.of());
+		this.node.answersAt("start=b&limit=1", 200, "{\"id\":\"b\"}\n{\"end\":true,\"count\":1,\"next\":\"c\"}\n",
+				Map.of());
+
+		assertThat(run("ls", "-o", "json")).isZero();
+		assertThat(this.node.requests()).hasSize(2);
+		assertThat(this.out.toString().lines()).hasSize(1002)
+			.endsWith("{\"id\":\"b\"}", "{\"end\":true,\"count\":1001}");
+		assertThat(run("ls", "--limit", "1001", "-o", "json")).isZero();
+		assertThat(this.out.toString().lines()).hasSize(2004).endsWith("{\"end\":true,\"count\":1001,\"next\":\"c\"}");
 	}
 
 	@Test
@@ -677,8 +697,8 @@ class KvorumTests {
 	}
 
 	private void allAreThere() {
-		this.node.answersAt("/v0/cluster", 200, "{\"nodes\":[{\"address\":\"http://a:1\",\"state\":\"member\"}]}",
-				Map.of());
+		this.node.answersAt("/v0/cluster", 200,
+				"{\"nodes\":[{\"address\":\"http://a:1\",\"state\":\"member\",\"retired\":true}]}", Map.of());
 	}
 
 	private static Map<String, String> stored(String takeover, String version, String contentType) {
@@ -720,7 +740,28 @@ class KvorumTests {
 		this.gateway.answers(404, "", GATEWAY);
 
 		assertThat(migrate(directory.resolve("state"))).isZero();
-		assertThat(this.out).asString().contains("1 removed or expired since");
+		assertThat(this.out).asString().contains("removed or expired since: a", "1 removed or expired since");
+	}
+
+	@Test
+	void keysThatAreAllGoneAreNoSuccess(@TempDir Path directory) {
+		allAreThere();
+		this.node.answers(200, "{\"id\":\"a\",\"version\":\"7\"}\n".repeat(51) + "{\"end\":true,\"count\":51}\n",
+				RETIRED);
+		this.gateway.answers(404, "", GATEWAY);
+
+		assertThat(migrate(directory.resolve("state"))).isEqualTo(1);
+		assertThat(this.err).asString().contains("more than 50 keys in a row are not at the gateways");
+	}
+
+	@Test
+	void aMigrationDoesNotBeginWhileANodeServesClients(@TempDir Path directory) {
+		this.node.answersAt("/v0/cluster", 200, CLUSTER.formatted("member", ""), Map.of());
+		this.gateway.answers(400, "", GATEWAY);
+
+		assertThat(migrate(directory.resolve("state"))).isEqualTo(2);
+		assertThat(this.err).asString().contains("is not retired", "kvorum.api.retired=true");
+		assertThat(this.node.requests()).containsExactly("GET /v0/cluster");
 	}
 
 	@Test
@@ -728,7 +769,8 @@ class KvorumTests {
 		Path state = directory.resolve("state");
 		this.gateway.answers(404, "", GATEWAY);
 		this.node.answers(200, "{\"end\":true,\"count\":0}\n", RETIRED);
-		this.node.answersAt("/v0/cluster", 200, CLUSTER.formatted("away", ""), Map.of());
+		this.node.answersAt("/v0/cluster", 200,
+				CLUSTER.formatted("away", "").replace("member\"", "member\",\"retired\":true"), Map.of());
 		assertThat(migrate(state)).isEqualTo(3);
 		assertThat(this.out).asString().contains("not whole: http://b:1 was away");
 
@@ -755,6 +797,26 @@ class KvorumTests {
 				List.of("migrate", "--from", this.node.url(), "--to", this.gateway.url(), "--state", state.toString()));
 		command.addAll(List.of(more));
 		return run(command.toArray(String[]::new));
+	}
+
+	@Test
+	void nodesThatACommandNamesAreAskedWhateverTheEnvironmentHas() {
+		Map<String, String> environment = Map.of("KVORUM_MANAGEMENT_URL", this.gateway.url());
+		for (List<String> command : List.of(List.of("repair"), List.of("repair", "--url", this.node.url()))) {
+			CommandLine line = Kvorum.commandLine(environment);
+			line.setOut(new PrintWriter(this.out)).setErr(new PrintWriter(this.err, true));
+			line.execute(command.toArray(String[]::new));
+		}
+		assertThat(this.gateway.requests()).hasSize(1);
+		assertThat(this.node.requests()).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "404, {}", "200, {}", "200, <html>" })
+	void whatKnowsNoNodesIsNoNode(int status, String body) {
+		this.node.answers(status, body);
+
+		assertThat(run("status")).isEqualTo(3);
 	}
 
 	@Test
