@@ -183,6 +183,9 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The reason why they were not added the last time. */
 	private String joinRefused = "";
 
+	/** The reason why the last round failed; empty if it did not. */
+	private String failure = "";
+
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;
 
@@ -449,9 +452,12 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	private Flux<?> rounds() {
-		return Mono.defer(this::round).onErrorResume(error -> {
-			logger.warn("The layout of this node makes no progress, and is tried again: {}",
-					String.valueOf(error.getMessage()));
+		return Mono.defer(this::round).doOnSuccess(_ -> this.failure = "").onErrorResume(error -> {
+			String why = String.valueOf(error.getMessage());
+			if (!why.equals(this.failure)) {
+				logger.warn("The layout of this node makes no progress, and is tried again: {}", why);
+			}
+			this.failure = why;
 			return Mono.empty();
 		}).then(Mono.defer(() -> this.thread.alarms().after(INTERVAL))).publishOn(this.thread.scheduler()).repeat();
 	}

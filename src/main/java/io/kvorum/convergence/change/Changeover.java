@@ -94,6 +94,9 @@ public final class Changeover {
 
 	private boolean hasPromises;
 
+	/** The reason why the last round failed; empty if it did not. */
+	private String failure = "";
+
 	/** What had arrived on all nodes, at moments of the last minute. */
 	private final Deque<Arrived> arrived = new ArrayDeque<>();
 
@@ -168,12 +171,18 @@ public final class Changeover {
 		}
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
-			return Flux.merge(this.state.measure(), Mono.defer(this::round).onErrorResume(error -> {
-				logger.warn("The change of the topology makes no progress on this node, and is tried again: {}",
-						String.valueOf(error.getMessage()));
-				this.status = new ChangeStatus(this.state.step(), List.of(), String.valueOf(error.getMessage()));
-				return Mono.empty();
-			}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat());
+			return Flux.merge(this.state.measure(),
+					Mono.defer(this::round).doOnSuccess(_ -> this.failure = "").onErrorResume(error -> {
+						String why = String.valueOf(error.getMessage());
+						if (!why.equals(this.failure)) {
+							logger.warn(
+									"The change of the topology makes no progress on this node, and is tried again: {}",
+									why);
+						}
+						this.failure = why;
+						this.status = new ChangeStatus(this.state.step(), List.of(), why);
+						return Mono.empty();
+					}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat());
 		});
 	}
 
