@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import io.kvorum.app.KvorumProperties.Api;
 import io.kvorum.app.KvorumProperties.Backup;
@@ -30,6 +31,8 @@ final class PropertyRelations {
 	 * advises against larger ones.
 	 */
 	private static final DataSize MAX_VALUE_IN_CASSANDRA = DataSize.ofMegabytes(1);
+
+	private static final Pattern BASE_URL = Pattern.compile("https?://[^/?#]+");
 
 	private static final long BYTES_OF_A_KILOBYTE = DataSize.ofKilobytes(1).toBytes();
 
@@ -137,6 +140,12 @@ final class PropertyRelations {
 		if (from != null) {
 			this.violations.add(new Violation("kvorum.backup.restore-from", text(from), rule.formatted("data")));
 		}
+		properties.takeover()
+			.from()
+			.stream()
+			.filter(url -> !BASE_URL.matcher(url).matches())
+			.forEach(url -> this.violations.add(new Violation("kvorum.takeover.from", url,
+					"must be URLs of nodes without a path, as http://kvorum-0:8080")));
 		check(properties.api().maxValueSize().compareTo(MAX_VALUE_IN_CASSANDRA) <= 0, "api.max-value-size",
 				properties.api().maxValueSize(), "at most the largest value for Cassandra", MAX_VALUE_IN_CASSANDRA);
 	}

@@ -1,13 +1,14 @@
 package io.kvorum.app;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.kvorum.cassandra.RetiredNodes;
@@ -18,6 +19,7 @@ import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Newest;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
@@ -25,6 +27,7 @@ import org.springframework.web.reactive.function.BodyExtractors;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import tools.jackson.databind.JsonNode;
 
@@ -42,6 +45,9 @@ final class RetiredCluster implements RetiredNodes {
 
 	private static final String RETIRED = "retired";
 
+	/** What each node says that serves clients. */
+	private static final String CONSISTENCY = "Kvorum-Consistency";
+
 	private static final Duration CALL_TIMEOUT = Duration.ofSeconds(2);
 
 	/**
@@ -52,11 +58,16 @@ final class RetiredCluster implements RetiredNodes {
 
 	private static final int VERSION_DIGITS = 32;
 
+	private static final int FIRST_BYTES = 16 << 10;
+
 	private final List<String> urls;
 
 	private final WebClient client;
 
 	private final int maxAnswerBytes;
+
+	/** The bytes of values that are being taken over. */
+	private final AtomicLong inFlight = new AtomicLong();
 
 	/** The node to begin with. It stays as long as it answers in time. */
 	private final AtomicInteger first = new AtomicInteger();
@@ -118,9 +129,10 @@ final class RetiredCluster implements RetiredNodes {
 		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
 		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
 		if (!isAnswer || !RETIRED.equals(headers.getFirst(TAKEOVER))) {
+			boolean serves = isAnswer && headers.getFirst(CONSISTENCY) != null;
 			return response.releaseBody()
-				.then(Mono.error(new IllegalStateException(isAnswer ? "a node that was retired serves clients"
-						: "status " + response.statusCode().value())));
+				.then(Mono.error(serves ? new ServesClientsException()
+						: new IllegalStateException("status " + response.statusCode().value())));
 		}
 		String version = headers.getFirst(VERSION);
 		if (status == HttpStatus.NOT_FOUND) {
@@ -136,15 +148,33 @@ final class RetiredCluster implements RetiredNodes {
 
 	/**
 	 * Reads a value by no codec: those parse the content type, and a client may have
-	 * given any.
+	 * given any. Values that are taken over at the same time share a limit.
 	 */
 	private Mono<Value> value(ClientResponse response) {
-		return DataBufferUtils.join(response.body(BodyExtractors.toDataBuffers()), this.maxAnswerBytes).map(buffer -> {
-			byte[] bytes = new byte[buffer.readableByteCount()];
-			buffer.read(bytes);
-			DataBufferUtils.release(buffer);
-			return Value.of(bytes);
-		}).switchIfEmpty(Mono.fromSupplier(() -> Value.of(new byte[0])));
+		long length = response.headers().contentLength().orElse(this.maxAnswerBytes);
+		Flux<DataBuffer> body = response.body(BodyExtractors.toDataBuffers());
+		if (this.inFlight.addAndGet(length) > this.maxAnswerBytes) {
+			this.inFlight.addAndGet(-length);
+			// Ends the connection: else all of it would be read, and thrown away.
+			return body.next()
+				.doOnNext(DataBufferUtils::release)
+				.then(Mono.error(() -> new IllegalStateException(
+						"the values that are taken over at the moment are above the limit of %d bytes, with one of %d"
+							.formatted(this.maxAnswerBytes, length))));
+		}
+		return body.collect(() -> new ByteArrayOutputStream((int) Math.min(length, FIRST_BYTES)), this::add)
+			.map(bytes -> Value.of(bytes.toByteArray()))
+			.doFinally(_ -> this.inFlight.addAndGet(-length));
+	}
+
+	private void add(ByteArrayOutputStream bytes, DataBuffer buffer) {
+		byte[] part = new byte[buffer.readableByteCount()];
+		buffer.read(part);
+		DataBufferUtils.release(buffer);
+		if (bytes.size() + part.length > this.maxAnswerBytes) {
+			throw new IllegalStateException("a value is above the limit of %d bytes".formatted(this.maxAnswerBytes));
+		}
+		bytes.writeBytes(part);
 	}
 
 	private static Version version(String etag) {
@@ -154,36 +184,56 @@ final class RetiredCluster implements RetiredNodes {
 				HexFormat.fromHexDigitsToLong(digits, middle, VERSION_DIGITS));
 	}
 
-	/** Asks one node after the other until one answers, and takes what comes first. */
+	/**
+	 * Asks one node after the other until one answers, and takes what comes first. One
+	 * that serves clients again ends it: the others do not know what it has acknowledged.
+	 */
 	private <T> Mono<T> ask(Function<String, Mono<T>> call) {
 		return Mono.defer(() -> {
 			int begin = this.first.get();
-			List<Mono<Optional<T>>> calls = new ArrayList<>();
+			List<Mono<Mono<T>>> calls = new ArrayList<>();
 			for (int i = 0; i < this.urls.size(); i++) {
 				calls.add(call(call, begin, i));
 			}
 			return Mono.firstWithValue(calls);
-		}).onErrorMap(NoSuchElementException.class, RetiredCluster::lastOf).flatMap(Mono::justOrEmpty);
+		}).onErrorMap(NoSuchElementException.class, RetiredCluster::lastOf).flatMap(answer -> answer);
 	}
 
-	private <T> Mono<Optional<T>> call(Function<String, Mono<T>> call, int begin, int passed) {
+	private <T> Mono<Mono<T>> call(Function<String, Mono<T>> call, int begin, int passed) {
 		int size = this.urls.size();
 		int index = (begin + passed) % size;
 		String url = this.urls.get(index);
-		Mono<Optional<T>> answer = Mono.defer(() -> call.apply(url))
+		Mono<Mono<T>> answer = Mono.defer(() -> call.apply(url))
 			.timeout(CALL_TIMEOUT)
-			.onErrorMap(ex -> new IllegalStateException("%s: %s".formatted(url, ex.getMessage()), ex))
-			.singleOptional();
+			.singleOptional()
+			.map(Mono::justOrEmpty)
+			.onErrorResume(ServesClientsException.class, ex -> Mono.just(Mono.error(named(url, ex))))
+			.onErrorMap(ex -> named(url, ex));
 		return (passed == 0) ? answer : Mono.delay(PATIENCE.multipliedBy(passed)).flatMap(_ -> {
 			this.first.compareAndSet((index + size - 1) % size, index);
 			return answer;
 		});
 	}
 
+	private static IllegalStateException named(String url, Throwable ex) {
+		return new IllegalStateException("%s: %s".formatted(url, ex.getMessage()), ex);
+	}
+
 	/** Out of what Reactor makes of the errors of all nodes. */
 	private static Throwable lastOf(NoSuchElementException none) {
 		Throwable cause = none.getCause();
 		return (cause != null) ? Exceptions.unwrapMultiple(cause).getLast() : none;
+	}
+
+	/** A node acknowledges what this gateway will not see. */
+	private static final class ServesClientsException extends IllegalStateException {
+
+		private static final long serialVersionUID = 1L;
+
+		ServesClientsException() {
+			super("a node that was retired serves clients: start it with kvorum.api.retired=true");
+		}
+
 	}
 
 }

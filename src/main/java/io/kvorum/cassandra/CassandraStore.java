@@ -4,14 +4,15 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import com.datastax.oss.driver.api.core.ConsistencyLevel;
 import com.datastax.oss.driver.api.core.cql.AsyncResultSet;
 import com.datastax.oss.driver.api.core.cql.Row;
 import com.datastax.oss.driver.api.core.cql.Statement;
 import io.kvorum.cassandra.Failures.Effect;
-import io.kvorum.cassandra.Takeover.Taken;
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.Entry.Live;
@@ -105,19 +106,15 @@ public final class CassandraStore implements KeyValueStore {
 
 	@Override
 	public Mono<Live> get(Key key, Replicas asked, @Nullable Duration timeout, OperationObserver observer) {
-		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer,
-				(attempt, taken) -> (taken != null) ? Mono.justOrEmpty(visible(taken.live()))
-						: attempt
-							.execute(attempt.statements().read(bytes(key), attempt.readLevel()), Step.READ, Effect.READ)
-							.mapNotNull(result -> live(cell(result.one(), "entry"))));
+		return run(Operation.GET, key, asked, this.settings.readTimeout(), timeout, observer, UnaryOperator.identity(),
+				attempt -> attempt
+					.execute(attempt.statements().read(bytes(key), attempt.readLevel()), Step.READ, Effect.READ)
+					.mapNotNull(result -> live(cell(result.one(), "entry"))));
 	}
 
 	/** The entry in a cell, if it is one that a reader gets now. */
 	@Nullable Live live(@Nullable ByteBuffer cell) {
-		return visible((cell != null) ? StoredEntry.decode(cell) : null);
-	}
-
-	private @Nullable Live visible(@Nullable Live live) {
+		Live live = (cell != null) ? StoredEntry.decode(cell) : null;
 		return (live != null && live.isVisibleAt(this.time.millis())) ? live : null;
 	}
 
@@ -145,8 +142,13 @@ public final class CassandraStore implements KeyValueStore {
 
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, @Nullable Content content,
 			@Nullable RequestDigest digest, OperationObserver observer) {
+		// Who has refused a named one before it was looked up does not know whether it
+		// has
+		// happened.
+		UnaryOperator<OperationFailedException> refusals = (digest != null) ? Failures::unclear
+				: UnaryOperator.identity();
 		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,
-				(attempt, _) -> {
+				refusals, attempt -> {
 					if (!attempt.isLinearizable() && !options.condition().isNone()) {
 						throw new IllegalArgumentException(
 								"a condition needs a linearizable write, not " + options.replicas());
@@ -188,23 +190,28 @@ public final class CassandraStore implements KeyValueStore {
 	/**
 	 * Runs an operation by the policy of now: the keyspace may have been altered since
 	 * the request was parsed, as while its body arrived.
+	 * @param refusals makes what is told of the failure of one that was not begun
 	 */
 	private <T> Mono<T> run(Operation operation, Key key, Replicas given, Duration limit, @Nullable Duration timeout,
-			OperationObserver observer, Steps<T> steps) {
+			OperationObserver observer, UnaryOperator<OperationFailedException> refusals,
+			Function<Attempt, Mono<T>> steps) {
 		return Mono.defer(() -> {
 			Executor caller = this.callers.get();
 			ReplicationPolicy policy = policy();
 			Replicas asked = policy.present(given);
 			if (!policy.allows(asked.ack(), asked.from())) {
-				return Mono.error(Failures.notBegun(asked.ack(), "the replication factor of the keyspace has changed"));
+				return Mono.error(refusals
+					.apply(Failures.notBegun(asked.ack(), "the replication factor of the keyspace has changed")));
 			}
 			Consistency consistency = policy.consistencyOf(asked);
 			Duration longest = (timeout != null && timeout.compareTo(limit) < 0) ? timeout : limit;
 			observer.began(asked, consistency);
 			Attempt attempt = new Attempt(asked, consistency, Deadline.after(this.time, longest), observer);
 			Takeover before = this.takeover;
-			Mono<T> result = (before == null) ? steps.of(attempt, null)
-					: before.of(key, attempt).singleOptional().flatMap(taken -> steps.of(attempt, taken.orElse(null)));
+			Mono<T> result = (before == null) ? steps.apply(attempt)
+					: before.of(key, attempt)
+						.onErrorMap(OperationFailedException.class, refusals)
+						.then(Mono.defer(() -> steps.apply(attempt)));
 			return result.publishOn(Schedulers.fromExecutor(caller))
 				.doOnSuccess(_ -> decided(operation, consistency, Outcome.REACHED, observer))
 				.doOnError(error -> decided(operation, consistency, outcome(error), observer));
@@ -222,17 +229,6 @@ public final class CassandraStore implements KeyValueStore {
 	private void decided(Operation operation, Consistency consistency, Outcome outcome, OperationObserver observer) {
 		this.events.decided(operation, consistency, outcome);
 		observer.decided(outcome);
-	}
-
-	/** What an operation does once its key is taken over. */
-	private interface Steps<T> {
-
-		/**
-		 * Does it.
-		 * @param taken null unless this operation has taken the key over
-		 */
-		Mono<T> of(Attempt attempt, @Nullable Taken taken);
-
 	}
 
 	/**

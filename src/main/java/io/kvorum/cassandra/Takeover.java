@@ -75,9 +75,8 @@ public final class Takeover {
 	/**
 	 * Takes a key over unless that was done. If it fails, the operation was not begun,
 	 * whatever has become of the takeover.
-	 * @return empty if it was done before
 	 */
-	Mono<Taken> of(Key key, Attempt attempt) {
+	Mono<Void> of(Key key, Attempt attempt) {
 		String why = obstacle();
 		return (why != null) ? Mono.error(Failures.notBegun(attempt.required(), why))
 				: take(key, attempt).timeout(attempt.left()).onErrorMap(ex -> notBegun(ex, attempt));
@@ -88,18 +87,19 @@ public final class Takeover {
 	 * one of them late. Where one of them has found something newer, since a node came
 	 * back that was away, that stays: what is taken over is ordered by its version. The
 	 * row comes last: where it is seen the entry is at a quorum, and no operation begins
-	 * without it, so a key that was deleted is never taken over again.
+	 * without it, so a key that was deleted is never taken over again. The operation
+	 * finds in Cassandra what it has taken over, or what a gateway has written that takes
+	 * nothing over any more.
 	 */
-	private Mono<Taken> take(Key key, Attempt attempt) {
+	private Mono<Void> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
-		Mono<Taken> taking = this.nodes.read(key)
-			.delayUntil(newest -> attempt.execute(
+		Mono<Void> taking = this.nodes.read(key)
+			.flatMap(newest -> attempt.execute(
 					statements.take(bytes, change(newest.live()), timestamp(newest.version())), Step.STORE,
 					Effect.WRITE))
-			.map(newest -> new Taken(newest.live()))
-			.defaultIfEmpty(new Taken(null))
-			.delayUntil(_ -> attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE));
+			.then(Mono.defer(() -> attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE)))
+			.then();
 		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)
 			.flatMap(result -> (result.one() != null) ? Mono.empty() : taking);
 	}
@@ -128,15 +128,6 @@ public final class Takeover {
 	private static OperationFailedException notBegun(Throwable ex, Attempt attempt) {
 		String why = (ex.getMessage() != null) ? ex.getMessage() : ex.getClass().getSimpleName();
 		return Failures.notBegun(attempt.required(), "the key could not be taken over: " + why);
-	}
-
-	/**
-	 * What an operation has taken over. A read may answer it: a quorum was without the
-	 * row after the read had begun, so no operation had changed the entry until then.
-	 *
-	 * @param live null if the nodes had no value
-	 */
-	record Taken(@Nullable Live live) {
 	}
 
 }

@@ -108,6 +108,8 @@ class PropertiesTest {
 					kvorum.backup.keep=0                          | kvorum.backup.keep = 0: must be greater than or equal to 1
 					kvorum.backup.restore-whole-cluster=true      | kvorum.backup.restore-whole-cluster = true: must come with kvorum.backup.restore-from
 					kvorum.backup.restore-from=;kvorum.backup.restore-whole-cluster=true | kvorum.backup.restore-whole-cluster = true: must come with kvorum.backup.restore-from
+					kvorum.engine=cassandra;kvorum.takeover.from=http://a:8080/ | kvorum.takeover.from = http://a:8080/: must be URLs of nodes without a path, as http://kvorum-0:8080
+					kvorum.engine=cassandra;kvorum.takeover.from=http://a:8080,b:8080 | kvorum.takeover.from = b:8080: must be URLs of nodes without a path, as http://kvorum-0:8080
 					kvorum.engine=cassandra;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must not be set with kvorum.engine=cassandra: a gateway has no data
 					kvorum.backup.max-rate=1KB                    | kvorum.backup.max-rate = 1KB: must be at least 1MB
 					kvorum.storage.read-threads=many              | kvorum.storage.read-threads = many: must be a whole number

@@ -2,6 +2,7 @@ package io.kvorum.app;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -11,6 +12,8 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Newest;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +22,7 @@ import org.reactivestreams.Publisher;
 import org.springframework.web.reactive.function.client.WebClient;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.http.server.HttpServerResponse;
@@ -124,6 +128,32 @@ class RetiredClusterTests {
 		node.disposeNow();
 	}
 
+	private static ByteBuf half() {
+		return Unpooled.copiedBuffer("v".repeat(300), StandardCharsets.UTF_8);
+	}
+
+	@Test
+	void valuesThatAreTakenOverAtTheSameTimeShareTheLimit() {
+		Sinks.Empty<Void> gate = Sinks.empty();
+		DisposableServer node = server(new AtomicInteger(), response -> response.header("Kvorum-Takeover", "retired")
+			.header("ETag", "\"%032x\"".formatted(7))
+			.header("Kvorum-Version", "%032x".formatted(8))
+			.header("Content-Length", "600")
+			.send(Flux.concat(Mono.just(half()), gate.asMono().then(Mono.fromSupplier(RetiredClusterTests::half))),
+					_ -> true));
+		RetiredCluster cluster = cluster(node);
+		List<Mono<String>> reads = List.of(read(cluster), read(cluster));
+		StepVerifier.create(Flux.fromIterable(reads).flatMap(read -> read.onErrorResume(error -> {
+			gate.tryEmitEmpty();
+			return Mono.just(String.valueOf(error.getMessage()));
+		})).collectList())
+			.assertNext(answers -> assertThat(answers).contains("v".repeat(600))
+				.anyMatch(answer -> answer.contains("above the limit of 1024 bytes")))
+			.expectComplete()
+			.verify(PATIENCE);
+		node.disposeNow();
+	}
+
 	@Test
 	void theVersionOfADeleteIsAnAnswer() {
 		DisposableServer node = server(new AtomicInteger(),
@@ -142,18 +172,20 @@ class RetiredClusterTests {
 	void noValueIsAnAnswerAndOfSeveralFailuresTheLastIsTold() {
 		DisposableServer without = server(new AtomicInteger(),
 				response -> response.status(404).header("Kvorum-Takeover", "retired").send());
-		DisposableServer gateway = server(new AtomicInteger(),
-				response -> response.status(404).header("Kvorum-Takeover", "gateway").send());
+		DisposableServer serving = server(new AtomicInteger(),
+				response -> response.status(404).header("Kvorum-Consistency", "linearizable").send());
 		DisposableServer failing = server(new AtomicInteger(), response -> response.status(500).send());
 		StepVerifier.create(read(cluster(failing, without))).expectComplete().verify(PATIENCE);
-		StepVerifier.create(read(cluster(failing, gateway)))
-			.expectErrorSatisfies(
-					error -> assertThat(error).hasMessageContainingAll(":" + gateway.port(), "serves clients"))
-			.verify(PATIENCE);
+		for (RetiredCluster cluster : List.of(cluster(failing, serving), cluster(serving, without))) {
+			StepVerifier.create(read(cluster))
+				.expectErrorSatisfies(
+						error -> assertThat(error).hasMessageContainingAll(":" + serving.port(), "serves clients"))
+				.verify(PATIENCE);
+		}
 		StepVerifier.create(read(cluster(failing)))
 			.expectErrorSatisfies(error -> assertThat(error).hasMessageContaining("status 500"))
 			.verify(PATIENCE);
-		Flux.just(without, gateway, failing).subscribe(DisposableServer::disposeNow);
+		Flux.just(without, serving, failing).subscribe(DisposableServer::disposeNow);
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
 import io.kvorum.operation.ConditionNotMetException;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.Newest;
 import io.kvorum.operation.OperationFailedException;
@@ -143,6 +144,18 @@ class TakeoverStoreIT extends CassandraStoreIT {
 	}
 
 	@Test
+	@DisplayName("what another gateway writes that takes nothing over any more is found at once")
+	void besideOneThatTakesNothingOver() {
+		this.source.has("deleted", new Newest(OLD, null));
+		KeyValueStore after = storeWith(null);
+		for (String key : List.of("new", "deleted")) {
+			Version written = Awaited.of(after.put(key(key), WriteOptions.of(DEFAULT), "text/new",
+					Value.of(new byte[0]), null, OperationObserver.NONE));
+			assertThat(read(key)).as(key).extracting(Live::identity).isEqualTo(written);
+		}
+	}
+
+	@Test
 	@DisplayName("of two gateways that take a key over at once none undoes what came after")
 	void twoGateways() {
 		CassandraStore other = gateway();
@@ -223,6 +236,10 @@ class TakeoverStoreIT extends CassandraStoreIT {
 				assertThat(ex.mayHaveHappened()).isFalse();
 				assertThat(ex).hasMessageContaining("http://node cannot be reached");
 			});
+		WriteOptions named = new WriteOptions(DEFAULT, Condition.NONE, new IdempotencyKey("", "name"), null);
+		assertThatThrownBy(() -> Awaited.of(store().delete(key("key"), named, OperationObserver.NONE)))
+			.isInstanceOfSatisfying(OperationFailedException.class,
+					ex -> assertThat(ex.mayHaveHappened()).as("an earlier request may have").isTrue());
 		this.source.failure = null;
 		assertThat(read("key")).isEqualTo(Source.entry(OLD, "key", Live.NEVER));
 
