@@ -291,6 +291,16 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return !other.equals(this.self) && (!isAdded() || (after().has(other) && !this.isBehind.test(other)));
 	}
 
+	/**
+	 * Whether this node needs what another one has to have again all that it has
+	 * acknowledged. The vote of a node that is being added counts in the topology after
+	 * the change only, and what a majority of that has acknowledged another one of it has
+	 * as well.
+	 */
+	boolean isNeeded(Member other) {
+		return !isAdded() || after().has(other);
+	}
+
 	/** Sets the test of which other members are there with an earlier layout. */
 	void tellLayoutsWith(Predicate<Member> isBehind) {
 		this.isBehind = isBehind;

@@ -351,8 +351,9 @@ public final class Quarantine {
 	/**
 	 * Rebuilds this node from all others: from members, and from newcomers, which may
 	 * have acknowledged something since. A node that was away for too long has all that
-	 * it acknowledged, so it needs no other node in quarantine. Unsynced nodes are
-	 * rebuilt from one another: what all their disks hold is all that is left.
+	 * it acknowledged, so it needs no other node in quarantine. A node that is being
+	 * added needs none that leaves, which may be dead. Unsynced nodes are rebuilt from
+	 * one another: what all their disks hold is all that is left.
 	 */
 	private Mono<Void> rebuild() {
 		boolean isIntact = this.node.state() == State.AWAY_TOO_LONG;
@@ -372,7 +373,7 @@ public final class Quarantine {
 			if (isSource && other.isThere()) {
 				sources.add(other.member());
 			}
-			else if (!isIntact || !state.isToBeRebuilt()) {
+			else if (this.node.isNeeded(other.member()) && (!isIntact || !state.isToBeRebuilt())) {
 				missing.add(other.member().address());
 			}
 		}

@@ -5,6 +5,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.TreeSet;
 
+import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.convergence.quarantine.QuarantinedNodes.Disk;
@@ -192,8 +193,8 @@ class QuarantineTests {
 	void aNodeThatIsAddedWaitsForThoseWithALaterLayoutAndForNoneWithAnEarlierOne() {
 		QuarantinedNodes nodes = new QuarantinedNodes(Topology.changing(Topology.of(List.of("http://c:1"), 1),
 				Topology.of(List.of("http://a:1", "http://b:1"), 2)));
-		QuarantinedNodes.Node added = nodes.node("http://a:1");
-		QuarantinedNodes.Node other = nodes.node("http://b:1").asMember().start();
+		Node added = nodes.node("http://a:1");
+		Node other = nodes.node("http://b:1").asMember().start();
 		other.remembering(added, 99, 1).loseMessages();
 		other.hasOtherTopology = true;
 		added.start();
@@ -202,15 +203,32 @@ class QuarantineTests {
 
 		other.keepMessages();
 		nodes.pass(LONG);
-		assertThat(added.state()).as("now both have the later layout").isNotEqualTo(State.MEMBER);
+		assertThat(added.rebuiltFrom).as("it had lost its disk").hasSize(1);
 
-		QuarantinedNodes.Node empty = nodes.node("http://a:1");
+		Node empty = nodes.node("http://a:1");
 		empty.disk = new QuarantinedNodes.Disk(7);
 		other.loseMessages();
 		other.isBehind = true;
 		empty.start();
 		nodes.pass(LONG);
 		assertThat(empty.mayVote()).as("the other one does not know it").isTrue();
+	}
+
+	@Test
+	void aNodeThatIsAddedIsRebuiltFromThoseThatStayIfOneThatLeavesIsDead() {
+		QuarantinedNodes nodes = new QuarantinedNodes(Topology.changing(Topology.of(List.of("http://c:1"), 1),
+				Topology.of(List.of("http://a:1", "http://b:1"), 2)));
+		Node added = nodes.node("http://a:1");
+		Node stays = nodes.node("http://b:1");
+		stays.asMember().remembering(added, 99, 1);
+		added.start();
+		nodes.pass(LONG);
+		assertThat(added.mayVote()).as("another one is missing").isFalse();
+
+		stays.start();
+		nodes.pass(LONG);
+		assertThat(added.mayVote()).isTrue();
+		assertThat(added.rebuiltFrom).extracting(Member::address).containsExactly("http://b:1");
 	}
 
 	@Test
