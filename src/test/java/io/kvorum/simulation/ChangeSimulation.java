@@ -484,6 +484,7 @@ final class ChangeSimulation {
 	}
 
 	private @Nullable String fault() {
+		this.cluster.noteOpen();
 		StringBuilder faults = new StringBuilder();
 		if (this.cluster.failure() != null) {
 			faults.append(this.cluster.failure()).append('\n');

@@ -156,6 +156,8 @@ final class SimulatedClient {
 		/** The outcome of a write that is repeated though it was answered. */
 		private @Nullable Outcome outcome;
 
+		private final Runnable whenOpenAtTheEnd = this::noteOpen;
+
 		Sent(Intent intent, Key key, Replicas asked, int value, SimulatedNode node, Consumer<Outcome> then) {
 			this.intent = intent;
 			this.kind = intent.kind();
@@ -171,6 +173,7 @@ final class SimulatedClient {
 
 		void send(Operations operations, long patienceNanos) {
 			log(this.first, "");
+			SimulatedClient.this.cluster.opens(this.whenOpenAtTheEnd);
 			request(this.first, operations, patienceNanos);
 		}
 
@@ -246,6 +249,7 @@ final class SimulatedClient {
 
 		private void end(SimulatedNode node, Outcome outcome, String why) {
 			this.ended = true;
+			SimulatedClient.this.cluster.closes(this.whenOpenAtTheEnd);
 			if (outcome == Outcome.NOT_MET && this.etag != null) {
 				Integer named = SimulatedClient.this.cluster.valueOf(this.etag);
 				if (named == null) {
@@ -255,21 +259,28 @@ final class SimulatedClient {
 					this.found = named;
 				}
 			}
-			int seen = (this.kind == Kind.GET) ? this.found : this.value;
 			log(node, " -> %s %s%s".formatted(outcome,
 					(this.kind == Kind.GET || outcome == Outcome.NOT_MET) ? this.found + " " : "", why));
-			if (this.kind != Kind.GET || this.asked.isMajority()) {
-				Operation operation = operation(seen, outcome);
-				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>()).add(operation);
-				checkEtag(operation);
-				SimulatedClient.this.habits.told(this.key, operation, this.etag, this.ttl);
-			}
+			note(outcome);
 			if (outcome != Outcome.DONE && this.requests == 1 && !SimulatedClient.this.habits.writesOnConditions()
 					&& SimulatedClient.this.cluster.isWellServed(node)) {
 				SimulatedClient.this.cluster.fail("nothing is in its way, and this did not succeed: %s's %s at %.3f ms"
 					.formatted(SimulatedClient.this.name, this.kind, this.invokedAt / 1e6));
 			}
 			this.then.accept(outcome);
+		}
+
+		private void noteOpen() {
+			note(Outcome.UNKNOWN);
+		}
+
+		private void note(Outcome outcome) {
+			if (this.kind != Kind.GET || this.asked.isMajority()) {
+				Operation operation = operation((this.kind == Kind.GET) ? this.found : this.value, outcome);
+				SimulatedClient.this.histories.computeIfAbsent(this.key, _ -> new ArrayList<>()).add(operation);
+				checkEtag(operation);
+				SimulatedClient.this.habits.told(this.key, operation, this.etag, this.ttl);
+			}
 		}
 
 		private Operation operation(int seen, Outcome outcome) {

@@ -4,8 +4,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.HybridLogicalClock;
@@ -62,6 +64,9 @@ final class SimulatedCluster {
 	private final Map<Integer, Version> etags = new HashMap<>();
 
 	private final Map<Version, Integer> values = new HashMap<>();
+
+	/** Of the operations that clients wait for: notes one that is so at the end. */
+	private final Set<Runnable> open = new LinkedHashSet<>();
 
 	/** The limit of the time of a write. */
 	private Duration longestWrite = ProductOperations.WRITE_TIMEOUT;
@@ -141,6 +146,22 @@ final class SimulatedCluster {
 
 	SimulatedNetwork network() {
 		return this.network;
+	}
+
+	/** A client begins to wait for an operation. */
+	void opens(Runnable whenOpenAtTheEnd) {
+		this.open.add(whenOpenAtTheEnd);
+	}
+
+	/** It waits no more. */
+	void closes(Runnable whenOpenAtTheEnd) {
+		this.open.remove(whenOpenAtTheEnd);
+	}
+
+	/** The history ends: what clients still wait for may have happened. */
+	void noteOpen() {
+		this.open.forEach(Runnable::run);
+		this.open.clear();
 	}
 
 	/** An entry is on a disk. */
