@@ -115,7 +115,8 @@ final class TornLog {
 			for (Path log : logs(directory)) {
 				long at = hiddenFrom(log);
 				if (at >= 0) {
-					return "the record at %d of %s cannot be read, and others follow it".formatted(at, log);
+					return "the record at %d of %s cannot be read, and others follow it (which is usual where the machine lost power while the node ran with kvorum.storage.durability=os: then start it once with that)"
+						.formatted(at, log);
 				}
 			}
 		}
