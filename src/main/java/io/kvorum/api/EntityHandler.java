@@ -207,7 +207,7 @@ final class EntityHandler implements WebHandler {
 		if (!withBody || length < InFlightBytes.LARGE_VALUE_BYTES) {
 			return send(live, etag, request, exchange, withBody);
 		}
-		if (!this.outgoing.tryReserve(length, true)) {
+		if (!this.outgoing.tryReserve(length, false)) {
 			return Mono.error(this.outgoing.exhausted());
 		}
 		return Mono.defer(() -> send(live, etag, request, exchange, true))

@@ -118,13 +118,15 @@ final class RetiredCluster implements RetiredNodes {
 	}
 
 	@Override
-	public Mono<Newest> read(Key key) {
-		return ask(url -> this.client.get()
-			.uri(url + "/v0/entity?id={id}", new String(key.bytes(), StandardCharsets.UTF_8))
-			.exchangeToMono(this::newest));
+	public Mono<Void> read(Key key, Function<Newest, Mono<Void>> use) {
+		return Mono.using(Room::new,
+				room -> ask(url -> this.client.get()
+					.uri(url + "/v0/entity?id={id}", new String(key.bytes(), StandardCharsets.UTF_8))
+					.exchangeToMono(response -> newest(response, room))).flatMap(use),
+				Room::release);
 	}
 
-	private Mono<Newest> newest(ClientResponse response) {
+	private Mono<Newest> newest(ClientResponse response, Room room) {
 		HttpHeaders headers = response.headers().asHttpHeaders();
 		HttpStatus status = HttpStatus.resolve(response.statusCode().value());
 		boolean isAnswer = status == HttpStatus.OK || status == HttpStatus.NOT_FOUND;
@@ -140,7 +142,7 @@ final class RetiredCluster implements RetiredNodes {
 				.then(Mono.justOrEmpty(version).map(deleted -> new Newest(version(deleted), null)));
 		}
 		String expiresAt = headers.getFirst(EXPIRES_AT);
-		return value(response).map(value -> new Newest(version(String.valueOf(version)),
+		return value(response, room).map(value -> new Newest(version(String.valueOf(version)),
 				new Live(version(String.valueOf(headers.getETag())), Copies.DEFAULT,
 						(expiresAt != null) ? Long.parseLong(expiresAt) : Live.NEVER,
 						String.valueOf(headers.getFirst(HttpHeaders.CONTENT_TYPE)), value)));
@@ -150,11 +152,10 @@ final class RetiredCluster implements RetiredNodes {
 	 * Reads a value by no codec: those parse the content type, and a client may have
 	 * given any. Values that are taken over at the same time share a limit.
 	 */
-	private Mono<Value> value(ClientResponse response) {
+	private Mono<Value> value(ClientResponse response, Room room) {
 		long length = response.headers().contentLength().orElse(this.maxAnswerBytes);
 		Flux<DataBuffer> body = response.body(BodyExtractors.toDataBuffers());
-		if (this.inFlight.addAndGet(length) > this.maxAnswerBytes) {
-			this.inFlight.addAndGet(-length);
+		if (!room.tryReserve(length)) {
 			// Ends the connection: else all of it would be read, and thrown away.
 			return body.next()
 				.doOnNext(DataBufferUtils::release)
@@ -163,8 +164,7 @@ final class RetiredCluster implements RetiredNodes {
 							.formatted(this.maxAnswerBytes, length))));
 		}
 		return body.collect(() -> new ByteArrayOutputStream((int) Math.min(length, FIRST_BYTES)), this::add)
-			.map(bytes -> Value.of(bytes.toByteArray()))
-			.doFinally(_ -> this.inFlight.addAndGet(-length));
+			.map(bytes -> Value.of(bytes.toByteArray()));
 	}
 
 	private void add(ByteArrayOutputStream bytes, DataBuffer buffer) {
@@ -223,6 +223,33 @@ final class RetiredCluster implements RetiredNodes {
 	private static Throwable lastOf(NoSuchElementException none) {
 		Throwable cause = none.getCause();
 		return (cause != null) ? Exceptions.unwrapMultiple(cause).getLast() : none;
+	}
+
+	/**
+	 * The memory of one takeover, of the answers of all nodes that are asked. One of them
+	 * may come when it is over.
+	 */
+	private final class Room {
+
+		private long reserved;
+
+		private boolean isOver;
+
+		private synchronized boolean tryReserve(long bytes) {
+			AtomicLong inFlight = RetiredCluster.this.inFlight;
+			if (this.isOver || inFlight.addAndGet(bytes) > RetiredCluster.this.maxAnswerBytes) {
+				inFlight.addAndGet(this.isOver ? 0 : -bytes);
+				return false;
+			}
+			this.reserved += bytes;
+			return true;
+		}
+
+		private synchronized void release() {
+			RetiredCluster.this.inFlight.addAndGet(-this.reserved);
+			this.isOver = true;
+		}
+
 	}
 
 	/** A node acknowledges what this gateway will not see. */

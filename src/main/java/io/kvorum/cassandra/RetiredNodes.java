@@ -1,5 +1,7 @@
 package io.kvorum.cassandra;
 
+import java.util.function.Function;
+
 import io.kvorum.kv.Key;
 import io.kvorum.operation.Newest;
 import reactor.core.publisher.Mono;
@@ -16,9 +18,11 @@ public interface RetiredNodes {
 	Mono<Void> check();
 
 	/**
-	 * Reads what is newest of a key; empty if there is nothing.
-	 * @return fails if no node answers, or the one that does is not retired
+	 * Reads what is newest of a key.
+	 * @param use what is done with it, while which its memory counts; not called if there
+	 * is nothing
+	 * @return fails if no node answers, or one that does is not retired
 	 */
-	Mono<Newest> read(Key key);
+	Mono<Void> read(Key key, Function<Newest, Mono<Void>> use);
 
 }

@@ -94,10 +94,12 @@ public final class Takeover {
 	private Mono<Void> take(Key key, Attempt attempt) {
 		ByteBuffer bytes = CassandraStore.bytes(key);
 		Statements statements = attempt.statements();
-		Mono<Void> taking = this.nodes.read(key)
-			.flatMap(newest -> attempt.execute(
-					statements.take(bytes, change(newest.live()), timestamp(newest.version())), Step.STORE,
-					Effect.WRITE))
+		Mono<Void> taking = this.nodes
+			.read(key,
+					newest -> attempt
+						.execute(statements.take(bytes, change(newest.live()), timestamp(newest.version())), Step.STORE,
+								Effect.WRITE)
+						.then())
 			.then(Mono.defer(() -> attempt.execute(statements.setTaken(bytes), Step.STORE, Effect.WRITE)))
 			.then();
 		return attempt.execute(statements.taken(bytes), Step.READ, Effect.READ)

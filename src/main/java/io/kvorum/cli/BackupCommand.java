@@ -33,7 +33,7 @@ final class BackupCommand extends EndpointCommand {
 
 	@Override
 	boolean mayHaveWritten() {
-		return true;
+		return !this.isList;
 	}
 
 	@Override

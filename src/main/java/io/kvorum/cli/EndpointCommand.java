@@ -13,7 +13,7 @@ abstract class EndpointCommand extends ShownCommand {
 	private static final int NOT_FOUND = 404;
 
 	@Option(names = "--management-url", paramLabel = "<url>", split = ",",
-			description = "management ports of nodes, with commas between them. Default: KVORUM_MANAGEMENT_URL, or else --url")
+			description = "management ports of nodes, with commas between them. Default: --url, or else KVORUM_MANAGEMENT_URL or KVORUM_URL")
 	private List<URI> urls = List.of();
 
 	private final String endpoint;

@@ -29,7 +29,12 @@ final class ListCommand extends ShownCommand {
 	 * The lines of one request. They are kept until they are printed, which may take as
 	 * long as it will, as with a pager: a node gives up who does not read on.
 	 */
-	private static final int PAGE = 1000;
+	private static final int PAGE = 10_000;
+
+	/** Of one page, one after the other. */
+	private static final int MAX_FAILURES = 5;
+
+	private static final long PAUSE_MILLIS = 1000;
 
 	private static final Mark LIST = new Mark("Content-Type", "application/x-ndjson", "a node");
 
@@ -52,12 +57,12 @@ final class ListCommand extends ShownCommand {
 	private @Nullable Long limit;
 
 	@Override
-	ExitCode run() throws IOException {
+	ExitCode run() throws IOException, InterruptedException {
 		Server server = server().marked(LIST);
 		String next = this.start;
 		long count = 0;
 		do {
-			List<JsonNode> page = page(server, next, count);
+			List<JsonNode> page = patiently(server, next, count);
 			JsonNode last = page.isEmpty() ? JSON.createObjectNode() : page.getLast();
 			boolean isWhole = last.has("end");
 			List<JsonNode> entries = isWhole ? page.subList(0, page.size() - 1) : page;
@@ -76,6 +81,25 @@ final class ListCommand extends ShownCommand {
 			out().println((next != null) ? end.put("next", next) : end);
 		}
 		return ExitCode.DONE;
+	}
+
+	/**
+	 * What has begun goes on though nodes have no room for a range, or limit the rate.
+	 */
+	private List<JsonNode> patiently(Server server, @Nullable String first, long before)
+			throws IOException, InterruptedException {
+		for (int failures = 1;; failures++) {
+			try {
+				return page(server, first, before);
+			}
+			catch (CommandFailedException ex) {
+				if (before == 0 || !ex.mayPass() || failures == MAX_FAILURES) {
+					throw ex;
+				}
+				// A rate, or the range of another client, has no event to wait for.
+				Thread.sleep(PAUSE_MILLIS);
+			}
+		}
 	}
 
 	private List<JsonNode> page(Server server, @Nullable String first, long before) throws IOException {

@@ -47,7 +47,7 @@ import tools.jackson.databind.node.ObjectNode;
 				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
 				"", "Run it again to compare again. With --state it goes on where it was ended.",
 				"Exit code 1: the gateways have another value of a key with the same version, or an older one,",
-				"or more than 50 keys in a row are gone.",
+				"or more keys in a row are gone than --gone says.",
 				"Exit code 3: keys could not be taken over, or a node was away whose keys are not all listed." })
 final class MigrateCommand extends RemoteCommand {
 
@@ -70,9 +70,7 @@ final class MigrateCommand extends RemoteCommand {
 	/** Differing keys that are named. */
 	private static final int MAX_NAMED = 10;
 
-	/**
-	 * Keys that may fail, or be gone, one after the other: more are no fault of theirs.
-	 */
+	/** Keys that may fail one after the other: more are no fault of theirs. */
 	private static final int MAX_IN_A_ROW = 50;
 
 	private static final String TAKEOVER = "Kvorum-Takeover";
@@ -109,6 +107,10 @@ final class MigrateCommand extends RemoteCommand {
 	@Option(names = "--patience", paramLabel = "<s>", defaultValue = "10",
 			description = "seconds for which a request is repeated that is not done. Default: ${DEFAULT-VALUE}")
 	private int patienceSeconds;
+
+	@Option(names = "--gone", paramLabel = "<n>", defaultValue = "50",
+			description = "keys in a row that clients may have removed since. Default: ${DEFAULT-VALUE}")
+	private int mostGone;
 
 	@Option(names = "--state", paramLabel = "<file>",
 			description = "file with what is done, to go on after a break. It is removed at the end")
@@ -377,10 +379,10 @@ final class MigrateCommand extends RemoteCommand {
 		if (this.gone.sum() <= MAX_NAMED) {
 			out().println("removed or expired since: " + Table.printable(key));
 		}
-		if (this.goneInARow.incrementAndGet() > MAX_IN_A_ROW) {
+		if (this.goneInARow.incrementAndGet() > this.mostGone) {
 			throw new CommandFailedException(ExitCode.NO,
-					"ended, as more than %d keys in a row are not at the gateways. Unless clients have removed them, the gateways take keys over from other nodes, or their keyspace is of an earlier attempt. The last one was %s"
-						.formatted(MAX_IN_A_ROW, Table.printable(key)));
+					"ended, as more than %d keys in a row are not at the gateways. If clients have removed them, set --gone. Else the gateways take keys over from other nodes, or their keyspace is of an earlier attempt. The last one was %s"
+						.formatted(this.mostGone, Table.printable(key)));
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -14,12 +15,14 @@ import io.kvorum.kv.Version;
 import io.kvorum.operation.Newest;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.springframework.web.reactive.function.client.WebClient;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -72,8 +75,16 @@ class RetiredClusterTests {
 		return Objects.requireNonNull(newest.live());
 	}
 
+	private static Mono<Newest> newest(RetiredCluster cluster) {
+		return Mono.defer(() -> {
+			AtomicReference<@Nullable Newest> found = new AtomicReference<>();
+			return cluster.read(KEY, newest -> Mono.fromRunnable(() -> found.set(newest)))
+				.then(Mono.fromSupplier(found::get));
+		});
+	}
+
 	private static Mono<String> read(RetiredCluster cluster) {
-		return cluster.read(KEY).map(newest -> new String(live(newest).value().toBytes(), StandardCharsets.UTF_8));
+		return newest(cluster).map(newest -> new String(live(newest).value().toBytes(), StandardCharsets.UTF_8));
 	}
 
 	@Test
@@ -102,7 +113,7 @@ class RetiredClusterTests {
 					.header("Kvorum-Version", "%032x".formatted(8))
 					.header("Content-Type", contentType)
 					.sendString(Mono.just("value")));
-		StepVerifier.create(cluster(node).read(KEY)).assertNext(newest -> {
+		StepVerifier.create(newest(cluster(node))).assertNext(newest -> {
 			assertThat(newest.version()).isEqualTo(new Version(0, 8));
 			Live live = live(newest);
 			assertThat(live.identity()).isEqualTo(new Version(0, 7));
@@ -155,13 +166,38 @@ class RetiredClusterTests {
 	}
 
 	@Test
+	void aValueCountsUntilItIsStored() {
+		DisposableServer node = server(new AtomicInteger(),
+				response -> response.header("Kvorum-Takeover", "retired")
+					.header("ETag", "\"%032x\"".formatted(7))
+					.header("Kvorum-Version", "%032x".formatted(8))
+					.header("Content-Length", "600")
+					.sendString(Mono.just("v".repeat(600))));
+		RetiredCluster cluster = cluster(node);
+		Sinks.Empty<Void> stored = Sinks.empty();
+		Sinks.Empty<Void> found = Sinks.empty();
+		Disposable taking = cluster.read(KEY, _ -> {
+			found.tryEmitEmpty();
+			return stored.asMono();
+		}).subscribe();
+		found.asMono().block(PATIENCE);
+		StepVerifier.create(read(cluster))
+			.expectErrorSatisfies(error -> assertThat(error).hasMessageContaining("limit"))
+			.verify(PATIENCE);
+		stored.tryEmitEmpty();
+		StepVerifier.create(read(cluster)).expectNext("v".repeat(600)).expectComplete().verify(PATIENCE);
+		assertThat(taking.isDisposed()).isTrue();
+		node.disposeNow();
+	}
+
+	@Test
 	void theVersionOfADeleteIsAnAnswer() {
 		DisposableServer node = server(new AtomicInteger(),
 				response -> response.status(404)
 					.header("Kvorum-Takeover", "retired")
 					.header("Kvorum-Version", "%032x".formatted(8))
 					.send());
-		StepVerifier.create(cluster(node).read(KEY))
+		StepVerifier.create(newest(cluster(node)))
 			.expectNext(new Newest(new Version(0, 8), null))
 			.expectComplete()
 			.verify(PATIENCE);

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.kvorum.kv.Copies;
@@ -280,11 +281,13 @@ class TakeoverStoreIT extends CassandraStoreIT {
 		}
 
 		@Override
-		public Mono<Newest> read(Key key) {
+		public Mono<Void> read(Key key, Function<Newest, Mono<Void>> use) {
 			return Mono.defer(() -> {
 				this.reads.incrementAndGet();
-				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure)) : this.gate
-					.then(Mono.justOrEmpty(this.entries.get(new String(key.bytes(), StandardCharsets.UTF_8))));
+				return (this.failure != null) ? Mono.error(new IllegalStateException(this.failure))
+						: this.gate
+							.then(Mono.justOrEmpty(this.entries.get(new String(key.bytes(), StandardCharsets.UTF_8))))
+							.flatMap(use);
 			});
 		}
 

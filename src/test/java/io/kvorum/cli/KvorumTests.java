@@ -468,18 +468,19 @@ class KvorumTests {
 
 	@Test
 	void aListIsReadInPages() {
-		String first = "{\"id\":\"a\"}\n".repeat(1000);
-		this.node.answers(200, first + "{\"end\":true,\"count\":1000,\"next\":\"b\"}\n");
-		this.node.answersAt("start=b&limit=1000", 200, "{\"id\":\"b\"}\n{\"end\":true,\"count\":1}\n", Map.of());
+		String first = "{\"id\":\"a\"}\n".repeat(10_000);
+		this.node.answers(200, first + "{\"end\":true,\"count\":10000,\"next\":\"b\"}\n");
+		this.node.answersAt("start=b&limit=10000", 200, "{\"id\":\"b\"}\n{\"end\":true,\"count\":1}\n", Map.of());
 		this.node.answersAt("start=b&limit=1", 200, "{\"id\":\"b\"}\n{\"end\":true,\"count\":1,\"next\":\"c\"}\n",
 				Map.of());
 
 		assertThat(run("ls", "-o", "json")).isZero();
 		assertThat(this.node.requests()).hasSize(2);
-		assertThat(this.out.toString().lines()).hasSize(1002)
-			.endsWith("{\"id\":\"b\"}", "{\"end\":true,\"count\":1001}");
-		assertThat(run("ls", "--limit", "1001", "-o", "json")).isZero();
-		assertThat(this.out.toString().lines()).hasSize(2004).endsWith("{\"end\":true,\"count\":1001,\"next\":\"c\"}");
+		assertThat(this.out.toString().lines()).hasSize(10_002)
+			.endsWith("{\"id\":\"b\"}", "{\"end\":true,\"count\":10001}");
+		assertThat(run("ls", "--limit", "10001", "-o", "json")).isZero();
+		assertThat(this.out.toString().lines()).hasSize(20_004)
+			.endsWith("{\"end\":true,\"count\":10001,\"next\":\"c\"}");
 	}
 
 	@Test
@@ -751,7 +752,8 @@ class KvorumTests {
 		this.gateway.answers(404, "", GATEWAY);
 
 		assertThat(migrate(directory.resolve("state"))).isEqualTo(1);
-		assertThat(this.err).asString().contains("more than 50 keys in a row are not at the gateways");
+		assertThat(this.err).asString().contains("more than 50 keys in a row are not at the gateways", "--gone");
+		assertThat(migrate(directory.resolve("state"), "--gone", "51")).isZero();
 	}
 
 	@Test

@@ -59,8 +59,13 @@ final class TornLog {
 	/** The sequence number and the count of entries, with which a batch begins. */
 	private static final int BATCH_HEAD_BYTES = Long.BYTES + Integer.BYTES;
 
-	/** What is read of a log to find out whether its last block is damaged. */
+	/**
+	 * What is read of a log to find out whether its last block is damaged; more if no
+	 * batch begins in there.
+	 */
 	private static final int TAIL_BYTES = 32 * BLOCK_BYTES;
+
+	private static final int MAX_TAIL_BYTES = 64 * TAIL_BYTES;
 
 	private static final long UNKNOWN = -1;
 
@@ -130,14 +135,24 @@ final class TornLog {
 	/** Reads: a mapped file would end the process where a sector cannot be read. */
 	private static long hiddenFrom(Path log) throws IOException {
 		try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ)) {
-			long from = Math.max(0, (file.size() - 1) / BLOCK_BYTES * BLOCK_BYTES - TAIL_BYTES);
-			ByteBuffer tail = ByteBuffer.allocate((int) (file.size() - from));
-			while (tail.hasRemaining() && file.read(tail, from + tail.position()) >= 0) {
-				// A read may bring less than was asked for.
+			long last = (file.size() - 1) / BLOCK_BYTES * BLOCK_BYTES;
+			for (int bytes = TAIL_BYTES;; bytes *= 8) {
+				long from = Math.max(0, last - bytes);
+				TornLog tail = new TornLog(read(file, from));
+				int at = tail.hiddenFrom();
+				if (at < 0 || tail.sequence != UNKNOWN || from == 0 || bytes >= MAX_TAIL_BYTES) {
+					return (at >= 0) ? from + at : -1;
+				}
 			}
-			int at = new TornLog(tail.flip()).hiddenFrom();
-			return (at >= 0) ? from + at : -1;
 		}
+	}
+
+	private static ByteBuffer read(FileChannel file, long from) throws IOException {
+		ByteBuffer tail = ByteBuffer.allocate((int) (file.size() - from));
+		while (tail.hasRemaining() && file.read(tail, from + tail.position()) >= 0) {
+			// A read may bring less than was asked for.
+		}
+		return tail.flip();
 	}
 
 	private static boolean cutLog(Path log) throws IOException {
@@ -282,10 +297,13 @@ final class TornLog {
 		return false;
 	}
 
-	/** An entry takes more than a byte: so many at most are in between. */
+	/**
+	 * An entry takes more than a byte: so many at most are in between. A first fragment
+	 * ends with its block, and may be shorter than what a batch begins with.
+	 */
 	private boolean isNextBatch(int at) {
 		if (length(at) < BATCH_HEAD_BYTES) {
-			return false;
+			return type(at) == FIRST && (at + HEAD_BYTES + length(at)) % BLOCK_BYTES == 0;
 		}
 		long next = this.log.getLong(at + HEAD_BYTES);
 		return this.sequence == UNKNOWN || (next > this.sequence && next - this.sequence <= this.size);

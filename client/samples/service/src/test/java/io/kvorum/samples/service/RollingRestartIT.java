@@ -46,6 +46,9 @@ class RollingRestartIT {
 
 	private static final Duration BETWEEN = Duration.ofSeconds(2);
 
+	/** The pause of a thread after its requests. */
+	private static final Duration PAUSE = Duration.ofMillis(50);
+
 	@RegisterExtension
 	static final KvorumExtension kvorum = KvorumExtension.nodes(NODES);
 
@@ -160,6 +163,8 @@ class RollingRestartIT {
 				send(this.url, "POST", "/articles/tea/views", "");
 				send(this.url, "GET", "/articles/tea/amount", "");
 				rounds++;
+				// A rate has no event to wait for. Without one the nodes start slowly.
+				Thread.sleep(PAUSE.toMillis());
 			}
 			return rounds;
 		}
