@@ -147,6 +147,9 @@ final class PeerStream {
 	/** Whether the stream was given up because the peer was silent. */
 	private boolean silent;
 
+	/** Time of what was sent last. */
+	private long spokenNanos;
+
 	/** Time of the peer's last sign of life. At first the start of the attempt. */
 	private long heardNanos;
 
@@ -221,6 +224,7 @@ final class PeerStream {
 		if (owesNothing()) {
 			this.owedNanos = now;
 		}
+		this.spokenNanos = now;
 		int correlation = this.inFlight.add(call);
 		byte[] written = call.isStore() ? this.form.written(call.key, entry) : entry;
 		call.sentBytes = written.length;
@@ -285,14 +289,18 @@ final class PeerStream {
 	 */
 	void tell(TopologyNames topologies) {
 		this.told = topologies;
-		this.loop.execute(() -> {
-			if (isOpen() && this.form.knowsLayouts()) {
-				this.writer.send(OperationFrame.topology(topologies));
-				this.telling = topologies;
-				this.lastPing++;
-				ping(this.time.nanos(), this.lastPing);
-			}
-		});
+		this.loop.execute(this::sendTold);
+	}
+
+	/** Another thread may have told something newer meanwhile. */
+	private void sendTold() {
+		if (isOpen() && this.form.knowsLayouts()) {
+			TopologyNames newest = this.told;
+			this.writer.send(OperationFrame.topology(newest));
+			this.telling = newest;
+			this.lastPing++;
+			ping(this.time.nanos(), this.lastPing);
+		}
 	}
 
 	/**
@@ -506,7 +514,7 @@ final class PeerStream {
 				this.known = null;
 			}
 			else if (!isTold()) {
-				tell(this.told);
+				this.loop.execute(this::sendTold);
 			}
 			this.state.opened();
 		}
@@ -604,7 +612,9 @@ final class PeerStream {
 			breakOff("it has been silent for kvorum.cluster.silence-timeout of %d ms"
 				.formatted(this.settings.silenceTimeout().toMillis()));
 		}
-		else if (!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS) {
+		else if ((!this.pinged && now - this.heardNanos > this.settings.silenceTimeout().toNanos() / PINGS)
+				|| now - this.spokenNanos > this.settings.silenceTimeout().toNanos()) {
+			// Also where much is heard, as one long reply: the peer hears nothing then.
 			ping(now, 0);
 		}
 	}
@@ -623,6 +633,7 @@ final class PeerStream {
 			this.owedNanos = now;
 		}
 		this.pinged = true;
+		this.spokenNanos = now;
 		this.writer.send(OperationFrame.ping(number));
 	}
 

@@ -141,7 +141,7 @@ final class ReplicaEndpoint {
 		this.replica = replica;
 		this.topology = next.topology();
 		this.names = names;
-		this.streams.keySet().forEach(stream -> stream.tell(names));
+		this.streams.keySet().forEach(stream -> stream.tell(() -> this.names));
 	}
 
 	/**
@@ -227,7 +227,7 @@ final class ReplicaEndpoint {
 	private void register(ReplicaStream stream, Caller from) {
 		this.streams.put(stream, from);
 		// The nodes may have changed since the answer was begun.
-		stream.tell(this.names);
+		stream.tell(() -> this.names);
 		if (this.ended || !from.topologies.isAccepted(this.accepted)) {
 			stream.end();
 		}

@@ -254,10 +254,13 @@ final class ReplicaStream {
 				: ReplyFrame.of(operation.correlation, operation.key, reply, this.form);
 	}
 
-	/** Tells the peer of other topologies of this node. Called from any thread. */
-	void tell(TopologyNames topologies) {
+	/**
+	 * Tells the peer of other topologies of this node. Called from any thread.
+	 * @param topologies read when it is their turn: what is told last is the newest
+	 */
+	void tell(Supplier<TopologyNames> topologies) {
 		if (this.form.knowsLayouts()) {
-			this.loop.execute(() -> this.writer.send(ReplyFrame.topology(topologies)));
+			this.loop.execute(() -> this.writer.send(ReplyFrame.topology(topologies.get())));
 		}
 	}
 

@@ -55,6 +55,9 @@ public final class HintedHandoff implements MissedStores {
 
 	private static final long MAX_QUEUED_BYTES = 16 << 20;
 
+	/** The slowest link that large hints are sent over, in bytes per millisecond. */
+	private static final int LEAST_RATE = 1000;
+
 	private static final int KEPT_AT_ONCE = 256;
 
 	/** The bytes of entries after which a page of hints ends. */
@@ -425,7 +428,10 @@ public final class HintedHandoff implements MissedStores {
 		}
 
 		private Mono<Void> handOver(Hint hint) {
-			Deadline deadline = Deadline.after(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout());
+			int bytes = hint.key().bytes().length + bytesOf(hint.entry());
+			// As for repairs: a large one may take longer over a slow link.
+			Deadline deadline = Deadline.after(HintedHandoff.this.time,
+					HintedHandoff.this.settings.storeTimeout().plusMillis(bytes / LEAST_RATE));
 			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
 				if (reply instanceof Failed failed) {
 					return refused(hint, failed);
@@ -434,7 +440,6 @@ public final class HintedHandoff implements MissedStores {
 					return end();
 				}
 				this.acknowledged = true;
-				int bytes = hint.key().bytes().length + bytesOf(hint.entry());
 				HintedHandoff.this.events.replayed(this.target.member(), bytes);
 				return HintedHandoff.this.log.remove(hint).then(this.target.pace.afterBytes(bytes));
 			});

@@ -50,7 +50,9 @@ class HintedHandoffTests {
 
 	private static final Duration WINDOW = Duration.ofMinutes(1);
 
-	private static final int MAX_BYTES = 1000;
+	private static final int MAX_BYTES = 20_000;
+
+	private static final Duration STORE_TIMEOUT = Duration.ofSeconds(2);
 
 	private static final Key KEY = Generator.key("key");
 
@@ -69,7 +71,7 @@ class HintedHandoffTests {
 	private final Target other = new Target(2);
 
 	private final HintedHandoff handoff = new HintedHandoff(this.log, List.of(this.target, this.other), 3,
-			new HintSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, Duration.ofSeconds(2)),
+			new HintSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, STORE_TIMEOUT),
 			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), new HintEvents() {
 
 				@Override
@@ -150,6 +152,16 @@ class HintedHandoffTests {
 
 		assertThat(this.target.stored).isNotEmpty();
 		assertThat(waiting()).isEqualTo(1);
+	}
+
+	@Test
+	void aLargeHintHasMoreTime() {
+		miss(Generator.key("small"), entry("v"));
+		miss(KEY, entry("v".repeat(MAX_BYTES - 500)));
+		ring();
+		assertThat(this.target.deadlines).extracting(deadline -> deadline.remainingNanos(this.time))
+			.containsExactlyInAnyOrder(STORE_TIMEOUT.toNanos(),
+					STORE_TIMEOUT.plusMillis((MAX_BYTES - 500) / 1000).toNanos());
 	}
 
 	@Test
@@ -365,6 +377,8 @@ class HintedHandoffTests {
 
 		private final List<Entry> stored = new ArrayList<>();
 
+		private final List<Deadline> deadlines = new ArrayList<>();
+
 		private boolean isThere = true;
 
 		private Mono<Reply> answer = Mono.just(Acknowledged.INSTANCE);
@@ -386,6 +400,7 @@ class HintedHandoffTests {
 		public Mono<Reply> store(Key key, Entry entry, Purpose purpose, Deadline deadline) {
 			return Mono.defer(() -> {
 				this.stored.add(entry);
+				this.deadlines.add(deadline);
 				return this.damaged.test(key) ? Mono.just(Failed.notDone(Reason.UNREADABLE, "damaged"))
 						: this.answers.getOrDefault(key, this.answer);
 			});
