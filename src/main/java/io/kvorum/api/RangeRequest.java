@@ -33,8 +33,22 @@ final class RangeRequest {
 			requireBound("prefix", prefix);
 			range = range.and(KeyRange.ofPrefix(prefix));
 		}
-		return new RangeQuery(scope(query.text("scope")), range, limit(query.text("limit")), hasValues(values),
-				(separator != null) ? folding((prefix != null) ? prefix : new byte[0], separator) : null);
+		KeyFolding folding = (separator != null) ? folding((prefix != null) ? prefix : new byte[0], separator) : null;
+		return new RangeQuery(scope(query.text("scope")),
+				(folding != null) ? behindFolder(range, folding, query.bytes("start")) : range,
+				limit(query.text("limit")), hasValues(values), folding);
+	}
+
+	/**
+	 * Goes on behind a folder where the line before is followed by a zero, as one does
+	 * behind a key: what is in that folder was told by that line.
+	 */
+	private static KeyRange behindFolder(KeyRange range, KeyFolding folding, byte @Nullable [] start) {
+		if (start == null || start.length < 2 || start[start.length - 1] != 0) {
+			return range;
+		}
+		byte[] line = Arrays.copyOf(start, start.length - 1);
+		return folding.isFolder(line) ? range.afterAll(line) : range;
 	}
 
 	private static KeyRange range(byte @Nullable [] start, byte @Nullable [] end, boolean isListing) {

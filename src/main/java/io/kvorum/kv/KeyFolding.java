@@ -33,13 +33,23 @@ public final class KeyFolding {
 	 */
 	public @Nullable Key folderOf(Key key) {
 		byte[] bytes = key.bytes();
+		int end = endOfFolder(bytes);
+		return (end > 0) ? Key.of(Arrays.copyOf(bytes, end)) : null;
+	}
+
+	/** Whether these bytes are a folder, and nothing behind it. */
+	public boolean isFolder(byte[] bytes) {
+		return endOfFolder(bytes) == bytes.length;
+	}
+
+	/** The length of the folder that bytes begin with; 0 if there is none. */
+	private int endOfFolder(byte[] bytes) {
 		for (int end = this.from + this.separator.length; end <= bytes.length; end++) {
-			int at = end - this.separator.length;
-			if (Arrays.equals(bytes, at, end, this.separator, 0, this.separator.length)) {
-				return Key.of(Arrays.copyOf(bytes, end));
+			if (Arrays.equals(bytes, end - this.separator.length, end, this.separator, 0, this.separator.length)) {
+				return end;
 			}
 		}
-		return null;
+		return 0;
 	}
 
 }

@@ -208,7 +208,7 @@ final class RangeMerge {
 	private @Nullable Merged toMerged(Key key, Page.Cursor newest, long now) {
 		if (newest.hasLineage()
 				&& holdersOf(newest).filter(feed -> this.voters.has(key, feed.index)).count() < this.majority) {
-			return new Unsettled(key);
+			return isGoneEverywhere(key, now) ? null : new Unsettled(key);
 		}
 		if (!newest.isVisibleAt(now)) {
 			return null;
@@ -221,6 +221,15 @@ final class RangeMerge {
 		}
 		int holder = holdersOf(newest).mapToInt(feed -> feed.index).min().orElseThrow();
 		return new Large(key, newest.version(), newest.expiresAtMillis(), holder);
+	}
+
+	/**
+	 * Whether there is no value, whatever becomes of the newest entry: no replica has
+	 * one, and none is missing that could.
+	 */
+	private boolean isGoneEverywhere(Key key, long now) {
+		return this.same.stream().noneMatch(feed -> feed.head().isVisibleAt(now))
+				&& Stream.of(this.feeds).allMatch(feed -> feed.present || !this.voters.has(key, feed.index));
 	}
 
 	private Stream<Feed> holdersOf(Page.Cursor newest) {

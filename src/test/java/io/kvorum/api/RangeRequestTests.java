@@ -52,7 +52,9 @@ class RangeRequestTests {
 					"prefix=a&separator=%2F, a, b, true, a/", "prefix=a/&start=a/b, a/b, a0, true, none",
 					"prefix=a/&start=a, a/, a0, true, none", "prefix=b&start=a&end=z, b, c, true, none",
 					"prefix=b&end=ba, b, ba, true, none", "end=b&values=false, '', b, false, none",
-					"prefix=a/&separator=//, a/, a0, true, none" })
+					"prefix=a/&separator=//, a/, a0, true, none", "separator=/&start=a/%00, a0, none, true, a/",
+					"separator=/&prefix=a/&start=a/b/%00, a/b0, a0, true, a/b/",
+					"separator=//&prefix=a&start=a//%00&end=b, a/0, b, true, none" })
 	void whatAListingAsksFor(String query, String start, @Nullable String end, boolean hasValues,
 			@Nullable String folderOfKey) {
 		RangeQuery request = RangeRequest.parse(query);

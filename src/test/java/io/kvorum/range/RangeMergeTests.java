@@ -15,6 +15,7 @@ import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.KeyRange;
+import io.kvorum.kv.Lineage;
 import io.kvorum.kv.Value;
 import io.kvorum.kv.Version;
 import io.kvorum.range.RangeMerge.Bare;
@@ -168,6 +169,35 @@ class RangeMergeTests {
 
 		assertThat(wanted(merge, 0).contains(Generator.key("c"))).isTrue();
 		assertThat(wanted(merge, 0).contains(Generator.key("b"))).isFalse();
+	}
+
+	/** Whether the delete happens or not, there is no value. */
+	@Test
+	void whatIsGoneOnAllReplicasIsPassedOverAndElseIsUnsettled() {
+		Entry deleted = new Tombstone(OLD, 3).under(NEW, Lineage.of(NEW, true, null));
+		Entry expired = new Live(OLD, 3, NOW - 1, "x/y", Value.of(new byte[0])).under(NEW, Lineage.of(NEW, true, null));
+		RangeMerge all = merge(3);
+		hold(0, "a", deleted);
+		hold(0, "b", expired);
+		hold(0, "c", deleted);
+		hold(1, "c", Generator.live(OLD, "c"));
+		for (int feed = 0; feed < 3; feed++) {
+			show(all, feed, ALL);
+		}
+		assertThat(told(all)).as("the value of c may be back").containsExactly("c unsettled");
+
+		RangeMerge two = new RangeMerge(KeyRange.all(), 3, 1, MAJORITY, (_, _) -> true);
+		two.leave(2);
+		show(two, 0, ALL);
+		show(two, 1, ALL);
+		assertThat(told(two)).as("the third may have a value")
+			.containsExactly("a unsettled", "b unsettled", "c unsettled");
+
+		RangeMerge others = new RangeMerge(KeyRange.all(), 3, 1, MAJORITY, (_, feed) -> feed != 2);
+		others.leave(2);
+		show(others, 0, ALL);
+		show(others, 1, ALL);
+		assertThat(told(others)).as("the third is none of its replicas").containsExactly("c unsettled");
 	}
 
 	@Test
