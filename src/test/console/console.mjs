@@ -143,6 +143,16 @@ const tests = {
 		made.once("dialog", dialog => dialog.dismiss());
 		await made.getByRole("button", { name: "first" }).click();
 		assert.equal(await content.inputValue(), "typed");
+		await made.getByLabel("Hex").check();
+		let asked = false;
+		made.once("dialog", dialog => {
+			asked = true;
+			dialog.dismiss();
+		});
+		await made.getByRole("button", { name: "first" }).click();
+		assert.ok(asked, "in another form it is typed as well");
+		await made.getByLabel("Text").check();
+		assert.equal(await content.inputValue(), "typed");
 		await made.getByRole("button", { name: "Save" }).click();
 		await made.getByText("Saved.").waitFor();
 		assert.equal(await (await fetch(`${url}/v0/entity?id=late/second`)).text(), "typed");

@@ -211,7 +211,7 @@ let opened = null;
 let opening = 0;
 
 function isEdited() {
-	return opened !== null && !element("entry").hidden && element("content").value !== opened.shown;
+	return opened !== null && !element("entry").hidden && (opened.isTyped || element("content").value !== opened.shown);
 }
 
 function mayLeave() {
@@ -629,7 +629,7 @@ element("download").addEventListener("click", download);
 for (const radio of document.getElementsByName("mode")) {
 	radio.addEventListener("change", () => reporting(() => {
 		const typed = typedBytes();
-		opened = { ...opened, bytes: typed };
+		opened = { ...opened, bytes: typed, isTyped: opened.isTyped || typed !== opened.bytes };
 		setMode(radio.value);
 	}).then(() => {
 		for (const other of document.getElementsByName("mode")) {
