@@ -58,8 +58,12 @@ final class Loader {
 				done.get();
 			}
 		}
-		catch (ExecutionException | InterruptedException ex) {
+		catch (ExecutionException ex) {
 			throw new CannotRunException("loading keys: %s".formatted(ex.getCause().getMessage()));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new CannotRunException("loading keys was interrupted");
 		}
 	}
 

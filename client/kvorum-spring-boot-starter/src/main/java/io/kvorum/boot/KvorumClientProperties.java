@@ -87,9 +87,14 @@ public record KvorumClientProperties(@DefaultValue("http://localhost:8080") List
 		if (this.urls.isEmpty()) {
 			reject("urls", "must have at least one URL of a node", errors);
 		}
+		if (this.urls.stream().anyMatch((url) -> url.getUserInfo() != null)) {
+			// Of the object: Spring Boot prints the value of a field, and the password
+			// with it.
+			errors.reject("limit", "kvorum.client.urls must be http://host:port or https://host:port, without a user");
+			return;
+		}
 		this.urls.stream()
 			.filter((url) -> !isNode(url))
-			.map((url) -> (url.getUserInfo() != null) ? "one with a user" : url.toString())
 			.forEach((url) -> reject("urls", "must be http://host:port or https://host:port, not " + url, errors));
 		if (this.ssl.hasBundle()) {
 			this.urls.stream()

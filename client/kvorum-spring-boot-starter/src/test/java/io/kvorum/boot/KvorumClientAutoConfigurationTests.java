@@ -16,6 +16,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.validation.BindValidationException;
 import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -24,6 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.util.function.ThrowingConsumer;
+import org.springframework.validation.FieldError;
 import reactor.core.Exceptions;
 import reactor.netty.http.server.HttpServer;
 
@@ -84,6 +86,20 @@ class KvorumClientAutoConfigurationTests {
 				assertThat(node.requests().get(0).get("Authorization")).isEqualTo("Bearer secret");
 			});
 		}
+	}
+
+	@Test
+	@DisplayName("with the password of a user in a URL: it is refused, and the password not told")
+	void urlWithUser() {
+		this.runner.withPropertyValues("kvorum.client.urls=http://a:8080,http://user:hidden@b:8080")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(BindValidationException.class,
+						(ex) -> assertThat(ex.getValidationErrors().getAllErrors()).singleElement()
+							// Spring Boot prints the value of a field.
+							.isNotInstanceOf(FieldError.class)
+							.asString()
+							.contains("without a user")));
 	}
 
 	@Test
