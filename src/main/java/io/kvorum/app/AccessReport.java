@@ -1,6 +1,7 @@
 package io.kvorum.app;
 
 import java.net.InetAddress;
+import java.util.Optional;
 
 import io.kvorum.access.AccessControl;
 import org.slf4j.Logger;
@@ -35,19 +36,24 @@ final class AccessReport {
 			return;
 		}
 		logger.info("Access by API keys only: {} are in use", this.control.state().keys());
-		warn("server");
+		warn("server", ssl("server"));
 		if (ManagementPortType.get(this.environment) == ManagementPortType.DIFFERENT) {
-			warn("management.server");
+			// Spring Boot gives it the other one's unless it has one of its own.
+			warn("management.server", ssl("management.server").or(() -> ssl("server")));
 		}
+	}
+
+	private Optional<Ssl> ssl(String server) {
+		return Optional.ofNullable(Binder.get(this.environment).bind(server + ".ssl", Ssl.class).orElse(null));
 	}
 
 	/**
 	 * Warns if a server is neither encrypted nor on a loopback address.
 	 * @param server prefix of its properties
 	 */
-	private void warn(String server) {
+	private void warn(String server, Optional<Ssl> ssl) {
 		Binder binder = Binder.get(this.environment);
-		boolean encrypted = Ssl.isEnabled(binder.bind(server + ".ssl", Ssl.class).orElse(null));
+		boolean encrypted = Ssl.isEnabled(ssl.orElse(null));
 		boolean loopback = binder.bind(server + ".address", InetAddress.class)
 			.map(InetAddress::isLoopbackAddress)
 			.orElse(false);

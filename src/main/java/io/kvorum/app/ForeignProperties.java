@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
 
+import io.kvorum.wire.Drain;
 import io.kvorum.wire.WireLimits;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -17,6 +18,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.convert.ApplicationConversionService;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.convert.ConversionFailedException;
 
 /**
@@ -68,6 +70,10 @@ final class ForeignProperties {
 		refuse("spring.webflux.multipart", "must not be set: a node takes no forms");
 		refuse("management.endpoints.web.path-mapping",
 				"must not be set: access by API keys and the command line know the endpoints by their own names");
+		mustBeFalse("management.endpoint.health.probes.add-additional-paths",
+				"must be false: who may read the details of health is decided by its path below /actuator");
+		rule("spring.lifecycle.timeout-per-shutdown-phase", ForeignProperties::isLongerThanDrain,
+				"must be longer than the 5 s that requests under way are waited for, such as 6s");
 		refuse("spring.task", "must not be set: a node has no executor of Spring");
 		refuse("spring.webflux.base-path",
 				"must not be set: the paths of the API begin with /v0, a proxy can add a prefix");
@@ -88,6 +94,7 @@ final class ForeignProperties {
 	static List<Violation> violatedBy(Iterable<ConfigurationPropertySource> sources, Binder binder) {
 		ForeignProperties properties = new ForeignProperties(sources, binder);
 		RULES.forEach(properties::check);
+		properties.checkHealthPaths();
 		return properties.violations;
 	}
 
@@ -103,6 +110,19 @@ final class ForeignProperties {
 			.filter(property -> property.equals(name) || !LETTERS.contains(letters(property)))
 			.forEach(property -> this.binder.bind(property, Bindable.of(String.class))
 				.ifBound(value -> check(property, value, rule)));
+	}
+
+	/** As the additional paths of probes, of any group. */
+	private void checkHealthPaths() {
+		ConfigurationPropertyName groups = ConfigurationPropertyName.of("management.endpoint.health.group");
+		for (ConfigurationPropertySource source : this.sources) {
+			if (source instanceof IterableConfigurationPropertySource iterable) {
+				iterable.stream()
+					.filter(name -> groups.isAncestorOf(name) && letters(name).endsWith("additionalpath"))
+					.forEach(name -> this.violations.add(new Violation(name.toString(), "",
+							"must not be set: who may read the details of health is decided by its path below /actuator")));
+			}
+		}
 	}
 
 	private void check(ConfigurationPropertyName name, String value, Rule rule) {
@@ -126,6 +146,16 @@ final class ForeignProperties {
 
 	private static void mustBeFalse(String name, String sentence) {
 		rule(name, value -> value.isEmpty() || isFalse(value), sentence);
+	}
+
+	private static boolean isLongerThanDrain(String value) {
+		try {
+			return value.isEmpty() || DurationStyle.detectAndParse(value).compareTo(Drain.PATIENCE) > 0;
+		}
+		catch (IllegalArgumentException _) {
+			// Spring Boot says what is wrong with it.
+			return true;
+		}
 	}
 
 	private static boolean isFalse(String value) {

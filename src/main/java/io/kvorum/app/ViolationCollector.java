@@ -7,9 +7,13 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -20,7 +24,9 @@ import org.springframework.boot.context.properties.bind.UnboundConfigurationProp
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
 import org.springframework.boot.context.properties.bind.validation.BindValidationException;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
 import org.springframework.util.unit.DataSize;
 import org.springframework.validation.FieldError;
 
@@ -34,6 +40,8 @@ import org.springframework.validation.FieldError;
  */
 final class ViolationCollector extends AbstractBindHandler {
 
+	private static final Logger logger = LoggerFactory.getLogger(ViolationCollector.class);
+
 	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("kvorum");
 
 	/** Parent of the secret. An unknown name below it may be the secret, misspelt. */
@@ -44,6 +52,15 @@ final class ViolationCollector extends AbstractBindHandler {
 	private static final ConfigurationPropertyName PATH = PREFIX.append("storage.path");
 
 	private static final ConfigurationPropertyName SECRET = CLUSTER.append("secret");
+
+	private static final Pattern SECRETS = Pattern.compile("secret|key|password|token|credential");
+
+	/**
+	 * Variables of the environment that are none of a node: of the command line, of
+	 * clients, and those that Kubernetes makes of services.
+	 */
+	private static final Pattern OTHERS = Pattern.compile(
+			"KVORUM_(URL|MANAGEMENT_URL|API_KEY(_FILE)?|JAR|CLIENT_.*|(.*_)?SERVICE_(HOST|PORT.*)|(.*_)?PORT(_.*)?)");
 
 	/** Of applications that use Kvorum, which may share a configuration with nodes. */
 	private static final ConfigurationPropertyName CLIENT = PREFIX.append("client");
@@ -94,6 +111,7 @@ final class ViolationCollector extends AbstractBindHandler {
 		checkConstraints(name, target, context, result);
 		checkNames(name, target, context, result);
 		checkPath(context);
+		tellUnknownVariables(context);
 		if (result instanceof KvorumProperties properties) {
 			this.violations.addAll(PropertyRelations.violatedBy(properties));
 		}
@@ -137,6 +155,27 @@ final class ViolationCollector extends AbstractBindHandler {
 	}
 
 	/**
+	 * Warns of variables of the environment that look like properties and are none. They
+	 * are not refused: they may be for something else.
+	 */
+	private void tellUnknownVariables(BindContext context) {
+		Set<String> letters = this.known.stream().map(ViolationCollector::letters).collect(Collectors.toSet());
+		for (ConfigurationPropertySource source : context.getSources()) {
+			if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource environment) {
+				Stream.of(environment.getPropertyNames())
+					.filter(name -> name.startsWith("KVORUM_") && !OTHERS.matcher(name).matches())
+					.filter(name -> !letters.contains(letters(name)))
+					.forEach(name -> logger.warn("{} is no property of a node, and ignored", name));
+			}
+		}
+	}
+
+	/** A name without what differs between its forms, and without the index in a list. */
+	private static String letters(Object name) {
+		return name.toString().toLowerCase(Locale.ROOT).replaceAll("\\[?[0-9]+]?$|[._-]", "");
+	}
+
+	/**
 	 * Refuses an empty path of the store, which is most likely a variable that is not
 	 * set: the default would be another store.
 	 */
@@ -161,7 +200,8 @@ final class ViolationCollector extends AbstractBindHandler {
 	}
 
 	private static boolean mayBeSecret(ConfigurationPropertyName unknown) {
-		return CLUSTER.isAncestorOf(unknown) || TAKEOVER.isAncestorOf(unknown) || unknown.toString().contains("secret");
+		return CLUSTER.isAncestorOf(unknown) || TAKEOVER.isAncestorOf(unknown)
+				|| SECRETS.matcher(unknown.toString()).find();
 	}
 
 	private static String kind(Bindable<?> target) {

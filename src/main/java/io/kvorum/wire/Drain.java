@@ -52,7 +52,7 @@ public final class Drain implements SmartLifecycle {
 	 * The time after which connections are cut off. It is shorter than
 	 * spring.lifecycle.timeout-per-shutdown-phase: nothing closes them after that.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(5);
+	public static final Duration PATIENCE = Duration.ofSeconds(5);
 
 	/** The time for which a connection without a request stays open. */
 	private final Duration time;

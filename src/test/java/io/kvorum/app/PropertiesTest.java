@@ -257,6 +257,9 @@ class PropertiesTest {
 					spring.webflux.multipart.max-parts=1       | spring.webflux.multipart.max-parts = 1: must not be set: a node takes no forms
 					spring.task.execution.pool.max-size=8      | spring.task.execution.pool.max-size = 8: must not be set: a node has no executor of Spring
 					server.reactive.session.timeout=1m         | server.reactive.session.timeout = 1m: must not be set: a node has no sessions
+					management.endpoint.health.probes.add-additional-paths=true | management.endpoint.health.probes.add-additional-paths = true: must be false: who may read the details
+					management.endpoint.health.group.ready.additional-path=server:/x | management.endpoint.health.group.ready.additional-path = : must not be set: who may read the details
+					spring.lifecycle.timeout-per-shutdown-phase=5s | spring.lifecycle.timeout-per-shutdown-phase = 5s: must be longer than the 5 s
 					management.endpoints.web.path-mapping.backup=x | management.endpoints.web.path-mapping.backup = x: must not be set: access by API keys
 					server.servlet.context-path=/x             | server.servlet.context-path = /x: must not be set: a node is no servlet container
 					server.tomcat.threads.max=1                | server.tomcat.threads.max = 1: must not be set: a node is no servlet container
@@ -302,6 +305,21 @@ class PropertiesTest {
 				.message()
 				.contains(told)
 				.containsOnlyOnce("must"));
+	}
+
+	@Test
+	void aVariableThatIsNoPropertyIsWarnedOf(CapturedOutput output) {
+		Map<String, Object> variables = Map.of("KVORUM_ACCESS_KEY_FILE", "/run/keys", "KVORUM_BACKUP_KEEP", "3",
+				"KVORUM_URL", "http://a:1", "KVORUM_SERVICE_PORT_API", "8080", "KVORUM_PORT_8080_TCP_ADDR", "10.0.0.1",
+				"KVORUM_STORAGE_PATH", "x");
+		this.contexts
+			.withInitializer(context -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new SystemEnvironmentPropertySource("systemEnvironment", variables)))
+			.run(context -> assertThat(context).hasNotFailed());
+		assertThat(output).containsOnlyOnce("is no property of a node, and ignored")
+			.contains("KVORUM_ACCESS_KEY_FILE is no property")
+			.doesNotContain("/run/keys");
 	}
 
 	@Test
@@ -465,7 +483,7 @@ class PropertiesTest {
 	@ValueSource(strings = { "cluster.secret=", "cluster.secret=battery", "cluster.secret=battery with spaces in it",
 			"cluster.secret=battery\u00fcber-sixteen-characters", "cluster.sercet=battery-staple-of-a-horse",
 			"cluster.secret[0]=battery-staple-of-a-horse", "cluster.secret.text=battery-staple-of-a-horse",
-			"takeover.key=gateway.battery" })
+			"takeover.key=gateway.battery", "api-key=gateway.battery", "access.password=battery" })
 	void aSecretThatIsRefusedIsNotToldEither(String given, CapturedOutput output) {
 		assertThatException()
 			.isThrownBy(() -> SpringApplication.run(KvorumApplication.class, "--server.port=0", "--kvorum." + given));

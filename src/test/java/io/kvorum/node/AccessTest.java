@@ -256,6 +256,13 @@ class AccessTest {
 				"a-secret-of-the-cluster", "reports/");
 	}
 
+	/** Its own rule in Spring Boot, which a default for all endpoints replaces. */
+	@Test
+	void theHeapIsNotThereThoughAllEndpointsAreExposed() throws Exception {
+		assertThat(this.scraper.send("GET", "/actuator/threaddump").statusCode()).isEqualTo(200);
+		assertThat(this.scraper.send("GET", "/actuator/heapdump").statusCode()).isEqualTo(404);
+	}
+
 	@Test
 	void aStartWithoutEncryptionIsWarnedOf(CapturedOutput output) {
 		assertThat(output.getAll()).contains("Access by API keys only: 4 are in use",
