@@ -74,6 +74,9 @@ public final class RangeRead implements RangeCursor {
 	/** The time after which a replica that has failed is asked again. */
 	private static final Duration ASK_AGAIN_INTERVAL = Duration.ofSeconds(1);
 
+	/** Where a replica was lost that was so when the range was opened again. */
+	private static final long BEFORE_ALL = -1;
+
 	/** What a line without a value takes beside its key, about. */
 	private static final int HEAD_BYTES = 128;
 
@@ -442,12 +445,27 @@ public final class RangeRead implements RangeCursor {
 
 	/**
 	 * Goes on with the rest of another one. To clients and meters both are one range,
-	 * whose end this one tells.
+	 * whose end this one tells. A replica that did not answer there is not waited for
+	 * again.
 	 */
 	void takeOver(RangeRead before) {
 		this.startedNanos = before.startedNanos;
 		this.hasEmitted = before.hasEmitted;
 		before.isHandedOver = true;
+		for (int position = 0; position < this.calls.length; position++) {
+			if (isSameReplica(before, position) && !before.merge.isPresent(position)) {
+				// It is asked beside the others, and waited for if these are too few.
+				this.merge.leave(position);
+				this.failures[position] = before.failures[position];
+				this.againNanos[position] = before.againNanos[position];
+				this.lostAt[position] = BEFORE_ALL;
+			}
+		}
+	}
+
+	private boolean isSameReplica(RangeRead before, int position) {
+		return this.calls.length == before.calls.length
+				&& this.replicas.at(position).member().equals(before.replicas.at(position).member());
 	}
 
 	/** The limit is reached by what was returned, with some of it folded. */

@@ -1,6 +1,7 @@
 package io.kvorum.transport;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
@@ -61,9 +62,14 @@ final class PeerCall {
 		this.over = true;
 		if (this.caller == null) {
 			this.sink.success(reply);
+			return;
 		}
-		else {
+		try {
 			this.caller.execute(() -> this.sink.success(reply));
+		}
+		catch (RejectedExecutionException _) {
+			// Its event loop has ended. The calls behind it are still to be told.
+			this.sink.success(reply);
 		}
 	}
 

@@ -107,6 +107,25 @@ class LiveRangeTests {
 	}
 
 	@Test
+	void aReplicaThatDoesNotAnswerIsWaitedForOnceAndNotForEachFolder() {
+		fillFolder("a/", 200);
+		fillFolder("b/", 200);
+		ListingReplica silent = this.cluster.replicas.get(2);
+		silent.hold();
+		LiveRange range = folding(Long.MAX_VALUE);
+		CompletableFuture<RangePiece> first = ScriptedRanges.next(range);
+		assertThat(first).isNotDone();
+		silent.open().forEach(call -> call.fail(Reason.TIMEOUT));
+
+		assertThat(ScriptedRanges.done(first).lines()).extracting(Line::key).containsExactly(Generator.key("a/"));
+		List<Key> rest = new ArrayList<>(List.of(Generator.key("b/")));
+		rest.addAll(keys(0, ENTRIES));
+		assertThat(ScriptedRanges.keys(range)).isEqualTo(rest);
+		assertThat(this.opened).hasSize(3);
+		range.close();
+	}
+
+	@Test
 	void aLargeValueInAFolderIsNotRead() {
 		this.cluster.put("a/large", ScriptedRanges.large(ScriptedRanges.NEW), 0, 1, 2);
 

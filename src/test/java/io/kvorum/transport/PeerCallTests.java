@@ -2,6 +2,8 @@ package io.kvorum.transport;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 import io.kvorum.kv.Version;
 import io.kvorum.quorum.Reply;
@@ -9,6 +11,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.testing.Generator;
 import io.kvorum.transport.TransportEvents.Call;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,8 +24,13 @@ class PeerCallTests {
 	private final List<Reply> replies = new ArrayList<>();
 
 	private PeerCall call(Call call) {
+		return call(call, null);
+	}
+
+	private PeerCall call(Call call, @Nullable Executor caller) {
 		List<PeerCall> made = new ArrayList<>();
-		Mono.<Reply>create(sink -> made.add(new PeerCall(call, Generator.key("key"), Version.ABSENT, 0, 0, sink, null)))
+		Mono.<Reply>create(
+				sink -> made.add(new PeerCall(call, Generator.key("key"), Version.ABSENT, 0, 0, sink, caller)))
 			.subscribe(this.replies::add);
 		return made.getFirst();
 	}
@@ -44,6 +52,17 @@ class PeerCallTests {
 
 		assertThat(lost.mayHaveHappened()).isEqualTo(mayHaveHappened);
 		assertThat(lost.mayRetry()).isTrue();
+	}
+
+	@Test
+	void aCallerWhoseEventLoopHasEndedIsToldAllTheSame() {
+		PeerCall read = call(Call.READ, _ -> {
+			throw new RejectedExecutionException("ended");
+		});
+		Failed lost = read.lost(Reason.DISCONNECTED, "gone");
+		read.reply(lost);
+
+		assertThat(this.replies).containsExactly(lost);
 	}
 
 	@Test
