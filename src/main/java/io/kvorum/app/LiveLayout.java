@@ -681,6 +681,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.doOnNext(unready -> {
 				if (taking.prepared(unready)) {
 					this.operations.become(now);
+					taking.served();
 					this.served = now.topology();
 				}
 			})

@@ -160,7 +160,8 @@ public final class LayoutAdoption {
 	 * The new nodes were asked.
 	 * @param unready those that have not answered, and whether they are there and do not
 	 * vote
-	 * @return whether operations that begin from now on are to be those of this layout
+	 * @return whether operations are to be those of this layout; then {@link #served()}
+	 * is due as soon as they are
 	 */
 	public boolean prepared(Map<Member, Boolean> unready) {
 		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values());
@@ -168,10 +169,15 @@ public final class LayoutAdoption {
 		if (this.phase != Phase.PREPARING || !isEnough) {
 			return false;
 		}
+		this.phase = Phase.DRAINING;
+		served();
+		return true;
+	}
+
+	/** Operations that begin are those of this layout from now on. */
+	public void served() {
 		Duration draining = (this.before != null) ? this.longest.plus(MARGIN) : Duration.ZERO;
 		this.drainedNanos = this.time.nanos() + draining.toNanos();
-		this.phase = Phase.DRAINING;
-		return true;
 	}
 
 	/** Whether each key has a majority of replicas without nodes that do not vote yet. */

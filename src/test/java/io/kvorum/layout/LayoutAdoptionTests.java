@@ -111,6 +111,18 @@ class LayoutAdoptionTests {
 	}
 
 	@Test
+	void operationsAreOverTheirLongestTimeAfterTheLastOneOfTheLayoutBefore() {
+		LayoutAdoption adoption = adoption(BEFORE);
+		assertThat(adoption.prepared(Map.of())).isTrue();
+		this.time.pass(LONGEST);
+		adoption.served();
+		this.time.pass(LONGEST);
+		assertThat(adoption.drained()).isFalse();
+		this.time.pass(Duration.ofMillis(100));
+		assertThat(adoption.drained()).isTrue();
+	}
+
+	@Test
 	void aNewNodeThatHasLostItsDiskIsNotWaitedForWhereTheOthersAreEnough() {
 		LayoutAdoption adoption = adoption(BEFORE);
 		Map<Member, Boolean> one = Map.of(next("http://e"), true);

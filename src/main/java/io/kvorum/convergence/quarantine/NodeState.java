@@ -367,7 +367,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 	@Override
 	public Version floor() {
 		State state = this.own.state();
-		boolean hasPromises = mayVote() || state == State.MEMBER || state == State.AWAY_TOO_LONG;
+		boolean hasPromises = mayVote()
+				|| (!this.isFoundStale && (state == State.MEMBER || state == State.AWAY_TOO_LONG));
 		if (hasPromises) {
 			return Version.ABSENT;
 		}

@@ -10,6 +10,7 @@ import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.convergence.quarantine.QuarantinedNodes.Disk;
 import io.kvorum.convergence.quarantine.QuarantinedNodes.Node;
+import io.kvorum.kv.Version;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
@@ -212,6 +213,17 @@ class QuarantineTests {
 		empty.start();
 		nodes.pass(LONG);
 		assertThat(empty.mayVote()).as("the other one does not know it").isTrue();
+	}
+
+	@Test
+	void aDiskThatIsFoundStaleMayHaveLostPromisesAtOnce() {
+		this.first.asMember().make(SystemBoot.SYNCED);
+		this.second.asMember().remembering(this.first, 99, NOW).make(SystemBoot.SYNCED);
+		assertThat(this.first.nodeState().floor()).isEqualTo(Version.ABSENT);
+
+		Now.of(this.first.nodeState().receive(this.second.member(), this.second.introductionTo(this.first)));
+		assertThat(this.first.state()).as("that is not recorded yet").isEqualTo(State.MEMBER);
+		assertThat(this.first.nodeState().floor().isNewerThan(Version.ABSENT)).isTrue();
 	}
 
 	@Test

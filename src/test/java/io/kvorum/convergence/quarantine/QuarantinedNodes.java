@@ -295,6 +295,10 @@ final class QuarantinedNodes {
 			return nodeState().mayVote();
 		}
 
+		Member member() {
+			return this.member;
+		}
+
 		String withheldBecause() {
 			return String.valueOf(nodeState().withheldBecause());
 		}
