@@ -98,8 +98,9 @@ public final class KvorumCluster implements AutoCloseable {
 	 */
 	public void restore() {
 		Deadline deadline = Deadline.after(this.startTimeout);
-		List<KvorumNode> started = this.nodes.stream().filter(KvorumNode::restore).toList();
-		started.forEach((node) -> node.awaitReady(deadline));
+		this.nodes.forEach(KvorumNode::restore);
+		// Also of one that a test has started, and did not wait for.
+		this.nodes.forEach((node) -> node.awaitReady(deadline));
 		this.nodes.forEach((node) -> node.awaitConnected(deadline));
 	}
 

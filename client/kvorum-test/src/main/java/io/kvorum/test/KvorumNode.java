@@ -183,8 +183,9 @@ public final class KvorumNode {
 	 * @throws UnsupportedOperationException if the operating system cannot, as Windows
 	 */
 	public synchronized void pause() {
-		running().signal("STOP");
+		// First: the thread may be interrupted while it waits for the signal.
 		this.isPaused = true;
+		running().signal("STOP");
 	}
 
 	/** Goes on after a {@link #pause()}, with SIGCONT. Otherwise it does nothing. */
@@ -318,17 +319,16 @@ public final class KvorumNode {
 	}
 
 	/** Undoes what a test did to the node; a start is not awaited. */
-	synchronized boolean restore() {
+	synchronized void restore() {
 		heal();
 		resume();
 		if (isAlive()) {
-			return false;
+			return;
 		}
 		if (!this.wasEnded) {
 			throw new IllegalStateException(this + " has ended by itself. " + log());
 		}
 		launch();
-		return true;
 	}
 
 	/** Kills the process, and gives the ports of the node up. */
