@@ -185,15 +185,20 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 			case NOT_SUPPORTED -> new Problem(ProblemType.RANGES_NOT_SUPPORTED,
 					"This store has no ranges: %s. Keep a list of keys in an entity of its own."
 						.formatted(ex.getMessage()));
-			case NOT_ENOUGH_REPLICAS -> (ex.mayHaveHappened() && ex.replicas().isEmpty()) ? ofOperation(
-					ProblemType.NOT_ENOUGH_REPLICAS,
-					"Other writes of this id came in between, and it can no longer be told whether this one happened. Writing it again is safe.",
-					ex)
-					: ofOperation(ProblemType.NOT_ENOUGH_REPLICAS, "%d of the %d replicas needed have answered.%s"
-						.formatted(ex.acknowledged(), ex.required(),
-								ex.mayHaveHappened() ? " The write may have happened; writing it again is safe." : ""),
-							ex);
+			case NOT_ENOUGH_REPLICAS -> ofOperation(ProblemType.NOT_ENOUGH_REPLICAS, notEnough(ex), ex);
 		};
+	}
+
+	private static String notEnough(OperationFailedException ex) {
+		if (ex.mayHaveHappened() && ex.replicas().isEmpty()) {
+			return "%s, and it can no longer be told whether this write happened. Read the id and decide."
+				.formatted(ex.mayRetry() ? "Other writes of this id came in between"
+						: "The value expired before enough replicas had it");
+		}
+		return "%d of the %d replicas needed have answered.%s"
+			.formatted(ex.acknowledged(), ex.required(), ex.mayHaveHappened()
+					? " The write may have happened. A repeat may undo what others wrote since, unless it has an Idempotency-Key or a condition."
+					: "");
 	}
 
 	private static Problem ofOperation(ProblemType type, String detail, OperationFailedException ex) {
