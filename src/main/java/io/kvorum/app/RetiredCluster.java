@@ -236,13 +236,16 @@ final class RetiredCluster implements RetiredNodes {
 		private boolean isOver;
 
 		private synchronized boolean tryReserve(long bytes) {
-			AtomicLong inFlight = RetiredCluster.this.inFlight;
-			if (this.isOver || inFlight.addAndGet(bytes) > RetiredCluster.this.maxAnswerBytes) {
-				inFlight.addAndGet(this.isOver ? 0 : -bytes);
+			if (this.isOver) {
 				return false;
 			}
 			this.reserved += bytes;
-			return true;
+			if (RetiredCluster.this.inFlight.addAndGet(bytes) <= RetiredCluster.this.maxAnswerBytes) {
+				return true;
+			}
+			this.reserved -= bytes;
+			RetiredCluster.this.inFlight.addAndGet(-bytes);
+			return false;
 		}
 
 		private synchronized void release() {

@@ -142,9 +142,7 @@ public final class CassandraStore implements KeyValueStore {
 
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, @Nullable Content content,
 			@Nullable RequestDigest digest, OperationObserver observer) {
-		// Who has refused a named one before it was looked up does not know whether it
-		// has
-		// happened.
+		// Before its name was looked up nothing tells whether it has happened.
 		UnaryOperator<OperationFailedException> refusals = (digest != null) ? Failures::unclear
 				: UnaryOperator.identity();
 		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,

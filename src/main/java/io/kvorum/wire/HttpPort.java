@@ -47,16 +47,17 @@ public final class HttpPort implements NettyServerCustomizer {
 		// Each server counts its own connections, so a full port of the API leaves room
 		// for the probes.
 		AtomicInteger open = new AtomicInteger();
+		HeldBytes held = new HeldBytes(HeldBytes.MAX_BYTES);
 		HttpServer port = server.protocol(HttpProtocol.HTTP11)
 			.maxKeepAliveRequests(-1)
 			.accessLog(false)
 			// Compression would take prepared chunks for content.
 			.compress(false)
-			.doOnChannelInit((observer, channel, address) -> accept(channel, open));
+			.doOnChannelInit((observer, channel, address) -> accept(channel, open, held));
 		return (this.drain != null) ? port.doOnBound(this.drain::bound) : port;
 	}
 
-	private void accept(Channel channel, AtomicInteger open) {
+	private void accept(Channel channel, AtomicInteger open, HeldBytes held) {
 		channel.closeFuture().addListener((closed) -> open.decrementAndGet());
 		if (open.incrementAndGet() > this.limits.maxConnections()) {
 			this.events.connectionRefused();
@@ -65,13 +66,13 @@ public final class HttpPort implements NettyServerCustomizer {
 		}
 		this.events.connectionOpened();
 		channel.closeFuture().addListener((closed) -> this.events.connectionClosed());
-		install(channel.pipeline());
+		install(channel.pipeline(), held);
 	}
 
 	/** All before reactor-netty's HttpTrafficHandler, in the order of a request. */
-	private void install(ChannelPipeline pipeline) {
+	private void install(ChannelPipeline pipeline, HeldBytes held) {
 		ConnectionState state = new ConnectionState();
-		RequestDecoder decoder = new RequestDecoder(state, this.limits);
+		RequestDecoder decoder = new RequestDecoder(state, this.limits, held);
 		ResponseEncoder encoder = new ResponseEncoder();
 		OutboundGate gate = new OutboundGate(this.limits.writeStallTimeout());
 		RequestGuard guard = new RequestGuard(state, decoder, encoder, gate, this.limits, this.events, this.drain);

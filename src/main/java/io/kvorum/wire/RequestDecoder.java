@@ -22,9 +22,18 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestDecoder extends HttpRequestDecoder {
 
+	/** What a connection may hold where all of them hold too much. */
+	private static final int LEAST_HELD_BYTES = 1024;
+
 	private final int maxHeldBytes;
 
 	private final int maxDiscardedBytes;
+
+	/** That of all connections. */
+	private final HeldBytes held;
+
+	/** The part of this one. */
+	private int counted;
 
 	private final ConnectionState state;
 
@@ -36,7 +45,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	private long discardedBytes;
 
-	RequestDecoder(ConnectionState state, WireLimits limits) {
+	RequestDecoder(ConnectionState state, WireLimits limits, HeldBytes held) {
 		super(new HttpDecoderConfig().setMaxInitialLineLength((int) limits.maxInitialLineLength().toBytes())
 			.setMaxHeaderSize((int) limits.maxHeaderSize().toBytes())
 			.setValidateHeaders(true)
@@ -46,6 +55,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 		this.state = state;
 		this.maxHeldBytes = (int) limits.maxPipelinedSize().toBytes();
 		this.maxDiscardedBytes = (int) limits.maxLingerSize().toBytes();
+		this.held = held;
 	}
 
 	@Override
@@ -62,6 +72,21 @@ final class RequestDecoder extends HttpRequestDecoder {
 		}
 		finally {
 			this.reading = false;
+			count();
+		}
+	}
+
+	@Override
+	protected void handlerRemoved0(ChannelHandlerContext ctx) throws Exception {
+		super.handlerRemoved0(ctx);
+		count();
+	}
+
+	private void count() {
+		int bytes = actualReadableBytes();
+		if (bytes != this.counted) {
+			this.held.add(bytes - this.counted);
+			this.counted = bytes;
 		}
 	}
 
@@ -138,6 +163,7 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** Stops reading beyond the bound: an unread socket makes the client wait. */
 	private void hold(ChannelHandlerContext ctx) {
+		count();
 		if (holdsEnough()) {
 			ctx.channel().config().setAutoRead(false);
 		}
@@ -194,7 +220,9 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** Whether so many bytes wait that no more are to be read. */
 	boolean holdsEnough() {
-		return this.state.isBusy() && !this.state.isBodyOutstanding() && actualReadableBytes() >= this.maxHeldBytes;
+		int bytes = actualReadableBytes();
+		return bytes >= LEAST_HELD_BYTES && this.state.isBusy() && !this.state.isBodyOutstanding()
+				&& (bytes >= this.maxHeldBytes || this.held.areTooMany());
 	}
 
 	/** The flaw of the last request that its object no longer shows, if any. */

@@ -26,7 +26,8 @@ class LeaveTests {
 
 	private final ConnectionState state = new ConnectionState();
 
-	private final RequestDecoder decoder = new RequestDecoder(this.state, WireLimits.defaults());
+	private final RequestDecoder decoder = new RequestDecoder(this.state, WireLimits.defaults(),
+			new HeldBytes(HeldBytes.MAX_BYTES));
 
 	private final ResponseEncoder encoder = new ResponseEncoder();
 

@@ -18,8 +18,10 @@ class RequestDecoderTests {
 
 	private final ConnectionState state = new ConnectionState();
 
+	private final HeldBytes held = new HeldBytes(2000);
+
 	private final RequestDecoder decoder = new RequestDecoder(this.state,
-			GuardedServer.limits((limits) -> limits.maxPipelinedSize = DataSize.ofKilobytes(1)));
+			GuardedServer.limits((limits) -> limits.maxPipelinedSize = DataSize.ofKilobytes(1)), this.held);
 
 	private final Reads reads = new Reads();
 
@@ -47,6 +49,25 @@ class RequestDecoderTests {
 		assertThat(this.channel.config().isAutoRead()).isTrue();
 		send("x");
 		assertThat(this.channel.config().isAutoRead()).isFalse();
+	}
+
+	@Test
+	void allConnectionsTogetherHoldNoMoreThanABound() {
+		ConnectionState busy = new ConnectionState();
+		EmbeddedChannel other = new EmbeddedChannel(new RequestDecoder(busy, WireLimits.defaults(), this.held));
+		other.writeInbound(Unpooled.copiedBuffer(get("/1") + "x".repeat(2000), StandardCharsets.US_ASCII));
+		assertThat(this.held.held()).isEqualTo(2000);
+		assertThat(other.config().isAutoRead()).isTrue();
+
+		send(get("/1") + get("/2"));
+		other.writeInbound(Unpooled.copiedBuffer("x", StandardCharsets.US_ASCII));
+		assertThat(other.config().isAutoRead()).as("it holds more than a kilobyte").isFalse();
+		assertThat(this.channel.config().isAutoRead()).isTrue();
+		finish();
+		assertThat(this.held.held()).as("the second request is not held any more").isEqualTo(2001);
+
+		other.finishAndReleaseAll();
+		assertThat(this.held.held()).isZero();
 	}
 
 	@Test
