@@ -131,9 +131,12 @@ final class ForeignProperties {
 		}
 	}
 
-	/** The name without dots and dashes, which an environment variable does not have. */
-	private static String letters(ConfigurationPropertyName name) {
-		return name.toString().toLowerCase(Locale.ROOT).replaceAll("[.-]", "");
+	/**
+	 * The name of a property or of its variable, without what differs between these: dots
+	 * and the like, and the index in a list.
+	 */
+	static String letters(Object name) {
+		return name.toString().toLowerCase(Locale.ROOT).replaceAll("\\[?[0-9]+]?$|[._-]", "");
 	}
 
 	private static void refuse(String name, String sentence) {

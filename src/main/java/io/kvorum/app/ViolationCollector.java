@@ -159,20 +159,15 @@ final class ViolationCollector extends AbstractBindHandler {
 	 * are not refused: they may be for something else.
 	 */
 	private void tellUnknownVariables(BindContext context) {
-		Set<String> letters = this.known.stream().map(ViolationCollector::letters).collect(Collectors.toSet());
+		Set<String> letters = this.known.stream().map(ForeignProperties::letters).collect(Collectors.toSet());
 		for (ConfigurationPropertySource source : context.getSources()) {
 			if (source.getUnderlyingSource() instanceof SystemEnvironmentPropertySource environment) {
 				Stream.of(environment.getPropertyNames())
 					.filter(name -> name.startsWith("KVORUM_") && !OTHERS.matcher(name).matches())
-					.filter(name -> !letters.contains(letters(name)))
+					.filter(name -> !letters.contains(ForeignProperties.letters(name)))
 					.forEach(name -> logger.warn("{} is no property of a node, and ignored", name));
 			}
 		}
-	}
-
-	/** A name without what differs between its forms, and without the index in a list. */
-	private static String letters(Object name) {
-		return name.toString().toLowerCase(Locale.ROOT).replaceAll("\\[?[0-9]+]?$|[._-]", "");
 	}
 
 	/**

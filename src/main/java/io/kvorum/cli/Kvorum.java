@@ -47,7 +47,7 @@ public final class Kvorum {
 	private final ServerOptions options;
 
 	Kvorum() {
-		this(new ServerOptions());
+		this(new ServerOptions(System.getenv()));
 	}
 
 	private Kvorum(ServerOptions options) {

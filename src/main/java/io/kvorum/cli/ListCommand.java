@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -31,10 +32,7 @@ final class ListCommand extends ShownCommand {
 	 */
 	private static final int PAGE = 10_000;
 
-	/** Of one page, one after the other. */
-	private static final int MAX_FAILURES = 5;
-
-	private static final long PAUSE_MILLIS = 1000;
+	private static final Duration PATIENCE = Duration.ofSeconds(5);
 
 	private static final Mark LIST = new Mark("Content-Type", "application/x-ndjson", "a node");
 
@@ -62,7 +60,11 @@ final class ListCommand extends ShownCommand {
 		String next = this.start;
 		long count = 0;
 		do {
-			List<JsonNode> page = patiently(server, next, count);
+			String first = next;
+			long before = count;
+			// What has begun goes on though nodes have no room for a range, or limit the
+			// rate.
+			List<JsonNode> page = patiently((count > 0) ? PATIENCE : Duration.ZERO, () -> page(server, first, before));
 			JsonNode last = page.isEmpty() ? JSON.createObjectNode() : page.getLast();
 			boolean isWhole = last.has("end");
 			List<JsonNode> entries = isWhole ? page.subList(0, page.size() - 1) : page;
@@ -81,25 +83,6 @@ final class ListCommand extends ShownCommand {
 			out().println((next != null) ? end.put("next", next) : end);
 		}
 		return ExitCode.DONE;
-	}
-
-	/**
-	 * What has begun goes on though nodes have no room for a range, or limit the rate.
-	 */
-	private List<JsonNode> patiently(Server server, @Nullable String first, long before)
-			throws IOException, InterruptedException {
-		for (int failures = 1;; failures++) {
-			try {
-				return page(server, first, before);
-			}
-			catch (CommandFailedException ex) {
-				if (before == 0 || !ex.mayPass() || failures == MAX_FAILURES) {
-					throw ex;
-				}
-				// A rate, or the range of another client, has no event to wait for.
-				Thread.sleep(PAUSE_MILLIS);
-			}
-		}
 	}
 
 	private List<JsonNode> page(Server server, @Nullable String first, long before) throws IOException {

@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -59,8 +60,6 @@ final class MigrateCommand extends RemoteCommand {
 	private static final int PAGE_SECONDS = 5;
 
 	private static final int MAX_PATIENCE_SECONDS = 3600;
-
-	private static final long PAUSE_MILLIS = 1000;
 
 	/** The delay that is made up for. */
 	private static final long MADE_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -173,7 +172,7 @@ final class MigrateCommand extends RemoteCommand {
 				: (this.failed.sum() > 0 || !this.away.isEmpty()) ? ExitCode.NOT_DONE : ExitCode.DONE;
 	}
 
-	private void noteAway(Server source) throws InterruptedException {
+	private void noteAway(Server source) throws IOException, InterruptedException {
 		for (JsonNode node : patiently(() -> source.json("/v0/cluster")).path("nodes")) {
 			String address = node.path("address").asString("?");
 			if (!node.path("state").asString("").equals("member")) {
@@ -403,21 +402,8 @@ final class MigrateCommand extends RemoteCommand {
 		return answer.headers().firstValue(name).orElse("");
 	}
 
-	/** Tries again what was certainly not done. */
-	private <T> T patiently(Request<T> request) throws InterruptedException {
-		long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(this.patienceSeconds);
-		while (true) {
-			try {
-				return request.send();
-			}
-			catch (CommandFailedException ex) {
-				if (!ex.mayPass() || System.nanoTime() - end >= 0) {
-					throw ex;
-				}
-				// A node that restarts has no event to wait for.
-				Thread.sleep(PAUSE_MILLIS);
-			}
-		}
+	private <T> T patiently(Request<T> request) throws IOException, InterruptedException {
+		return patiently(Duration.ofSeconds(this.patienceSeconds), request);
 	}
 
 	private String summary() {
@@ -471,12 +457,6 @@ final class MigrateCommand extends RemoteCommand {
 		Path written = this.state.resolveSibling(this.state.getFileName() + ".part");
 		Files.writeString(written, done.toString());
 		Files.move(written, this.state, StandardCopyOption.REPLACE_EXISTING);
-	}
-
-	private interface Request<T> {
-
-		T send();
-
 	}
 
 	/** What a gateway has of a key, beside what the nodes have. */

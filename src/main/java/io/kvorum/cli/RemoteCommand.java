@@ -1,6 +1,8 @@
 package io.kvorum.cli;
 
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 
 import picocli.CommandLine.Command;
@@ -11,6 +13,8 @@ import picocli.CommandLine.Spec;
 /** A command that asks nodes. */
 @Command(mixinStandardHelpOptions = true, versionProvider = Version.class, sortOptions = false)
 abstract class RemoteCommand implements Callable<Integer> {
+
+	private static final long PAUSE_MILLIS = 1000;
 
 	@ParentCommand
 	private Kvorum kvorum = new Kvorum();
@@ -64,6 +68,31 @@ abstract class RemoteCommand implements Callable<Integer> {
 		return false;
 	}
 
+	/** Tries again, for this time, what was certainly not done. */
+	static <T> T patiently(Duration patience, Request<T> request) throws IOException, InterruptedException {
+		long end = System.nanoTime() + patience.toNanos();
+		while (true) {
+			try {
+				return request.send();
+			}
+			catch (CommandFailedException ex) {
+				if (!ex.mayPass() || System.nanoTime() - end >= 0) {
+					throw ex;
+				}
+				// A node that restarts, or a limited rate, has no event to wait for.
+				Thread.sleep(PAUSE_MILLIS);
+			}
+		}
+	}
+
 	abstract ExitCode run() throws Exception;
+
+	/** A request of nodes, and what is made of its answer. */
+	@FunctionalInterface
+	interface Request<T> {
+
+		T send() throws IOException;
+
+	}
 
 }

@@ -43,10 +43,6 @@ final class ServerOptions {
 
 	private final Map<String, String> environment;
 
-	ServerOptions() {
-		this(System.getenv());
-	}
-
 	/** The options beside this environment. */
 	ServerOptions(Map<String, String> environment) {
 		this.environment = environment;

@@ -13,8 +13,16 @@ public record Deadline(long atNanos) {
 	/** A deadline that never passes. */
 	public static final Deadline NONE = new Deadline(Long.MAX_VALUE / 2);
 
+	/** A link that is slower than this moves no large entries: bytes per millisecond. */
+	private static final long LEAST_RATE = 1000;
+
 	public static Deadline after(TimeSource time, Duration duration) {
 		return new Deadline(time.nanos() + duration.toNanos());
+	}
+
+	/** When a call that moves so many bytes is given up: later if they are many. */
+	public static Deadline ofTransfer(TimeSource time, Duration duration, long bytes) {
+		return after(time, duration.plusMillis(bytes / LEAST_RATE));
 	}
 
 	/** The remaining time in nanoseconds; zero or less once the deadline has passed. */

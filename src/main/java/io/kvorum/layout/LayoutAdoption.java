@@ -169,8 +169,6 @@ public final class LayoutAdoption {
 		if (this.phase != Phase.PREPARING || !isEnough) {
 			return false;
 		}
-		this.phase = Phase.DRAINING;
-		served();
 		return true;
 	}
 
@@ -178,6 +176,7 @@ public final class LayoutAdoption {
 	public void served() {
 		Duration draining = (this.before != null) ? this.longest.plus(MARGIN) : Duration.ZERO;
 		this.drainedNanos = this.time.nanos() + draining.toNanos();
+		this.phase = Phase.DRAINING;
 	}
 
 	/** Whether each key has a majority of replicas without nodes that do not vote yet. */

@@ -70,6 +70,7 @@ class LayoutAdoptionTests {
 		assertThat(adoption.isHeldUp()).isTrue();
 
 		assertThat(adoption.prepared(Map.of())).isTrue();
+		adoption.served();
 		assertThat(adoption.isHeldUp()).as("operations that began with it may be under way").isFalse();
 	}
 
@@ -107,6 +108,7 @@ class LayoutAdoptionTests {
 
 		assertThat(adoption.prepared(Map.of())).isTrue();
 		assertThat(adoption.unready()).isEmpty();
+		adoption.served();
 		assertThat(adoption.prepared(Map.of())).as("once").isFalse();
 	}
 
@@ -139,6 +141,7 @@ class LayoutAdoptionTests {
 	void othersAreToldOnceWhenNoOperationOfTheLayoutBeforeCanBeUnderWay() {
 		LayoutAdoption adoption = adoption(BEFORE);
 		adoption.prepared(Map.of());
+		adoption.served();
 		this.time.pass(LONGEST);
 		assertThat(adoption.drained()).as("a timer may be late").isFalse();
 		assertThat(adoption.phase()).isEqualTo(Phase.DRAINING);
@@ -154,6 +157,7 @@ class LayoutAdoptionTests {
 		LayoutAdoption adoption = adoption(null);
 
 		assertThat(adoption.prepared(Map.of())).isTrue();
+		adoption.served();
 		assertThat(adoption.drained()).isTrue();
 	}
 

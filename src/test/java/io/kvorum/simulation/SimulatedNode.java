@@ -291,6 +291,7 @@ final class SimulatedNode {
 				}
 				if (adoption.prepared(unready)) {
 					serveWith(replicas);
+					adoption.served();
 					tellWhenDrained(convergence, adoption);
 				}
 				else {

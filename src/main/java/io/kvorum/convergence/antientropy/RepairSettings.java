@@ -21,12 +21,9 @@ import io.kvorum.clock.TimeSource;
 public record RepairSettings(Duration interval, int concurrency, long bytesPerSecond, Duration timeout,
 		Duration settlingTime, Duration retryDelay) {
 
-	/** A link that is slower than this moves no large entries: bytes per millisecond. */
-	private static final long LEAST_RATE = 1000;
-
 	/** When a call to a member that moves an entry of this length is given up. */
 	Deadline deadline(TimeSource time, long bytes) {
-		return Deadline.after(time, this.timeout.plusMillis(bytes / LEAST_RATE));
+		return Deadline.ofTransfer(time, this.timeout, bytes);
 	}
 
 }

@@ -55,9 +55,6 @@ public final class HintedHandoff implements MissedStores {
 
 	private static final long MAX_QUEUED_BYTES = 16 << 20;
 
-	/** The slowest link that large hints are sent over, in bytes per millisecond. */
-	private static final int LEAST_RATE = 1000;
-
 	private static final int KEPT_AT_ONCE = 256;
 
 	/** The bytes of entries after which a page of hints ends. */
@@ -429,9 +426,8 @@ public final class HintedHandoff implements MissedStores {
 
 		private Mono<Void> handOver(Hint hint) {
 			int bytes = hint.key().bytes().length + bytesOf(hint.entry());
-			// As for repairs: a large one may take longer over a slow link.
-			Deadline deadline = Deadline.after(HintedHandoff.this.time,
-					HintedHandoff.this.settings.storeTimeout().plusMillis(bytes / LEAST_RATE));
+			Deadline deadline = Deadline.ofTransfer(HintedHandoff.this.time, HintedHandoff.this.settings.storeTimeout(),
+					bytes);
 			return this.target.replica.store(hint.key(), hint.entry(), Purpose.REPAIR, deadline).flatMap(reply -> {
 				if (reply instanceof Failed failed) {
 					return refused(hint, failed);

@@ -295,10 +295,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 	 * Whether this node needs what another one has to have again all that it has
 	 * acknowledged. The vote of a node that is being added counts in the topology after
 	 * the change only, and what a majority of that has acknowledged another one of it has
-	 * as well.
+	 * as well. A node that leaves may be dead. If this one may hold what others have
+	 * collected, all of them have to be asked to find that.
 	 */
 	boolean isNeeded(Member other) {
-		return !isAdded() || after().has(other);
+		return !isAdded() || after().has(other) || this.own.state().mayHoldCollected();
 	}
 
 	/** Sets the test of which other members are there with an earlier layout. */

@@ -351,15 +351,12 @@ public final class Quarantine {
 	/**
 	 * Rebuilds this node from all others: from members, and from newcomers, which may
 	 * have acknowledged something since. A node that was away for too long has all that
-	 * it acknowledged, so it needs no other node in quarantine. A node that is being
-	 * added needs none that leaves, which may be dead, unless it may hold what others
-	 * have collected: to find that, all of them are asked. Unsynced nodes are rebuilt
-	 * from one another: what all their disks hold is all that is left.
+	 * it acknowledged, so it needs no other node in quarantine. Unsynced nodes are
+	 * rebuilt from one another: what all their disks hold is all that is left.
 	 */
 	private Mono<Void> rebuild() {
 		boolean isIntact = this.node.state() == State.AWAY_TOO_LONG;
 		boolean isUnsynced = this.node.state() == State.UNSYNCED;
-		boolean needsAll = this.node.state().mayHoldCollected();
 		if (isUnsynced && this.others.isEmpty()) {
 			logger
 				.warn("This node goes on without a rebuild: there is no other one that could have what its disk lacks");
@@ -375,7 +372,7 @@ public final class Quarantine {
 			if (isSource && other.isThere()) {
 				sources.add(other.member());
 			}
-			else if ((needsAll || this.node.isNeeded(other.member())) && (!isIntact || !state.isToBeRebuilt())) {
+			else if (this.node.isNeeded(other.member()) && (!isIntact || !state.isToBeRebuilt())) {
 				missing.add(other.member().address());
 			}
 		}
