@@ -48,7 +48,7 @@ final class ChangeSimulation {
 	private static final long LONGEST_CHANGE = 240 * SECOND;
 
 	/** In which things go wrong. */
-	private static final long TROUBLE = 40 * SECOND;
+	private static final long TROUBLE = 25 * SECOND;
 
 	/** By which a history has ended: three changes that take their longest time. */
 	private static final long LONGEST_HISTORY = 3_600 * SECOND;
@@ -56,12 +56,12 @@ final class ChangeSimulation {
 	private static final long POLL_INTERVAL = SECOND / 4;
 
 	/** In which old tombstones are collected and expired entries are removed. */
-	private static final long LONG_REST = 60 * SECOND;
+	private static final long LONG_REST = 40 * SECOND;
 
 	/** In which a node lives on that was removed, in which it is cut off at first. */
-	private static final double MOST_LIVING_ON_SECONDS = 200;
+	private static final double MOST_LIVING_ON_SECONDS = 100;
 
-	private static final double MOST_CUT_OFF_SECONDS = 120;
+	private static final double MOST_CUT_OFF_SECONDS = 60;
 
 	private final long seed;
 
@@ -130,7 +130,7 @@ final class ChangeSimulation {
 		this.mix = this.chance.of(0.4) ? Mix.PLAIN : Mix.any(this.chance);
 		this.present = TOPOLOGIES.get(this.chance.below(4));
 		this.cluster = new SimulatedCluster(this.chance.split(), this.scenario, topologyOf(this.present), design,
-				ConvergenceSettings.any(this.chance), logged);
+				ConvergenceSettings.any(this.chance).halved(), logged);
 		this.cluster.limitWrites(this.design.longestWrite(this.chance));
 		this.newest = new Layout(0, topologyOf(this.present));
 		int expiring = new Chance(~seed).of(0.3) ? 1 : 0;
@@ -240,7 +240,7 @@ final class ChangeSimulation {
 
 	/** Has a node look for a newer layout, again and again, and take it. */
 	private void look(SimulatedNode node) {
-		later(0.1, this.chance.of(0.1) ? 20 : 3, () -> {
+		later(0.1, this.chance.of(0.1) ? 8 : 2, () -> {
 			if (node.isUp() && !this.cluster.network().isIsolated(node.index())) {
 				node.take(this.newest);
 			}
@@ -255,14 +255,14 @@ final class ChangeSimulation {
 		this.newest = both;
 		added.forEach(node -> {
 			this.cluster.configure(node, both);
-			later(0.01, this.chance.of(0.2) ? 20 : 2, () -> startFor(both, node));
+			later(0.01, this.chance.of(0.2) ? 10 : 2, () -> startFor(both, node));
 		});
 		someWork(this.isQuiet ? 0 : 4);
 		if (this.dead < 0 && before.size() >= COPIES && after.size() >= COPIES && this.losses.of(0.3)) {
-			this.cluster.timeline().after(this.losses.nanos(10, 40_000), () -> loseDisk(both));
+			this.cluster.timeline().after(this.losses.nanos(10, 20_000), () -> loseDisk(both));
 		}
 		if (this.dead < 0 && this.chance.of(this.design.aborts())) {
-			later(0.01, 40, () -> abort(both, added));
+			later(0.01, 25, () -> abort(both, added));
 			return;
 		}
 		this.cluster.timeline().after(LONGEST_CHANGE / 2, this::correctClocks);
@@ -274,7 +274,7 @@ final class ChangeSimulation {
 				this.cluster.timeline().after((long) (cutOff * SECOND), this.cluster.network()::heal);
 				someWork(4);
 			}
-			later(0.01, this.chance.of(0.3) ? 20 : 3, () -> finish(both, after));
+			later(0.01, this.chance.of(0.3) ? 10 : 2, () -> finish(both, after));
 		});
 	}
 
@@ -347,7 +347,7 @@ final class ChangeSimulation {
 						nodesOf(leaving).stream().filter(_ -> this.chance.of(0.5)).forEach(this::comeBack);
 					}
 					work();
-					later(0.1, 20, this::change);
+					later(0.1, 8, this::change);
 				});
 	}
 
@@ -452,9 +452,9 @@ final class ChangeSimulation {
 			}
 		}
 		// The last operations have to end: a history without them makes no sense.
-		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(5 * SECOND, 15 * SECOND);
-		long rest = this.chance.of(0.25) ? Math.max(LONG_REST, shortRest) : shortRest;
-		this.cluster.timeline().after(rest, () -> await("all vote in the end", LONG_REST, this::allVote, () -> {
+		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(3 * SECOND, 8 * SECOND);
+		long rest = this.chance.of(0.2) ? Math.max(LONG_REST, shortRest) : shortRest;
+		this.cluster.timeline().after(rest, () -> await("all vote in the end", 60 * SECOND, this::allVote, () -> {
 			KeyHistory.Habitual habits = new KeyHistory.Habitual(this.keys, this.mix);
 			useEach(client("last", habits), habits, 0);
 		}));

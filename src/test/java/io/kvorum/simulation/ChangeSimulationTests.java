@@ -14,17 +14,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * As {@link SimulationTests}, of histories in which the nodes of the cluster change.
- * {@code -Dkvorum.simulation.changes=<number>} runs that many. CI runs more than a build.
+ * {@code -Dkvorum.simulation.changes=<number>} runs that many, from the seed
+ * {@code kvorum.simulation.first} on. CI runs others each night.
  */
 @ExtendWith(WithoutWarnings.class)
 class ChangeSimulationTests {
 
-	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 1_000);
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 20_000);
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
 
-	/** Where the rarest one shows soon: one in a thousand histories does it. */
-	private static final int FIRST_OF_MUTANTS = 1_200;
+	/** Where the rarest one shows soon: one in a thousand histories does. */
+	private static final int FIRST_OF_MUTANTS = 3_050;
 
 	/** By which every mutant has to be caught. */
 	private static final int MUTANT_HISTORIES = Integer.getInteger("kvorum.simulation.mutant.histories", 500);

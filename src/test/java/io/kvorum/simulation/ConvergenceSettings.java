@@ -31,14 +31,19 @@ record ConvergenceSettings(Duration window, Duration mostAway, Duration grace) {
 
 	/**
 	 * The absence after which a change does not wait for a node. Only a dead node is away
-	 * for so long: others start within 20 s, and cuts are healed within 2 s.
+	 * for so long: others start within 10 s, and cuts are healed within 2 s.
 	 */
-	static final Duration PATIENCE = Duration.ofSeconds(30);
+	static final Duration PATIENCE = Duration.ofSeconds(15);
 
 	private static final long BYTES_PER_SECOND = 1 << 20;
 
 	static ConvergenceSettings any(Chance chance) {
 		return new ConvergenceSettings(Duration.ofSeconds(chance.between(20, 45)), MOST_AWAY, GRACE);
+	}
+
+	/** All of it in half of the time, for histories of which most is waiting. */
+	ConvergenceSettings halved() {
+		return new ConvergenceSettings(this.window.dividedBy(2), this.mostAway.dividedBy(2), this.grace.dividedBy(2));
 	}
 
 	/** As that of a product. */

@@ -115,7 +115,7 @@ interface Design {
 
 	/** The limit of the time of a write while layouts change. */
 	default Duration longestWrite(Chance chance) {
-		return Duration.ofSeconds(2 + chance.below(10));
+		return Duration.ofSeconds(1 + chance.below(6));
 	}
 
 	default Manners disk() {
