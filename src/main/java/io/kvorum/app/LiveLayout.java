@@ -46,6 +46,7 @@ import io.kvorum.operation.OperationFailedException;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Reason;
 import io.kvorum.range.Ranges;
+import io.kvorum.replication.FailureLog;
 import io.kvorum.replication.LocalReplica;
 import io.kvorum.replication.Replica;
 import io.kvorum.storage.rocksdb.RocksStorage;
@@ -183,8 +184,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** The reason why they were not added the last time. */
 	private String joinRefused = "";
 
-	/** The reason why the last round failed; empty if it did not. */
-	private String failure = "";
+	private final FailureLog failures = new FailureLog(logger,
+			"The layout of this node makes no progress, and is tried again: {}");
 
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;
@@ -452,14 +453,10 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	private Flux<?> rounds() {
-		return Mono.defer(this::round).doOnSuccess(_ -> this.failure = "").onErrorResume(error -> {
-			String why = String.valueOf(error.getMessage());
-			if (!why.equals(this.failure)) {
-				logger.warn("The layout of this node makes no progress, and is tried again: {}", why);
-			}
-			this.failure = why;
-			return Mono.empty();
-		}).then(Mono.defer(() -> this.thread.alarms().after(INTERVAL))).publishOn(this.thread.scheduler()).repeat();
+		return this.failures.tell(Mono.defer(this::round))
+			.then(Mono.defer(() -> this.thread.alarms().after(INTERVAL)))
+			.publishOn(this.thread.scheduler())
+			.repeat();
 	}
 
 	private Mono<Void> round() {

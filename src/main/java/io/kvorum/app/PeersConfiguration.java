@@ -231,9 +231,8 @@ class PeersConfiguration {
 					unlessPaused(state, known, layout), time, thread.alarms(), repairs, settling, repairEvents);
 			PromiseRepair promises = new PromiseRepair(local, replicas, storage, placement, settling, time, repairs);
 			return new LayoutParts(layout, self, placement, change, local, replicas, handoff, antiEntropy,
-					new Quarantine(state, others, antiEntropy::rebuild, promises::copy, time, thread.alarms(),
-							quarantine),
-					new Changeover(layout, self, change, others, antiEntropy, promises::copy, state::isMember,
+					new Quarantine(state, others, antiEntropy::rebuild, promises, time, thread.alarms(), quarantine),
+					new Changeover(layout, self, change, others, antiEntropy, promises, state::isMember,
 							state::isToBeRebuilt, transport::endOthers, Changeover.PATIENCE, time, thread.alarms()));
 		};
 	}

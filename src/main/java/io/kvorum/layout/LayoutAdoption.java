@@ -166,10 +166,7 @@ public final class LayoutAdoption {
 	public boolean prepared(Map<Member, Boolean> unready) {
 		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values());
 		this.unready = isEnough ? List.of() : List.copyOf(unready.keySet());
-		if (this.phase != Phase.PREPARING || !isEnough) {
-			return false;
-		}
-		return true;
+		return this.phase == Phase.PREPARING && isEnough;
 	}
 
 	/** Operations that begin are those of this layout from now on. */

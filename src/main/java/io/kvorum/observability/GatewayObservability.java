@@ -3,11 +3,9 @@ package io.kvorum.observability;
 import io.kvorum.api.ClusterView;
 import io.kvorum.cassandra.CassandraConnection;
 import io.kvorum.cassandra.CassandraStore;
-import org.jspecify.annotations.Nullable;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.ReactiveHealthIndicator;
-import org.springframework.boot.info.BuildProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import reactor.core.publisher.Mono;
@@ -40,7 +38,7 @@ class GatewayObservability {
 	}
 
 	@Bean
-	ClusterView clusterView(CassandraConnection connection, RequestRate requests, @Nullable BuildProperties build) {
+	ClusterView clusterView(CassandraConnection connection, RequestRate requests) {
 		return new CassandraView(connection, requests);
 	}
 

@@ -373,10 +373,6 @@ final class PeerStream {
 		});
 	}
 
-	boolean isTo(String address) {
-		return this.peer.address().equals(address);
-	}
-
 	private Mono<Void> connect() {
 		FrameReader<ReplyFrame> reader = new FrameReader<>(this.settings.maxFrameBytes(), ReplyFrame::read);
 		this.writer = newWriter();

@@ -8,8 +8,8 @@ import java.util.stream.Stream;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Placement;
 import io.kvorum.convergence.change.Changeover.Comparison;
-import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.operation.ReplicationPolicy;
+import io.kvorum.replication.PromiseCopying;
 import reactor.core.publisher.Mono;
 
 /**
@@ -83,7 +83,7 @@ record ChangeMutant(String name, UnaryOperator<Parts> counts, boolean acceptsAll
 	}
 
 	@Override
-	public PromiseRebuilding promises(PromiseRebuilding usual) {
+	public PromiseCopying promises(PromiseCopying usual) {
 		return this.compares ? usual : (_, _) -> Mono.empty();
 	}
 

@@ -224,11 +224,11 @@ final class Convergence {
 		this.earlier = before;
 		begin(Mono.defer(before::round).then(Mono.defer(() -> alarms.after(Duration.ofMillis(500)))).repeat());
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises::copy), node.time(),
+		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises), node.time(),
 				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
-				this.design.comparison(repairing), this.design.promises(promises::copy)::copy, this.state::isMember,
+				this.design.comparison(repairing), this.design.promises(promises), this.state::isMember,
 				this.state::isToBeRebuilt, node::endOthers, ConvergenceSettings.PATIENCE, node.time(), alarms);
 		this.changeover = changeover;
 		if (this.design.repairs()) {

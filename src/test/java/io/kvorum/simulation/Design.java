@@ -6,9 +6,9 @@ import java.util.function.Predicate;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.change.Changeover.Comparison;
-import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.kv.Replicas;
 import io.kvorum.kv.Version;
+import io.kvorum.replication.PromiseCopying;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.simulation.SimulatedDisk.Manners;
@@ -68,7 +68,7 @@ interface Design {
 	}
 
 	/** How a node that is rebuilt gets the promises of others. */
-	default PromiseRebuilding promises(PromiseRebuilding usual) {
+	default PromiseCopying promises(PromiseCopying usual) {
 		return usual;
 	}
 

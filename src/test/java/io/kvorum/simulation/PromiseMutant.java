@@ -4,8 +4,8 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-import io.kvorum.convergence.quarantine.Quarantine.PromiseRebuilding;
 import io.kvorum.kv.Version;
+import io.kvorum.replication.PromiseCopying;
 import io.kvorum.replication.VotingRight;
 import io.kvorum.simulation.SimulatedDisk.Manners;
 import org.jspecify.annotations.Nullable;
@@ -17,11 +17,11 @@ import reactor.core.publisher.Mono;
  * @param scenarios the histories that show it
  */
 record PromiseMutant(String name, Function<Chance, PromiseScenario> scenarios, Manners disk,
-		UnaryOperator<VotingRight> right, UnaryOperator<PromiseRebuilding> rebuilding) implements Design {
+		UnaryOperator<VotingRight> right, UnaryOperator<PromiseCopying> rebuilding) implements Design {
 
 	static Stream<PromiseMutant> all() {
 		UnaryOperator<VotingRight> usual = UnaryOperator.identity();
-		UnaryOperator<PromiseRebuilding> whole = UnaryOperator.identity();
+		UnaryOperator<PromiseCopying> whole = UnaryOperator.identity();
 		return Stream.of(
 				new PromiseMutant("repairs below a promise are stored", PromiseScenario::repaired, Manners.REPAIR_BELOW,
 						usual, whole),
@@ -42,7 +42,7 @@ record PromiseMutant(String name, Function<Chance, PromiseScenario> scenarios, M
 	}
 
 	@Override
-	public PromiseRebuilding promises(PromiseRebuilding usual) {
+	public PromiseCopying promises(PromiseCopying usual) {
 		return this.rebuilding.apply(usual);
 	}
 

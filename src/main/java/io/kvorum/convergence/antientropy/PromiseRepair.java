@@ -14,6 +14,7 @@ import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.quorum.Reply.Held;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.KeySettling;
+import io.kvorum.replication.PromiseCopying;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.Replica.Purpose;
 import io.kvorum.storage.PromiseLog;
@@ -26,7 +27,7 @@ import reactor.core.publisher.Mono;
  * Gives a replica that may have lost promises those of the other members. It keeps them
  * as if they were its own: the proposer of an older ballot then learns that it has lost.
  */
-public final class PromiseRepair {
+public final class PromiseRepair implements PromiseCopying {
 
 	/** The promises of a peer that are stored at a time: they share syncs. */
 	private static final int KEPT_AT_ONCE = 256;
@@ -63,12 +64,7 @@ public final class PromiseRepair {
 		this.settings = settings;
 	}
 
-	/**
-	 * Copies the promises of these members. To be called when this replica has their
-	 * entries: it stores none below a promise. Fails if one of them does not answer.
-	 * @param settles whether keys are settled whose promise stands above the entry here.
-	 * It takes a majority of their replicas.
-	 */
+	@Override
 	public Mono<Void> copy(Collection<Member> from, boolean settles) {
 		return Flux.fromIterable(from)
 			.map(member -> this.replicas.get(member.index()))
@@ -88,7 +84,12 @@ public final class PromiseRepair {
 			if (!(reply instanceof Answered answered)) {
 				throw RepairFailedException.of(peer.member(), reply);
 			}
-			return Messages.readPromises(answered.bytes());
+			try {
+				return Messages.readPromises(answered.bytes());
+			}
+			catch (RuntimeException ex) {
+				throw RepairFailedException.of(peer.member(), ex);
+			}
 		});
 	}
 

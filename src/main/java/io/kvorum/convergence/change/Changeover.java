@@ -25,6 +25,8 @@ import io.kvorum.convergence.change.ChangeRule.Seen;
 import io.kvorum.convergence.change.CopyProgress.Report;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Answered;
+import io.kvorum.replication.FailureLog;
+import io.kvorum.replication.PromiseCopying;
 import io.kvorum.replication.Replica;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -94,8 +96,8 @@ public final class Changeover {
 
 	private boolean hasPromises;
 
-	/** The reason why the last round failed; empty if it did not. */
-	private String failure = "";
+	private final FailureLog failures = new FailureLog(logger,
+			"The change of the topology makes no progress on this node, and is tried again: {}");
 
 	/** What had arrived on all nodes, at moments of the last minute. */
 	private final Deque<Arrived> arrived = new ArrayDeque<>();
@@ -148,19 +150,6 @@ public final class Changeover {
 
 	}
 
-	/** Copies what other nodes have promised. */
-	@FunctionalInterface
-	public interface PromiseCopying {
-
-		/**
-		 * Completes when this replica has the promises of these members.
-		 * @param settles whether keys are settled whose promise stands above the entry
-		 * here
-		 */
-		Mono<Void> copy(Collection<Member> from, boolean settles);
-
-	}
-
 	/**
 	 * Runs while subscribed to, with the store open. To be subscribed to only once.
 	 * Completes at once if the topology does not change.
@@ -172,15 +161,8 @@ public final class Changeover {
 		return Flux.defer(() -> {
 			this.startedNanos = this.time.nanos();
 			return Flux.merge(this.state.measure(),
-					Mono.defer(this::round).doOnSuccess(_ -> this.failure = "").onErrorResume(error -> {
-						String why = String.valueOf(error.getMessage());
-						if (!why.equals(this.failure)) {
-							logger.warn(
-									"The change of the topology makes no progress on this node, and is tried again: {}",
-									why);
-						}
-						this.failure = why;
-						this.status = new ChangeStatus(this.state.step(), List.of(), why);
+					Mono.defer(this::round).doOnSuccess(_ -> this.failures.succeeded()).onErrorResume(error -> {
+						this.status = new ChangeStatus(this.state.step(), List.of(), this.failures.failed(error));
 						return Mono.empty();
 					}).then(Mono.defer(() -> this.alarms.after(INTERVAL))).repeat());
 		});

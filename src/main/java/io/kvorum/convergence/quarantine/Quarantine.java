@@ -23,6 +23,7 @@ import io.kvorum.kv.Partitions;
 import io.kvorum.replication.Alarms;
 import io.kvorum.replication.Answered;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.replication.PromiseCopying;
 import io.kvorum.replication.Replica;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,7 +64,7 @@ public final class Quarantine {
 
 	private final Rebuilding rebuilding;
 
-	private final PromiseRebuilding promises;
+	private final PromiseCopying promises;
 
 	private final TimeSource time;
 
@@ -99,7 +100,7 @@ public final class Quarantine {
 	 * The quarantine of a node with peers.
 	 * @param others the replicas on the other members
 	 */
-	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, PromiseRebuilding promises,
+	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, PromiseCopying promises,
 			TimeSource time, Alarms alarms, QuarantineSettings settings) {
 		this.node = node;
 		this.peers = node.peers();
@@ -148,19 +149,6 @@ public final class Quarantine {
 		 * members that have them cannot read them
 		 */
 		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
-
-	}
-
-	/** Copies what other members have promised. */
-	@FunctionalInterface
-	public interface PromiseRebuilding {
-
-		/**
-		 * Completes when this replica has the promises of these members.
-		 * @param settles whether the members can settle keys whose promise stands above
-		 * the entry here
-		 */
-		Mono<Void> copy(Collection<Member> from, boolean settles);
 
 	}
 

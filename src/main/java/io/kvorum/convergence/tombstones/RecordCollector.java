@@ -8,6 +8,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.kv.InternalKeys;
 import io.kvorum.kv.KeyRange;
 import io.kvorum.replication.Alarms;
+import io.kvorum.replication.FailureLog;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.PromiseLog;
@@ -32,6 +33,12 @@ public final class RecordCollector {
 	private static final int AT_ONCE = 500;
 
 	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+
+	private final FailureLog failures = new FailureLog(logger,
+			"A round of records of requests was given up, the next one tries again: {}");
+
+	private final FailureLog failuresOfPromises = new FailureLog(logger,
+			"A round of promises of requests was given up, the next one tries again: {}");
 
 	private final PartitionIndex index;
 
@@ -61,16 +68,8 @@ public final class RecordCollector {
 	}
 
 	private Mono<Void> round() {
-		return orTold("records of requests", removeEntries())
-			.then(orTold("promises of requests", Mono.defer(this::forgetPromises)));
-	}
-
-	/** The one part does not depend on the other. */
-	private static Mono<Void> orTold(String what, Mono<Void> part) {
-		return part.onErrorResume(StorageException.class, error -> {
-			logger.warn("A round of {} was given up, the next one tries again: {}", what, error.getMessage());
-			return Mono.empty();
-		});
+		// The one part does not depend on the other.
+		return this.failures.tell(removeEntries()).then(this.failuresOfPromises.tell(Mono.defer(this::forgetPromises)));
 	}
 
 	private Mono<Void> removeEntries() {

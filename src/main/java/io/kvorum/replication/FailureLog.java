@@ -1,0 +1,62 @@
+package io.kvorum.replication;
+
+import org.slf4j.Logger;
+import reactor.core.publisher.Mono;
+
+/**
+ * Tells why work fails that is tried again and again: each reason once, until the work
+ * succeeds or fails for another one.
+ * <p>
+ * Kvorum's own exceptions are operating errors, whose message says all. Any other one is
+ * a mistake in the code, and is told as an error with its stack.
+ * <p>
+ * For one thread at a time.
+ */
+public final class FailureLog {
+
+	private static final String OWN = "io.kvorum.";
+
+	private final Logger logger;
+
+	private final String message;
+
+	private String last = "";
+
+	/**
+	 * A log that has told nothing yet.
+	 * @param message what fails, with {@code {}} for the reason
+	 */
+	public FailureLog(Logger logger, String message) {
+		this.logger = logger;
+		this.message = message;
+	}
+
+	/** Completes where this work fails, which is told. */
+	public Mono<Void> tell(Mono<Void> work) {
+		return work.doOnSuccess(_ -> succeeded()).onErrorResume(error -> Mono.fromRunnable(() -> failed(error)));
+	}
+
+	public void succeeded() {
+		this.last = "";
+	}
+
+	/**
+	 * Tells of a failure, if it is another one than the last.
+	 * @return the reason
+	 */
+	public String failed(Throwable error) {
+		boolean isExpected = error.getClass().getName().startsWith(OWN);
+		String why = isExpected ? String.valueOf(error.getMessage()) : error.toString();
+		if (!why.equals(this.last)) {
+			this.last = why;
+			if (isExpected) {
+				this.logger.warn(this.message, why);
+			}
+			else {
+				this.logger.error(this.message, why, error);
+			}
+		}
+		return why;
+	}
+
+}
