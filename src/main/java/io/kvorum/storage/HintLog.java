@@ -17,6 +17,14 @@ import reactor.core.publisher.Mono;
  */
 public interface HintLog {
 
+	/** The numbers and versions in the two rows of a hint. */
+	int FIXED_BYTES = 54;
+
+	/** What a hint takes: its entry, and its key in each of two rows. */
+	static int bytes(int keyBytes, int entryBytes) {
+		return FIXED_BYTES + 2 * keyBytes + entryBytes;
+	}
+
 	/**
 	 * Adds a hint, which replaces an older one for the same node and key. Completes when
 	 * the hint is as durable as the engine's {@link Durability}.
@@ -48,7 +56,7 @@ public interface HintLog {
 	 * A summary of the hints that wait for a node.
 	 *
 	 * @param hints their number
-	 * @param bytes the bytes of their entries
+	 * @param bytes what they take, see {@link HintLog#bytes}
 	 * @param oldestMillis the instant that none of their versions is older than, in
 	 * milliseconds since 1970; {@link Long#MAX_VALUE} without hints
 	 */

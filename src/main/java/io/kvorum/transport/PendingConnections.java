@@ -1,6 +1,10 @@
 package io.kvorum.transport;
 
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -17,12 +21,16 @@ final class PendingConnections {
 	/** Limit, enough for all peers of a large cluster at once; more are closed. */
 	static final int MAX = 1024;
 
-	private static final AttributeKey<ScheduledFuture<?>> LIMIT = AttributeKey.valueOf(PendingConnections.class,
-			"limit");
+	/** Limit for each remote address: so one machine cannot keep peers on others out. */
+	static final int MAX_OF_ADDRESS = 64;
+
+	private static final AttributeKey<Pending> PENDING = AttributeKey.valueOf(PendingConnections.class, "pending");
 
 	private final Duration patience;
 
 	private final AtomicInteger connections = new AtomicInteger();
+
+	private final Map<InetAddress, Integer> ofAddress = new ConcurrentHashMap<>();
 
 	PendingConnections(Duration patience) {
 		this.patience = patience;
@@ -30,13 +38,16 @@ final class PendingConnections {
 
 	/** Counts a new connection and limits its time. */
 	void arrived(Channel channel) {
-		if (this.connections.incrementAndGet() > MAX) {
-			this.connections.decrementAndGet();
+		InetAddress address = addressOf(channel);
+		int fromThere = this.ofAddress.merge(address, 1, Integer::sum);
+		if (this.connections.incrementAndGet() > MAX || fromThere > MAX_OF_ADDRESS) {
+			forget(address);
 			close(channel);
 			return;
 		}
-		channel.attr(LIMIT)
-			.set(channel.eventLoop().schedule(() -> close(channel), this.patience.toNanos(), TimeUnit.NANOSECONDS));
+		channel.attr(PENDING)
+			.set(new Pending(address,
+					channel.eventLoop().schedule(() -> close(channel), this.patience.toNanos(), TimeUnit.NANOSECONDS)));
 		channel.closeFuture().addListener(_ -> forget(channel));
 	}
 
@@ -50,11 +61,24 @@ final class PendingConnections {
 	}
 
 	private void forget(Channel channel) {
-		ScheduledFuture<?> limit = channel.attr(LIMIT).getAndSet(null);
-		if (limit != null) {
-			limit.cancel(false);
-			this.connections.decrementAndGet();
+		Pending pending = channel.attr(PENDING).getAndSet(null);
+		if (pending != null) {
+			pending.limit.cancel(false);
+			forget(pending.address);
 		}
+	}
+
+	private void forget(InetAddress address) {
+		this.connections.decrementAndGet();
+		this.ofAddress.computeIfPresent(address, (_, count) -> (count > 1) ? count - 1 : null);
+	}
+
+	private static InetAddress addressOf(Channel channel) {
+		return (channel.remoteAddress() instanceof InetSocketAddress remote && remote.getAddress() != null)
+				? remote.getAddress() : InetAddress.getLoopbackAddress();
+	}
+
+	private record Pending(InetAddress address, ScheduledFuture<?> limit) {
 	}
 
 }

@@ -51,7 +51,7 @@ public abstract class HintLogContract {
 		assertThat(add(NODE, KEY, live(3))).isFalse();
 
 		assertThat(oldest(NODE)).containsExactly(new Hint(NODE, KEY, live(10)));
-		assertThat(log().waiting(NODE)).isEqualTo(new Waiting(1, bytesOf(KEY, live(10)), 10));
+		assertThat(log().waiting(NODE)).isEqualTo(new Waiting(1, sizeOf(KEY, live(10)), 10));
 	}
 
 	@Test
@@ -103,7 +103,7 @@ public abstract class HintLogContract {
 
 		assertThat(add(NODE, KEY, live(1))).isTrue();
 		assertThat(oldest(NODE)).containsExactly(new Hint(NODE, KEY, live(1)));
-		assertThat(log().waiting(NODE)).isEqualTo(new Waiting(1, bytesOf(KEY, live(1)), 1));
+		assertThat(log().waiting(NODE)).isEqualTo(new Waiting(1, sizeOf(KEY, live(1)), 1));
 	}
 
 	@Test
@@ -175,10 +175,14 @@ public abstract class HintLogContract {
 		long bytes = 0;
 		long oldest = Long.MAX_VALUE;
 		for (Map.Entry<Key, Entry> hint : of.entrySet()) {
-			bytes += bytesOf(hint.getKey(), hint.getValue());
+			bytes += sizeOf(hint.getKey(), hint.getValue());
 			oldest = Math.min(oldest, hint.getValue().version().millis());
 		}
 		return new Waiting(of.size(), bytes, oldest);
+	}
+
+	private static int sizeOf(Key key, Entry entry) {
+		return HintLog.bytes(key.bytes().length, bytesOf(key, entry));
 	}
 
 	private static int bytesOf(Key key, Entry entry) {

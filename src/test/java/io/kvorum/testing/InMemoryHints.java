@@ -92,8 +92,10 @@ public class InMemoryHints implements HintLog {
 	@Override
 	public synchronized Waiting waiting(long target) {
 		List<Hint> all = ordered(target);
-		return all.isEmpty() ? Waiting.NONE : new Waiting(all.size(),
-				all.stream().mapToLong(InMemoryHints::bytesOf).sum(), all.getFirst().entry().version().millis());
+		return all.isEmpty() ? Waiting.NONE
+				: new Waiting(all.size(),
+						all.stream().mapToLong(hint -> HintLog.bytes(hint.key().bytes().length, bytesOf(hint))).sum(),
+						all.getFirst().entry().version().millis());
 	}
 
 	@Override

@@ -69,6 +69,9 @@ public final class AntiEntropy implements Comparison {
 	 */
 	private static final Duration MISPLACED_INTERVAL = Duration.ofSeconds(15);
 
+	/** The stale entries that are removed at the same time: they share syncs. */
+	private static final int REMOVED_AT_ONCE = 256;
+
 	/** The time between two checks for slices in need. */
 	private static final Duration LOOK_INTERVAL = Duration.ofSeconds(1);
 
@@ -259,6 +262,20 @@ public final class AntiEntropy implements Comparison {
 		if (!this.index.digests().isComplete()) {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
+		if (staleBeforeMillis == Long.MIN_VALUE) {
+			return rebuildAtOnce(from, slices, staleBeforeMillis);
+		}
+		// All that is stale in a slice is in memory before it is removed.
+		return Flux.fromIterable(slices)
+			.concatMap(slice -> rebuildAtOnce(from, List.of(slice), staleBeforeMillis), 1)
+			.reduce((one, other) -> {
+				one.addAll(other);
+				return one;
+			});
+	}
+
+	private Mono<SortedSet<Integer>> rebuildAtOnce(Collection<Member> from, List<Integer> slices,
+			long staleBeforeMillis) {
 		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
 				header -> header.version().millis() < staleBeforeMillis);
 		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
@@ -325,7 +342,7 @@ public final class AntiEntropy implements Comparison {
 		return Flux.fromIterable(candidates)
 			.filter(header -> holdersOf(header).stream()
 				.allMatch(member -> alone.getOrDefault(member, Set.of()).contains(header)))
-			.concatMap(header -> this.index.remove(header.key(), header.version()), 1)
+			.flatMap(header -> this.index.remove(header.key(), header.version()), REMOVED_AT_ONCE)
 			.filter(Boolean::booleanValue)
 			.count()
 			.doOnNext(count -> this.events.letGo(count.intValue()))

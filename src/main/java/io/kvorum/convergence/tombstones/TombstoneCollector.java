@@ -10,6 +10,7 @@ import io.kvorum.clock.TimeSource;
 import io.kvorum.convergence.tombstones.CollectionRule.Verdict;
 import io.kvorum.kv.Key;
 import io.kvorum.replication.Alarms;
+import io.kvorum.replication.FailureLog;
 import io.kvorum.storage.EntryHeader;
 import io.kvorum.storage.PartitionIndex;
 import io.kvorum.storage.PromiseLog;
@@ -25,6 +26,7 @@ import reactor.util.function.Tuple2;
 /**
  * Collects tombstones in rounds, oldest first. A round reads only tombstones older than
  * the grace time, at most {@value #MOST_LOOKED_AT}; the next round goes on behind them.
+ * It comes soon where most of these could go, since clients may delete faster than that.
  * <p>
  * Then it removes promises older than the grace time: no write lives that long.
  */
@@ -37,6 +39,15 @@ public final class TombstoneCollector {
 	private static final int MOST_LOOKED_AT = 100_000;
 
 	private static final Duration READ_TIMEOUT = Duration.ofSeconds(10);
+
+	/** The time between two rounds while there is more to collect. */
+	private static final Duration HURRIED_INTERVAL = Duration.ofMillis(100);
+
+	private final FailureLog failures = new FailureLog(logger,
+			"A round of tombstones was given up, the next one tries again: {}");
+
+	private final FailureLog failuresOfPromises = new FailureLog(logger,
+			"A round of old promises was given up, the next one tries again: {}");
 
 	private final PartitionIndex index;
 
@@ -56,6 +67,9 @@ public final class TombstoneCollector {
 
 	/** The tombstone behind which the next round begins; null for the oldest one. */
 	private @Nullable TombstoneRecord next;
+
+	/** Whether the last round left more that may go. */
+	private boolean isBehind;
 
 	/** The key behind which the next round of promises begins; null for the first. */
 	private @Nullable Key nextPromise;
@@ -78,25 +92,16 @@ public final class TombstoneCollector {
 
 	/** Collects while subscribed to. To be subscribed to only once. */
 	public Flux<?> run() {
-		return Mono.defer(this::round).then(Mono.defer(() -> this.alarms.after(this.interval))).repeat();
+		return Mono.defer(this::round)
+			.then(Mono.defer(() -> this.alarms.after(this.isBehind ? HURRIED_INTERVAL : this.interval)))
+			.repeat();
 	}
 
 	private Mono<Void> round() {
-		return orTold("tombstones", new Round(this.next).run())
-			.then(orTold("old promises", Mono.defer(this::forgetPromises)));
-	}
-
-	/** The one part does not depend on the other. */
-	private static Mono<Void> orTold(String what, Mono<Void> part) {
-		return part.onErrorResume(error -> {
-			if (error instanceof StorageException) {
-				logger.warn("A round of {} was given up, the next one tries again: {}", what, error.getMessage());
-			}
-			else {
-				logger.error("A round of {} met an unexpected error", what, error);
-			}
-			return Mono.empty();
-		});
+		this.isBehind = false;
+		// The one part does not depend on the other.
+		return this.failures.tell(new Round(this.next).run())
+			.then(this.failuresOfPromises.tell(Mono.defer(this::forgetPromises)));
 	}
 
 	/**
@@ -178,6 +183,8 @@ public final class TombstoneCollector {
 
 		private void end() {
 			TombstoneCollector.this.next = this.last;
+			TombstoneCollector.this.isBehind = this.last != null
+					&& this.verdicts.getOrDefault(Verdict.COLLECT, 0) > this.lookedAt / 2;
 			if (this.isWhole) {
 				TombstoneCollector.this.events.waiting(this.verdicts.getOrDefault(Verdict.WAITS_FOR_REPAIR, 0),
 						this.verdicts.getOrDefault(Verdict.WAITS_FOR_HINTS, 0));

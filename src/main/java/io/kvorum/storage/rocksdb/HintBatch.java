@@ -7,6 +7,7 @@ import java.util.Set;
 
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.storage.HintLog;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
@@ -44,7 +45,7 @@ final class HintBatch {
 		}
 		this.writes.put(this.database.hints, HintRow.data(target, version, key.bytes()), entry);
 		this.writes.put(this.database.hints, HintRow.key(target, key.bytes()), HintRow.waiting(version, entry.length));
-		change.to(version, entry.length);
+		change.to(version, HintLog.bytes(key.bytes().length, entry.length));
 		return true;
 	}
 
@@ -79,7 +80,8 @@ final class HintBatch {
 		int length = this.database.db.get(this.database.hints, this.database.fromAnywhere, row, 0, row.length,
 				this.waiting, 0, this.waiting.length);
 		return (length == RocksDB.NOT_FOUND) ? new HintState(Version.ABSENT, 0)
-				: new HintState(HintRow.waitingVersion(this.waiting), HintRow.waitingLength(this.waiting));
+				: new HintState(HintRow.waitingVersion(this.waiting),
+						HintLog.bytes(place.key.bytes().length, HintRow.waitingLength(this.waiting)));
 	}
 
 	void applyTo(HintCounts counts) {
@@ -107,37 +109,37 @@ final class HintBatch {
 
 		private final Version versionBefore;
 
-		private final int lengthBefore;
+		private final int bytesBefore;
 
 		private Version version;
 
-		private int length;
+		private int bytes;
 
-		HintState(Version version, int length) {
+		HintState(Version version, int bytes) {
 			this.versionBefore = version;
-			this.lengthBefore = length;
+			this.bytesBefore = bytes;
 			this.version = version;
-			this.length = length;
+			this.bytes = bytes;
 		}
 
 		boolean isThere() {
 			return !this.version.equals(Version.ABSENT);
 		}
 
-		void to(Version version, int length) {
+		void to(Version version, int bytes) {
 			this.version = version;
-			this.length = length;
+			this.bytes = bytes;
 		}
 
 		void addTo(HintCounts counts, long target) {
 			if (isThere() && !this.version.equals(this.versionBefore)) {
-				counts.added(target, this.version, this.length);
+				counts.added(target, this.version, this.bytes);
 			}
 		}
 
 		void removeFrom(HintCounts counts, long target) {
 			if (!this.versionBefore.equals(Version.ABSENT) && !this.version.equals(this.versionBefore)) {
-				counts.removed(target, this.versionBefore, this.lengthBefore);
+				counts.removed(target, this.versionBefore, this.bytesBefore);
 			}
 		}
 

@@ -6,6 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.kvorum.kv.Version;
+import io.kvorum.storage.HintLog;
 import io.kvorum.storage.HintLog.Waiting;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
@@ -59,8 +60,9 @@ final class HintCounts {
 		try (RocksIterator iterator = database.db.newIterator(database.hints, database.scan)) {
 			for (iterator.seek(HintRow.keys()); iterator.isValid(); iterator.next()) {
 				byte[] waiting = iterator.value();
-				read.added(HintRow.target(iterator.key()), HintRow.waitingVersion(waiting),
-						HintRow.waitingLength(waiting));
+				byte[] row = iterator.key();
+				read.added(HintRow.target(row), HintRow.waitingVersion(waiting),
+						HintLog.bytes(HintRow.keyLength(row), HintRow.waitingLength(waiting)));
 			}
 			// An iterator that meets damage just ends.
 			iterator.status();
@@ -68,19 +70,19 @@ final class HintCounts {
 		return read;
 	}
 
-	void added(long target, Version version, int length) {
+	void added(long target, Version version, int bytes) {
 		Count count = this.counts.getOrDefault(target, Count.NONE);
 		Version oldest = count.oldest.isNewerThan(version) ? version : count.oldest;
-		this.counts.put(target, new Count(count.hints + 1, count.bytes + length, oldest));
+		this.counts.put(target, new Count(count.hints + 1, count.bytes + bytes, oldest));
 	}
 
-	void removed(long target, Version version, int length) {
+	void removed(long target, Version version, int bytes) {
 		Count count = this.counts.getOrDefault(target, Count.NONE);
 		if (count.hints <= 1) {
 			this.counts.remove(target);
 			return;
 		}
-		this.counts.put(target, new Count(count.hints - 1, count.bytes - length, count.oldest));
+		this.counts.put(target, new Count(count.hints - 1, count.bytes - bytes, count.oldest));
 		if (version.equals(count.oldest)) {
 			this.unsettled.add(target);
 		}

@@ -122,6 +122,11 @@ final class HintRow {
 			.array();
 	}
 
+	/** The length of the key in a key's row. */
+	static int keyLength(byte[] row) {
+		return row.length - PREFIX_BYTES;
+	}
+
 	/** The version in the value of a key's row. */
 	static Version waitingVersion(byte[] value) {
 		ByteBuffer buffer = ByteBuffer.wrap(value);

@@ -2,7 +2,10 @@ package io.kvorum.convergence.tombstones;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -13,6 +16,7 @@ import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry.Tombstone;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Version;
+import io.kvorum.replication.Alarms;
 import io.kvorum.storage.StorageException;
 import io.kvorum.storage.TombstoneRecord;
 import io.kvorum.testing.ForwardedIndex;
@@ -32,6 +36,8 @@ class TombstoneCollectorTests {
 
 	private static final Duration GRACE = Duration.ofDays(10);
 
+	private static final Duration INTERVAL = Duration.ofMinutes(10);
+
 	private final SteeredTime time = new SteeredTime();
 
 	private final InMemoryStorage storage = new InMemoryStorage();
@@ -50,12 +56,16 @@ class TombstoneCollectorTests {
 
 	/** One round; the next one never comes. */
 	private void round(ForwardedIndex index) {
+		round(index, _ -> Mono.never());
+	}
+
+	private void round(ForwardedIndex index, Alarms alarms) {
 		Topology alone = Topology.alone();
 		CollectionRule rule = new CollectionRule(
 				new RepairLog(alone, alone.members().getFirst(), new InMemoryRecord(1)), RendezvousPlacement::hashOf,
 				() -> Long.MAX_VALUE, () -> true, GRACE, Duration.ofMinutes(20), this.time);
-		new TombstoneCollector(index, this.storage, rule, new CollectedTombstones(), this.time, _ -> Mono.never(),
-				Duration.ofMinutes(10), CollectionEvents.NONE)
+		new TombstoneCollector(index, this.storage, rule, new CollectedTombstones(), this.time, alarms, INTERVAL,
+				CollectionEvents.NONE)
 			.run()
 			.subscribe()
 			.dispose();
@@ -82,6 +92,34 @@ class TombstoneCollectorTests {
 		assertThat(this.keys.stream().map(key -> Now.of(this.storage.read(key, Deadline.NONE)) != null))
 			.containsExactly(true, false, false);
 		assertThat(hasPromises()).isFalse();
+	}
+
+	@Test
+	void theNextRoundComesSoonWhileThereIsMoreToCollect() {
+		List<Duration> waits = new ArrayList<>();
+		TombstoneRecord record = Objects
+			.requireNonNull(Now.of(this.storage.tombstones(null, Long.MAX_VALUE, 1, Deadline.NONE)))
+			.getFirst();
+
+		round(new ForwardedIndex(this.storage) {
+			private int pages;
+
+			@Override
+			public Mono<List<TombstoneRecord>> tombstones(@Nullable TombstoneRecord after, long beforeMillis, int limit,
+					Deadline deadline) {
+				return Mono.just(Collections.nCopies((this.pages++ < 300) ? limit : 1, record));
+			}
+
+			@Override
+			public Mono<Boolean> remove(Key key, Version version, long promisedBeforeMillis) {
+				return Mono.just(true);
+			}
+		}, wait -> {
+			waits.add(wait);
+			return (waits.size() < 2) ? Mono.just(0L) : Mono.never();
+		});
+
+		assertThat(waits).containsExactly(Duration.ofMillis(100), INTERVAL);
 	}
 
 	@Test
