@@ -335,7 +335,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	private LayoutAdoption adoptionOf(Layout next) {
-		return new LayoutAdoption(this.served, next.topology(), this.operations.longest(), this.time);
+		return new LayoutAdoption(this.served, next, this.operations.longest(), this.time);
 	}
 
 	/** Whether this node works together with a node of this layout. */
@@ -617,7 +617,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 		this.state.become(topology, own, new Responder(this.storage, this.storage, placement, topology, own));
 		this.handoffs.begin(change);
 		this.repairs.become(topology, own);
-		List<Replica> replicas = this.transport.become(layout, local);
+		List<Replica> replicas = this.transport.become(layout, local, this.served);
 		LayoutParts made = this.factory.of(layout, own, placement, change, local, replicas);
 		this.parts = made;
 		// Not all that this node worked with until now may have a place in this layout.
@@ -676,13 +676,21 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.collectMap(Map.Entry::getKey, Map.Entry::getValue)
 			.publishOn(this.thread.scheduler())
 			.doOnNext(unready -> {
-				if (taking.prepared(unready)) {
+				if (taking.prepared(unready, away(now, taking))) {
 					this.operations.become(now);
 					taking.served();
 					this.served = now.topology();
 				}
 			})
 			.then();
+	}
+
+	private static long away(LayoutParts now, LayoutAdoption taking) {
+		List<Member> staying = taking.staying();
+		return now.replicas()
+			.stream()
+			.filter(replica -> staying.contains(replica.member()) && !replica.isThere())
+			.count();
 	}
 
 	private void announceWhenDrained(LayoutParts now, LayoutAdoption taking) {

@@ -74,7 +74,7 @@ public final class LayoutAdoption {
 
 	private final @Nullable Topology before;
 
-	private final Topology next;
+	private final Layout next;
 
 	private final Duration longest;
 
@@ -92,10 +92,10 @@ public final class LayoutAdoption {
 	/**
 	 * Begins.
 	 * @param before the topology of operations; null if none have begun
-	 * @param next the topology that they are to have
+	 * @param next the layout that they are to have
 	 * @param longest the longest time limit of an operation
 	 */
-	public LayoutAdoption(@Nullable Topology before, Topology next, Duration longest, TimeSource time) {
+	public LayoutAdoption(@Nullable Topology before, Layout next, Duration longest, TimeSource time) {
 		this.before = before;
 		this.next = next;
 		this.longest = longest;
@@ -146,25 +146,40 @@ public final class LayoutAdoption {
 	}
 
 	/**
-	 * The new nodes, which have to answer first; none if this node has served nothing
-	 * before.
+	 * The new nodes, which have to answer first: those that the change adds. A node that
+	 * has missed a change does not wait for those of that one, and none are waited for if
+	 * it has served nothing before.
 	 * @param self the node that takes the layout
 	 */
 	public List<Member> added(Member self) {
 		Topology served = this.before;
 		return (served == null) ? List.of()
-				: this.next.members().stream().filter(member -> !served.has(member) && !member.equals(self)).toList();
+				: this.next.topology()
+					.members()
+					.stream()
+					.filter(member -> !this.next.before().has(member) && !served.has(member) && !member.equals(self))
+					.toList();
+	}
+
+	/** The nodes that have been there before the change, and stay. */
+	public List<Member> staying() {
+		return this.next.topology()
+			.members()
+			.stream()
+			.filter(member -> this.next.before().has(member) && this.next.after().has(member))
+			.toList();
 	}
 
 	/**
 	 * The new nodes were asked.
 	 * @param unready those that have not answered, and whether they are there and do not
 	 * vote
+	 * @param away how many of those that stay are not there
 	 * @return whether operations are to be those of this layout; then {@link #served()}
 	 * is due as soon as they are
 	 */
-	public boolean prepared(Map<Member, Boolean> unready) {
-		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values());
+	public boolean prepared(Map<Member, Boolean> unready, long away) {
+		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values(), away);
 		this.unready = isEnough ? List.of() : List.copyOf(unready.keySet());
 		return this.phase == Phase.PREPARING && isEnough;
 	}
@@ -176,10 +191,12 @@ public final class LayoutAdoption {
 		this.phase = Phase.DRAINING;
 	}
 
-	/** Whether each key has a majority of replicas without nodes that do not vote yet. */
-	private boolean isEnoughWithout(Collection<Boolean> areThere) {
-		int spare = (this.next.parts().getLast().factor() - 1) / 2;
-		return areThere.size() <= spare && !areThere.contains(false) && isHeldUp();
+	/**
+	 * Whether each key has a majority of replicas without nodes that do not vote yet and
+	 * those that are away.
+	 */
+	private boolean isEnoughWithout(Collection<Boolean> areThere, long away) {
+		return areThere.size() + away <= this.next.after().tolerance() && !areThere.contains(false) && isHeldUp();
 	}
 
 	/** Returns, once, whether other nodes are to be told from now on. */

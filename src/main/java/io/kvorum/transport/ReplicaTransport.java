@@ -190,10 +190,12 @@ public final class ReplicaTransport implements SmartLifecycle {
 	/**
 	 * Changes the nodes: dials new ones, and tells those with streams to this node. The
 	 * links to nodes that have left stay, and others are not told, until
-	 * {@link #announce}: operations from before may be under way.
+	 * {@link #announce}: operations from before may be under way. Nodes without such
+	 * operations are told at once: they may refuse a layout that this node has missed.
+	 * @param served the nodes of operations that may be under way; null if there are none
 	 * @return the replicas of all members, by the index of the member
 	 */
-	public List<Replica> become(Layout next, Replica local) {
+	public List<Replica> become(Layout next, Replica local, @Nullable Topology served) {
 		Set<String> before = Set.copyOf(this.links.keySet());
 		TopologyNames names = TopologyNames.of(next);
 		List<Replica> linked = linked(next.topology(), names, local);
@@ -201,13 +203,16 @@ public final class ReplicaTransport implements SmartLifecycle {
 		this.names = names;
 		this.replicas = linked;
 		this.endpoint.become(next, local);
-		if (isRunning()) {
-			this.links.forEach((address, link) -> {
-				if (!before.contains(address)) {
+		this.links.forEach((address, link) -> {
+			if (!before.contains(address)) {
+				if (isRunning()) {
 					start(link);
 				}
-			});
-		}
+			}
+			else if (next.topology().has(address) && (served == null || !served.has(address))) {
+				link.streams().forEach(stream -> stream.tell(names));
+			}
+		});
 		return linked;
 	}
 

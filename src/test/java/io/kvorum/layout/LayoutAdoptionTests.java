@@ -21,16 +21,18 @@ class LayoutAdoptionTests {
 
 	private static final Topology NEXT = Topology.of(List.of("http://b", "http://c", "http://d", "http://e"), 3);
 
+	private static final Layout CHANGE = new Layout(1, Topology.changing(BEFORE, NEXT));
+
 	private static final Duration LONGEST = Duration.ofSeconds(2);
 
 	private final SteeredTime time = new SteeredTime();
 
 	private LayoutAdoption adoption(@Nullable Topology before) {
-		return new LayoutAdoption(before, NEXT, LONGEST, this.time);
+		return new LayoutAdoption(before, CHANGE, LONGEST, this.time);
 	}
 
 	private static Member next(String address) {
-		return NEXT.member(address);
+		return CHANGE.topology().member(address);
 	}
 
 	@Test
@@ -39,6 +41,29 @@ class LayoutAdoptionTests {
 				next("http://e"));
 		assertThat(adoption(BEFORE).added(next("http://d"))).containsExactly(next("http://e"));
 		assertThat(adoption(null).added(next("http://d"))).as("it has served nothing").isEmpty();
+	}
+
+	@Test
+	void aNodeThatHasMissedAChangeDoesNotWaitForTheNodesOfThatOne() {
+		Topology last = Topology.of(List.of("http://b", "http://c", "http://d", "http://f"), 3);
+		Layout following = new Layout(3, Topology.changing(NEXT, last));
+		Member self = following.topology().member("http://b");
+
+		assertThat(new LayoutAdoption(BEFORE, CHANGE.moved(2), LONGEST, this.time).added(self)).isEmpty();
+		assertThat(new LayoutAdoption(BEFORE, following, LONGEST, this.time).added(self))
+			.containsExactly(following.topology().member("http://f"));
+	}
+
+	@Test
+	void aNodeThatStaysAndIsAwayCountsAsOneThatDoesNotVote() {
+		LayoutAdoption adoption = adoption(BEFORE);
+		Map<Member, Boolean> one = Map.of(next("http://e"), true);
+		this.time.pass(Duration.ofSeconds(11));
+
+		assertThat(adoption.staying()).containsExactlyInAnyOrder(next("http://b"), next("http://c"));
+		assertThat(adoption.prepared(one, 1)).isFalse();
+		assertThat(adoption.prepared(one, 0)).isTrue();
+		assertThat(adoption.prepared(Map.of(), 1)).as("all new nodes vote").isTrue();
 	}
 
 	@Test
@@ -69,7 +94,7 @@ class LayoutAdoptionTests {
 		this.time.pass(Duration.ofMillis(1));
 		assertThat(adoption.isHeldUp()).isTrue();
 
-		assertThat(adoption.prepared(Map.of())).isTrue();
+		assertThat(adoption.prepared(Map.of(), 0)).isTrue();
 		adoption.served();
 		assertThat(adoption.isHeldUp()).as("operations that began with it may be under way").isFalse();
 	}
@@ -100,22 +125,22 @@ class LayoutAdoptionTests {
 	void operationsGoOnAsBeforeWhileANewNodeIsSilent() {
 		LayoutAdoption adoption = adoption(BEFORE);
 
-		assertThat(adoption.prepared(Map.of(next("http://e"), false))).isFalse();
+		assertThat(adoption.prepared(Map.of(next("http://e"), false), 0)).isFalse();
 		assertThat(adoption.phase()).isEqualTo(Phase.PREPARING);
 		assertThat(adoption.unready()).containsExactly(next("http://e"));
 		this.time.pass(Duration.ofHours(1));
 		assertThat(adoption.drained()).as("nothing is drained before operations have changed").isFalse();
 
-		assertThat(adoption.prepared(Map.of())).isTrue();
+		assertThat(adoption.prepared(Map.of(), 0)).isTrue();
 		assertThat(adoption.unready()).isEmpty();
 		adoption.served();
-		assertThat(adoption.prepared(Map.of())).as("once").isFalse();
+		assertThat(adoption.prepared(Map.of(), 0)).as("once").isFalse();
 	}
 
 	@Test
 	void operationsAreOverTheirLongestTimeAfterTheLastOneOfTheLayoutBefore() {
 		LayoutAdoption adoption = adoption(BEFORE);
-		assertThat(adoption.prepared(Map.of())).isTrue();
+		assertThat(adoption.prepared(Map.of(), 0)).isTrue();
 		this.time.pass(LONGEST);
 		adoption.served();
 		this.time.pass(LONGEST);
@@ -128,19 +153,19 @@ class LayoutAdoptionTests {
 	void aNewNodeThatHasLostItsDiskIsNotWaitedForWhereTheOthersAreEnough() {
 		LayoutAdoption adoption = adoption(BEFORE);
 		Map<Member, Boolean> one = Map.of(next("http://e"), true);
-		assertThat(adoption.prepared(one)).as("it may have just started").isFalse();
+		assertThat(adoption.prepared(one, 0)).as("it may have just started").isFalse();
 		this.time.pass(Duration.ofSeconds(11));
 
-		assertThat(adoption.prepared(Map.of(next("http://d"), true, next("http://e"), true))).isFalse();
-		assertThat(adoption.prepared(Map.of(next("http://e"), false))).isFalse();
-		assertThat(adoption.prepared(one)).isTrue();
+		assertThat(adoption.prepared(Map.of(next("http://d"), true, next("http://e"), true), 0)).isFalse();
+		assertThat(adoption.prepared(Map.of(next("http://e"), false), 0)).isFalse();
+		assertThat(adoption.prepared(one, 0)).isTrue();
 		assertThat(adoption.unready()).isEmpty();
 	}
 
 	@Test
 	void othersAreToldOnceWhenNoOperationOfTheLayoutBeforeCanBeUnderWay() {
 		LayoutAdoption adoption = adoption(BEFORE);
-		adoption.prepared(Map.of());
+		adoption.prepared(Map.of(), 0);
 		adoption.served();
 		this.time.pass(LONGEST);
 		assertThat(adoption.drained()).as("a timer may be late").isFalse();
@@ -156,7 +181,7 @@ class LayoutAdoptionTests {
 	void aNodeThatHasServedNothingTellsAtOnce() {
 		LayoutAdoption adoption = adoption(null);
 
-		assertThat(adoption.prepared(Map.of())).isTrue();
+		assertThat(adoption.prepared(Map.of(), 0)).isTrue();
 		adoption.served();
 		assertThat(adoption.drained()).isTrue();
 	}

@@ -9,6 +9,7 @@ import java.util.function.BooleanSupplier;
 
 import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
+import io.kvorum.convergence.change.Step;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
 import io.kvorum.simulation.Habits.Intent;
@@ -261,6 +262,9 @@ final class ChangeSimulation {
 		if (this.dead < 0 && before.size() >= COPIES && after.size() >= COPIES && this.losses.of(0.3)) {
 			this.cluster.timeline().after(this.losses.nanos(10, 20_000), () -> loseDisk(both));
 		}
+		if (this.dead >= 0 && after.size() >= COPIES && this.losses.of(0.5)) {
+			loseDiskOnceCopied(both, after);
+		}
 		if (this.dead < 0 && this.chance.of(this.design.aborts())) {
 			later(0.01, 25, () -> abort(both, added));
 			return;
@@ -287,7 +291,33 @@ final class ChangeSimulation {
 		if (!this.newest.equals(both) || !members.stream().allMatch(SimulatedNode::mayVote)) {
 			return;
 		}
-		SimulatedNode node = members.get(this.losses.below(members.size()));
+		loseDisk(members.get(this.losses.below(members.size())));
+	}
+
+	/**
+	 * Lets a node that stays lose its disk while a dead one is being replaced, once all
+	 * of the others have what they are to hold.
+	 */
+	private void loseDiskOnceCopied(Layout both, List<Integer> after) {
+		if (!this.newest.equals(both)) {
+			return;
+		}
+		List<SimulatedNode> members = nodesOf(after);
+		if (members.stream().allMatch(ChangeSimulation::hasCopied)) {
+			loseDisk(members.get(this.losses.below(members.size())));
+		}
+		else {
+			this.cluster.timeline().after(POLL_INTERVAL, () -> loseDiskOnceCopied(both, after));
+		}
+	}
+
+	private static boolean hasCopied(SimulatedNode node) {
+		Convergence convergence = node.convergence();
+		return convergence != null && node.isSettled() && node.mayVote() && node.layout().isMoving()
+				&& (convergence.change().step() == Step.SYNCED || convergence.change().step() == Step.DONE);
+	}
+
+	private void loseDisk(SimulatedNode node) {
 		if (this.cluster.layoutOf(node).topology().size() == 1) {
 			return;
 		}

@@ -109,7 +109,7 @@ final class RemoteReplica implements Replica {
 	}
 
 	private boolean isAway() {
-		return this.from.now() < this.awayUntil;
+		return this.from.now() < this.awayUntil || this.to.isSilent();
 	}
 
 	private Mono<Reply> call(boolean store, Deadline deadline, BiFunction<Replica, Deadline, Mono<Reply>> what) {

@@ -63,17 +63,29 @@ class RemovedNodeTests {
 	}
 
 	/** A key that these nodes hold before the change. */
-	private static Key keyOf(List<Integer> nodes) {
+	private static Key keyOf(List<Integer> replicas) {
+		return keyOf(ALL, replicas);
+	}
+
+	/** A key of which these are replicas in a topology of some nodes. */
+	private static Key keyOf(List<Integer> nodes, List<Integer> replicas) {
 		return IntStream.range(0, 128)
 			.mapToObj(i -> Key.of(new byte[] { 0, (byte) i }))
-			.filter(key -> holders(key).containsAll(nodes))
+			.filter(key -> holders(nodes, key).containsAll(replicas))
 			.findFirst()
 			.orElseThrow();
 	}
 
 	private static List<Integer> holders(Key key) {
-		Topology all = topology(ALL);
-		return Placements.of(all).replicasOf(key, 0, 3).stream().map(member -> ALL.get(member.index())).toList();
+		return holders(ALL, key);
+	}
+
+	private static List<Integer> holders(List<Integer> nodes, Key key) {
+		return Placements.of(topology(nodes))
+			.replicasOf(key, 0, 3)
+			.stream()
+			.map(member -> nodes.get(member.index()))
+			.toList();
 	}
 
 	private SimulatedNode node(int index) {
@@ -521,6 +533,52 @@ class RemovedNodeTests {
 		run();
 
 		assertThat(this.told).containsExactly("n3: 0");
+	}
+
+	/** A node was added and has died, before that member has heard of it. */
+	@Test
+	void aMemberThatHasMissedAChangeDoesNotWaitForTheNodesOfThatOne() {
+		List<Integer> five = List.of(0, 1, 2, 3, 4);
+		votes(ALL);
+		then(() -> cutOff(3));
+		begins(ALL, five);
+		added(List.of(4));
+		ends(List.of(0, 1, 2, 4));
+		have(List.of(0, 1, 2, 4));
+		then(() -> node(4).die());
+		then(this.cluster.network()::heal);
+		have(ALL);
+		then(() -> get(3));
+		pass(3);
+		begins(five, ALL);
+		ends(ALL);
+		have(ALL);
+		then(() -> get(3));
+		pass(3);
+		run();
+
+		assertThat(this.told).containsExactly("n3: 0", "n3: 0");
+	}
+
+	/** The new node waits for what the one that is away will say before it votes. */
+	@Test
+	void operationsAreNotThoseOfALayoutInWhichOneOfThreeReplicasIsAwayAndOneDoesNotVote() {
+		List<Integer> five = List.of(0, 1, 2, 3, 4);
+		this.key = keyOf(five, List.of(3, 4));
+		votes(ALL);
+		begins(ALL, five);
+		pass(3);
+		then(() -> node(3).die());
+		pass(1);
+		added(List.of(4));
+		pass(20);
+		for (int i = 0; i < 10; i++) {
+			then(() -> List.of(0, 1, 2).forEach(this::get));
+			pass(5);
+		}
+		run();
+
+		assertThat(this.told).hasSize(30).allMatch(answer -> answer.endsWith(": 0"));
 	}
 
 	private void takeWhenUp(int index) {

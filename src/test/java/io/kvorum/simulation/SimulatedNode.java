@@ -45,6 +45,9 @@ final class SimulatedNode {
 
 	private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(1);
 
+	/** By which others know that a node is down. */
+	private static final long SILENCE = Duration.ofSeconds(1).toNanos();
+
 	private static final long STREAMS_TOLD = Duration.ofSeconds(1).toNanos();
 
 	private final SimulatedCluster cluster;
@@ -81,6 +84,9 @@ final class SimulatedNode {
 	/** What others said of their layouts on the streams that this node has accepted. */
 	private final Map<Integer, Layout> streams = new HashMap<>();
 
+	/** What it says of its layout on its own streams, by the node that they lead to. */
+	private final Map<Integer, Layout> links = new HashMap<>();
+
 	/** Of clients that wait for this node, told when it crashes. */
 	private final Set<Runnable> waiting = new LinkedHashSet<>();
 
@@ -88,6 +94,9 @@ final class SimulatedNode {
 
 	/** The last start, by this node's clock. */
 	private long startedNanos;
+
+	/** When it went down last. */
+	private long downNanos;
 
 	/** About to crash: whatever it does still reaches nobody. */
 	private boolean dying;
@@ -143,6 +152,7 @@ final class SimulatedNode {
 		}
 		this.startedWith = this.layout.topology();
 		this.told = this.layout;
+		this.links.clear();
 		this.served = this.layout.topology();
 		this.isSettled = true;
 		this.starts++;
@@ -214,6 +224,7 @@ final class SimulatedNode {
 		Replica local = design.replica(new LocalReplica(member(), this.disk, clock, this.time, standing, queries,
 				isCollected, topology().size() == 1), this.time);
 		this.replica = local;
+		link();
 		List<Replica> replicas = this.cluster.replicasFor(this, local);
 		this.missedStores = (convergence != null) ? toMembers(convergence.run(local, replicas)) : MissedStores.NONE;
 		return replicas;
@@ -267,8 +278,7 @@ final class SimulatedNode {
 		Convergence convergence = this.cluster.following(before, next, change);
 		List<Replica> replicas = begin(Objects.requireNonNull(this.clock), convergence);
 		endOthers();
-		LayoutAdoption adoption = new LayoutAdoption(this.served, next.topology(), this.cluster.longestWrite(),
-				this.time);
+		LayoutAdoption adoption = new LayoutAdoption(this.served, next, this.cluster.longestWrite(), this.time);
 		this.adoption = adoption;
 		awaitNewNodes(convergence, replicas, adoption);
 	}
@@ -279,6 +289,10 @@ final class SimulatedNode {
 		}
 		BooleanSupplier life = life();
 		List<Member> added = adoption.added(member());
+		List<Member> staying = adoption.staying();
+		long away = replicas.stream()
+			.filter(replica -> staying.contains(replica.member()) && !replica.isThere())
+			.count();
 		Flux.fromIterable(replicas)
 			.filter(replica -> added.contains(replica.member()))
 			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
@@ -289,7 +303,7 @@ final class SimulatedNode {
 				if (!life.getAsBoolean() || this.convergence != convergence) {
 					return;
 				}
-				if (adoption.prepared(unready)) {
+				if (adoption.prepared(unready, away)) {
 					serveWith(replicas);
 					adoption.served();
 					tellWhenDrained(convergence, adoption);
@@ -315,6 +329,7 @@ final class SimulatedNode {
 			return;
 		}
 		this.told = layout();
+		this.links.replaceAll((_, _) -> layout());
 		after(STREAMS_TOLD, () -> {
 			if (this.convergence == convergence) {
 				log(() -> "tells of " + this.layout);
@@ -336,7 +351,17 @@ final class SimulatedNode {
 
 	/** What it says of its layout to another node. */
 	Layout toldTo(SimulatedNode other) {
-		return this.told.topology().has(other.addressOf()) ? this.told : layout();
+		return this.links.getOrDefault(other.index, layout());
+	}
+
+	/** As in the product: others hear of a layout when earlier operations are over. */
+	private void link() {
+		for (Member member : topology().members()) {
+			int other = this.cluster.nodeOf(member).index;
+			if (!this.links.containsKey(other) || !this.served.has(member.address())) {
+				this.links.put(other, layout());
+			}
+		}
 	}
 
 	/** The topology that it has been started with last. */
@@ -346,6 +371,7 @@ final class SimulatedNode {
 
 	void crash() {
 		log("crashes");
+		this.downNanos = now();
 		loseStreams();
 		this.starts++;
 		this.started = false;
@@ -439,6 +465,11 @@ final class SimulatedNode {
 
 	Alarms alarms() {
 		return time -> Mono.create(sink -> after(time.toNanos(), () -> sink.success(0L)));
+	}
+
+	/** Whether others know that it is down. */
+	boolean isSilent() {
+		return this.replica == null && now() - this.downNanos > SILENCE;
 	}
 
 	/** Whether it is up, or about to be. */

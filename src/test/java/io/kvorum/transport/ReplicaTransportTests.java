@@ -17,6 +17,7 @@ import java.util.function.BiConsumer;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.clock.TimeSource;
+import io.kvorum.cluster.Layout;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Copies;
 import io.kvorum.kv.Entry;
@@ -140,6 +141,31 @@ class ReplicaTransportTests {
 		assertThat(this.second.asked).extracting(TestReplica.Asked::call)
 			.containsExactly(Call.READ, Call.STORE, Call.READ, Call.READ_VERSION, Call.REPAIR);
 		assertThat(remote.member()).isEqualTo(this.second.member());
+	}
+
+	/** One that has missed a layout may be refused by nodes of later ones. */
+	@Test
+	void aPeerIsToldOfALayoutAtOnceIfNoOperationsWithItCanBeUnderWay() {
+		List<String> told = new CopyOnWriteArrayList<>();
+		peer(true, (stream, frame) -> {
+			ScriptedPeer.pong(stream, frame);
+			if (frame.kind == ReplicaProtocol.TOPOLOGY) {
+				told.add(TopologyNames.of(frame.entry).text());
+			}
+		}).version = String.valueOf(ReplicaProtocol.VERSIONS.newest());
+		ReplicaTransport transport = this.nodes.start(this.first);
+		connected(transport);
+		Topology all = this.nodes.topology;
+		Topology alone = Topology.of(this.nodes.addresses.subList(0, 1), 1);
+
+		transport.become(new Layout(1, all), this.first, all);
+		transport.become(new Layout(2, all), this.first, alone);
+		TransportNodes.await("the peer is told", () -> !told.isEmpty());
+		transport.become(new Layout(3, all), this.first, all);
+		transport.announce();
+		TransportNodes.await("the peer is told", () -> told.stream().anyMatch(text -> text.endsWith("@3")));
+
+		assertThat(told).noneMatch(text -> text.endsWith("@1")).anyMatch(text -> text.endsWith("@2"));
 	}
 
 	@Test

@@ -176,6 +176,9 @@ public final class ChangeState {
 	 * same one was made again. What it has under way may be of the time in between, so
 	 * that node is refused as one that has the topology before.
 	 * <p>
+	 * A node that has the topology after the change alone, of a layout before this one,
+	 * has missed that there was another one in between. It is refused.
+	 * <p>
 	 * A node that is still in an earlier change has some time to take this layout, and is
 	 * refused after that: see {@link EarlierChanges}.
 	 * @param number that of the other node's layout
@@ -192,8 +195,12 @@ public final class ChangeState {
 		if (!this.isClosing && !this.step.isClosed()) {
 			return topologies.contains(before);
 		}
-		return topologies.contains(after) && (this.step == Step.DONE || isChanging)
-				&& (!isChanging || number >= this.oldest);
+		return topologies.contains(after)
+				&& (isChanging ? number >= this.oldest : this.step == Step.DONE && isNotBefore(number));
+	}
+
+	private boolean isNotBefore(long number) {
+		return !this.layout.isMoving() || number > this.layout.number();
 	}
 
 	/**

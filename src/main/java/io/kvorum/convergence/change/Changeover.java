@@ -174,8 +174,9 @@ public final class Changeover {
 	}
 
 	/**
-	 * Whether this node is done, and so is each other one but those that are away. The
-	 * topology after the change may then be decided to be the only one. From any thread.
+	 * Whether this node is done, and so is each other one but those that are away or have
+	 * lost their disk. The topology after the change may then be decided to be the only
+	 * one. From any thread.
 	 */
 	public boolean isOver() {
 		return this.isOver;
@@ -219,9 +220,16 @@ public final class Changeover {
 				Map<Long, Seen> seen = new HashMap<>();
 				this.others.forEach(other -> seen.put(other.member().id(), seenOf(other)));
 				this.isOver = this.state.step() == Step.DONE
-						&& this.others.stream().allMatch(other -> seenOf(other) == Seen.DONE || isAwayForLong(other));
+						&& this.others.stream().allMatch(this::isNotWaitedForAtTheEnd);
 				return advance(new ChangeRule(this.topology, this.self, seen));
 			}));
+	}
+
+	/**
+	 * One that has lost its disk may be waiting for a node that has left to be rebuilt.
+	 */
+	private boolean isNotWaitedForAtTheEnd(Replica other) {
+		return seenOf(other) == Seen.DONE || isAwayForLong(other) || this.isToBeRebuilt.test(other.member());
 	}
 
 	private Mono<Void> ask(Replica other) {

@@ -246,6 +246,17 @@ class ChangeStateTests {
 		assertThat(accepted(started(FROM_A_TO_B))).contains(B).containsAll(CHANGES).doesNotContain(A, C);
 	}
 
+	/** As after a change there and back: the node has missed the layout in between. */
+	@Test
+	void onceItIsDoneItRefusesNodesThatHaveTheTopologyAfterOfAnEarlierLayout() {
+		ChangeState done = adopted(new Layout(4, FROM_A_TO_B), A, false);
+		Now.of(done.take(Step.DONE));
+
+		assertThat(accepted(done, 5)).contains(B);
+		assertThat(accepted(done, 4)).doesNotContain(B);
+		assertThat(accepted(done, 0)).doesNotContain(B);
+	}
+
 	/** Of a change that was given up, and of the one before a change that is over. */
 	@Test
 	void itRefusesNodesInAnEarlierChangeWithTheSameNodes() {
