@@ -52,14 +52,28 @@ final class LayoutCommand extends EndpointCommand {
 		@Option(names = "--resume", description = "go on copying")
 		private boolean resume;
 
-		@Option(names = "--abort", description = "give up the change, or what is staged")
-		private boolean abort;
+		@Option(names = "--abort", arity = "0..1", fallbackValue = LAST, paramLabel = "<version>",
+				description = "give up the change, or what is staged, unless it is another one than this version")
+		private @Nullable String abort;
+
+		/** For an abort of whatever was decided last. */
+		private static final String LAST = "true";
 
 		private String toJson() {
 			if (this.apply != null) {
 				return "{\"apply\":%d}".formatted(this.apply);
 			}
-			return "{\"pause\":%b,\"resume\":%b,\"abort\":%b}".formatted(this.pause, this.resume, this.abort);
+			if (this.abort != null) {
+				return "{\"abort\":%s}".formatted(checked(this.abort));
+			}
+			return "{\"pause\":%b,\"resume\":%b}".formatted(this.pause, this.resume);
+		}
+
+		private static String checked(String version) {
+			if (!version.equals(LAST) && !version.matches("[0-9]{1,18}")) {
+				throw new CommandFailedException(ExitCode.WRONG, "--abort takes a version, a number: " + version);
+			}
+			return version;
 		}
 
 	}
@@ -152,6 +166,9 @@ final class LayoutCommand extends EndpointCommand {
 			out().printf("Staged: %d nodes, %s, %s to move. Begin it by: kvorum layout --apply %s%n",
 					staged.path("members").size(), copies(staged), Units.size(staged.path("bytes").asLong(0)),
 					layout.path("version").asString());
+		}
+		if (layout.has("unreadable")) {
+			out().println("Not certain: " + Table.printable(layout.path("unreadable").asString()));
 		}
 		explainMoving(layout.path("moving"));
 	}

@@ -10,6 +10,7 @@ import io.kvorum.cluster.LayoutDecision;
 import io.kvorum.cluster.Member;
 import io.kvorum.cluster.Topology;
 import io.kvorum.cluster.TopologyEdit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -200,13 +201,19 @@ public final class LayoutAdmin {
 	/**
 	 * Gives up the change that is under way, or what is staged. All nodes have the
 	 * topology before the change again.
+	 * @param number that of the decision that is given up; null for whichever is the last
 	 * @return the decision, or {@link LayoutRefusedException} if it is too late
 	 */
-	public Mono<LayoutDecision> abort() {
+	public Mono<LayoutDecision> abort(@Nullable Long number) {
 		return this.register.decide(last -> {
 			if (!last.layout().isMoving() && last.staged() == null) {
 				throw LayoutRefusedException.conflict(
 						"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
+			}
+			if (number != null && last.number() != number) {
+				throw LayoutRefusedException
+					.conflict("Something else was decided meanwhile, as %d. Look at it before you abort it."
+						.formatted(last.number()));
 			}
 			return last.aborting();
 		}).doOnNext(this.peers::decided);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.kvorum.cluster.Layout;
@@ -69,7 +70,23 @@ final class LayoutEndpoint {
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> show() {
 		LayoutAdmin admin = this.admin;
-		return (admin == null) ? none() : answered(admin.show(), WebEndpointResponse.STATUS_OK);
+		return (admin == null) ? none()
+				: answered(admin.show(), WebEndpointResponse.STATUS_OK, ex -> Mono.just(shownOrFailed(ex)));
+	}
+
+	/**
+	 * What this node knows by itself: a change may be what keeps others from answering.
+	 */
+	private WebEndpointResponse<Object> shownOrFailed(OperationFailedException ex) {
+		Layout own = (this.node != null) ? this.node.layout() : null;
+		if (own == null) {
+			return failed(ex);
+		}
+		Map<String, Object> body = describe(new LayoutDecision(own.number(), own), NO_STORE);
+		body.put("unreadable",
+				"too few nodes answer to read what was decided last, so this is what the asked node has: "
+						+ ex.getMessage());
+		return new WebEndpointResponse<>(body, WebEndpointResponse.STATUS_OK);
 	}
 
 	/**
@@ -77,12 +94,13 @@ final class LayoutEndpoint {
 	 * @param stage the edit to stage, as JSON ({@link NestedJson}): {@code add},
 	 * {@code remove}, {@code replace}, {@code factor}
 	 * @param apply the number under which the topology to change to is staged
-	 * @param abort true to give up a change, or what is staged
+	 * @param abort the number of the change to give up, or of what is staged; true for
+	 * the last one, whatever that is
 	 * @param pause true to copy nothing for a change
 	 * @param resume true to go on with a change that is paused
 	 */
 	@WriteOperation
-	Mono<WebEndpointResponse<Object>> change(@Nullable String stage, @Nullable Long apply, @Nullable Boolean abort,
+	Mono<WebEndpointResponse<Object>> change(@Nullable String stage, @Nullable Long apply, @Nullable String abort,
 			@Nullable Boolean pause, @Nullable Boolean resume) {
 		LayoutAdmin admin = this.admin;
 		if (admin == null) {
@@ -95,8 +113,8 @@ final class LayoutEndpoint {
 		if (apply != null) {
 			steps.add(() -> admin.apply(apply));
 		}
-		if (Boolean.TRUE.equals(abort)) {
-			steps.add(admin::abort);
+		if (abort != null && !abort.equals("false")) {
+			steps.add(() -> admin.abort(abort.equals("true") ? null : numberToAbort(abort)));
 		}
 		if (Boolean.TRUE.equals(pause)) {
 			steps.add(() -> admin.pause(true));
@@ -106,17 +124,27 @@ final class LayoutEndpoint {
 		}
 		if (steps.size() != 1) {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST,
-					"Give one of 'stage', 'apply', 'abort', 'pause' and 'resume': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>}, {\"abort\":true}, {\"pause\":true} or {\"resume\":true}."));
+					"Give one of 'stage', 'apply', 'abort', 'pause' and 'resume': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>}, {\"abort\":<number>} or {\"abort\":true}, {\"pause\":true} or {\"resume\":true}."));
 		}
 		try {
-			return answered(steps.getFirst().get(), ACCEPTED);
+			return answered(steps.getFirst().get(), ACCEPTED, ex -> Mono.just(failed(ex)));
 		}
 		catch (IllegalArgumentException ex) {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage())));
 		}
 	}
 
-	private Mono<WebEndpointResponse<Object>> answered(Mono<LayoutDecision> decision, int status) {
+	private static long numberToAbort(String text) {
+		try {
+			return Long.parseLong(text);
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException("'abort' is a number or true, not " + text + ".", ex);
+		}
+	}
+
+	private Mono<WebEndpointResponse<Object>> answered(Mono<LayoutDecision> decision, int status,
+			Function<OperationFailedException, Mono<WebEndpointResponse<Object>>> whenFailed) {
 		LayoutNode node = this.node;
 		String outside = (node != null && node.layout() == null) ? node.outside() : null;
 		if (outside != null) {
@@ -129,7 +157,7 @@ final class LayoutEndpoint {
 			.onErrorResume(LayoutRefusedException.class,
 					ex -> Mono
 						.just(problem(ex.isConflict() ? CONFLICT : UNPROCESSABLE, String.valueOf(ex.getMessage()))))
-			.onErrorResume(OperationFailedException.class, ex -> Mono.just(failed(ex)));
+			.onErrorResume(OperationFailedException.class, whenFailed);
 	}
 
 	private static WebEndpointResponse<Object> failed(OperationFailedException ex) {

@@ -564,7 +564,9 @@ class KvorumTests {
 		assertThat(run("layout", "--apply", "5")).isZero();
 		assertThat(this.node.requests().getLast()).endsWith("|{\"apply\":5}");
 		assertThat(run("layout", "--abort")).isZero();
-		assertThat(this.node.requests().getLast()).contains("\"abort\":true", "\"pause\":false", "\"resume\":false");
+		assertThat(this.node.requests().getLast()).contains("{\"abort\":true}");
+		assertThat(run("layout", "--abort", "7")).isZero();
+		assertThat(this.node.requests().getLast()).contains("{\"abort\":7}");
 		assertThat(run("layout", "--apply", "5", "--factor", "3")).isEqualTo(2);
 	}
 

@@ -94,13 +94,14 @@ class LayoutAdminTests {
 
 	@Test
 	void whatIsUnderWayOrStagedIsGivenUpAndNothingElse() {
-		assertRefused(this.admin.abort(), true, "There is nothing to abort");
+		assertRefused(this.admin.abort(null), true, "There is nothing to abort");
 		LayoutDecision staged = stage(ADD_D);
-		assertThat(Objects.requireNonNull(Now.of(this.admin.abort())).staged()).isNull();
+		assertThat(Objects.requireNonNull(Now.of(this.admin.abort(null))).staged()).isNull();
 		assertRefused(this.admin.apply(staged.number()), true, "Nothing is staged.");
 
 		Layout moving = apply(stage(ADD_D).number()).layout();
-		LayoutDecision aborted = Objects.requireNonNull(Now.of(this.admin.abort()));
+		assertRefused(this.admin.abort(staged.number()), true, "Something else was decided meanwhile, as 4.");
+		LayoutDecision aborted = Objects.requireNonNull(Now.of(this.admin.abort(4L)));
 		assertThat(aborted.layout().topology().fingerprint()).isEqualTo(THREE.fingerprint());
 		assertThat(aborted.layout().number()).isGreaterThan(moving.number());
 
@@ -121,7 +122,7 @@ class LayoutAdminTests {
 		Now.of(this.admin.pause(false));
 		assertThat(shown().isPaused()).isFalse();
 		Now.of(this.admin.pause(true));
-		Now.of(this.admin.abort());
+		Now.of(this.admin.abort(null));
 		assertThat(shown().isPaused()).isFalse();
 		assertThat(this.node.told).hasSize(6);
 	}
@@ -152,7 +153,7 @@ class LayoutAdminTests {
 		Layout moving = apply(stage(ADD_D).number()).layout();
 		this.store.beforeNextWrite(() -> Now.of(this.admin.finish(moving)));
 
-		assertThatThrownBy(() -> Now.of(this.admin.abort())).isInstanceOf(LayoutRefusedException.class)
+		assertThatThrownBy(() -> Now.of(this.admin.abort(null))).isInstanceOf(LayoutRefusedException.class)
 			.hasMessage(
 					"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
 		assertThat(shown().layout().topology().size()).isEqualTo(4);
@@ -248,7 +249,7 @@ class LayoutAdminTests {
 		assertThat(Now.of(this.admin.join(List.of("http://a:1")))).as("it is there").isNull();
 		stage(add("http://f:1"));
 		assertRefused(this.admin.join(asking), false, "Something is staged, as 1");
-		Now.of(this.admin.abort());
+		Now.of(this.admin.abort(null));
 		this.node.answers.remove("http://c:1");
 		assertRefused(this.admin.join(asking), false, "[http://c:1] do not answer and are to stay");
 		this.node.answers.put("http://c:1", "");

@@ -92,7 +92,7 @@ class LayoutEndpointTests {
 		assertThat(moving.get("state")).isEqualTo("moving");
 		assertThat(String.valueOf(moving.get("moving"))).contains("step=closed", "waitsFor=[http://a:1]");
 		assertThat(String.valueOf(change("{\"factor\":2}", 409).get("detail"))).contains("is under way");
-		assertThat(body(this.endpoint.change(null, null, true, null, null), 202).get("state")).isEqualTo("stable");
+		assertThat(body(this.endpoint.change(null, null, "true", null, null), 202).get("state")).isEqualTo("stable");
 	}
 
 	@ParameterizedTest
@@ -244,9 +244,13 @@ class LayoutEndpointTests {
 		this.store.failReads(new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS, "1 of 2 replicas answered", 2, 1,
 				false, true, List.of()));
 
-		for (Mono<WebEndpointResponse<Object>> answer : List.of(this.endpoint.show(),
+		this.node.layout = new Layout(4, TWO);
+		assertThat(String.valueOf(body(this.endpoint.show(), 200))).as("what this node has")
+			.contains("layout=4", "http://a:1", "unreadable=too few nodes answer", "1 of 2 replicas answered");
+		for (Mono<WebEndpointResponse<Object>> answer : List.of(
 				this.endpoint.change("{\"factor\":1}", null, null, null, null),
-				this.endpoint.change(null, 1L, null, null, null), this.endpoint.change(null, null, true, null, null))) {
+				this.endpoint.change(null, 1L, null, null, null),
+				this.endpoint.change(null, null, "true", null, null))) {
 			assertThat(body(answer, 503).get("detail"))
 				.isEqualTo("Too few nodes answer to read or change the layout, try again: 1 of 2 replicas answered");
 		}
@@ -277,7 +281,9 @@ class LayoutEndpointTests {
 	void oneStepAtATime() {
 		body(this.endpoint.change(null, null, null, null, null), 400);
 		body(this.endpoint.change("{}", 1L, null, null, null), 400);
-		body(this.endpoint.change(null, null, false, null, null), 400);
+		body(this.endpoint.change(null, null, "false", null, null), 400);
+		assertThat(body(this.endpoint.change(null, null, "all", null, null), 400).get("detail"))
+			.isEqualTo("'abort' is a number or true, not all.");
 		assertThat(body(this.endpoint.change(null, 7L, null, null, null), 409).get("detail"))
 			.isEqualTo("Nothing is staged.");
 	}
