@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param share of the writes, as a probability
  * @param late requests that are repeated though they were answered, as a probability
- * @param muchLater those of them that are so up to a minute later, as a probability
+ * @param muchLater those of them that are so up to 25 s later, as a probability. What is
+ * repeated after the grace of tombstones may undo a deletion: names are kept for less
  */
 record RepeatedRequests(double share, double late, double muchLater, Chance chance) {
 
@@ -47,7 +48,7 @@ record RepeatedRequests(double share, double late, double muchLater, Chance chan
 	/** The pause before a repeat of what was answered. */
 	long latePauseNanos() {
 		boolean isMuchLater = this.muchLater > 0 && this.chance.of(this.muchLater);
-		return isMuchLater ? this.chance.nanos(1_000, 60_000) : pauseNanos();
+		return isMuchLater ? this.chance.nanos(1_000, 25_000) : pauseNanos();
 	}
 
 }
