@@ -6,6 +6,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * {@link Entities} for threads that may block, virtual ones for instance. An interrupted
@@ -30,7 +32,7 @@ public final class BlockingEntities<T> {
 	 * @return the value, if there is one
 	 */
 	public Optional<Entity<T>> get(String key) {
-		return this.entities.get(key).blockOptional();
+		return awaited(this.entities.get(key)).blockOptional();
 	}
 
 	/**
@@ -40,7 +42,7 @@ public final class BlockingEntities<T> {
 	 * @return the value, if there is one
 	 */
 	public Optional<Entity<T>> get(String key, ReadOptions options) {
-		return this.entities.get(key, options).blockOptional();
+		return awaited(this.entities.get(key, options)).blockOptional();
 	}
 
 	/**
@@ -49,7 +51,7 @@ public final class BlockingEntities<T> {
 	 * @return that, if there is a value
 	 */
 	public Optional<EntityInfo> info(String key) {
-		return this.entities.info(key).blockOptional();
+		return awaited(this.entities.info(key)).blockOptional();
 	}
 
 	/**
@@ -59,7 +61,7 @@ public final class BlockingEntities<T> {
 	 * @return that, if there is a value
 	 */
 	public Optional<EntityInfo> info(String key, ReadOptions options) {
-		return this.entities.info(key, options).blockOptional();
+		return awaited(this.entities.info(key, options)).blockOptional();
 	}
 
 	/**
@@ -80,7 +82,7 @@ public final class BlockingEntities<T> {
 	 * @return the version of the value
 	 */
 	public Version put(String key, T value, WriteOptions options) {
-		return Objects.requireNonNull(this.entities.put(key, value, options).block());
+		return Objects.requireNonNull(awaited(this.entities.put(key, value, options)).block());
 	}
 
 	/**
@@ -88,7 +90,7 @@ public final class BlockingEntities<T> {
 	 * @param key the key
 	 */
 	public void delete(String key) {
-		this.entities.delete(key).block();
+		awaited(this.entities.delete(key)).block();
 	}
 
 	/**
@@ -97,7 +99,7 @@ public final class BlockingEntities<T> {
 	 * @param options on which condition, how often
 	 */
 	public void delete(String key, WriteOptions options) {
-		this.entities.delete(key, options).block();
+		awaited(this.entities.delete(key, options)).block();
 	}
 
 	/**
@@ -108,7 +110,7 @@ public final class BlockingEntities<T> {
 	 * @return what was written; empty if there is no value now
 	 */
 	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change) {
-		return this.entities.update(key, change).blockOptional();
+		return awaited(this.entities.update(key, change)).blockOptional();
 	}
 
 	/**
@@ -120,7 +122,7 @@ public final class BlockingEntities<T> {
 	 * @return what was written; empty if there is no value now
 	 */
 	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
-		return this.entities.update(key, change, options).blockOptional();
+		return awaited(this.entities.update(key, change, options)).blockOptional();
 	}
 
 	/**
@@ -129,6 +131,7 @@ public final class BlockingEntities<T> {
 	 * @return the values; to be closed, unless it is read to its end
 	 */
 	public Stream<Entity<T>> range(Range range) {
+		refuseWhereNoneMayBlock();
 		return this.entities.range(range).toStream(READ_AHEAD);
 	}
 
@@ -138,7 +141,21 @@ public final class BlockingEntities<T> {
 	 * @return what is known of them; to be closed, unless it is read to its end
 	 */
 	public Stream<EntityInfo> list(Range range) {
+		refuseWhereNoneMayBlock();
 		return this.entities.list(range).toStream(READ_AHEAD);
+	}
+
+	private static <X> Mono<X> awaited(Mono<X> operation) {
+		refuseWhereNoneMayBlock();
+		return operation;
+	}
+
+	/** Before anything is sent: Reactor refuses to block, but not what it waits for. */
+	private static void refuseWhereNoneMayBlock() {
+		if (Schedulers.isInNonBlockingThread()) {
+			throw new IllegalStateException("The thread %s must not block, so it sends nothing: use Entities there"
+				.formatted(Thread.currentThread().getName()));
+		}
 	}
 
 }

@@ -10,7 +10,9 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 import io.kvorum.client.KvorumException.NoAnswer;
+import io.kvorum.client.KvorumException.NotEnoughReplicas;
 import io.kvorum.client.KvorumException.Overloaded;
+import io.kvorum.client.KvorumException.UnexpectedAnswer;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.Exceptions;
@@ -170,7 +172,14 @@ final class Calls {
 			}
 			return;
 		}
-		node.answered(now);
+		if (failure.isRetryable() && (failure instanceof NotEnoughReplicas || failure instanceof UnexpectedAnswer)) {
+			// It may have lost its peers, or something before it answers: as fast as that
+			// is, it would be asked most.
+			node.failed(now);
+		}
+		else {
+			node.answered(now);
+		}
 		if (failure.isOfRetired()) {
 			node.retired();
 		}

@@ -307,9 +307,10 @@ public final class KvorumClient implements AutoCloseable {
 				.maxIdleTime(MAX_IDLE)
 				.lifo()
 				.build();
-			HttpClient http = this.httpClient
-				.apply(HttpClient.create(pool)
-					.option(ChannelOption.CONNECT_TIMEOUT_MILLIS, Math.toIntExact(this.connectTimeout.toMillis())))
+			HttpClient http = this.httpClient.apply(HttpClient.create(pool)
+				.option(ChannelOption.CONNECT_TIMEOUT_MILLIS,
+						// 0 would be none.
+						Math.max(1, Math.toIntExact(this.connectTimeout.toMillis()))))
 				.disableRetry(true)
 				.doOnRequest((request, connection) -> Sending.begins(request.currentContextView(), connection));
 			WebClient.Builder builder = WebClient.builder()

@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.test.StepVerifier;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -99,6 +100,32 @@ class RepeatTests {
 		for (int i = 0; i < 500; i++) {
 			assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
 		}
+	}
+
+	/** As one that has lost its peers: it refuses faster than others answer. */
+	@Test
+	@DisplayName("A node that answers fast, and never what is asked, is left alone")
+	void fastFailure() {
+		this.one.thenProblem(504, "not-enough-replicas", NOT_APPLIED);
+		this.other.thenValue("v1", "value");
+		BlockingEntities<String> texts = texts(this.one.url(), this.other.url());
+
+		for (int i = 0; i < 500; i++) {
+			assertThat(texts.get("key")).isPresent();
+		}
+		assertThat(this.one.got().size()).isLessThan(50);
+	}
+
+	@Test
+	@DisplayName("On a thread that must not block nothing is sent")
+	void blockingWhereNoneMay() {
+		this.one.thenStored("v1");
+		BlockingEntities<String> texts = texts(this.one.url());
+		Mono<Version> put = Mono.fromCallable(() -> texts.put("key", "value")).subscribeOn(Schedulers.parallel());
+
+		assertThatIllegalStateException().isThrownBy(put::block).withMessageContaining("it sends nothing");
+		assertThat(texts.put("key", "value")).isEqualTo(new Version("v1"));
+		assertThat(requests()).isEqualTo(1);
 	}
 
 	@Test

@@ -37,7 +37,7 @@ public interface KvorumConnectionDetails extends ConnectionDetails {
 	List<URI> urls();
 
 	/**
-	 * The API key. It is asked for before each request, so it may change, and must not
+	 * The API key. It is asked for before each operation, so it may change, and must not
 	 * block.
 	 * @return null for none
 	 */

@@ -245,11 +245,11 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 		if (flight.isOutdated()) {
 			return Mono.just(value);
 		}
-		return this.entries.putLoaded(key, value).flatMap(version -> {
+		return Mono.defer(() -> this.entries.putLoaded(key, value)).flatMap(version -> {
 			this.counters.put();
 			// Written or removed while this was under way: the value may be an old one.
 			return flight.isOutdated() ? this.entries.remove(key, version) : Mono.empty();
-		}).onErrorResume(KvorumException.class, failure -> {
+		}).onErrorResume(RuntimeException.class, failure -> {
 			// All who wait would load it again, when loading is all that still works.
 			logger.warn("A loaded value is used, and not stored in the cache " + this.name, failure);
 			return Mono.empty();
@@ -271,6 +271,10 @@ public final class KvorumCache extends AbstractValueAdaptingCache {
 	 */
 	@Override
 	public @Nullable ValueWrapper putIfAbsent(Object key, @Nullable Object value) {
+		if (Schedulers.isInNonBlockingThread()) {
+			throw new IllegalStateException(
+					"putIfAbsent blocks, which the thread %s must not".formatted(Thread.currentThread().getName()));
+		}
 		String id = key(key);
 		Object existing = this.pending.settled(id)
 			.then(Mono.defer(() -> this.entries.putIfAbsent(id, toStoreValue(value))))

@@ -1,5 +1,8 @@
 package io.kvorum.spring.cache;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -19,18 +22,43 @@ final class PendingWrites {
 
 	private final ConcurrentMap<String, Writes> byKey = new ConcurrentHashMap<>();
 
-	/** The writes of a key; what waits is changed within the map only. */
-	private static final class Writes {
+	/** A write, and those that it has replaced. */
+	private static final class Slot {
 
-		/** Completes when none is left. */
 		private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-		private @Nullable Mono<Void> waiting;
+		private Mono<Void> write;
 
-		@Nullable Mono<Void> take() {
-			Mono<Void> taken = this.waiting;
+		Slot(Mono<Void> write) {
+			this.write = write;
+		}
+
+	}
+
+	/** The writes of a key, changed and read within the map only. */
+	private static final class Writes {
+
+		private @Nullable Slot underWay;
+
+		private @Nullable Slot waiting;
+
+		void add(Mono<Void> write) {
+			if (this.waiting != null) {
+				this.waiting.write = write;
+			}
+			else {
+				this.waiting = new Slot(write);
+			}
+		}
+
+		@Nullable Slot take() {
+			this.underWay = this.waiting;
 			this.waiting = null;
-			return taken;
+			return this.underWay;
+		}
+
+		@Nullable Slot last() {
+			return (this.waiting != null) ? this.waiting : this.underWay;
 		}
 
 	}
@@ -40,19 +68,21 @@ final class PendingWrites {
 		Writes mine = new Writes();
 		Writes writes = this.byKey.compute(key, (any, present) -> {
 			Writes found = (present != null) ? present : mine;
-			found.waiting = write;
+			found.add(write);
 			return found;
 		});
 		if (writes.equals(mine)) {
-			Flux.<Mono<Void>>generate(sink -> next(key, sink))
-				.concatMap(Mono::onErrorComplete, 0)
-				.subscribe(null, mine.done::completeExceptionally, () -> mine.done.complete(null));
+			Flux.<Slot>generate(sink -> next(key, sink)).concatMap(PendingWrites::carryOut, 0).subscribe();
 		}
 	}
 
-	private void next(String key, SynchronousSink<Mono<Void>> sink) {
+	private static Mono<Void> carryOut(Slot slot) {
+		return slot.write.onErrorComplete().doFinally(signal -> slot.done.complete(null));
+	}
+
+	private void next(String key, SynchronousSink<Slot> sink) {
 		this.byKey.compute(key, (any, writes) -> {
-			Mono<Void> next = (writes != null) ? writes.take() : null;
+			Slot next = (writes != null) ? writes.take() : null;
 			if (next == null) {
 				sink.complete();
 				return null;
@@ -64,16 +94,19 @@ final class PendingWrites {
 
 	/** Completes when the writes of the key are done that have begun by now. */
 	Mono<Void> settled(String key) {
-		return Mono.defer(() -> settled(this.byKey.get(key)));
+		return Mono.defer(() -> {
+			List<Slot> last = new ArrayList<>();
+			this.byKey.computeIfPresent(key, (any, writes) -> {
+				Optional.ofNullable(writes.last()).ifPresent(last::add);
+				return writes;
+			});
+			return Flux.fromIterable(last).concatMap(slot -> Mono.fromFuture(slot.done, true)).then();
+		});
 	}
 
 	/** Completes when all writes are done that have begun by now. */
 	Mono<Void> allSettled() {
-		return Mono.defer(() -> Mono.when(this.byKey.values().stream().map(PendingWrites::settled).toList()));
-	}
-
-	private static Mono<Void> settled(@Nullable Writes writes) {
-		return (writes != null) ? Mono.fromFuture(writes.done, true) : Mono.empty();
+		return Mono.defer(() -> Mono.when(this.byKey.keySet().stream().map(this::settled).toList()));
 	}
 
 }

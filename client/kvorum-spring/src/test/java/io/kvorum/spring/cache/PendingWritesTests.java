@@ -52,6 +52,30 @@ class PendingWritesTests {
 	}
 
 	@Test
+	void whatBeginsLaterIsNotWaitedFor() {
+		List<Sinks.Empty<Void>> ends = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			ends.add(Sinks.empty());
+		}
+		this.writes.begin("key", write("first", ends.get(0)));
+		CompletableFuture<?> afterFirst = this.writes.settled("key").toFuture();
+		this.writes.begin("key", write("second", ends.get(1)));
+		CompletableFuture<?> afterSecond = this.writes.settled("key").toFuture();
+		CompletableFuture<?> afterAll = this.writes.allSettled().toFuture();
+		this.writes.begin("key", write("instead of it", ends.get(2)));
+
+		ends.get(0).tryEmitEmpty().orThrow();
+		assertThat(afterFirst).isCompleted();
+		this.writes.begin("key", write("fourth", ends.get(3)));
+		assertThat(afterSecond).isNotDone();
+		assertThat(afterAll).isNotDone();
+		ends.get(2).tryEmitEmpty().orThrow();
+		assertThat(afterSecond).isCompleted();
+		assertThat(afterAll).isCompleted();
+		assertThat(this.begun).containsExactly("first", "instead of it", "fourth");
+	}
+
+	@Test
 	void aWriteThatBeginsAnotherOneDoesNotRecurse() {
 		for (int i = 0; i < 100_000; i++) {
 			this.writes.begin("key", done("write"));
