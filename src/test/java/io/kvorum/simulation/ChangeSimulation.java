@@ -481,8 +481,8 @@ final class ChangeSimulation {
 				this.cluster.nodes().get(node).start();
 			}
 		}
-		// The last operations have to end: a history without them makes no sense.
-		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(3 * SECOND, 8 * SECOND);
+		// The last operations have to end: with others at work conditional ones may not.
+		long shortRest = this.cluster.longestWrite().toNanos() + this.chance.between(5 * SECOND, 12 * SECOND);
 		long rest = this.chance.of(0.2) ? Math.max(LONG_REST, shortRest) : shortRest;
 		this.cluster.timeline().after(rest, () -> await("all vote in the end", 60 * SECOND, this::allVote, () -> {
 			KeyHistory.Habitual habits = new KeyHistory.Habitual(this.keys, this.mix);
