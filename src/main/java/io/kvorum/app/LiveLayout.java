@@ -685,11 +685,14 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.then();
 	}
 
-	private static long away(LayoutParts now, LayoutAdoption taking) {
+	/** A node that refuses this one is there, and further in the change. */
+	private long away(LayoutParts now, LayoutAdoption taking) {
 		List<Member> staying = taking.staying();
+		List<String> refusing = this.transport.refusing();
 		return now.replicas()
 			.stream()
-			.filter(replica -> staying.contains(replica.member()) && !replica.isThere())
+			.filter(replica -> staying.contains(replica.member()) && !replica.isThere()
+					&& !refusing.contains(replica.member().address()))
 			.count();
 	}
 

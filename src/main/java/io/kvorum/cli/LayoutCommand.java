@@ -159,16 +159,13 @@ final class LayoutCommand extends EndpointCommand {
 	}
 
 	private void explain(JsonNode layout) {
-		out().printf("%nLayout %s is %s; keys have %s.%n", layout.path("layout").asString(),
-				layout.path("state").asString(), copies(layout));
+		out().printf("%nLayout %s is %s, version %s; keys have %s.%n", layout.path("layout").asString(),
+				layout.path("state").asString(), layout.path("version").asString(), copies(layout));
 		JsonNode staged = layout.path("staged");
 		if (staged.isObject()) {
 			out().printf("Staged: %d nodes, %s, %s to move. Begin it by: kvorum layout --apply %s%n",
 					staged.path("members").size(), copies(staged), Units.size(staged.path("bytes").asLong(0)),
 					layout.path("version").asString());
-		}
-		if (layout.has("unreadable")) {
-			out().println("Not certain: " + Table.printable(layout.path("unreadable").asString()));
 		}
 		explainMoving(layout.path("moving"));
 	}

@@ -71,22 +71,15 @@ final class LayoutEndpoint {
 	Mono<WebEndpointResponse<Object>> show() {
 		LayoutAdmin admin = this.admin;
 		return (admin == null) ? none()
-				: answered(admin.show(), WebEndpointResponse.STATUS_OK, ex -> Mono.just(shownOrFailed(ex)));
+				: answered(admin.show(), WebEndpointResponse.STATUS_OK, ex -> Mono.just(failedToShow(ex)));
 	}
 
-	/**
-	 * What this node knows by itself: a change may be what keeps others from answering.
-	 */
-	private WebEndpointResponse<Object> shownOrFailed(OperationFailedException ex) {
+	/** With what this node has: a change may be what keeps others from answering. */
+	private WebEndpointResponse<Object> failedToShow(OperationFailedException ex) {
 		Layout own = (this.node != null) ? this.node.layout() : null;
-		if (own == null) {
-			return failed(ex);
-		}
-		Map<String, Object> body = describe(new LayoutDecision(own.number(), own), NO_STORE);
-		body.put("unreadable",
-				"too few nodes answer to read what was decided last, so this is what the asked node has: "
-						+ ex.getMessage());
-		return new WebEndpointResponse<>(body, WebEndpointResponse.STATUS_OK);
+		return (own == null) ? failed(ex) : problem(UNAVAILABLE,
+				"Too few nodes answer to read what was decided last. 'own' is what this node has: " + ex.getMessage(),
+				Map.of("outcome", "not-applied", "own", describe(new LayoutDecision(own.number(), own), NO_STORE)));
 	}
 
 	/**

@@ -21,8 +21,11 @@ final class PendingConnections {
 	/** Limit, enough for all peers of a large cluster at once; more are closed. */
 	static final int MAX = 1024;
 
-	/** Limit for each remote address: so one machine cannot keep peers on others out. */
-	static final int MAX_OF_ADDRESS = 64;
+	/**
+	 * Limit for each remote address, so that one machine cannot keep peers on others out.
+	 * A peer opens a stream for each of its processors and one more.
+	 */
+	static final int MAX_OF_ADDRESS = MAX / 4;
 
 	private static final AttributeKey<Pending> PENDING = AttributeKey.valueOf(PendingConnections.class, "pending");
 

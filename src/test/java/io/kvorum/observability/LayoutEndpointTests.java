@@ -245,8 +245,10 @@ class LayoutEndpointTests {
 				false, true, List.of()));
 
 		this.node.layout = new Layout(4, TWO);
-		assertThat(String.valueOf(body(this.endpoint.show(), 200))).as("what this node has")
-			.contains("layout=4", "http://a:1", "unreadable=too few nodes answer", "1 of 2 replicas answered");
+		assertThat(String.valueOf(body(this.endpoint.show(), 503))).as("what this node has")
+			.contains("own={", "layout=4", "http://a:1", "1 of 2 replicas answered");
+		this.node.layout = null;
+		assertThat(body(this.endpoint.show(), 503).get("own")).isNull();
 		for (Mono<WebEndpointResponse<Object>> answer : List.of(
 				this.endpoint.change("{\"factor\":1}", null, null, null, null),
 				this.endpoint.change(null, 1L, null, null, null),

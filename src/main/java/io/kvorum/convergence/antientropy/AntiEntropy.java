@@ -69,6 +69,9 @@ public final class AntiEntropy implements Comparison {
 	 */
 	private static final Duration MISPLACED_INTERVAL = Duration.ofSeconds(15);
 
+	/** The slices that are rebuilt at a time where stale entries are looked for. */
+	private static final int STALE_SLICES = 8;
+
 	/** The stale entries that are removed at the same time: they share syncs. */
 	private static final int REMOVED_AT_ONCE = 256;
 
@@ -265,9 +268,10 @@ public final class AntiEntropy implements Comparison {
 		if (staleBeforeMillis == Long.MIN_VALUE) {
 			return rebuildAtOnce(from, slices, staleBeforeMillis);
 		}
-		// All that is stale in a slice is in memory before it is removed.
+		// What is stale in them is in memory before it is removed.
 		return Flux.fromIterable(slices)
-			.concatMap(slice -> rebuildAtOnce(from, List.of(slice), staleBeforeMillis), 1)
+			.buffer(STALE_SLICES)
+			.concatMap(some -> rebuildAtOnce(from, some, staleBeforeMillis), 1)
 			.reduce((one, other) -> {
 				one.addAll(other);
 				return one;

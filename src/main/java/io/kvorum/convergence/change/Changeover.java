@@ -226,10 +226,16 @@ public final class Changeover {
 	}
 
 	/**
-	 * One that has lost its disk may be waiting for a node that has left to be rebuilt.
+	 * One that has lost its disk needs all others to be rebuilt, in vain where one that
+	 * leaves is dead. It is rebuilt behind the change then.
 	 */
 	private boolean isNotWaitedForAtTheEnd(Replica other) {
-		return seenOf(other) == Seen.DONE || isAwayForLong(other) || this.isToBeRebuilt.test(other.member());
+		return seenOf(other) == Seen.DONE || isAwayForLong(other)
+				|| (this.isToBeRebuilt.test(other.member()) && this.others.stream().anyMatch(this::leavesAndIsAway));
+	}
+
+	private boolean leavesAndIsAway(Replica other) {
+		return !this.layout.after().has(other.member()) && isAwayForLong(other);
 	}
 
 	private Mono<Void> ask(Replica other) {

@@ -1,6 +1,7 @@
 package io.kvorum.client;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.ThreadLocalRandom;
@@ -147,7 +148,7 @@ final class Calls {
 	 */
 	private Mono<Void> repeat(Node node, KvorumException failure, Attempts attempts, boolean isProgress) {
 		long now = System.nanoTime();
-		note(node, failure, now);
+		note(node, failure, attempts.tried(), now);
 		if (this.nodes.areKeysMoved()) {
 			attempts.keysAreMoved();
 		}
@@ -165,16 +166,18 @@ final class Calls {
 		return (pause > 0) ? Mono.delay(Duration.ofNanos(pause)).then() : Mono.empty();
 	}
 
-	private void note(Node node, KvorumException failure, long now) {
+	private void note(Node node, KvorumException failure, Collection<Node> tried, long now) {
 		if (failure instanceof NoAnswer none) {
 			if (none.isOfNode()) {
 				node.failed(now);
 			}
 			return;
 		}
-		if (failure.isRetryable() && (failure instanceof NotEnoughReplicas || failure instanceof UnexpectedAnswer)) {
+		boolean isUseless = failure.isRetryable()
+				&& (failure instanceof NotEnoughReplicas || failure instanceof UnexpectedAnswer);
+		if (isUseless && tried.isEmpty()) {
 			// It may have lost its peers, or something before it answers: as fast as that
-			// is, it would be asked most.
+			// is, it would be asked most. Where others say the same, it is the key.
 			node.failed(now);
 		}
 		else {
