@@ -217,9 +217,16 @@ public final class KvorumClient implements AutoCloseable {
 			return this;
 		}
 
-		/** The longest time in which nothing comes of a range. */
-		Builder rangeSilence(Duration silence) {
-			this.rangeSilence = silence;
+		/**
+		 * The longest time in which nothing comes of a range, after which it goes on at
+		 * another node: 6 s. Nodes say nothing while they pass over keys that were
+		 * deleted, some 400,000 a second, and wait for others as long as their
+		 * {@code kvorum.range.page-timeout} says, 5 s.
+		 * @param silence the time
+		 * @return this
+		 */
+		public Builder rangeSilence(Duration silence) {
+			this.rangeSilence = Limits.positive("rangeSilence", silence);
 			return this;
 		}
 
