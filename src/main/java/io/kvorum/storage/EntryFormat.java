@@ -434,6 +434,14 @@ public final class EntryFormat {
 	}
 
 	/**
+	 * The expiry of the entry that begins with the first {@code length} of these bytes,
+	 * {@value #EXPIRY_END} of them if the entry has as many, without a check of the rest.
+	 */
+	public static long expiryOf(byte[] bytes, int length) {
+		return (length >= EXPIRY_END) ? expiresAtMillis(bytes, 0) : Live.NEVER;
+	}
+
+	/**
 	 * The copies of the entry that begins with the first {@code length} of these bytes,
 	 * without a check of the rest.
 	 * @param factor as in {@link #fromFormat1}

@@ -56,7 +56,7 @@ final class Batch implements AutoCloseable {
 
 	private final List<Runnable> whenWritten = new ArrayList<>();
 
-	private final byte[] head = new byte[EntryFormat.COPIES_END];
+	private final byte[] head = new byte[EntryFormat.EXPIRY_END];
 
 	private final byte[] ballot = new byte[PromiseRow.VALUE_BYTES];
 
@@ -113,7 +113,7 @@ final class Batch implements AutoCloseable {
 		int length = this.database.db.get(this.database.entries, this.database.fromAnywhere, bytes, 0, bytes.length,
 				this.head, 0, this.head.length);
 		return (length == RocksDB.NOT_FOUND)
-				? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, false, false, promised)
+				? new KeyState(key.hash(), Version.ABSENT, Copies.DEFAULT, Live.NEVER, false, false, promised)
 				: stateOf(key, this.head, length, isLarge(this.head, length), promised);
 	}
 
@@ -124,7 +124,7 @@ final class Batch implements AutoCloseable {
 
 	private KeyState stateOf(IndexedKey key, byte[] head, int length, boolean isLarge, Version promised) {
 		return new KeyState(key.hash(), EntryFormat.versionOf(head, length), copiesOf(head, length),
-				EntryFormat.hasLineage(head), isLarge, promised);
+				EntryFormat.expiryOf(head, length), EntryFormat.hasLineage(head), isLarge, promised);
 	}
 
 	/** The ballot in the row of a key's promise; {@link Version#ABSENT} without one. */
@@ -142,6 +142,7 @@ final class Batch implements AutoCloseable {
 	void put(IndexedKey key, EncodedEntry entry) throws RocksDBException {
 		KeyState change = stateOf(key);
 		deleteLarge(key, change);
+		deleteExpiry(key, change);
 		byte[] beginning = entry.beginning();
 		if (beginning != null) {
 			this.writes.put(this.database.large, LargeRow.key(key.bytes(), entry.version()), entry.bytes());
@@ -160,7 +161,7 @@ final class Batch implements AutoCloseable {
 			this.writes.put(this.database.expiries, expiry.toKey(), NOTHING);
 		}
 		Version promise = change.promise();
-		change.to(entry.version(), entry.copies(), entry.hasLineage(), entry.bytes(), beginning);
+		change.to(entry.version(), entry.copies(), expiresAtMillis, entry.hasLineage(), entry.bytes(), beginning);
 		keepPromise(key, promise);
 	}
 
@@ -245,11 +246,20 @@ final class Batch implements AutoCloseable {
 	private void delete(IndexedKey key) throws RocksDBException {
 		KeyState change = stateOf(key);
 		deleteLarge(key, change);
+		deleteExpiry(key, change);
 		this.writes.delete(this.database.entries, key.bytes());
 		this.writes.delete(this.database.index, key.row());
 		Version promise = change.promise();
-		change.to(Version.ABSENT, Copies.DEFAULT, false, null, null);
+		change.to(Version.ABSENT, Copies.DEFAULT, Live.NEVER, false, null, null);
 		keepPromise(key, promise);
+	}
+
+	/** A value that is written again and again would leave a row each time. */
+	private void deleteExpiry(IndexedKey key, KeyState there) throws RocksDBException {
+		if (there.expiresAtMillis != Live.NEVER) {
+			this.writes.delete(this.database.expiries,
+					new Expiry(there.expiresAtMillis, key.key(), there.version).toKey());
+		}
 	}
 
 	private void deleteLarge(IndexedKey key, KeyState there) throws RocksDBException {
@@ -345,6 +355,8 @@ final class Batch implements AutoCloseable {
 
 		private Copies copies;
 
+		private long expiresAtMillis;
+
 		/** Whether the entry was stored under a ballot, and so is a promise of it. */
 		private boolean hasLineage;
 
@@ -360,12 +372,14 @@ final class Batch implements AutoCloseable {
 
 		private byte @Nullable [] beginning;
 
-		KeyState(long keyHash, Version version, Copies copies, boolean hasLineage, boolean isLarge, Version promised) {
+		KeyState(long keyHash, Version version, Copies copies, long expiresAtMillis, boolean hasLineage,
+				boolean isLarge, Version promised) {
 			this.keyHash = keyHash;
 			this.versionBefore = version;
 			this.copiesBefore = copies;
 			this.version = version;
 			this.copies = copies;
+			this.expiresAtMillis = expiresAtMillis;
 			this.hasLineage = hasLineage;
 			this.isLarge = isLarge;
 			this.promised = promised;
@@ -385,10 +399,11 @@ final class Batch implements AutoCloseable {
 		 * @param row in {@link EntryFormat}; null if the entry is removed
 		 * @param beginning what of a large entry is with the others; null for any other
 		 */
-		void to(Version version, Copies copies, boolean hasLineage, byte @Nullable [] row,
+		void to(Version version, Copies copies, long expiresAtMillis, boolean hasLineage, byte @Nullable [] row,
 				byte @Nullable [] beginning) {
 			this.version = version;
 			this.copies = copies;
+			this.expiresAtMillis = expiresAtMillis;
 			this.hasLineage = hasLineage;
 			this.isLarge = beginning != null;
 			this.isWritten = true;
@@ -422,7 +437,7 @@ final class Batch implements AutoCloseable {
 		/** What the head of a row is kept as; null if it is none to be kept. */
 		private byte @Nullable [] head(byte[] row) {
 			return (this.beginning != null || row.length < MIN_HEADED_BYTES) ? this.beginning
-					: Arrays.copyOf(row, EntryFormat.COPIES_END);
+					: Arrays.copyOf(row, EntryFormat.EXPIRY_END);
 		}
 
 		private void applyTo(Digests digests) {

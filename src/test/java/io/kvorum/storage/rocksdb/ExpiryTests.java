@@ -23,6 +23,10 @@ import io.kvorum.testing.SeededTest;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -51,6 +55,41 @@ class ExpiryTests {
 			assertThat(store.read(KEY)).isNull();
 			assertThat(store.events.collected).hasValue(1);
 		}
+	}
+
+	/** Small, with a head that is kept apart in the heap, and large. */
+	@ParameterizedTest
+	@ValueSource(ints = { 10, 600, 10_000 })
+	void aValueThatIsWrittenAgainAndAgainLeavesOneRow(int bytes) throws RocksDBException {
+		Value value = Value.of(new byte[bytes]);
+		for (int restart = 0; restart < 2; restart++) {
+			try (TestStore store = TestStore.on(this.directory)) {
+				for (int i = 0; i < 20; i++) {
+					Version version = new Version(100 * restart + i + 1, 1);
+					store.store(KEY, new Live(version, 3, SOON + i, "text/plain", value));
+				}
+			}
+			assertThat(expiries()).isEqualTo(1);
+		}
+		try (TestStore store = TestStore.on(this.directory)) {
+			store.time.pass(Duration.ofHours(2));
+			store.engine.collectExpired();
+			assertThat(store.read(KEY)).isNull();
+			store.store(KEY, Generator.live(new Version(301, 1), "value", SOON * 2));
+			store.store(KEY, Generator.live(new Version(302, 1), "for ever"));
+		}
+		assertThat(expiries()).isZero();
+	}
+
+	private int expiries() throws RocksDBException {
+		int rows = 0;
+		try (Database database = Database.open(TestSettings.of(this.directory));
+				RocksIterator iterator = database.db.newIterator(database.expiries, database.scan)) {
+			for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+				rows++;
+			}
+		}
+		return rows;
 	}
 
 	@Test
