@@ -43,6 +43,9 @@ final class LayoutCommand extends EndpointCommand {
 	/** One step of a change. */
 	private static final class Step {
 
+		/** For an abort of whatever was decided last. */
+		private static final String LAST = "true";
+
 		@Option(names = "--apply", paramLabel = "<version>", description = "begin the change that was staged")
 		private @Nullable Long apply;
 
@@ -55,9 +58,6 @@ final class LayoutCommand extends EndpointCommand {
 		@Option(names = "--abort", arity = "0..1", fallbackValue = LAST, paramLabel = "<version>",
 				description = "give up the change, or what is staged, unless it is another one than this version")
 		private @Nullable String abort;
-
-		/** For an abort of whatever was decided last. */
-		private static final String LAST = "true";
 
 		private String toJson() {
 			if (this.apply != null) {

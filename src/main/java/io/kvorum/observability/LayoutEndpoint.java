@@ -70,8 +70,7 @@ final class LayoutEndpoint {
 	@ReadOperation
 	Mono<WebEndpointResponse<Object>> show() {
 		LayoutAdmin admin = this.admin;
-		return (admin == null) ? none()
-				: answered(admin.show(), WebEndpointResponse.STATUS_OK, ex -> Mono.just(failedToShow(ex)));
+		return (admin == null) ? none() : answered(admin.show(), WebEndpointResponse.STATUS_OK, this::failedToShow);
 	}
 
 	/** With what this node has: a change may be what keeps others from answering. */
@@ -120,7 +119,7 @@ final class LayoutEndpoint {
 					"Give one of 'stage', 'apply', 'abort', 'pause' and 'resume': {\"stage\":{\"add\":[{\"address\":\"http://host:port\"}]}}, {\"apply\":<number of what is staged>}, {\"abort\":<number>} or {\"abort\":true}, {\"pause\":true} or {\"resume\":true}."));
 		}
 		try {
-			return answered(steps.getFirst().get(), ACCEPTED, ex -> Mono.just(failed(ex)));
+			return answered(steps.getFirst().get(), ACCEPTED, LayoutEndpoint::failed);
 		}
 		catch (IllegalArgumentException ex) {
 			return Mono.just(problem(WebEndpointResponse.STATUS_BAD_REQUEST, String.valueOf(ex.getMessage())));
@@ -137,7 +136,7 @@ final class LayoutEndpoint {
 	}
 
 	private Mono<WebEndpointResponse<Object>> answered(Mono<LayoutDecision> decision, int status,
-			Function<OperationFailedException, Mono<WebEndpointResponse<Object>>> whenFailed) {
+			Function<OperationFailedException, WebEndpointResponse<Object>> whenFailed) {
 		LayoutNode node = this.node;
 		String outside = (node != null && node.layout() == null) ? node.outside() : null;
 		if (outside != null) {
@@ -150,7 +149,7 @@ final class LayoutEndpoint {
 			.onErrorResume(LayoutRefusedException.class,
 					ex -> Mono
 						.just(problem(ex.isConflict() ? CONFLICT : UNPROCESSABLE, String.valueOf(ex.getMessage()))))
-			.onErrorResume(OperationFailedException.class, whenFailed);
+			.onErrorResume(OperationFailedException.class, ex -> Mono.just(whenFailed.apply(ex)));
 	}
 
 	private static WebEndpointResponse<Object> failed(OperationFailedException ex) {
