@@ -64,8 +64,7 @@ class ClusterConfiguration {
 		Replication replication = properties.replication();
 		return new Coordinator(viewOf(topology, placement, self, replicas, properties), clock, time,
 				new CoordinationSettings(replication.readTimeout(), replication.writeTimeout(),
-						properties.cluster().hedgeDelay(), properties.api().maxInFlightSize().toBytes(),
-						idempotencyOf(properties)),
+						properties.cluster().hedgeDelay(), idempotencyOf(properties)),
 				readRepair, missedStores, new CallerAlarms(callers), callers, events, ranges);
 	}
 

@@ -9,11 +9,9 @@ import java.time.Duration;
  * @param writeTimeout the longest time of a write
  * @param hedgeDelay the longest time after which a read asks one more replica; the 99th
  * percentile of this coordinator's rounds of reads if that is less, but at least 1 ms
- * @param maxReadBytes the most bytes of large values that reads keep until other replicas
- * have answered
  * @param idempotency the limits of writes with an idempotency key
  */
-public record CoordinationSettings(Duration readTimeout, Duration writeTimeout, Duration hedgeDelay, long maxReadBytes,
+public record CoordinationSettings(Duration readTimeout, Duration writeTimeout, Duration hedgeDelay,
 		Idempotency idempotency) {
 
 	/**

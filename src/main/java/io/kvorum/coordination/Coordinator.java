@@ -89,8 +89,6 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 
 	final MissedStores missedStores;
 
-	final LargeReads largeReads;
-
 	final CallerThreads callers;
 
 	final CoordinationEvents events;
@@ -117,7 +115,6 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 		this.alarms = alarms;
 		this.patience = Mono.defer(() -> alarms.after(settings.hedgeDelay()));
 		this.turns = new Turns<>(callers);
-		this.largeReads = new LargeReads(settings.maxReadBytes());
 		this.requests = new RequestLimit(time, settings.idempotency());
 		this.hedging = new Hedging(alarms, settings.hedgeDelay(), events);
 		this.readRepair = readRepair;

@@ -20,7 +20,6 @@ import io.kvorum.quorum.Tally;
 import io.kvorum.quorum.Tally.Decision;
 import io.kvorum.replication.OperationFailures;
 import io.kvorum.replication.Replica.Purpose;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /** The read of one key. */
@@ -29,15 +28,11 @@ final class KeyRead extends KeyOperation {
 	/** The time that a conditional write has to end before a read asks again. */
 	private static final Duration PAUSE = Duration.ofMillis(4);
 
-	/** Null where no other replica is waited for. */
-	private final LargeReads.@Nullable OfRead large;
-
 	/** Whether promises have refused a write-back. */
 	private boolean isRefused;
 
 	KeyRead(Coordinator node, View view, Key key, Replicas asked, Deadline deadline, OperationObserver observer) {
 		super(node, view, Operation.GET, key, asked, deadline, observer);
-		this.large = (this.set.size() > 1) ? node.largeReads.new OfRead() : null;
 	}
 
 	/** A read that is not observed, as a part of another operation. */
@@ -47,9 +42,7 @@ final class KeyRead extends KeyOperation {
 
 	/** Reads the newest entry of the key, which may be a tombstone or expired. */
 	Mono<Held> run() {
-		LargeReads.OfRead kept = this.large;
-		Mono<Held> read = attempt().doOnError(_ -> decided(Outcome.NOT_APPLIED));
-		return (kept != null) ? read.doFinally(_ -> kept.end()) : read;
+		return attempt().doOnError(_ -> decided(Outcome.NOT_APPLIED));
 	}
 
 	private Mono<Held> attempt() {
@@ -74,9 +67,7 @@ final class KeyRead extends KeyOperation {
 	}
 
 	private Mono<Reply> read(int position) {
-		Mono<Reply> read = this.set.at(position).read(this.key, this.deadline);
-		LargeReads.OfRead kept = this.large;
-		return (kept != null) ? read.map(kept::keep) : read;
+		return this.set.at(position).read(this.key, this.deadline);
 	}
 
 	/**

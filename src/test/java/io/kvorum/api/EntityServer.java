@@ -79,8 +79,7 @@ final class EntityServer implements AutoCloseable, CoordinationEvents, RequestEv
 		List<Replica> replicas = List.of(LocalReplica.alone(self, this.storage, clock, time));
 		this.coordinator = new Coordinator(
 				new View(Placements.of(topology), self, replicas, new ReplicationPolicy(1, 1)), clock, time,
-				new CoordinationSettings(timeout, timeout, timeout, maxInFlightBytes,
-						new Idempotency(Duration.ofMinutes(10), 1000)),
+				new CoordinationSettings(timeout, timeout, timeout, new Idempotency(Duration.ofMinutes(10), 1000)),
 				new ReadRepair(time, timeout, this), MissedStores.NONE, _ -> Mono.never(), CallerThreads.NONE, this,
 				Coordinators.rangesOf(topology, replicas, time));
 		this.server = serve(this.coordinator, access, maxInFlightBytes, time, this, (request, _) -> {

@@ -69,31 +69,6 @@ class CoordinatedReadTests {
 	}
 
 	@Test
-	void valuesThatWaitForAnotherReplicaHaveALimit() {
-		Live large = ofThree(Generator.live(this.cluster.version(-5), "x".repeat(600_000)));
-		CompletableFuture<@Nullable Live> first = get(MAJORITY);
-		this.own.last().answer(Held.of(large));
-		CompletableFuture<@Nullable Live> second = get(MAJORITY);
-		this.own.last().answer(Held.of(large));
-		assertThat(this.third.asked()).as("in place of the first").containsExactly(Asked.READ_VERSION);
-		assertThat(this.cluster.coordinator.largeReads.kept()).isEqualTo(600_000);
-
-		this.second.first().answer(versionOf(large));
-		assertThat(first).isCompletedWithValue(large);
-		assertThat(this.cluster.coordinator.largeReads.kept()).isZero();
-		this.second.last().answer(versionOf(large));
-		this.third.last().answer(versionOf(large));
-		this.own.last().answer(Held.of(large));
-		this.second.last().answer(Held.of(large));
-		assertThat(second).as("read again").isCompletedWithValue(large);
-
-		CompletableFuture<@Nullable Live> cancelled = get(MAJORITY);
-		this.own.last().answer(Held.of(large));
-		cancelled.cancel(true);
-		assertThat(this.cluster.coordinator.largeReads.kept()).isZero();
-	}
-
-	@Test
 	void oneReplicaIsReadAndAnotherAskedForItsVersionAndTheThirdForNothing() {
 		CompletableFuture<@Nullable Live> read = get(MAJORITY);
 		assertThat(this.own.asked()).containsExactly(Asked.READ);

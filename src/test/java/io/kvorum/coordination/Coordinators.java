@@ -25,7 +25,7 @@ import reactor.core.publisher.Mono;
 public final class Coordinators {
 
 	static final CoordinationSettings SETTINGS = new CoordinationSettings(Duration.ofSeconds(1), Duration.ofSeconds(2),
-			Duration.ofMillis(35), 1 << 20, new Idempotency(Duration.ofMinutes(10), 100));
+			Duration.ofMillis(35), new Idempotency(Duration.ofMinutes(10), 100));
 
 	private static final RangeSettings RANGES = new RangeSettings(4, 64 << 20, 64 << 10, 1 << 20,
 			Duration.ofSeconds(1));

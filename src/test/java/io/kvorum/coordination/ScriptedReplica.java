@@ -167,11 +167,6 @@ public final class ScriptedReplica implements Replica {
 		return this.calls.stream().map(call -> call.asked).toList();
 	}
 
-	/** What it was asked first. */
-	Call first() {
-		return this.calls.getFirst();
-	}
-
 	/** What it was asked last. */
 	Call last() {
 		return this.calls.getLast();

@@ -72,9 +72,8 @@ final class ProductOperations implements Operations {
 		repair.run().subscribe();
 		this.ranges = ranges(PAGE_BYTES);
 		this.coordinator = new Coordinator(viewOf(parts), parts.clock(), node.time(),
-				new CoordinationSettings(READ_TIMEOUT, node.longestWrite(), Duration.ofMillis(35), 1 << 20,
-						IDEMPOTENCY),
-				repair, parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, this.ranges);
+				new CoordinationSettings(READ_TIMEOUT, node.longestWrite(), Duration.ofMillis(35), IDEMPOTENCY), repair,
+				parts.missedStores(), node.alarms(), CallerThreads.NONE, CoordinationEvents.NONE, this.ranges);
 	}
 
 	private static View viewOf(Parts parts) {
