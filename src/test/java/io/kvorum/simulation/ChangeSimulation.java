@@ -87,6 +87,9 @@ final class ChangeSimulation {
 
 	private boolean hasLost;
 
+	/** Whether clients begin nothing more but what looks at the end. */
+	private boolean isEnding;
+
 	/** Of nodes that were removed. */
 	private final Chance removals;
 
@@ -437,8 +440,10 @@ final class ChangeSimulation {
 	private void someWork(int bursts) {
 		if (bursts > 0) {
 			later(0.2, 10, () -> {
-				work();
-				someWork(bursts - 1);
+				if (!this.isEnding) {
+					work();
+					someWork(bursts - 1);
+				}
 			});
 		}
 	}
@@ -475,6 +480,7 @@ final class ChangeSimulation {
 	 * under way or, at times, long after the last one.
 	 */
 	private void settle() {
+		this.isEnding = true;
 		this.cluster.settle();
 		for (int node : this.present) {
 			if (!this.cluster.nodes().get(node).isStarted()) {
