@@ -676,7 +676,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			.collectMap(Map.Entry::getKey, Map.Entry::getValue)
 			.publishOn(this.thread.scheduler())
 			.doOnNext(unready -> {
-				if (taking.prepared(unready, away(now, taking))) {
+				if (taking.prepared(unready, member -> isThere(now, member))) {
 					this.operations.become(now);
 					taking.served();
 					this.served = now.topology();
@@ -686,14 +686,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	/** A node that refuses this one is there, and further in the change. */
-	private long away(LayoutParts now, LayoutAdoption taking) {
-		List<Member> staying = taking.staying();
-		List<String> refusing = this.transport.refusing();
-		return now.replicas()
-			.stream()
-			.filter(replica -> staying.contains(replica.member()) && !replica.isThere()
-					&& !refusing.contains(replica.member().address()))
-			.count();
+	private boolean isThere(LayoutParts now, Member member) {
+		return now.replicas().get(member.index()).isThere() || this.transport.refusing().contains(member.address());
 	}
 
 	private void announceWhenDrained(LayoutParts now, LayoutAdoption taking) {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
@@ -161,25 +162,16 @@ public final class LayoutAdoption {
 					.toList();
 	}
 
-	/** The nodes that have been there before the change, and stay. */
-	public List<Member> staying() {
-		return this.next.topology()
-			.members()
-			.stream()
-			.filter(member -> this.next.before().has(member) && this.next.after().has(member))
-			.toList();
-	}
-
 	/**
 	 * The new nodes were asked.
 	 * @param unready those that have not answered, and whether they are there and do not
 	 * vote
-	 * @param away how many of those that stay are not there
+	 * @param isThere whether another node is there
 	 * @return whether operations are to be those of this layout; then {@link #served()}
 	 * is due as soon as they are
 	 */
-	public boolean prepared(Map<Member, Boolean> unready, long away) {
-		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values(), away);
+	public boolean prepared(Map<Member, Boolean> unready, Predicate<Member> isThere) {
+		boolean isEnough = unready.isEmpty() || isEnoughWithout(unready.values(), isThere);
 		this.unready = isEnough ? List.of() : List.copyOf(unready.keySet());
 		return this.phase == Phase.PREPARING && isEnough;
 	}
@@ -192,10 +184,16 @@ public final class LayoutAdoption {
 	}
 
 	/**
-	 * Whether each key has a majority of replicas without nodes that do not vote yet and
-	 * those that are away.
+	 * Whether each key has a majority of replicas without new nodes that do not vote yet
+	 * and others that are away.
 	 */
-	private boolean isEnoughWithout(Collection<Boolean> areThere, long away) {
+	private boolean isEnoughWithout(Collection<Boolean> areThere, Predicate<Member> isThere) {
+		long away = this.next.topology()
+			.members()
+			.stream()
+			.filter(member -> this.next.before().has(member) && this.next.after().has(member))
+			.filter(isThere.negate())
+			.count();
 		return areThere.size() + away <= this.next.after().tolerance() && !areThere.contains(false) && isHeldUp();
 	}
 

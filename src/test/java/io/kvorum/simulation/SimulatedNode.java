@@ -289,10 +289,6 @@ final class SimulatedNode {
 		}
 		BooleanSupplier life = life();
 		List<Member> added = adoption.added(member());
-		List<Member> staying = adoption.staying();
-		long away = replicas.stream()
-			.filter(replica -> staying.contains(replica.member()) && !replica.isThere())
-			.count();
 		Flux.fromIterable(replicas)
 			.filter(replica -> added.contains(replica.member()))
 			.flatMap(replica -> replica.readVersion(InternalKeys.LAYOUT, Deadline.after(this.time, PROBE_TIMEOUT))
@@ -303,7 +299,7 @@ final class SimulatedNode {
 				if (!life.getAsBoolean() || this.convergence != convergence) {
 					return;
 				}
-				if (adoption.prepared(unready, away)) {
+				if (adoption.prepared(unready, member -> replicas.get(member.index()).isThere())) {
 					serveWith(replicas);
 					adoption.served();
 					tellWhenDrained(convergence, adoption);

@@ -265,12 +265,10 @@ public final class AntiEntropy implements Comparison {
 		if (!this.index.digests().isComplete()) {
 			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
 		}
-		if (staleBeforeMillis == Long.MIN_VALUE) {
-			return rebuildAtOnce(from, slices, staleBeforeMillis);
-		}
 		// What is stale in them is in memory before it is removed.
+		int atOnce = (staleBeforeMillis == Long.MIN_VALUE) ? slices.size() : STALE_SLICES;
 		return Flux.fromIterable(slices)
-			.buffer(STALE_SLICES)
+			.buffer(atOnce)
 			.concatMap(some -> rebuildAtOnce(from, some, staleBeforeMillis), 1)
 			.reduce((one, other) -> {
 				one.addAll(other);

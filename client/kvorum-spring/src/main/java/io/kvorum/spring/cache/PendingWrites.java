@@ -1,8 +1,5 @@
 package io.kvorum.spring.cache;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -35,16 +32,17 @@ final class PendingWrites {
 
 	}
 
-	/** The writes of a key, changed and read within the map only. */
+	/** The writes of a key, changed within the map only. */
 	private static final class Writes {
 
-		private @Nullable Slot underWay;
+		private volatile @Nullable Slot underWay;
 
-		private @Nullable Slot waiting;
+		private volatile @Nullable Slot waiting;
 
 		void add(Mono<Void> write) {
-			if (this.waiting != null) {
-				this.waiting.write = write;
+			Slot replaced = this.waiting;
+			if (replaced != null) {
+				replaced.write = write;
 			}
 			else {
 				this.waiting = new Slot(write);
@@ -52,13 +50,16 @@ final class PendingWrites {
 		}
 
 		@Nullable Slot take() {
-			this.underWay = this.waiting;
+			Slot taken = this.waiting;
+			// In this order, so that a reader misses neither.
+			this.underWay = taken;
 			this.waiting = null;
-			return this.underWay;
+			return taken;
 		}
 
 		@Nullable Slot last() {
-			return (this.waiting != null) ? this.waiting : this.underWay;
+			Slot next = this.waiting;
+			return (next != null) ? next : this.underWay;
 		}
 
 	}
@@ -95,12 +96,9 @@ final class PendingWrites {
 	/** Completes when the writes of the key are done that have begun by now. */
 	Mono<Void> settled(String key) {
 		return Mono.defer(() -> {
-			List<Slot> last = new ArrayList<>();
-			this.byKey.computeIfPresent(key, (any, writes) -> {
-				Optional.ofNullable(writes.last()).ifPresent(last::add);
-				return writes;
-			});
-			return Flux.fromIterable(last).concatMap(slot -> Mono.fromFuture(slot.done, true)).then();
+			Writes writes = this.byKey.get(key);
+			Slot last = (writes != null) ? writes.last() : null;
+			return (last != null) ? Mono.fromFuture(last.done, true) : Mono.empty();
 		});
 	}
 
