@@ -9,7 +9,6 @@ import java.util.function.Supplier;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.DefaultHttpHeadersFactory;
@@ -30,6 +29,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.BaseSubscriber;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /**
  * A request that a {@link WireRoute} answers, and its answer, which is sent as a whole.
@@ -207,7 +207,7 @@ final class WireExchange implements HttpExchange {
 	}
 
 	private Mono<Void> send(ByteBuf content) {
-		return Mono.defer(() -> {
+		return Mono.create(sink -> {
 			if (this.beforeCommit != null) {
 				this.beforeCommit.run();
 			}
@@ -216,33 +216,24 @@ final class WireExchange implements HttpExchange {
 			HttpUtil.setKeepAlive(this.headers, this.request.protocolVersion(), keepAlive);
 			FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, this.status, content,
 					this.headers, EmptyHttpHeaders.INSTANCE);
-			ChannelFuture written = this.context.writeAndFlush(response);
-			written.addListener((future) -> written(future, keepAlive));
-			return outcomeOf(written);
+			this.context.write(response).addListener((future) -> written(future, keepAlive, sink));
+			TurnFlush.ofLoop().add(this.context);
 		});
 	}
 
-	private static Mono<Void> outcomeOf(ChannelFuture written) {
-		if (written.isSuccess()) {
-			return Mono.empty();
-		}
-		return Mono.create(sink -> written.addListener((future) -> {
-			if (future.isSuccess()) {
-				sink.success();
-			}
-			else {
-				sink.error(future.cause());
-			}
-		}));
-	}
-
-	private void written(Future<?> future, boolean keepAlive) {
+	private void written(Future<?> future, boolean keepAlive, MonoSink<Void> sink) {
 		if (future.isSuccess() && keepAlive) {
 			this.sent = true;
 			endIfDone();
 		}
 		else {
 			this.context.close();
+		}
+		if (future.isSuccess()) {
+			sink.success();
+		}
+		else {
+			sink.error(future.cause());
 		}
 	}
 
