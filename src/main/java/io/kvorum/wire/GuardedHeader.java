@@ -38,6 +38,17 @@ enum GuardedHeader {
 			boolean toContinue = AsciiString.contentEqualsIgnoreCase(value, "100-continue");
 			return (again || !toContinue) ? Refusal.EXPECTATION : null;
 		}
+	},
+
+	/**
+	 * A GET with this header and another one of an old draft of WebSocket has a body of
+	 * eight bytes for Netty, without a Content-Length, and for others none.
+	 */
+	SEC_WEBSOCKET_KEY1(16, "sec-websocket-key1") {
+		@Override
+		@Nullable Refusal check(CharSequence value, boolean again) {
+			return Refusal.OLD_WEB_SOCKET;
+		}
 	};
 
 	private static final int MAX_DIGITS = 18;
@@ -58,6 +69,7 @@ enum GuardedHeader {
 			case 6 -> EXPECT;
 			case 14 -> CONTENT_LENGTH;
 			case 17 -> TRANSFER_ENCODING;
+			case 18 -> SEC_WEBSOCKET_KEY1;
 			default -> null;
 		};
 		return (candidate != null && AsciiString.contentEqualsIgnoreCase(name, candidate.headerName)) ? candidate

@@ -12,8 +12,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeadScanner {
 
-	private boolean lineRead;
-
 	private boolean lineMisspelt;
 
 	private int wordEnd;
@@ -24,7 +22,6 @@ final class HeadScanner {
 
 	/** A head begins. */
 	void begin() {
-		this.lineRead = false;
 		this.lineMisspelt = false;
 		this.folded = false;
 		this.contentLengthLines = 0;
@@ -32,16 +29,16 @@ final class HeadScanner {
 
 	/**
 	 * Looks for a line that begins with a space or a tab. Netty takes it for a
-	 * continuation (obs-fold, RFC 9112, 5.2) and joins it to the line before.
+	 * continuation (obs-fold, RFC 9112, 5.2) and joins it to the line before. An empty
+	 * line ends the head.
 	 * @param in its reader index is at the beginning of a line
 	 */
 	void lines(ByteBuf in) {
-		this.folded |= hasFoldedLine(in, this.lineRead);
+		this.folded |= hasFoldedLine(in);
 	}
 
 	/** The first word of the request line. */
 	void firstWord(int start, int length) {
-		this.lineRead = true;
 		this.wordEnd = start + length;
 	}
 
@@ -79,14 +76,9 @@ final class HeadScanner {
 		return (this.contentLengthLines > 1) ? Refusal.CONTENT_LENGTH : null;
 	}
 
-	/**
-	 * Whether a line begins with a space or a tab.
-	 * @param started whether the request line has been read: empty lines before it are
-	 * skipped, one after it ends the head
-	 */
-	private static boolean hasFoldedLine(ByteBuf in, boolean started) {
+	private static boolean hasFoldedLine(ByteBuf in) {
 		int end = in.writerIndex();
-		int line = started ? in.readerIndex() : skipEmptyLines(in, end);
+		int line = in.readerIndex();
 		while (line < end) {
 			byte first = in.getByte(line);
 			if (first == ' ' || first == '\t') {
@@ -99,14 +91,6 @@ final class HeadScanner {
 			line = lineFeed + 1;
 		}
 		return false;
-	}
-
-	private static int skipEmptyLines(ByteBuf in, int end) {
-		int index = in.readerIndex();
-		while (index < end && (in.getByte(index) == '\r' || in.getByte(index) == '\n')) {
-			index++;
-		}
-		return index;
 	}
 
 }

@@ -47,6 +47,9 @@ public enum Refusal {
 
 	CONTENT_LENGTH(400, "malformed-request", "Send one Content-Length, a number of at most 18 decimal digits."),
 
+	OLD_WEB_SOCKET(400, "malformed-request",
+			"Send no Sec-WebSocket-Key1: this is no WebSocket, and what follows might be taken for a body."),
+
 	TARGET_FORM(400, "malformed-request",
 			"Send the path and the query alone as the target of the request, as in 'GET /v0/status HTTP/1.1'."),
 

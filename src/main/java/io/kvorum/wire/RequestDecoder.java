@@ -109,12 +109,27 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	private void decodeHead(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws Exception {
 		if (!this.state.isHeadBegun()) {
+			skipEmptyLines(in);
+			if (!in.isReadable()) {
+				return;
+			}
 			this.state.headBegins();
 			this.head.begin();
 		}
 		this.head.lines(in);
 		super.decode(ctx, in, out);
 		note(out);
+	}
+
+	/** Skips empty lines before a head, which are no part of it (RFC 9112, 2.2). */
+	private static void skipEmptyLines(ByteBuf in) {
+		while (in.isReadable() && isLineEnd(in.getByte(in.readerIndex()))) {
+			in.skipBytes(1);
+		}
+	}
+
+	private static boolean isLineEnd(byte b) {
+		return b == '\r' || b == '\n';
 	}
 
 	/** Called by Netty for the words of a request line, as are the next two. */

@@ -81,6 +81,17 @@ class LeaveTests {
 	}
 
 	@Test
+	void anEmptyLineIsNoRequest() {
+		send(GET);
+		answer();
+		tellThatItIsAway();
+		send("\r\n");
+		leave();
+
+		assertThat(this.channel.isOpen()).isFalse();
+	}
+
+	@Test
 	void oneWhoseAnswerIsOnItsWayIsWhenThatIsAway() {
 		send(GET);
 		answer();

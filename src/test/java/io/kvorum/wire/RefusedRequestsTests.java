@@ -78,6 +78,13 @@ class RefusedRequestsTests {
 		assertThat(refused("GET /echo HTTP/1.1\r\n" + headers + "\r\n\r\n" + SMUGGLED).status()).isEqualTo(400);
 	}
 
+	@Test
+	void whatNettyTakesForABodyOfEightBytes() {
+		assertThat(refused(
+				"GET /echo HTTP/1.1\r\nHost: a\r\nSec-WebSocket-Key1: a\r\nSec-WebSocket-Key2: b\r\n\r\n" + SMUGGLED)
+			.status()).isEqualTo(400);
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "GET /echo HTTP/9.9", "GET /echo HTTP/2.0", "GET /echo HTTP/1.2", "GET /echo HTTP/0.9",
 			"GET /echo http/1.1", "GET /echo HTTP/1.10", "GET /echo HTTP/1.1 ", "GET /echo", "GET /echo x HTTP/1.1",

@@ -26,6 +26,7 @@ class RequestRulesTests {
 	static Stream<Arguments> headers() {
 		return Stream.of(Arguments.of(Refusal.HOST_MISSING, "Accept: a"),
 				Arguments.of(Refusal.HOST_REPEATED, "Host: a|HOST: a"), Arguments.of(Refusal.HOST_INVALID, "Host: a b"),
+				Arguments.of(Refusal.OLD_WEB_SOCKET, "Host: a|sec-webSocket-key1: a"),
 				Arguments.of(Refusal.CONTENT_LENGTH, "Host: a|Content-Length: +5"),
 				Arguments.of(Refusal.CONTENT_LENGTH, "Host: a|Content-Length: -0"),
 				Arguments.of(Refusal.CONTENT_LENGTH, "Host: a|Content-Length: "),
