@@ -40,7 +40,7 @@ class BoundedConnectionsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "G", "GET /echo HTTP/1.1\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\n", "\r\n" })
+	@ValueSource(strings = { "G", "GET /echo HTTP/1.1\r\n", "GET /echo HTTP/1.1\r\nHost: a\r\n" })
 	void aSlowHeadIsAnsweredWith408(String head) {
 		try (GuardedServer server = server((limits) -> limits.header = GuardedServer.SHORT);
 				RawHttp client = server.connect()) {
@@ -62,10 +62,13 @@ class BoundedConnectionsTests {
 		}
 	}
 
-	@Test
-	void aConnectionWithoutARequestIsClosedInSilence() {
+	/** Nor are empty lines a part of one. */
+	@ParameterizedTest
+	@ValueSource(strings = { "", "\r\n\r\n" })
+	void aConnectionWithoutARequestIsClosedInSilence(String sent) {
 		try (GuardedServer server = server((limits) -> limits.header = GuardedServer.SHORT);
 				RawHttp client = server.connect()) {
+			client.send(sent);
 			assertThat(client.readUntilClosed()).isEmpty();
 			assertThat(server.events).containsExactly(Timeout.HEADER);
 		}
