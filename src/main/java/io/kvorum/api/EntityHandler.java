@@ -1,7 +1,5 @@
 package io.kvorum.api;
 
-import java.util.Date;
-
 import io.kvorum.access.ApiKey;
 import io.kvorum.access.DeniedException;
 import io.kvorum.access.Right;
@@ -24,7 +22,6 @@ import io.kvorum.operation.ReplicationPolicy.Consistency;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.wire.HttpExchange;
 import io.kvorum.wire.RequestBodyException;
-import io.netty.handler.codec.DateFormatter;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.util.AsciiString;
@@ -219,7 +216,7 @@ final class EntityHandler implements WebHandler {
 		describe(live, etag, request, exchange);
 		exchange.set(HttpHeaderNames.CONTENT_TYPE, live.contentType());
 		exchange.set(HttpHeaderNames.CONTENT_LENGTH, Integer.toString(value.length()));
-		exchange.set(HttpHeaderNames.LAST_MODIFIED, date(live.identity().millis()));
+		exchange.set(HttpHeaderNames.LAST_MODIFIED, HttpDate.format(live.identity().millis()));
 		return withBody ? exchange.send(value.array(), value.offset(), value.length()) : exchange.end();
 	}
 
@@ -230,7 +227,7 @@ final class EntityHandler implements WebHandler {
 	private void describe(Live live, String etag, EntityRequest request, HttpExchange exchange) {
 		head(request, exchange, etag);
 		if (live.expires()) {
-			exchange.set(HttpHeaderNames.EXPIRES, date(live.expiresAtMillis()));
+			exchange.set(HttpHeaderNames.EXPIRES, HttpDate.format(live.expiresAtMillis()));
 		}
 		noCache(exchange);
 		if (isForABrowser(exchange)) {
@@ -387,15 +384,6 @@ final class EntityHandler implements WebHandler {
 			case LINEARIZABLE -> LINEARIZABLE;
 			case EVENTUAL -> EVENTUAL;
 		});
-	}
-
-	/**
-	 * Formats a date with Netty's formatter, which is the fast one and takes no other
-	 * type.
-	 */
-	@SuppressWarnings("JavaUtilDate")
-	private static String date(long millis) {
-		return DateFormatter.format(new Date(millis));
 	}
 
 	private Mono<Void> explain(Throwable error, HttpExchange exchange) {

@@ -50,12 +50,15 @@ final class KeyRead extends KeyOperation {
 	}
 
 	private Mono<Tally> ask(IntFunction<Mono<Reply>> how) {
+		Mono<Tally> round = Round.ofReads(this.set, how, this.node.hedging, observe(Step.READ))
+			.map(tally -> reached(tally, OperationFailures::ofReads));
+		return (this.set.size() > 1) ? timed(round) : round;
+	}
+
+	/** A round that tells how long it took, for the delay of hedges. */
+	private Mono<Tally> timed(Mono<Tally> round) {
 		long started = this.node.time.nanos();
-		return Round.ofReads(this.set, how, this.node.hedging, observe(Step.READ)).map(tally -> {
-			reached(tally, OperationFailures::ofReads);
-			this.node.hedging.record(this.node.time.nanos() - started);
-			return tally;
-		});
+		return round.doOnNext(_ -> this.node.hedging.record(this.node.time.nanos() - started));
 	}
 
 	/**

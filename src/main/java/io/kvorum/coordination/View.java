@@ -37,6 +37,9 @@ public final class View {
 
 	private final Replicas relaxedDefaults;
 
+	/** The replicas of each key where there is no other node; null where there is. */
+	private final @Nullable ReplicaSet alone;
+
 	/** Why no operation is possible; null if operations are. */
 	private final @Nullable String refusal;
 
@@ -58,6 +61,7 @@ public final class View {
 		this.policy = policy;
 		this.defaults = policy.defaults();
 		this.relaxedDefaults = this.defaults.relax();
+		this.alone = (isAlone() && refusal == null) ? ReplicaSet.of(List.of(self), 1, this.replicas) : null;
 	}
 
 	/** The view of a node that belongs to no cluster, and refuses all operations. */
@@ -116,6 +120,9 @@ public final class View {
 
 	/** The replicas of a key that an operation asks, and those that it needs. */
 	ReplicaSet replicasOf(Key key, Replicas asked) {
+		if (this.alone != null) {
+			return this.alone;
+		}
 		if (this.policy.parts().isEmpty()) {
 			return ReplicaSet.of(this.placement.replicasOf(key, asked.from()), asked.ack(), this.replicas);
 		}

@@ -2,16 +2,19 @@ package io.kvorum.observability;
 
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Objects;
+
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.kvorum.api.RequestEvents;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.http.Outcome;
+import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
 
 /**
@@ -30,30 +33,43 @@ final class RequestMeters implements RequestEvents {
 	 */
 	private static final Duration SLOW = Duration.ofMillis(100);
 
-	private static final Set<String> METHODS = Stream.of(HttpMethod.values())
-		.map(HttpMethod::name)
-		.collect(Collectors.toUnmodifiableSet());
-
 	/**
 	 * Tag of an unknown method, and of the status if a client left before there was one.
 	 */
 	private static final String UNKNOWN = "UNKNOWN";
 
+	/** The statuses of HTTP are less than this. */
+	private static final int STATUSES = 600;
+
 	private final MeterRegistry registry;
 
-	private final Map<String, Map<Integer, Timer>> timers = new ConcurrentHashMap<>();
+	/** The timers of each method by their status; null where there was no such answer. */
+	private final Map<String, AtomicReferenceArray<@Nullable Timer>> timers;
+
+	private final AtomicReferenceArray<@Nullable Timer> ofUnknown = new AtomicReferenceArray<>(STATUSES);
 
 	RequestMeters(MeterRegistry registry) {
 		this.registry = registry;
+		this.timers = Stream.of(HttpMethod.values())
+			.collect(Collectors.toUnmodifiableMap(HttpMethod::name, _ -> new AtomicReferenceArray<>(STATUSES)));
 	}
 
 	@Override
 	public void answered(String method, int status, long nanos) {
+		AtomicReferenceArray<@Nullable Timer> ofMethod = this.timers.get(method);
 		// Clients may send any word as a method, so all unknown ones share a meter.
-		String name = METHODS.contains(method) ? method : UNKNOWN;
-		this.timers.computeIfAbsent(name, _ -> new ConcurrentHashMap<>())
-			.computeIfAbsent(status, code -> timer(name, code))
-			.record(nanos, TimeUnit.NANOSECONDS);
+		Timer timer = (ofMethod != null) ? timer(ofMethod, method, status) : timer(this.ofUnknown, UNKNOWN, status);
+		timer.record(nanos, TimeUnit.NANOSECONDS);
+	}
+
+	private Timer timer(AtomicReferenceArray<@Nullable Timer> ofMethod, String method, int status) {
+		Timer timer = ofMethod.get(status);
+		if (timer == null) {
+			// The registry returns the same one to each that asks.
+			timer = timer(method, status);
+			ofMethod.set(status, timer);
+		}
+		return timer;
 	}
 
 	/** The number of requests of all kinds since the start. */
@@ -72,7 +88,9 @@ final class RequestMeters implements RequestEvents {
 	}
 
 	private Stream<Timer> all() {
-		return this.timers.values().stream().flatMap(ofMethod -> ofMethod.values().stream());
+		return Stream.concat(this.timers.values().stream(), Stream.of(this.ofUnknown))
+			.flatMap(ofMethod -> IntStream.range(0, STATUSES).mapToObj(ofMethod::get))
+			.filter(Objects::nonNull);
 	}
 
 	private Timer timer(String method, int status) {

@@ -16,6 +16,7 @@ import io.netty.handler.codec.http.EmptyHttpHeaders;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpHeadersFactory;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
@@ -40,13 +41,17 @@ final class WireExchange implements HttpExchange {
 
 	private static final Logger logger = LoggerFactory.getLogger(WireExchange.class);
 
+	/** The names of headers are constants, their values may be of clients. */
+	private static final HttpHeadersFactory HEADERS = DefaultHttpHeadersFactory.headersFactory()
+		.withNameValidation(false);
+
 	private final ChannelHandlerContext context;
 
 	private final WireRouter router;
 
 	private final HttpRequest request;
 
-	private final HttpHeaders headers = DefaultHttpHeadersFactory.headersFactory().newHeaders();
+	private final HttpHeaders headers = HEADERS.newHeaders();
 
 	private HttpResponseStatus status = HttpResponseStatus.OK;
 
