@@ -44,7 +44,7 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 			Member peer = repair.member();
 			return new Peer(peer, there.contains(peer.address()),
 					reachedBy.contains(peer.address()) || quarantine.isUnknownTo(peer),
-					!quarantine.hasOtherTopology(peer), handoff.waiting(peer), repair);
+					!quarantine.hasOtherTopology(peer), quarantine.wasBefore(peer), handoff.waiting(peer), repair);
 		}).toList();
 		return new ConvergenceStatus(quarantine.progress(), antiEntropy.isConverged(), log.needs(),
 				antiEntropy.misplaced(), peers);
@@ -72,10 +72,11 @@ public record ConvergenceStatus(QuarantineProgress quarantine, boolean equal, in
 	 * the topology changes, and the peer has the one before, without this node
 	 * @param compares whether the two compare what they have, which is not so while only
 	 * one of them is in a change of the topology
+	 * @param wasBefore whether the peer was running before this node has started
 	 * @param hints the hints that wait here for the peer
 	 */
-	public record Peer(Member member, boolean there, boolean reaches, boolean compares, Waiting hints,
-			RepairProgress repair) {
+	public record Peer(Member member, boolean there, boolean reaches, boolean compares, boolean wasBefore,
+			Waiting hints, RepairProgress repair) {
 
 		boolean lacksNothing() {
 			return this.there && this.hints.hints() == 0;

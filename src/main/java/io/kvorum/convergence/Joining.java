@@ -19,10 +19,12 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A lost node must not keep the others from serving. So this node does not wait for a
  * peer that is away for longer than {@link #PATIENCE}. When it has run for that long, it
- * does not wait for a peer with which a repair was tried and is not under way. From then
- * on a peer need not reach this node if a majority of the nodes does, this one included:
- * a peer that reaches no node is at fault itself. Until there is such a majority, this
- * node waits for each peer that is there and does not reach it.
+ * does not wait for a peer with which a repair was tried and is not under way. Nor does
+ * it wait for one under way if no peer that was running before this node has started is
+ * there: all have started together, and none serves while they wait for each other. From
+ * then on a peer need not reach this node if a majority of the nodes does, this one
+ * included: a peer that reaches no node is at fault itself. Until there is such a
+ * majority, this node waits for each peer that is there and does not reach it.
  */
 public final class Joining {
 
@@ -70,8 +72,9 @@ public final class Joining {
 		int nodes = status.peers().size() + 1;
 		long reaching = status.peers().stream().filter(Peer::reaches).count();
 		boolean bySoMany = isLongAgo(this.startedNanos) && reaching + 1 > nodes / 2;
+		boolean othersServe = status.peers().stream().anyMatch(peer -> peer.there() && peer.wasBefore());
 		for (Peer peer : status.peers()) {
-			String lack = lackOf(peer, bySoMany || peer.reaches());
+			String lack = lackOf(peer, bySoMany || peer.reaches(), othersServe);
 			if (lack != null) {
 				waits.put(peer.member().address(), lack);
 			}
@@ -79,7 +82,7 @@ public final class Joining {
 		return waits;
 	}
 
-	private @Nullable String lackOf(Peer peer, boolean reaches) {
+	private @Nullable String lackOf(Peer peer, boolean reaches, boolean othersServe) {
 		if (!peer.there()) {
 			long lastNanos = this.thereNanos.getOrDefault(peer.member(), this.startedNanos);
 			return isLongAgo(lastNanos) ? null : "it is away";
@@ -89,7 +92,8 @@ public final class Joining {
 			return "it does not reach this node";
 		}
 		RepairProgress repair = peer.repair();
-		if (peer.compares() && isLongAgo(this.startedNanos) && repair.finishedMillis() != 0 && !repair.active()) {
+		boolean wasTried = repair.finishedMillis() != 0 && !repair.active();
+		if (peer.compares() && isLongAgo(this.startedNanos) && (wasTried || !othersServe)) {
 			return null;
 		}
 		if (peer.compares() && repair.oldestRepairMillis() < this.startedMillis) {

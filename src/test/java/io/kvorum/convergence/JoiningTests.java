@@ -158,6 +158,28 @@ class JoiningTests {
 	}
 
 	@Test
+	void whereAllHaveStartedTogetherItIsNotSinceNoNodeWouldServeMeanwhile() {
+		this.node.before = Set.of();
+		repaired(B, true, RepairLog.NEVER);
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_EQUAL));
+
+		passPatience();
+		assertThat(waitsFor()).isEmpty();
+	}
+
+	@Test
+	void aPeerThatWasThereBeforeAndIsAwayServesNobody() {
+		this.node.before = Set.of(C);
+		repaired(B, true, RepairLog.NEVER);
+		passPatience();
+		assertThat(waitsFor()).isEqualTo(Map.of(B.address(), NOT_EQUAL));
+
+		this.node.there = Set.of(B.address());
+		this.time.pass(Joining.PATIENCE.plusSeconds(1));
+		assertThat(waitsFor()).isEmpty();
+	}
+
+	@Test
 	void aRepairThatHasNotBegunIsWaitedForHoweverLongItTakes() {
 		this.node.repairs.put(B, new RepairProgress(B, false, 0, 0, 0, 0, RepairLog.NEVER, ""));
 		passPatience();

@@ -33,6 +33,9 @@ public final class SteeredConvergence {
 
 	public Set<String> reachedBy = this.there;
 
+	/** The peers that were running before this node. */
+	public Set<Member> before = Set.of(B, C);
+
 	public QuarantineProgress quarantine = new QuarantineProgress("member", "", 0, 0);
 
 	public boolean equal = true;
@@ -79,7 +82,8 @@ public final class SteeredConvergence {
 			throw new IllegalArgumentException(peer + " is no peer");
 		}
 		return new Peer(peer, this.there.contains(peer.address()), this.reachedBy.contains(peer.address()),
-				!this.withOtherTopology.contains(peer), this.hints.getOrDefault(peer, Waiting.NONE), repair);
+				!this.withOtherTopology.contains(peer), this.before.contains(peer),
+				this.hints.getOrDefault(peer, Waiting.NONE), repair);
 	}
 
 }

@@ -118,6 +118,15 @@ final class KnownPeers {
 		return introductions(_ -> true, peer -> peer.first);
 	}
 
+	/**
+	 * Whether another member was running before this node has started: it has told first
+	 * that this node had known of its start, or of an earlier one.
+	 */
+	boolean wasBefore(Member other) {
+		Introduction first = peer(other).first;
+		return first != null && !first.mayHaveRestarted();
+	}
+
 	private Collection<Introduction> introductions(Predicate<Member> of, Function<Peer, @Nullable Introduction> which) {
 		return peers().entrySet()
 			.stream()

@@ -135,6 +135,11 @@ public final class Quarantine {
 		return isThere(member, other -> !other.isOfSameTopology());
 	}
 
+	/** Whether another member was running before this node has started. */
+	public boolean wasBefore(Member member) {
+		return this.peers.wasBefore(member);
+	}
+
 	/** Copies what other members hold. */
 	@FunctionalInterface
 	public interface Rebuilding {

@@ -331,6 +331,22 @@ class QuarantineTests {
 		assertThat(this.first.mayVote()).isTrue();
 	}
 
+	@Test
+	void aNodeKnowsWhichOthersWereRunningBeforeIt() {
+		for (int i = 0; i < 2; i++) {
+			List.of(this.first, this.second, this.third).forEach(Node::stop);
+			startAll(SystemBoot.SYNCED);
+			assertThat(this.first.wasAfter(this.second)).as("all have started together").isFalse();
+			assertThat(this.second.wasAfter(this.first)).isFalse();
+		}
+		this.first.start();
+		this.nodes.pass(LONG);
+
+		assertThat(this.first.wasAfter(this.second)).isTrue();
+		assertThat(this.first.wasAfter(this.third)).isTrue();
+		assertThat(this.second.wasAfter(this.first)).isFalse();
+	}
+
 	@ParameterizedTest(name = "{0} ms")
 	@ValueSource(ints = { 30, 10_000 })
 	void thatAPeerHasRestartedIsNoticedThoughItsFirstAnswersAreLost(int lossMillis) {

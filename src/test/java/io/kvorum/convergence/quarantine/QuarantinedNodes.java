@@ -221,6 +221,12 @@ final class QuarantinedNodes {
 			this.hasVoted = false;
 		}
 
+		/** Whether another one was running before it has started. */
+		boolean wasAfter(Node other) {
+			Quarantine own = this.quarantine;
+			return own != null && own.wasBefore(other.member);
+		}
+
 		/** It receives and sends nothing. */
 		void pause() {
 			this.isPaused = true;
