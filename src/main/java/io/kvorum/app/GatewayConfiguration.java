@@ -70,6 +70,9 @@ class GatewayConfiguration {
 	@Bean
 	DriverConfigLoaderBuilderCustomizer driverDefaults() {
 		return driver -> driver.withBoolean(DefaultDriverOption.RECONNECT_ON_INIT, true)
+			// By default a name that is not known at the start is left out for ever, and
+			// without any the driver asks this machine.
+			.withBoolean(DefaultDriverOption.RESOLVE_CONTACT_POINTS, false)
 			// A gateway that has just started serves at once.
 			.withDuration(DefaultDriverOption.RECONNECTION_BASE_DELAY, Duration.ofMillis(500))
 			.withDuration(DefaultDriverOption.RECONNECTION_MAX_DELAY, Duration.ofSeconds(5))

@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -205,6 +206,8 @@ final class RetiredCluster implements RetiredNodes {
 		String url = this.urls.get(index);
 		Mono<Mono<T>> answer = Mono.defer(() -> call.apply(url))
 			.timeout(CALL_TIMEOUT)
+			.onErrorMap(TimeoutException.class,
+					_ -> new IllegalStateException("no answer within %d ms".formatted(CALL_TIMEOUT.toMillis())))
 			.singleOptional()
 			.map(Mono::justOrEmpty)
 			.onErrorResume(ServesClientsException.class, ex -> Mono.just(Mono.error(named(url, ex))))

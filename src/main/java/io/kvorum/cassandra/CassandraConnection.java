@@ -19,6 +19,8 @@ import com.datastax.oss.driver.api.core.metadata.Node;
 import com.datastax.oss.driver.api.core.metadata.NodeState;
 import com.datastax.oss.driver.api.core.metadata.schema.KeyspaceMetadata;
 import com.datastax.oss.driver.api.core.servererrors.InvalidQueryException;
+import com.datastax.oss.driver.api.core.servererrors.QueryExecutionException;
+import com.datastax.oss.driver.api.core.servererrors.UnauthorizedException;
 import io.kvorum.cassandra.Failures.Effect;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.ReplicationPolicy;
@@ -119,13 +121,22 @@ public final class CassandraConnection {
 	}
 
 	private void note(Throwable ex) {
-		String why = (ex instanceof SchemaException) ? ex.getMessage() + ": create it, see 'kvorum help schema'"
-				: "no node of Cassandra can be reached (%s)".formatted(ex.getClass().getSimpleName());
+		String why = switch (ex) {
+			case SchemaException _ -> ex.getMessage() + ": create it, see 'kvorum help schema'";
+			case UnauthorizedException _ ->
+				"Cassandra does not let the user of this gateway read the keyspace %s".formatted(this.keyspace);
+			case QueryExecutionException _ -> "too few nodes of Cassandra answer (%s)".formatted(name(ex));
+			default -> "no node of Cassandra can be reached (%s)".formatted(name(ex));
+		};
 		if (!why.equals(this.absence)) {
 			this.absence = why;
 			logger.warn("The gateway serves nothing yet: {}. {}", why,
 					(ex instanceof SchemaException) ? "" : ex.getMessage());
 		}
+	}
+
+	private static String name(Throwable ex) {
+		return ex.getClass().getSimpleName();
 	}
 
 	/** Closes the session. */

@@ -195,6 +195,11 @@ public final class CassandraStore implements KeyValueStore {
 			Function<Attempt, Mono<T>> steps) {
 		return Mono.defer(() -> {
 			Executor caller = this.callers.get();
+			String absence = absence();
+			if (absence != null) {
+				// Nothing is looked up: this request was not done, an earlier one may be.
+				return Mono.error(Failures.notBegun(given.ack(), absence));
+			}
 			ReplicationPolicy policy = policy();
 			Replicas asked = policy.present(given);
 			if (!policy.allows(asked.ack(), asked.from())) {

@@ -1,5 +1,6 @@
 package io.kvorum.cassandra;
 
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Collection;
 import java.util.List;
@@ -51,6 +52,13 @@ final class Failures {
 	static OperationFailedException contention(int required) {
 		return new OperationFailedException(Kind.CONTENTION, "other writes of the key came in between", required, 0,
 				false, true, List.of());
+	}
+
+	/** The failure of a repeat whose value would have expired. */
+	static OperationFailedException expired(int required) {
+		return new OperationFailedException(Kind.NOT_ENOUGH_REPLICAS,
+				"the value has expired since the first request, and is not known to be written", required, 0, true,
+				false, List.of());
 	}
 
 	static OperationFailedException reusedKey(int required) {
@@ -116,7 +124,16 @@ final class Failures {
 
 	/** The address of a node, as operators know it. */
 	static String address(Node node) {
-		SocketAddress address = node.getEndPoint().resolve();
+		return address(node.getEndPoint().resolve());
+	}
+
+	/**
+	 * The text of an address; with the name of the host where that was not looked up yet.
+	 */
+	static String address(SocketAddress address) {
+		if (address instanceof InetSocketAddress named && named.isUnresolved()) {
+			return named.getHostString() + ":" + named.getPort();
+		}
 		return Stream.of(address.toString().split("/", -1)).reduce((_, last) -> last).orElseThrow();
 	}
 

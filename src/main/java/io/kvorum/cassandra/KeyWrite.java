@@ -13,6 +13,7 @@ import io.kvorum.cassandra.Statements.Change;
 import io.kvorum.cassandra.Statements.Guard;
 import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
+import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
 import io.kvorum.operation.Condition.Tags;
@@ -225,10 +226,22 @@ final class KeyWrite {
 			if (found.outcome() != null) {
 				return told(found.outcome());
 			}
+			if (hasExpired()) {
+				return Mono.error(Failures.expired(this.attempt.required()));
+			}
 			Version current = found.identityNow();
 			return this.condition.holdsFor(current)
 					? writeOnce(this.condition.isNone() ? new Guard.Always() : found.guard(), true) : notMet(current);
 		});
+	}
+
+	/**
+	 * Whether what it writes would be gone at once: it expires by the identity that the
+	 * first request with its name was given, and would remove what others have written.
+	 */
+	private boolean hasExpired() {
+		Ttl ttl = (this.content != null) ? this.content.ttl() : null;
+		return ttl != null && ttl.expiresAtMillis(this.identity.millis()) <= this.store.time().millis();
 	}
 
 	/** Records that the condition does not hold, before the client learns it. */

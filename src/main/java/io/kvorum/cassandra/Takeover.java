@@ -2,6 +2,7 @@ package io.kvorum.cassandra;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.concurrent.TimeoutException;
 
 import io.kvorum.cassandra.CassandraStore.Attempt;
 import io.kvorum.cassandra.Failures.Effect;
@@ -77,9 +78,9 @@ public final class Takeover {
 	 * whatever has become of the takeover.
 	 */
 	Mono<Void> of(Key key, Attempt attempt) {
-		String why = obstacle();
-		return (why != null) ? Mono.error(Failures.notBegun(attempt.required(), why))
-				: take(key, attempt).timeout(attempt.left()).onErrorMap(ex -> notBegun(ex, attempt));
+		return take(key, attempt).timeout(attempt.left())
+			.onErrorMap(TimeoutException.class, _ -> new IllegalStateException("it takes longer than the request may"))
+			.onErrorMap(ex -> notBegun(ex, attempt));
 	}
 
 	/**

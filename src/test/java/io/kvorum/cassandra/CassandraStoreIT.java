@@ -10,16 +10,21 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 import com.datastax.oss.driver.api.core.CqlIdentifier;
+import io.kvorum.kv.Entry.Live;
 import io.kvorum.kv.Key;
 import io.kvorum.kv.Replicas;
+import io.kvorum.kv.Ttl;
 import io.kvorum.kv.Value;
+import io.kvorum.kv.Version;
 import io.kvorum.operation.Condition;
+import io.kvorum.operation.IdempotencyKey;
 import io.kvorum.operation.KeyValueStore;
 import io.kvorum.operation.KeyValueStoreContract;
 import io.kvorum.operation.OperationEvents;
 import io.kvorum.operation.OperationFailedException;
 import io.kvorum.operation.OperationObserver;
 import io.kvorum.operation.ReplicationPolicy.Consistency;
+import io.kvorum.operation.RequestDigest;
 import io.kvorum.operation.WriteOptions;
 import io.kvorum.testing.Awaited;
 import io.kvorum.testing.CassandraNodes;
@@ -156,6 +161,38 @@ class CassandraStoreIT extends KeyValueStoreContract {
 			Thread.currentThread().interrupt();
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	@Test
+	@DisplayName("a repeat whose value has expired since is not told to be done, and removes nothing")
+	void expiredRepeat() {
+		CassandraConnection there = connection;
+		if (there == null) {
+			throw new IllegalStateException("there is no connection");
+		}
+		Key key = Key.of("brief".getBytes(StandardCharsets.UTF_8));
+		Replicas asked = store().policy().defaults();
+		WriteOptions named = new WriteOptions(asked, Condition.NONE, new IdempotencyKey("", "name"), null);
+		Value value = Value.of(new byte[1]);
+		Ttl ttl = Ttl.parse("5s");
+		// The first request was given its identity, and failed before it wrote.
+		there.session()
+			.execute(there.statements()
+				.bind(RequestNames.bytes(new IdempotencyKey("", "name")),
+						RequestNames.bytes(RequestDigest.ofPut(key, named, "text/plain", value, ttl)),
+						VersionCell.of(new Version(this.time.millis() << Version.COUNTER_BITS, 7)),
+						this.time.millis() + RETENTION.toMillis(), (int) RETENTION.toSeconds()));
+		Value others = Value.of(new byte[2]);
+		pass(Duration.ofSeconds(8));
+		Awaited.of(store().put(key, WriteOptions.of(asked), "text/plain", others, null, OperationObserver.NONE));
+		assertThatExceptionOfType(OperationFailedException.class)
+			.isThrownBy(() -> Awaited.of(store().put(key, named, "text/plain", value, ttl, OperationObserver.NONE)))
+			.satisfies(ex -> {
+				assertThat(ex.mayHaveHappened()).isTrue();
+				assertThat(ex.mayRetry()).isFalse();
+			});
+		assertThat(Awaited.of(store().get(key, asked, OperationObserver.NONE))).extracting(Live::value)
+			.isEqualTo(others);
 	}
 
 	@Test

@@ -246,8 +246,11 @@ class TakeoverStoreIT extends CassandraStoreIT {
 
 		CassandraStore early = storeWith(new Takeover(this.source, time()));
 		assertThat(early.absence()).contains("not all retired");
-		assertThatThrownBy(() -> Awaited.of(early.get(key("key"), DEFAULT, OperationObserver.NONE)))
-			.isInstanceOfSatisfying(OperationFailedException.class, ex -> assertThat(ex.mayHaveHappened()).isFalse());
+		for (Mono<?> operation : List.of(early.get(key("key"), DEFAULT, OperationObserver.NONE),
+				early.delete(key("key"), named, OperationObserver.NONE))) {
+			assertThatThrownBy(() -> Awaited.of(operation)).isInstanceOfSatisfying(OperationFailedException.class,
+					ex -> assertThat(ex.mayHaveHappened()).as("a client asks the next node").isFalse());
+		}
 	}
 
 	/** Retired nodes that have these entries. */
