@@ -418,7 +418,9 @@ def nodes_know_each_other(deployment):
     port = deployment.ports.get("replica")
     expected = [f"http://{name}-{i}.{service}:{port}" for i in range(replicas)] if replicas > 1 else []
     listed = deployment.properties.get("kvorum.cluster.nodes") or []
-    if listed != expected:
+    # Pods that came later are no founders: they ask to be added.
+    others_join = listed and deployment.properties.get("kvorum.cluster.join") == "auto"
+    if listed != (expected[:len(listed)] if others_join else expected):
         yield f"kvorum.cluster.nodes is {listed}, the pods are {expected}"
     self = f"http://$(POD_NAME).{service}:{port}" if replicas > 1 else None
     if deployment.env.get("KVORUM_CLUSTER_SELF") != self:
@@ -495,8 +497,8 @@ def gateways_reach_cassandra_and_are_reached_by_clients(deployment):
             if port["port"] == "management" and any("namespaceSelector" not in peer for peer in rule.get("from", [])):
                 yield "the management port is open to pods of the same namespace"
     outgoing = {port["port"] for network in networks for rule in network.get("egress", []) for port in rule.get("ports", ["all"])}
-    if outgoing != {9042, 53}:
-        yield f"gateways may connect to the ports {sorted(outgoing)}, not to Cassandra's 9042 and to DNS alone"
+    if "all" in outgoing or not {9042, 53} <= outgoing:
+        yield f"gateways may connect to the ports {sorted(map(str, outgoing))}: not to all, but to Cassandra's 9042 and to DNS"
     if deployment.ports.keys() != {"api", "management"}:
         yield f"the ports are {sorted(map(str, deployment.ports))}, not api and management"
     for service in deployment.selecting:
@@ -571,6 +573,17 @@ def prometheus_finds_the_nodes(deployment):
             ports = [port["name"] for service in found for port in service["spec"]["ports"]]
             if endpoint.get("port") not in ports or endpoint.get("path") != "/actuator/prometheus":
                 yield "the ServiceMonitor does not scrape /actuator/prometheus of a port of that Service"
+
+
+@policy
+def prometheus_has_the_key(deployment):
+    if not deployment.properties.get("kvorum.access.keys-file"):
+        return
+    for monitor in deployment.of("ServiceMonitor") + deployment.of("PodMonitor"):
+        for endpoint in monitor["spec"].get("endpoints", []) + monitor["spec"].get("podMetricsEndpoints", []):
+            if not at(endpoint, "authorization.credentials.name"):
+                yield (f"{monitor['kind']} {monitor['metadata']['name']} has no authorization, and the nodes ask for keys: "
+                       "name the component with the monitor before access-keys")
 
 
 @policy
@@ -845,9 +858,12 @@ def clients_at_the_management_port(deployment):
     service["spec"]["ports"].append({"name": "management", "port": 8081, "targetPort": "management"})
 
 
-@plant(nodes_know_each_other)
+@plant(nodes_know_each_other, only=("one-node", "three-nodes", "production"))
 def more_pods_than_nodes(deployment):
     deployment.set["spec"]["replicas"] += 2
+    config = deployment.of("ConfigMap")[0]["data"]
+    if "cluster.yml" in config:
+        config["cluster.yml"] = config["cluster.yml"].replace("join: auto", "join: manual")
 
 
 @plant(nodes_know_each_other, only=("three-nodes", "production"))
@@ -926,6 +942,11 @@ def certificates_that_are_not_followed(deployment):
 @plant(prometheus_finds_the_nodes, only=("production",))
 def a_monitor_of_both_services(deployment):
     del deployment.of("ServiceMonitor")[0]["spec"]["selector"]["matchLabels"]["app.kubernetes.io/component"]
+
+
+@plant(prometheus_has_the_key, only=("production-with-all-components",))
+def a_monitor_without_a_key(deployment):
+    del deployment.of("ServiceMonitor")[0]["spec"]["endpoints"][0]["authorization"]
 
 
 @plant(alerts_lead_to_the_runbook, only=("production",))

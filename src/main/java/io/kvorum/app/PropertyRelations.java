@@ -118,8 +118,7 @@ final class PropertyRelations {
 		if (cluster.acceptLoss()) {
 			check(false, "backup.restore-from", from, "away while kvorum.cluster.accept-loss is set", true);
 		}
-		String self = cluster.self();
-		if (self != null && cluster.nodes().equals(List.of(self)) && !backup.restoreWholeCluster()) {
+		if (cluster.nodes().size() == 1 && cluster.isFounder() && !backup.restoreWholeCluster()) {
 			this.violations.add(new Violation("kvorum.backup.restore-from", text(from),
 					"must come with kvorum.backup.restore-whole-cluster=true in a cluster of one. If other nodes have been added since, they are in kvorum.cluster.nodes too"));
 		}

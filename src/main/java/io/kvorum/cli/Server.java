@@ -257,6 +257,7 @@ final class Server {
 		return switch (status) {
 			case 404, 412, 422 -> ExitCode.NO;
 			case 409 -> problem.path("retryable").asBoolean(false) ? ExitCode.UNKNOWN : ExitCode.NO;
+			case 501, 505 -> ExitCode.WRONG;
 			default -> {
 				boolean isKnown = problem.path("outcome").asString("").equals("not-applied");
 				boolean isPassing = status == 408 || status == 429 || status >= 500;

@@ -380,6 +380,7 @@ class PropertiesTest {
 					kvorum.cluster.max-in-flight=0 | kvorum.cluster.max-in-flight = 0: must be greater than or equal to 1
 					kvorum.cluster.ssl.bundle= | kvorum.cluster.ssl.bundle = : must name a bundle: leave the property out if nothing is to be encrypted
 					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must come with kvorum.backup.restore-whole-cluster=true in a cluster of one
+					kvorum.cluster.self=http://a:1;kvorum.cluster.nodes=http://a:1?zone=z;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must come with kvorum.backup.restore-whole-cluster=true in a cluster of one
 					kvorum.cluster.accept-loss=true;kvorum.backup.restore-from=/backups/one | kvorum.backup.restore-from = /backups/one: must be away while kvorum.cluster.accept-loss is set, which is true
 					""")
 	void whatIsWrongWithAClusterIsTold(String given, String told) {

@@ -162,8 +162,8 @@ class KvorumTests {
 	@ParameterizedTest
 	@CsvSource({ "301, '', 2", "400, '', 2", "401, '', 2", "403, '', 2", "404, '', 1", "409, '', 1",
 			"409, '\"retryable\":true,\"outcome\":\"unknown\",', 4", "412, '\"outcome\":\"not-applied\",', 1",
-			"413, '', 2", "422, '', 1", "429, '\"outcome\":\"not-applied\",', 3", "500, '', 4", "503, '', 4",
-			"503, '\"outcome\":\"not-applied\",', 3", "504, '\"outcome\":\"unknown\",', 4",
+			"413, '', 2", "501, '', 2", "422, '', 1", "429, '\"outcome\":\"not-applied\",', 3", "500, '', 4",
+			"503, '', 4", "503, '\"outcome\":\"not-applied\",', 3", "504, '\"outcome\":\"unknown\",', 4",
 			"504, '\"outcome\":\"not-applied\",', 3", "507, '\"outcome\":\"not-applied\",', 3",
 			"507, '\"outcome\":\"unknown\",', 4" })
 	void theExitCodeSaysWhatBecameOfAWrite(int status, String outcome, int code) {
