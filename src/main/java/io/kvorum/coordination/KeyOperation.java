@@ -1,5 +1,6 @@
 package io.kvorum.coordination;
 
+import java.time.Duration;
 import java.util.function.BiFunction;
 
 import io.kvorum.clock.ClockBoundException;
@@ -107,12 +108,21 @@ abstract class KeyOperation {
 			return Mono.error(notBegun(ex));
 		}
 		catch (ClockBoundException _) {
-			return Mono.fromCompletionStage(this.node.clock::extension)
+			Mono<Void> extended = Mono.fromCompletionStage(this.node.clock::extension).then();
+			return Mono.firstWithSignal(extended, tooLate())
 				// The bound is stored on any thread; the write goes on, on the caller's.
 				.publishOn(Schedulers.fromExecutor(this.node.callers.current()))
 				.then(Mono.fromSupplier(() -> nextOrThrow(seen)))
 				.onErrorMap(this::notBegun);
 		}
+	}
+
+	/** Fails at the deadline. */
+	private Mono<Void> tooLate() {
+		long nanos = Math.max(0, this.deadline.remainingNanos(this.node.time));
+		return this.node.alarms.after(Duration.ofNanos(nanos))
+			.then(Mono.error(() -> OperationFailures.notBegun(this.asked.ack(), this.view.self(),
+					Failed.notDone(Reason.TIMEOUT, "the disk did not take the bound of the clock in time"))));
 	}
 
 	/**
@@ -124,6 +134,9 @@ abstract class KeyOperation {
 	}
 
 	private OperationFailedException notBegun(Throwable cause) {
+		if (cause instanceof OperationFailedException failed) {
+			return failed;
+		}
 		Failed why = (cause instanceof StorageException ex) ? LocalReplica.failure(ex)
 				: Failed.notDone(Reason.CLOCK, String.valueOf(cause.getMessage()));
 		return OperationFailures.notBegun(this.asked.ack(), this.view.self(), why);

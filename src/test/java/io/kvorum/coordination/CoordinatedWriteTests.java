@@ -499,6 +499,23 @@ class CoordinatedWriteTests {
 	}
 
 	@Test
+	void aWriteDoesNotWaitForTheBoundOfItsClockBeyondItsDeadline() {
+		this.cluster.time.pass(Duration.ofHours(1));
+		CompletableFuture<Void> bound = this.cluster.holdBound();
+		CompletableFuture<@Nullable Version> put = putAfterVersions();
+		assertThat(this.cluster.alarms()).isEqualTo(1);
+		this.cluster.ring();
+
+		assertThat(put.exceptionNow()).isInstanceOfSatisfying(OperationFailedException.class, failed -> {
+			assertThat(failed.mayHaveHappened()).isFalse();
+			assertThat(failed.mayRetry()).isTrue();
+			assertThat(failed.replicas()).containsExactly(new ReplicaFailure("http://node-0", "timeout", false, true));
+		});
+		bound.complete(null);
+		assertThat(stores()).isEmpty();
+	}
+
+	@Test
 	void everyCallOfAWriteHasItsDeadline() {
 		var _ = putAfterVersions();
 
