@@ -9,6 +9,7 @@ import io.kvorum.cluster.ReplicaAddress;
 import io.kvorum.cluster.Topology;
 import io.kvorum.kv.Entry;
 import io.kvorum.storage.Durability;
+import io.kvorum.storage.ExpiryHorizon;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
@@ -103,6 +104,16 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 		Duration retention = this.idempotency.retention();
 		Duration part = this.gcGrace.dividedBy(MARGIN_PART);
 		return (retention.compareTo(part) < 0) ? retention : part;
+	}
+
+	/**
+	 * The least time for which an expired entry stays on disk. A node alone leaves no
+	 * tombstone for it, and a write that is sent again must find what came after it.
+	 */
+	Duration expiryMargin() {
+		Duration retention = idempotencyRetention();
+		return (this.cluster.isAlone() && retention.compareTo(ExpiryHorizon.MARGIN) > 0) ? retention
+				: ExpiryHorizon.MARGIN;
 	}
 
 	/**

@@ -19,7 +19,6 @@ import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.change.CopyProgress;
 import io.kvorum.convergence.quarantine.NodeState;
 import io.kvorum.layout.LayoutNode;
-import io.kvorum.storage.ExpiryHorizon;
 import io.kvorum.storage.StorageEvents;
 import io.kvorum.storage.rocksdb.RocksSchedulers;
 import io.kvorum.storage.rocksdb.RocksSettings;
@@ -102,7 +101,8 @@ class NodeConfiguration {
 				storage.minFreeSpace().toBytes(), storage.readThreads(), storage.readQueueLength(),
 				properties.range().queueLength(), storage.writeQueueLength(), storage.writeQueueSize().toBytes(),
 				storage.writeQueueTime(), replication.readTimeout(), replication.writeTimeout(),
-				storage.collectInterval(), ExpiryHorizon.MARGIN, !properties.cluster().isAlone(), replication.factor());
+				storage.collectInterval(), properties.expiryMargin(), !properties.cluster().isAlone(),
+				replication.factor());
 	}
 
 	@Bean

@@ -26,6 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsProperties;
 import org.springframework.boot.reactor.netty.autoconfigure.ReactorNettyProperties;
 import org.springframework.boot.test.context.ConfigDataApplicationContextInitializer;
@@ -341,6 +342,17 @@ class PropertiesTest {
 			assertThat(properties.topology().fingerprint()).isEqualTo(Topology.alone().fingerprint());
 			assertThat(properties.cluster().address()).isNull();
 		});
+	}
+
+	/** A node with peers leaves a tombstone. */
+	@ParameterizedTest
+	@CsvSource({ "10m, '', 1h", "2h, '', 2h", "2h, http://a:1, 1h" })
+	void aNodeAloneKeepsWhatHasExpiredAsLongAsAWriteMayBeSentAgain(String retention, String self, String kept) {
+		this.contexts
+			.withPropertyValues("kvorum.idempotency.retention=" + retention, "kvorum.cluster.self=" + self,
+					"kvorum.cluster.nodes=" + self)
+			.run(context -> assertThat(context.getBean(KvorumProperties.class).expiryMargin())
+				.isEqualTo(DurationStyle.SIMPLE.parse(kept)));
 	}
 
 	@ParameterizedTest
