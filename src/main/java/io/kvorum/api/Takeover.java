@@ -31,14 +31,14 @@ final class Takeover {
 	private Takeover() {
 	}
 
-	/** Whether a retired node answers a request. The answer is marked then. */
+	/**
+	 * Whether a retired node answers a request. Either answer is marked: that to a HEAD
+	 * has no body that would say why it is refused.
+	 */
 	static boolean admits(HttpExchange exchange) {
-		String method = exchange.method();
-		if ((!method.equals("GET") && !method.equals("HEAD")) || exchange.header(TAKEOVER) == null) {
-			return false;
-		}
 		exchange.set(TAKEOVER, RETIRED);
-		return true;
+		String method = exchange.method();
+		return (method.equals("GET") || method.equals("HEAD")) && exchange.header(TAKEOVER) != null;
 	}
 
 	/** Says that the one who answers takes keys over, if that is asked. */

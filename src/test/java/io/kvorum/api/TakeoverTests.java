@@ -75,6 +75,8 @@ class TakeoverTests {
 		assertThat(this.store.reads()).extracting(Replicas::toString).containsExactly("3/3");
 		assertThat(send("GET", "?id=key", "").status()).isEqualTo(503);
 		assertThat(send("PUT", "?id=key", TAKEOVER).status()).isEqualTo(503);
+		assertThat(send("HEAD", "?id=key", "").header("Kvorum-Takeover")).as("it has no body that says why")
+			.isEqualTo("retired");
 	}
 
 	/**

@@ -27,6 +27,9 @@ final class ProblemReader {
 
 	private static final String TYPE = "urn:kvorum:problem:";
 
+	/** The header by which a node says that its keys have moved. */
+	private static final String TAKEOVER = "Kvorum-Takeover";
+
 	private static final int MAX_QUOTED = 200;
 
 	private ProblemReader() {
@@ -36,7 +39,7 @@ final class ProblemReader {
 	 * The exception for an answer.
 	 */
 	static KvorumException read(URI node, Answer answer, Request request) {
-		Problem problem = problem(answer.status(), answer.body(), request);
+		Problem problem = problem(answer, request);
 		return switch (problem.name()) {
 			case "unauthorized", "forbidden" -> new AccessDenied(problem, node);
 			case "precondition-failed" -> new ConditionNotMet(problem, node);
@@ -62,10 +65,13 @@ final class ProblemReader {
 		}
 	}
 
-	private static Problem problem(int status, byte[] body, Request request) {
+	private static Problem problem(Answer answer, Request request) {
+		int status = answer.status();
+		byte[] body = answer.body();
 		boolean isRead = request.isRead();
 		if (request.method().equals(HttpMethod.HEAD)) {
-			return new Problem(nameOf(status), status, "an answer without a body", Outcome.NOT_APPLIED,
+			String name = Problem.RETIRED.equals(answer.header(TAKEOVER)) ? Problem.RETIRED : nameOf(status);
+			return new Problem(name, status, "an answer without a body", Outcome.NOT_APPLIED,
 					status == 429 || status >= 500, null, 0, 0, List.of());
 		}
 		Map<String, @Nullable Object> json = json(body);

@@ -67,6 +67,18 @@ class ProblemReaderTests {
 		assertThat(documented()).extracting(row -> row.group(1)).containsAll(EXCEPTIONS.keySet());
 	}
 
+	/** It has no body that would say so. */
+	@Test
+	void anAnswerToAHeadSaysByAHeaderThatTheKeysHaveMoved() {
+		HttpHeaders headers = new HttpHeaders();
+		headers.set("Kvorum-Takeover", "retired");
+		Request head = Requests.head("key", ReadOptions.DEFAULTS);
+		assertThat(ProblemReader.read(NODE, new Answer(new Node(NODE, 0), 503, headers, new byte[0]), head))
+			.isInstanceOfSatisfying(Overloaded.class, ex -> assertThat(ex.isOfRetired()).isTrue());
+		assertThat(ProblemReader.read(NODE, new Answer(new Node(NODE, 0), 503, new HttpHeaders(), new byte[0]), head)
+			.isOfRetired()).isFalse();
+	}
+
 	@Test
 	void onlyWhatSaysSoHasCertainlyNotHappened() {
 		assertThat(read("not-accepted", 503, ",\"outcome\":\"not-applied\"").outcome()).isEqualTo(Outcome.NOT_APPLIED);
