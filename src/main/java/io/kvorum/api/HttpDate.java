@@ -5,8 +5,8 @@ import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 
 /**
- * Formats dates for headers (IMF-fixdate, RFC 9110, section 5.6.7). Each GET has one. The
- * formatters of Netty and of java.time take ten times as long.
+ * Formats dates for headers (IMF-fixdate, RFC 9110, section 5.6.7). Each GET has one:
+ * with Netty's formatter, which uses a calendar, that was 2 % of its CPU.
  */
 final class HttpDate {
 

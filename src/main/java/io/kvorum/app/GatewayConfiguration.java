@@ -43,8 +43,14 @@ class GatewayConfiguration {
 
 	private static final String DATACENTER = "spring.cassandra.local-datacenter";
 
-	/** Above the largest value that a node may store. */
-	private static final int MAX_ANSWER_BYTES = 65 << 20;
+	/** The most memory of values that are taken over at a time. */
+	private static final long MAX_ANSWER_BYTES = 65 << 20;
+
+	/** Above the largest value that Cassandra takes, unless it is told otherwise. */
+	private static final long LEAST_ANSWER_BYTES = 17 << 20;
+
+	/** The part of the heap for these values, each of which is there some four times. */
+	private static final int ANSWERS_PART = 8;
 
 	private static final String TAGGED = "TaggingMetricIdGenerator";
 
@@ -120,8 +126,13 @@ class GatewayConfiguration {
 	@Bean
 	@Nullable Takeover takeover(KvorumProperties properties, WebClient.Builder clients, TimeSource time) {
 		KvorumProperties.Takeover takeover = properties.takeover();
-		return takeover.from().isEmpty() ? null
-				: new Takeover(new RetiredCluster(takeover.from(), takeover.apiKey(), clients, MAX_ANSWER_BYTES), time);
+		return takeover.from().isEmpty() ? null : new Takeover(new RetiredCluster(takeover.from(), takeover.apiKey(),
+				clients, answerBytes(Runtime.getRuntime().maxMemory())), time);
+	}
+
+	/** The memory of values that are taken over at a time, of a heap. */
+	static int answerBytes(long heapBytes) {
+		return (int) Math.clamp(heapBytes / ANSWERS_PART, LEAST_ANSWER_BYTES, MAX_ANSWER_BYTES);
 	}
 
 	@Bean

@@ -3,7 +3,6 @@ package io.kvorum.observability;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
-
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Collectors;

@@ -10,6 +10,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 class GatewayConfigurationTests {
 
+	@Test
+	void whatIsTakenOverAtATimeFitsIntoTheHeap() {
+		assertThat(GatewayConfiguration.answerBytes(128L << 20)).as("one large value").isEqualTo(17 << 20);
+		assertThat(GatewayConfiguration.answerBytes(256L << 20)).isEqualTo(32 << 20);
+		assertThat(GatewayConfiguration.answerBytes(8L << 30)).isEqualTo(65 << 20);
+	}
+
 	/** Otherwise the gateway would connect to this machine, and never look again. */
 	@Test
 	void theNamesOfContactPointsAreLookedUpAtEachAttempt() {

@@ -148,7 +148,13 @@ class BackupIT {
 			}
 			assertThat(load.stop()).isEmpty();
 		}
+		// The restore undoes this, also where a node comes back with a disk that has it.
+		keys.subList(100, 110).forEach(key -> assertThat(cluster.client(2).delete(key).status()).isEqualTo(202));
+		cluster.awaitConverged();
 		List<String> identities = cluster.nodes().stream().map(BackupIT::identity).toList();
+		cluster.kill9(3);
+		Path old = cluster.spec(3).data().resolveSibling("old-disk");
+		FileSystemUtils.copyRecursively(cluster.spec(3).data(), old);
 		cluster.nodes().forEach(cluster::wipe);
 		Together.run(3, i -> () -> {
 			cluster.restartWith(1 + i, "kvorum.backup.restore-from=" + backups.get(i),
@@ -175,6 +181,17 @@ class BackupIT {
 		cluster.assertSameBelow("whole");
 		cluster.assertSameBelow("later");
 		cluster.assertSameBelow("load");
+
+		cluster.wipe(3);
+		FileSystemUtils.copyRecursively(old, cluster.spec(3).data());
+		FileSystemUtils.deleteRecursively(old);
+		cluster.restartAs(3, cluster.spec(3));
+		cluster.awaitTogether();
+		assertThat(cluster.node(3).log()).contains("In quarantine");
+		cluster.awaitConverged();
+		for (int node : cluster.nodes()) {
+			assertThat(before.differenceTo(below("whole", node).entries())).as("at node %d", node).isEmpty();
+		}
 	}
 
 	private static Path backup(int node, String name) {

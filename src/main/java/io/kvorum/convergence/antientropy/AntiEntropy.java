@@ -259,17 +259,25 @@ public final class AntiEntropy implements Comparison {
 	 * @param staleBeforeMillis an entry from before this instant is removed if no other
 	 * replica of its key knows it, and all these replicas are asked;
 	 * {@link Long#MIN_VALUE} to keep all
+	 * @param undoneBeforeMillis an entry from before this instant is removed if all other
+	 * replicas that are to hold it have an older one, so that the next rebuild brings
+	 * that; {@link Long#MIN_VALUE} to keep all
 	 * @return the partitions with entries that could not be copied
 	 */
-	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis) {
+	public Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis,
+			long undoneBeforeMillis) {
 		if (!this.index.digests().isComplete()) {
-			return this.alarms.after(LOOK_INTERVAL).then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis)));
+			return this.alarms.after(LOOK_INTERVAL)
+				.then(Mono.defer(() -> rebuild(from, slices, staleBeforeMillis, undoneBeforeMillis)));
 		}
 		// What is stale in them is in memory before it is removed.
-		int atOnce = (staleBeforeMillis == Long.MIN_VALUE) ? slices.size() : STALE_SLICES;
+		boolean keepsAll = staleBeforeMillis == Long.MIN_VALUE && undoneBeforeMillis == Long.MIN_VALUE;
+		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
+				header -> header.version().millis() < staleBeforeMillis,
+				header -> header.version().millis() < undoneBeforeMillis);
 		return Flux.fromIterable(slices)
-			.buffer(atOnce)
-			.concatMap(some -> rebuildAtOnce(from, some, staleBeforeMillis), 1)
+			.buffer(keepsAll ? slices.size() : STALE_SLICES)
+			.concatMap(some -> rebuildAtOnce(from, some, manner), 1)
 			.reduce((one, other) -> {
 				one.addAll(other);
 				return one;
@@ -277,9 +285,7 @@ public final class AntiEntropy implements Comparison {
 	}
 
 	private Mono<SortedSet<Integer>> rebuildAtOnce(Collection<Member> from, List<Integer> slices,
-			long staleBeforeMillis) {
-		PairRepair.Manner manner = new PairRepair.Manner(false, _ -> false, _ -> false,
-				header -> header.version().millis() < staleBeforeMillis);
+			PairRepair.Manner manner) {
 		Map<Member, Set<EntryHeader>> alone = new ConcurrentHashMap<>();
 		Set<EntryHeader> unreadable = new HashSet<>();
 		Set<Integer> unlisted = new HashSet<>();
@@ -337,7 +343,7 @@ public final class AntiEntropy implements Comparison {
 		return Partitions.ofHash(this.index.keyHash().of(header.key()));
 	}
 
-	/** Removes stale entries that none of the other replicas of their key knows. */
+	/** Removes the entries that none of the other replicas that are to hold them has. */
 	private Mono<Void> removeStale(Map<Member, Set<EntryHeader>> alone) {
 		Set<EntryHeader> candidates = new HashSet<>();
 		alone.values().forEach(candidates::addAll);
@@ -522,7 +528,7 @@ public final class AntiEntropy implements Comparison {
 			this.repair = repairWith(peer,
 					new PairRepair.Manner(!isChanging,
 							underWay(AntiEntropy.this.time, AntiEntropy.this.settings.settlingTime()),
-							isChanging ? _ -> false : AntiEntropy.this.isSettled, _ -> false));
+							isChanging ? _ -> false : AntiEntropy.this.isSettled, _ -> false, _ -> false));
 		}
 
 		Mono<Void> run() {

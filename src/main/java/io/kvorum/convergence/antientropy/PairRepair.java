@@ -116,10 +116,12 @@ final class PairRepair {
 	 * @param gives whether the peer gets what it lacks
 	 * @param isUnderWay selects entries so young that their write may be under way
 	 * @param isSettled selects tombstones that a replica without the key does not need
-	 * @param isStale selects entries that are removed if no other replica knows them
+	 * @param isStale selects entries that are removed if no other replica knows their key
+	 * @param isUndone selects entries that are removed if all other replicas have older
+	 * ones
 	 */
 	record Manner(boolean gives, Predicate<EntryHeader> isUnderWay, Predicate<EntryHeader> isSettled,
-			Predicate<EntryHeader> isStale) {
+			Predicate<EntryHeader> isStale, Predicate<EntryHeader> isUndone) {
 	}
 
 	/** The outcome of a repair. */
@@ -145,7 +147,10 @@ final class PairRepair {
 		 */
 		final Set<Integer> unlisted = new HashSet<>();
 
-		/** Stale entries that the peer is to hold, but of whose key it has no version. */
+		/**
+		 * Entries that the peer is to hold and does not: stale ones whose key it does not
+		 * know, and undone ones of which it has an older version.
+		 */
 		final Set<EntryHeader> alone = new HashSet<>();
 
 		private int partitionOf(Key key) {
@@ -337,9 +342,23 @@ final class PairRepair {
 			return PairRepair.this.placement.rankOf(partition, member);
 		}
 
+		private void noteAlone(Plan plan) {
+			Set<EntryHeader> unknown = new HashSet<>(plan.alone());
+			plan.push()
+				.stream()
+				.filter(header -> unknown.contains(header) ? PairRepair.this.manner.isStale().test(header)
+						: PairRepair.this.manner.isUndone().test(header) && belongsThere(header))
+				.forEach(this.result.alone::add);
+		}
+
+		private boolean belongsThere(EntryHeader header) {
+			int rank = rankOf(this.result.partitionOf(header.key()), PairRepair.this.peer.member());
+			return rank < PairRepair.this.placement.copiesOf(header.copies());
+		}
+
 		private Mono<Void> carryOut(Plan plan) {
 			plan.left().forEach(header -> this.result.leave(header.key()));
-			plan.alone().stream().filter(PairRepair.this.manner.isStale()).forEach(this.result.alone::add);
+			noteAlone(plan);
 			PairRepair.this.events.differing(PairRepair.this.peer.member(), plan.size());
 			return pull(plan.pull(), this.result).then(Mono.defer(() -> {
 				if (PairRepair.this.manner.gives()) {

@@ -325,6 +325,17 @@ public final class NodeState implements VotingRight, PeerQueries {
 		return Math.min(this.lastLife.lastMillis() + margin, this.startedMillis - margin);
 	}
 
+	/**
+	 * The instant before which a version was on a stale disk already: since this start
+	 * this node refuses to store such a version. It keeps what was meant for others too
+	 * only if one of these has it. All of them had gone on when this disk came back. What
+	 * a majority has acknowledged is on one of them, and what else is there may be what
+	 * they have undone by a restore.
+	 */
+	long startedMillis() {
+		return this.startedMillis;
+	}
+
 	/** Whether this node is a member whose last life did not end too long ago. */
 	public boolean isMember() {
 		return this.own.isMember() && !this.isAbsenceUndecided;

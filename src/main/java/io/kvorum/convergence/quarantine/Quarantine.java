@@ -150,10 +150,14 @@ public final class Quarantine {
 		 * @param staleBeforeMillis an entry that no other replica of its key knows is
 		 * removed if its version is before this instant; {@link Long#MIN_VALUE} to keep
 		 * all
+		 * @param undoneBeforeMillis an entry is removed if its version is before this
+		 * instant and all other replicas that are to hold it have older ones;
+		 * {@link Long#MIN_VALUE} to keep all
 		 * @return the partitions with entries that are still missing here, because the
 		 * members that have them cannot read them
 		 */
-		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis);
+		Mono<SortedSet<Integer>> rebuild(Collection<Member> from, List<Integer> slices, long staleBeforeMillis,
+				long undoneBeforeMillis);
 
 	}
 
@@ -386,10 +390,11 @@ public final class Quarantine {
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
 		long stale = this.node.state().mayHoldCollected() ? this.node.staleBeforeMillis() : Long.MIN_VALUE;
+		long undone = (this.node.state() == State.STALE_DISK) ? this.node.startedMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))
-			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale)
+			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale, undone)
 				.doOnNext(left -> rebuilt(part, left, missing)), 1)
 			.then(Mono.defer(() -> missing.isEmpty() ? rebuilt(sources) : waitFor(missing)));
 	}
@@ -419,7 +424,7 @@ public final class Quarantine {
 	private Mono<SortedSet<Integer>> acceptedMeanwhile(List<Member> sources) {
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuiltAgain.get(part))
-			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE)
+			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), Long.MIN_VALUE, Long.MIN_VALUE)
 				.doOnNext(left -> this.rebuiltAgain.set(part, left.isEmpty())), 1)
 			.collect(TreeSet::new, Set::addAll);
 	}

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedSet;
@@ -99,8 +100,8 @@ class PairRepairTests {
 	void aRebuildBringsWhatIsInOtherPartitionsThanThoseThatAPeerCannotRead() {
 		KEYS.forEach(key -> store(1, key));
 
-		SortedSet<Integer> missing = Now
-			.of(antiEntropy(Set.of(), DAMAGED).rebuild(List.of(MEMBERS.get(1)), ALL_SLICES, Long.MIN_VALUE));
+		SortedSet<Integer> missing = Now.of(antiEntropy(Set.of(), DAMAGED).rebuild(List.of(MEMBERS.get(1)), ALL_SLICES,
+				Long.MIN_VALUE, Long.MIN_VALUE));
 
 		assertThat(missing).containsExactlyInAnyOrderElementsOf(DAMAGED);
 		assertThat(KEYS.stream().filter(key -> stored(0, key) == null))
@@ -117,11 +118,43 @@ class PairRepairTests {
 		AntiEntropy antiEntropy = antiEntropy(Set.of(), DAMAGED);
 		List<Member> sources = List.of(MEMBERS.get(1), MEMBERS.get(2));
 
-		Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE));
-		SortedSet<Integer> missing = Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE));
+		Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE, Long.MIN_VALUE));
+		SortedSet<Integer> missing = Now.of(antiEntropy.rebuild(sources, ALL_SLICES, Long.MIN_VALUE, Long.MIN_VALUE));
 
 		assertThat(missing).isEmpty();
 		assertThat(KEYS).allMatch(key -> stored(0, key) != null);
+	}
+
+	/** They were restored to an instant before it. */
+	@Test
+	void aRebuildUndoesWhatAllOthersHaveInAnOlderVersion() {
+		Entry newer = new Tombstone(new Version(5L << Version.COUNTER_BITS, 1), 3);
+		Entry newest = new Tombstone(new Version(10L << Version.COUNTER_BITS, 1), 3);
+		Entry ofOne = new Tombstone(newer.version(), 1);
+		List<Key> first = KEYS.stream()
+			.filter(key -> PLACEMENT.rankOf(RendezvousPlacement.partitionOf(key), MEMBERS.get(0)) == 0)
+			.toList();
+		Map<Key, Entry> here = Map.of(first.get(0), newer, first.get(1), newer, first.get(2), newest, first.get(3),
+				ofOne, first.get(4), newer);
+		here.forEach((key, entry) -> store(0, key, entry));
+		first.subList(0, 4).forEach(key -> {
+			store(1, key);
+			store(2, key);
+		});
+		store(2, first.get(1), newer);
+		AntiEntropy antiEntropy = antiEntropy(Set.of(), Set.of());
+
+		Now.of(antiEntropy.rebuild(MEMBERS.subList(1, 2), ALL_SLICES, Long.MIN_VALUE, 10));
+		assertThat(here.keySet()).as("another one may have it")
+			.allMatch(key -> Objects.equals(stored(0, key), here.get(key)));
+		Now.of(antiEntropy.rebuild(MEMBERS.subList(1, 3), ALL_SLICES, Long.MIN_VALUE, 10));
+		assertThat(stored(0, first.get(0))).isNull();
+		assertThat(first.subList(1, 5)).as("held by another, too new, meant for this node alone, unknown to others")
+			.allMatch(key -> Objects.equals(stored(0, key), here.get(key)));
+
+		Now.of(antiEntropy.rebuild(MEMBERS.subList(1, 3), ALL_SLICES, Long.MIN_VALUE, Long.MIN_VALUE));
+		assertThat(stored(0, first.get(0))).extracting(Entry::version).isEqualTo(VERSION);
+		assertThat(first.subList(1, 5)).allMatch(key -> Objects.equals(stored(0, key), here.get(key)));
 	}
 
 	@Test
@@ -292,7 +325,7 @@ class PairRepairTests {
 
 	private PairRepair pairRepair(PartitionIndex here, Replica there) {
 		return new PairRepair(replica(0, Set.of()), there, here, PLACEMENT, this.time, SETTINGS, pace(),
-				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false), (_, _) -> Mono.empty(),
+				new PairRepair.Manner(true, _ -> false, _ -> false, _ -> false, _ -> false), (_, _) -> Mono.empty(),
 				RepairEvents.NONE);
 	}
 
@@ -324,6 +357,10 @@ class PairRepairTests {
 
 	private static Entry live(int length) {
 		return new Live(VERSION, 3, Live.NEVER, "x/y", Value.of(new byte[length]));
+	}
+
+	private void store(int node, Key key, Entry entry) {
+		assertThat(Now.of(this.stores.get(node).store(key, entry, Deadline.NONE))).isNotNull();
 	}
 
 	private void store(int node, Key key) {

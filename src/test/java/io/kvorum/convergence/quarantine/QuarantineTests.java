@@ -155,6 +155,28 @@ class QuarantineTests {
 	}
 
 	@Test
+	void onlyAStaleDiskUndoesWhatTheOthersHaveInAnOlderVersion() {
+		this.first.withDisk(1, 10, NOW).start();
+		this.second.asMember().remembering(this.first, 9, 20).start();
+		this.third.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.undoneBeforeMillis).as("it waits for the third one").isZero();
+		this.third.asMember().start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.undoneBeforeMillis).as("when it has started").isEqualTo(NOW);
+
+		this.second.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
+		this.nodes.pass(LONG);
+		assertThat(this.second.rebuiltFrom).isNotEmpty();
+		assertThat(this.second.undoneBeforeMillis).isZero();
+		this.third.withRecords(new Membership(State.AWAY_TOO_LONG, 1), NOW).start();
+		this.nodes.pass(LONG);
+		assertThat(this.third.rebuiltFrom).isNotEmpty();
+		assertThat(this.third.undoneBeforeMillis).isZero();
+	}
+
+	@Test
 	void aCopyOfADiskIsFoundByTheFirstIntroductionOfAPeerHoweverLate() {
 		this.nodes.nodes.forEach(node -> node.asMember().start());
 		this.nodes.pass(Duration.ofMinutes(3));

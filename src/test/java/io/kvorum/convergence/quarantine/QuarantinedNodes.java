@@ -134,6 +134,11 @@ final class QuarantinedNodes {
 		/** The number of restarts of peers that it noticed. */
 		int restartsOfPeers;
 
+		/**
+		 * The instant before which it undid what the others do not have; 0 if it did not.
+		 */
+		long undoneBeforeMillis;
+
 		/** Whether it might vote at any time in this life. */
 		boolean hasVoted;
 
@@ -187,7 +192,8 @@ final class QuarantinedNodes {
 				.filter(other -> other != this)
 				.map(other -> new Peer(this, other))
 				.toList();
-			this.quarantine = new Quarantine(started, peers, (from, _, staleBefore) -> rebuild(from, staleBefore),
+			this.quarantine = new Quarantine(started, peers,
+					(from, _, staleBefore, undoneBefore) -> rebuild(from, staleBefore, undoneBefore),
 					(_, _) -> Mono.fromRunnable(() -> this.promiseCopies++), nodes.time,
 					delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(Duration.ofSeconds(2),
 							Duration.ofSeconds(1), Duration.ofSeconds(5), FOUNDING_TIME, this.acceptsLoss));
@@ -203,8 +209,12 @@ final class QuarantinedNodes {
 			return this;
 		}
 
-		private Mono<SortedSet<Integer>> rebuild(Collection<Member> from, long staleBeforeMillis) {
+		private Mono<SortedSet<Integer>> rebuild(Collection<Member> from, long staleBeforeMillis,
+				long undoneBeforeMillis) {
 			this.hasLetGo = staleBeforeMillis != Long.MIN_VALUE;
+			if (undoneBeforeMillis != Long.MIN_VALUE) {
+				this.undoneBeforeMillis = undoneBeforeMillis;
+			}
 			this.rebuiltFrom.clear();
 			this.rebuiltFrom.addAll(from);
 			if (this.failsEach > 0 && ++this.copied % this.failsEach == 0) {
