@@ -1,5 +1,7 @@
 package io.kvorum.app;
 
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.HexFormat;
@@ -16,6 +18,7 @@ import io.kvorum.cassandra.CassandraRetries;
 import io.kvorum.cassandra.CassandraSettings;
 import io.kvorum.cassandra.CassandraStore;
 import io.kvorum.cassandra.Takeover;
+import io.kvorum.cassandra.UnknownContactPointsException;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.operation.OperationEvents;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -76,9 +79,6 @@ class GatewayConfiguration {
 	@Bean
 	DriverConfigLoaderBuilderCustomizer driverDefaults() {
 		return driver -> driver.withBoolean(DefaultDriverOption.RECONNECT_ON_INIT, true)
-			// By default a name that is not known at the start is left out for ever, and
-			// without any the driver asks this machine.
-			.withBoolean(DefaultDriverOption.RESOLVE_CONTACT_POINTS, false)
 			// A gateway that has just started serves at once.
 			.withDuration(DefaultDriverOption.RECONNECTION_BASE_DELAY, Duration.ofMillis(500))
 			.withDuration(DefaultDriverOption.RECONNECTION_MAX_DELAY, Duration.ofSeconds(5))
@@ -96,12 +96,30 @@ class GatewayConfiguration {
 	}
 
 	@Bean
-	CassandraConnection cassandraConnection(ObjectProvider<CqlSessionBuilder> builders, CassandraSettings settings,
-			MeterRegistry meters) {
-		return new CassandraConnection(
-				// The keyspace may not be there yet.
-				() -> builders.getObject().withKeyspace((CqlIdentifier) null).withMetricRegistry(meters).buildAsync(),
-				settings.keyspace());
+	CassandraConnection cassandraConnection(ObjectProvider<CqlSessionBuilder> builders, CassandraProperties cassandra,
+			CassandraSettings settings, MeterRegistry meters) {
+		List<String> contactPoints = cassandra.getContactPoints();
+		return new CassandraConnection(() -> {
+			requireOneAddress((contactPoints != null) ? contactPoints : List.of());
+			// The keyspace may not be there yet.
+			return builders.getObject().withKeyspace((CqlIdentifier) null).withMetricRegistry(meters).buildAsync();
+		}, settings.keyspace());
+	}
+
+	/**
+	 * Requires an address for one of the contact points, if there are any. The driver
+	 * leaves out for ever what it cannot look up, and asks this machine if nothing is
+	 * left.
+	 */
+	static void requireOneAddress(List<String> contactPoints) {
+		if (!contactPoints.isEmpty() && contactPoints.stream().noneMatch(GatewayConfiguration::hasAddress)) {
+			throw new UnknownContactPointsException(contactPoints);
+		}
+	}
+
+	private static boolean hasAddress(String contactPoint) {
+		String host = URI.create("cql://" + contactPoint).getHost();
+		return host != null && !new InetSocketAddress(host, 0).isUnresolved();
 	}
 
 	@Bean

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.util.retry.Retry;
 
 /**
@@ -90,8 +91,10 @@ public final class CassandraConnection {
 
 	private Mono<CqlSession> open() {
 		CqlSession opened = this.session;
-		return (opened != null) ? Mono.just(opened)
-				: Mono.fromCompletionStage(this.sessions).doOnNext(session -> this.session = session);
+		return (opened != null) ? Mono.just(opened) : Mono.fromCompletionStage(this.sessions)
+			// It looks names up.
+			.subscribeOn(Schedulers.boundedElastic())
+			.doOnNext(session -> this.session = session);
 	}
 
 	/** Checks that the keyspace has the schema of this release. */
@@ -123,6 +126,7 @@ public final class CassandraConnection {
 	private void note(Throwable ex) {
 		String why = switch (ex) {
 			case SchemaException _ -> ex.getMessage() + ": create it, see 'kvorum help schema'";
+			case UnknownContactPointsException _ -> String.valueOf(ex.getMessage());
 			case UnauthorizedException _ ->
 				"Cassandra does not let the user of this gateway read the keyspace %s".formatted(this.keyspace);
 			case QueryExecutionException _ -> "too few nodes of Cassandra answer (%s)".formatted(name(ex));
@@ -131,7 +135,7 @@ public final class CassandraConnection {
 		if (!why.equals(this.absence)) {
 			this.absence = why;
 			logger.warn("The gateway serves nothing yet: {}. {}", why,
-					(ex instanceof SchemaException) ? "" : ex.getMessage());
+					why.contains(String.valueOf(ex.getMessage())) ? "" : ex.getMessage());
 		}
 	}
 

@@ -1,6 +1,5 @@
 package io.kvorum.cassandra;
 
-import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.Collection;
 import java.util.List;
@@ -124,16 +123,7 @@ final class Failures {
 
 	/** The address of a node, as operators know it. */
 	static String address(Node node) {
-		return address(node.getEndPoint().resolve());
-	}
-
-	/**
-	 * The text of an address; with the name of the host where that was not looked up yet.
-	 */
-	static String address(SocketAddress address) {
-		if (address instanceof InetSocketAddress named && named.isUnresolved()) {
-			return named.getHostString() + ":" + named.getPort();
-		}
+		SocketAddress address = node.getEndPoint().resolve();
 		return Stream.of(address.toString().split("/", -1)).reduce((_, last) -> last).orElseThrow();
 	}
 

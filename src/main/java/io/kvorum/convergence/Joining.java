@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * A lost node must not keep the others from serving. So this node does not wait for a
  * peer that is away for longer than {@link #PATIENCE}. When it has run for that long, it
  * does not wait for a peer with which a repair was tried and is not under way. Nor does
- * it wait for one under way if no peer that was running before this node has started is
+ * it wait for one under way if no peer that runs since before this node has started is
  * there: all have started together, and none serves while they wait for each other. From
  * then on a peer need not reach this node if a majority of the nodes does, this one
  * included: a peer that reaches no node is at fault itself. Until there is such a

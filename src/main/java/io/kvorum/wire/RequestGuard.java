@@ -184,6 +184,8 @@ final class RequestGuard extends ChannelDuplexHandler {
 	 */
 	private void failBody(ChannelHandlerContext ctx, RequestBodyException failure) {
 		if (this.state.isDiscarding() || !this.answerer.isBodyWanted(ctx.channel())) {
+			// An answer may have been written in this turn.
+			ctx.flush();
 			ctx.close();
 			return;
 		}

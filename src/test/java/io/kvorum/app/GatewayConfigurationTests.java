@@ -1,12 +1,12 @@
 package io.kvorum.app;
 
-import com.datastax.oss.driver.api.core.config.DefaultDriverOption;
-import com.datastax.oss.driver.api.core.config.DriverConfigLoader;
-import com.datastax.oss.driver.api.core.config.DriverExecutionProfile;
-import com.datastax.oss.driver.api.core.config.ProgrammaticDriverConfigLoaderBuilder;
+import java.util.List;
+
+import io.kvorum.cassandra.UnknownContactPointsException;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 class GatewayConfigurationTests {
 
@@ -17,16 +17,17 @@ class GatewayConfigurationTests {
 		assertThat(GatewayConfiguration.answerBytes(8L << 30)).isEqualTo(65 << 20);
 	}
 
-	/** Otherwise the gateway would connect to this machine, and never look again. */
+	/** Otherwise the driver would connect to this machine, and never look again. */
 	@Test
-	void theNamesOfContactPointsAreLookedUpAtEachAttempt() {
-		ProgrammaticDriverConfigLoaderBuilder builder = DriverConfigLoader.programmaticBuilder();
-		new GatewayConfiguration().driverDefaults().customize(builder);
-		try (DriverConfigLoader loader = builder.build()) {
-			DriverExecutionProfile profile = loader.getInitialConfig().getDefaultProfile();
-			assertThat(profile.getBoolean(DefaultDriverOption.RESOLVE_CONTACT_POINTS)).isFalse();
-			assertThat(profile.getBoolean(DefaultDriverOption.RECONNECT_ON_INIT)).isTrue();
-		}
+	void oneOfTheContactPointsMustHaveAnAddress() {
+		assertThatExceptionOfType(UnknownContactPointsException.class)
+			.isThrownBy(
+					() -> GatewayConfiguration.requireOneAddress(List.of("nowhere.invalid:9042", "elsewhere.invalid")))
+			.withMessageContaining("nowhere.invalid:9042");
+		GatewayConfiguration.requireOneAddress(List.of("nowhere.invalid:9042", "127.0.0.1:9042"));
+		GatewayConfiguration.requireOneAddress(List.of("[::1]:9042"));
+		GatewayConfiguration.requireOneAddress(List.of("localhost"));
+		GatewayConfiguration.requireOneAddress(List.of());
 	}
 
 }

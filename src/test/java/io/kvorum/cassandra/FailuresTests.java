@@ -2,9 +2,7 @@ package io.kvorum.cassandra;
 
 import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,13 +54,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 @DisplayName("A failure of the driver, as the failure of an operation")
 class FailuresTests {
-
-	@Test
-	void anAddressIsToldWithItsNameUntilThatIsLookedUp() throws UnknownHostException {
-		assertThat(Failures.address(InetSocketAddress.createUnresolved("cassandra", 9042))).isEqualTo("cassandra:9042");
-		assertThat(Failures.address(new InetSocketAddress(InetAddress.getByName("10.0.0.1"), 9042)))
-			.isEqualTo("10.0.0.1:9042");
-	}
 
 	private static final ConsistencyLevel QUORUM = DefaultConsistencyLevel.QUORUM;
 

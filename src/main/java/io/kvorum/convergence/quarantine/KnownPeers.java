@@ -119,12 +119,11 @@ final class KnownPeers {
 	}
 
 	/**
-	 * Whether another member was running before this node has started: it has told first
-	 * that this node had known of its start, or of an earlier one.
+	 * Whether another member is running since before this node has started: it has told
+	 * first that this node had known of its start, and has not restarted since.
 	 */
 	boolean wasBefore(Member other) {
-		Introduction first = peer(other).first;
-		return first != null && !first.mayHaveRestarted();
+		return peer(other).wasBefore;
 	}
 
 	private Collection<Introduction> introductions(Predicate<Member> of, Function<Peer, @Nullable Introduction> which) {
@@ -285,6 +284,9 @@ final class KnownPeers {
 
 		private volatile @Nullable Introduction first;
 
+		/** Whether it is running since before this node has started. */
+		private volatile boolean wasBefore;
+
 		/** The last introduction whose disk is remembered. */
 		private volatile @Nullable Introduction last;
 
@@ -319,6 +321,7 @@ final class KnownPeers {
 			if (isFirst) {
 				this.first = introduction;
 			}
+			this.wasBefore = (isFirst || this.wasBefore) && !introduction.mayHaveRestarted();
 			return isFirst;
 		}
 

@@ -51,6 +51,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	static final String BOOT = "boot";
 
+	/** The time after which a member that is alive has noted that, even if it is slow. */
+	private static final Duration NOTED_WITHIN = Duration.ofMinutes(1);
+
 	/** The record of the name of the cluster that this node has begun with others. */
 	static final String CLUSTER = "cluster";
 
@@ -101,6 +104,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 	private volatile boolean isAbsenceUndecided;
 
 	private volatile boolean isLoaded;
+
+	/** Whether this node was no member before its start. */
+	private volatile boolean isNewHere;
 
 	/** Whether the last life may have acknowledged something that is not on disk. */
 	private volatile boolean mayHaveLost;
@@ -197,6 +203,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 					: this.record.isNew() ? Membership.NEW : new Membership(State.MEMBER, 1);
 			this.mayHaveLost = mayHaveLost();
 			this.own = this.mayHaveLost ? before.unsynced() : before;
+			this.isNewHere = before.state() == State.NEW || before.state() == State.READY
+					|| before.state() == State.NEWCOMER;
 			this.lastLife = Alive.of(this.record.recorded(ALIVE));
 			this.noted = this.lastLife;
 			this.startedMillis = this.time.millis();
@@ -216,6 +224,11 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	boolean isLoaded() {
 		return this.isLoaded;
+	}
+
+	/** Whether this node was no member before its start. */
+	boolean isNewHere() {
+		return this.isNewHere;
 	}
 
 	/** Records in which run of the operating system this node acknowledges writes. */
@@ -326,14 +339,17 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * The instant before which a version was on a stale disk already: since this start
-	 * this node refuses to store such a version. It keeps what was meant for others too
-	 * only if one of these has it. All of them had gone on when this disk came back. What
-	 * a majority has acknowledged is on one of them, and what else is there may be what
-	 * they have undone by a restore.
+	 * The instant before which a version was on a stale disk already. It keeps what was
+	 * meant for others too only if one of these has it. All of them had gone on when this
+	 * disk came back. What a majority has acknowledged is on one of them, and what else
+	 * is there may be what they have undone by a restore.
+	 * <p>
+	 * That is the end of its last life as a member, which a restart in quarantine does
+	 * not move, with what it may have stored since it last noted that. It is no later
+	 * than this start, since when it refuses to store earlier versions.
 	 */
-	long startedMillis() {
-		return this.startedMillis;
+	long undoneBeforeMillis() {
+		return Math.min(this.startedMillis, this.lastLife.latestMillis() + NOTED_WITHIN.toMillis());
 	}
 
 	/** Whether this node is a member whose last life did not end too long ago. */

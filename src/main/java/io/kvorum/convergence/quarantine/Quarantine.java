@@ -135,9 +135,12 @@ public final class Quarantine {
 		return isThere(member, other -> !other.isOfSameTopology());
 	}
 
-	/** Whether another member was running before this node has started. */
+	/**
+	 * Whether another member is running since before this node has started. To a node
+	 * that was no member before its start, all others are.
+	 */
 	public boolean wasBefore(Member member) {
-		return this.peers.wasBefore(member);
+		return this.node.isNewHere() || this.peers.wasBefore(member);
 	}
 
 	/** Copies what other members hold. */
@@ -390,7 +393,7 @@ public final class Quarantine {
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
 		long stale = this.node.state().mayHoldCollected() ? this.node.staleBeforeMillis() : Long.MIN_VALUE;
-		long undone = (this.node.state() == State.STALE_DISK) ? this.node.startedMillis() : Long.MIN_VALUE;
+		long undone = (this.node.state() == State.STALE_DISK) ? this.node.undoneBeforeMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
 		return Flux.range(0, PARTS)
 			.filter(part -> !this.rebuilt.get(part))

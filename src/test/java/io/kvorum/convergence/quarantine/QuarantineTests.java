@@ -161,10 +161,13 @@ class QuarantineTests {
 		this.third.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
 		this.nodes.pass(LONG);
 		assertThat(this.first.undoneBeforeMillis).as("it waits for the third one").isZero();
+		this.nodes.time.pass(Duration.ofHours(1));
+		this.first.start();
 		this.third.asMember().start();
 		this.nodes.pass(LONG);
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
-		assertThat(this.first.undoneBeforeMillis).as("when it has started").isEqualTo(NOW);
+		assertThat(this.first.undoneBeforeMillis).as("the end of its last life as a member")
+			.isEqualTo(NOW + Duration.ofMinutes(1).toMillis());
 
 		this.second.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
 		this.nodes.pass(LONG);
@@ -367,6 +370,21 @@ class QuarantineTests {
 		assertThat(this.first.wasAfter(this.second)).isTrue();
 		assertThat(this.first.wasAfter(this.third)).isTrue();
 		assertThat(this.second.wasAfter(this.first)).isFalse();
+
+		this.second.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.wasAfter(this.second)).as("it has restarted too").isFalse();
+		assertThat(this.first.wasAfter(this.third)).isTrue();
+	}
+
+	@Test
+	void aNewNodeTakesAllOthersForRunningBefore() {
+		this.second.asMember().start();
+		this.third.asMember().start();
+		this.first.start();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).isEqualTo(State.MEMBER);
+		assertThat(this.first.wasAfter(this.second)).isTrue();
 	}
 
 	@ParameterizedTest(name = "{0} ms")
