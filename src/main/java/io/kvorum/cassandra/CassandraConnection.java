@@ -134,8 +134,8 @@ public final class CassandraConnection {
 		};
 		if (!why.equals(this.absence)) {
 			this.absence = why;
-			logger.warn("The gateway serves nothing yet: {}. {}", why,
-					why.contains(String.valueOf(ex.getMessage())) ? "" : ex.getMessage());
+			String detail = String.valueOf(ex.getMessage());
+			logger.warn("The gateway serves nothing yet: {}{}", why, why.contains(detail) ? "" : ". " + detail);
 		}
 	}
 

@@ -117,12 +117,16 @@ abstract class KeyOperation {
 		}
 	}
 
+	/** Completes at the deadline. */
+	final Mono<Long> untilDeadline() {
+		return Mono.defer(() -> this.node.alarms
+			.after(Duration.ofNanos(Math.max(0, this.deadline.remainingNanos(this.node.time)))));
+	}
+
 	/** Fails at the deadline. */
 	private Mono<Void> tooLate() {
-		long nanos = Math.max(0, this.deadline.remainingNanos(this.node.time));
-		return this.node.alarms.after(Duration.ofNanos(nanos))
-			.then(Mono.error(() -> OperationFailures.notBegun(this.asked.ack(), this.view.self(),
-					Failed.notDone(Reason.TIMEOUT, "the disk did not take the bound of the clock in time"))));
+		return untilDeadline().then(Mono.error(() -> OperationFailures.notBegun(this.asked.ack(), this.view.self(),
+				Failed.notDone(Reason.TIMEOUT, "the disk did not take the bound of the clock in time"))));
 	}
 
 	/**

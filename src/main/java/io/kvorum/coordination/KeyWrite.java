@@ -1,6 +1,5 @@
 package io.kvorum.coordination;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -80,8 +79,7 @@ final class KeyWrite extends KeyOperation {
 	}
 
 	private Mono<Version> inTurn(Mono<Written> write, Turns.@Nullable Answering<Written> answering) {
-		Mono<OperationFailedException> late = Mono
-			.defer(() -> this.node.alarms.after(Duration.ofNanos(this.deadline.remainingNanos(this.node.time))))
+		Mono<OperationFailedException> late = untilDeadline()
 			.map(_ -> notBegun(OperationFailures.ofContention(this.asked.ack())));
 		return this.node.turns.inTurn(this.key, write, late, answering)
 			.map(Written::identity)

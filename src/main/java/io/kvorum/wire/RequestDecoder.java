@@ -11,6 +11,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.AsciiString;
+import io.netty.util.ByteProcessor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,13 +124,8 @@ final class RequestDecoder extends HttpRequestDecoder {
 
 	/** Skips empty lines before a head, which are no part of it (RFC 9112, 2.2). */
 	private static void skipEmptyLines(ByteBuf in) {
-		while (in.isReadable() && isLineEnd(in.getByte(in.readerIndex()))) {
-			in.skipBytes(1);
-		}
-	}
-
-	private static boolean isLineEnd(byte b) {
-		return b == '\r' || b == '\n';
+		int begin = in.forEachByte(ByteProcessor.FIND_NON_CRLF);
+		in.readerIndex((begin >= 0) ? begin : in.writerIndex());
 	}
 
 	/** Called by Netty for the words of a request line, as are the next two. */
