@@ -221,17 +221,21 @@ class PeersConfiguration {
 		HintSettings hintSettings = new HintSettings(properties.hintsWindow(), hints.maxSize().toBytes(),
 				hints.replayInterval(), hints.maxRate().toBytes(), properties.replication().writeTimeout());
 		RepairSettings repairs = repairSettings(properties);
-		QuarantineSettings quarantine = new QuarantineSettings(properties.replication().writeTimeout(), MEETING_TIMEOUT,
-				MEETING_INTERVAL, FOUNDING_TIME, properties.cluster().acceptLoss());
+		KvorumProperties.Replication replication = properties.replication();
+		// A read writes back as long as it lasts.
+		Duration underWay = Collections.max(List.of(replication.readTimeout(), replication.writeTimeout()));
+		QuarantineSettings quarantine = new QuarantineSettings(underWay, MEETING_TIMEOUT, MEETING_INTERVAL,
+				FOUNDING_TIME, properties.cluster().acceptLoss());
 		return (layout, self, placement, change, local, replicas) -> {
 			List<Replica> others = othersOf(replicas, self);
-			HintedHandoff handoff = new HintedHandoff(storage, others, replicas.size(), hintSettings, log::need, time,
-					thread.alarms(), hintEvents);
+			HintedHandoff handoff = new HintedHandoff(storage, others, replicas.size(), hintSettings, log::need, state,
+					time, thread.alarms(), hintEvents);
 			AntiEntropy antiEntropy = new AntiEntropy(local, replicas, storage, placement, log, rule::isDispensable,
 					unlessPaused(state, known, layout), time, thread.alarms(), repairs, settling, repairEvents);
 			PromiseRepair promises = new PromiseRepair(local, replicas, storage, placement, settling, time, repairs);
 			return new LayoutParts(layout, self, placement, change, local, replicas, handoff, antiEntropy,
-					new Quarantine(state, others, antiEntropy::rebuild, promises, time, thread.alarms(), quarantine),
+					new Quarantine(state, others, antiEntropy::rebuild, promises, handoff::giveUpAll, time,
+							thread.alarms(), quarantine),
 					new Changeover(layout, self, change, others, antiEntropy, promises, state::isMember,
 							state::isToBeRebuilt, transport::endOthers, Changeover.PATIENCE, time, thread.alarms()));
 		};

@@ -1,7 +1,9 @@
 package io.kvorum.observability;
 
+import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -106,13 +108,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 
 	@Override
 	public void dropped(Member target, Cause cause, long hints) {
-		Counter dropped = switch (cause) {
-			case WINDOW -> of(target).droppedByWindow;
-			case SIZE -> of(target).droppedBySize;
-			case OVERLOAD -> of(target).droppedByOverload;
-			case UNREADABLE -> of(target).droppedAsUnreadable;
-		};
-		dropped.increment((double) hints);
+		Objects.requireNonNull(of(target).dropped.get(cause)).increment((double) hints);
 	}
 
 	@Override
@@ -152,13 +148,7 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 
 		private final Counter kept;
 
-		private final Counter droppedByWindow;
-
-		private final Counter droppedBySize;
-
-		private final Counter droppedByOverload;
-
-		private final Counter droppedAsUnreadable;
+		private final Map<Cause, Counter> dropped = new EnumMap<>(Cause.class);
 
 		private final Counter replayed;
 
@@ -182,10 +172,9 @@ final class ConvergenceMeters implements RepairEvents, HintEvents, CollectionEve
 			this.complete = runs("complete");
 			this.partial = runs("partial");
 			this.kept = counter("kvorum.hints.kept", "Hints kept for the peer").register(registry);
-			this.droppedByWindow = dropped(Cause.WINDOW);
-			this.droppedBySize = dropped(Cause.SIZE);
-			this.droppedByOverload = dropped(Cause.OVERLOAD);
-			this.droppedAsUnreadable = dropped(Cause.UNREADABLE);
+			for (Cause cause : Cause.values()) {
+				this.dropped.put(cause, dropped(cause));
+			}
 			this.replayed = counter("kvorum.hints.replayed", "Hints replayed to the peer").register(registry);
 			this.replayedBytes = counter("kvorum.hints.replayed.size",
 					"Size of the entries of the hints replayed to the peer")

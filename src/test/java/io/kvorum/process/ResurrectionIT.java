@@ -52,8 +52,8 @@ class ResurrectionIT {
 					() -> cluster.others(3).stream().allMatch(node -> waiting(node) == COUNT));
 			cluster.others(3).forEach(node -> assertThat(collected(node)).isEqualTo(before.get(node)));
 
-			// A longer write-timeout is a longer wait before it is rebuilt.
-			cluster.restartWith(3, "kvorum.replication.write-timeout=6s");
+			// A longer read-timeout is a longer wait before it is rebuilt.
+			cluster.restartWith(3, "kvorum.replication.read-timeout=6s");
 			watch.at(cluster, 3);
 			assertThat(cluster.convergence(3)).containsEntry("membership", "absent");
 			cluster.awaitTogether();

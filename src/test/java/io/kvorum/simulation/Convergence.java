@@ -208,7 +208,7 @@ final class Convergence {
 		RepairLog repairs = repairLog(this.record);
 		this.state.whenRestarted(repairs::needAll);
 		HintedHandoff handoff = new HintedHandoff(new SimulatedHints(node), others, replicas.size(),
-				this.settings.handoff(), repairs::need, node.time(), alarms, HintEvents.NONE);
+				this.settings.handoff(), repairs::need, this.state, node.time(), alarms, HintEvents.NONE);
 		CollectionRule rule = new CollectionRule(repairLogOfRule(repairs), this.index.keyHash(), handoff::oldestMillis,
 				this.change::isEarlierOver, this.settings.grace(), ConvergenceSettings.REQUESTS_KEPT, node.time());
 		KeySettling settling = (key, least) -> (node.operations() instanceof ProductOperations operations)
@@ -224,8 +224,8 @@ final class Convergence {
 		this.earlier = before;
 		begin(Mono.defer(before::round).then(Mono.defer(() -> alarms.after(Duration.ofMillis(500)))).repeat());
 		node.after(this.chance.nanos(1, MOST_READING_MILLIS), () -> this.index.digests().completed());
-		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises), node.time(),
-				alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
+		begin(new Quarantine(this.state, others, repairing::rebuild, this.design.promises(promises), handoff::giveUpAll,
+				node.time(), alarms, ConvergenceSettings.quarantine(node.acceptsLoss()))
 			.run());
 		Changeover changeover = new Changeover(this.layout, node.member(), this.change, others,
 				this.design.comparison(repairing), this.design.promises(promises), this.state::isMember,

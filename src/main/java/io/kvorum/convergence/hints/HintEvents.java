@@ -34,7 +34,10 @@ public interface HintEvents {
 		OVERLOAD,
 
 		/** The hints for the node cannot be read. */
-		UNREADABLE
+		UNREADABLE,
+
+		/** The disk of this node is a stale one. */
+		STALE_DISK
 
 	}
 

@@ -26,6 +26,7 @@ import io.kvorum.replication.MissedStores;
 import io.kvorum.replication.Pace;
 import io.kvorum.replication.Replica;
 import io.kvorum.replication.Replica.Purpose;
+import io.kvorum.replication.VotingRight;
 import io.kvorum.storage.Hint;
 import io.kvorum.storage.HintLog;
 import io.kvorum.storage.HintLog.Waiting;
@@ -44,7 +45,9 @@ import reactor.util.concurrent.Queues;
  * only time: the slice of a hint that is not kept, or given up, is repaired.
  * <p>
  * A hint is thrown away before it is as old as the tombstones that are collected.
- * Otherwise its target could not tell it from an entry that was deleted.
+ * Otherwise its target could not tell it from an entry that was deleted. A node hands
+ * nothing over while it may not vote: its disk may be a stale one, whose hints are of
+ * what others have undone.
  */
 public final class HintedHandoff implements MissedStores {
 
@@ -72,6 +75,8 @@ public final class HintedHandoff implements MissedStores {
 
 	private final InNeed inNeed;
 
+	private final VotingRight votingRight;
+
 	private final TimeSource time;
 
 	private final Alarms alarms;
@@ -95,12 +100,14 @@ public final class HintedHandoff implements MissedStores {
 	 * @param others the replicas on the other members
 	 * @param members the number of members of the topology
 	 * @param inNeed takes the slices that have to be repaired for lack of a hint
+	 * @param votingRight the right of this node, without which it hands nothing over
 	 */
 	public HintedHandoff(HintLog log, List<? extends Replica> others, int members, HintSettings settings, InNeed inNeed,
-			TimeSource time, Alarms alarms, HintEvents events) {
+			VotingRight votingRight, TimeSource time, Alarms alarms, HintEvents events) {
 		this.log = log;
 		this.settings = settings;
 		this.inNeed = inNeed;
+		this.votingRight = votingRight;
 		this.time = time;
 		this.alarms = alarms;
 		this.events = events;
@@ -221,7 +228,31 @@ public final class HintedHandoff implements MissedStores {
 
 	private Mono<Void> replay(Target target) {
 		target.look();
-		return (waitingFor(target).hints() > 0) ? new Replay(target).run() : Mono.empty();
+		return (mayReplay() && waitingFor(target).hints() > 0) ? new Replay(target).run() : Mono.empty();
+	}
+
+	private boolean mayReplay() {
+		return this.votingRight.withheldBecause() == null;
+	}
+
+	/**
+	 * Gives up all hints, because this disk is a stale one. All is compared with the
+	 * other nodes instead.
+	 */
+	public Mono<Void> giveUpAll() {
+		return Flux.fromIterable(this.targets.values())
+			.filter(target -> waitingFor(target).hints() > 0)
+			.doOnNext(target -> logger.info("{} hints for {} are given up, since this disk is a stale one",
+					waitingFor(target).hints(), target.member().address()))
+			.concatMap(target -> giveUp(target, Cause.STALE_DISK), 1)
+			.then();
+	}
+
+	/** Removes all hints for a node. All is compared with it instead. */
+	private Mono<Void> giveUp(Target target, Cause cause) {
+		long hints = waitingFor(target).hints();
+		IntStream.range(0, Partitions.SLICES).forEach(slice -> this.inNeed.need(target.member(), slice));
+		return this.log.removeAll(target.number).doOnSuccess(_ -> this.events.dropped(target.member(), cause, hints));
 	}
 
 	/** Removes the hints for nodes that have left the cluster. */
@@ -365,18 +396,14 @@ public final class HintedHandoff implements MissedStores {
 				});
 		}
 
-		/** Removes all hints for the node. All is compared with it instead. */
 		private Mono<Void> giveUp(StorageException.Unreadable ex) {
-			Member member = this.target.member();
-			long hints = waitingFor(this.target).hints();
+			String address = this.target.member().address();
 			logger.atWarn()
-				.addKeyValue("peer", member.address())
+				.addKeyValue("peer", address)
 				.addKeyValue("reason", "unreadable")
-				.log("{} hints for {} cannot be read and are given up, all is compared with it instead: {}", hints,
-						member.address(), ex.getMessage());
-			IntStream.range(0, Partitions.SLICES).forEach(slice -> HintedHandoff.this.inNeed.need(member, slice));
-			return HintedHandoff.this.log.removeAll(this.target.number)
-				.doOnSuccess(_ -> HintedHandoff.this.events.dropped(member, Cause.UNREADABLE, hints));
+				.log("{} hints for {} cannot be read and are given up, all is compared with it instead: {}",
+						waitingFor(this.target).hints(), address, ex.getMessage());
+			return HintedHandoff.this.giveUp(this.target, Cause.UNREADABLE);
 		}
 
 		private void failed(Throwable error) {
@@ -416,7 +443,7 @@ public final class HintedHandoff implements MissedStores {
 				return HintedHandoff.this.log.remove(hint);
 			}
 			// Too old hints are thrown away even if the node is away.
-			return (this.ended || !this.target.look()) ? end() : handOver(hint);
+			return (this.ended || !mayReplay() || !this.target.look()) ? end() : handOver(hint);
 		}
 
 		private Mono<Void> end() {

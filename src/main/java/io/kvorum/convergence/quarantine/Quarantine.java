@@ -13,6 +13,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.kvorum.clock.Deadline;
@@ -66,6 +67,8 @@ public final class Quarantine {
 
 	private final PromiseCopying promises;
 
+	private final Supplier<Mono<Void>> hintRemoval;
+
 	private final TimeSource time;
 
 	private final Alarms alarms;
@@ -99,14 +102,16 @@ public final class Quarantine {
 	/**
 	 * The quarantine of a node with peers.
 	 * @param others the replicas on the other members
+	 * @param hintRemoval gives up the hints of a stale disk
 	 */
 	public Quarantine(NodeState node, List<? extends Replica> others, Rebuilding rebuilding, PromiseCopying promises,
-			TimeSource time, Alarms alarms, QuarantineSettings settings) {
+			Supplier<Mono<Void>> hintRemoval, TimeSource time, Alarms alarms, QuarantineSettings settings) {
 		this.node = node;
 		this.peers = node.peers();
 		this.others = List.copyOf(others);
 		this.rebuilding = rebuilding;
 		this.promises = promises;
+		this.hintRemoval = hintRemoval;
 		this.time = time;
 		this.alarms = alarms;
 		this.settings = settings;
@@ -392,10 +397,12 @@ public final class Quarantine {
 	}
 
 	private Mono<Void> rebuildFrom(List<Member> sources) {
+		boolean isStale = this.node.state() == State.STALE_DISK;
 		long stale = this.node.state().mayHoldCollected() ? this.node.staleBeforeMillis() : Long.MIN_VALUE;
-		long undone = (this.node.state() == State.STALE_DISK) ? this.node.undoneBeforeMillis() : Long.MIN_VALUE;
+		long undone = isStale ? this.node.undoneBeforeMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
-		return Flux.range(0, PARTS)
+		Mono<Void> unhinted = isStale ? this.hintRemoval.get() : Mono.empty();
+		return unhinted.thenMany(Flux.range(0, PARTS))
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale, undone)
 				.doOnNext(left -> rebuilt(part, left, missing)), 1)

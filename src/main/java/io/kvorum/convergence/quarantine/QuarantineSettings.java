@@ -5,8 +5,8 @@ import java.time.Duration;
 /**
  * Settings of quarantine.
  *
- * @param settlingTime the time from the start to a rebuild: writes that were under way
- * when the node lost something have ended by then
+ * @param settlingTime the time from the start to a rebuild: writes and write-backs that
+ * were under way when the node lost something have ended by then
  * @param timeout how long a peer may take to answer an introduction
  * @param interval how often nodes exchange introductions, and how often a node notes that
  * it is alive

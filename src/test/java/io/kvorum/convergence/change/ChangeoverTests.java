@@ -97,7 +97,8 @@ class ChangeoverTests {
 		List<Replica> others = List.of(replica("a"), replica("b"), replica("c"));
 		take("a", Step.CLOSED);
 		new Changeover(LAYOUT, member("d"), this.states.computeIfAbsent("d", name -> state(name, false)), others,
-				this.compared, (from, _) -> {
+				this.compared, (from, settles) -> {
+					assertThat(settles).as("what they have not all accepted is settled").isTrue();
 					from.forEach(member -> this.promised.add(name(member)));
 					return Mono.empty();
 				}, member -> this.members.contains(name(member)), member -> this.rebuilding.contains(name(member)),

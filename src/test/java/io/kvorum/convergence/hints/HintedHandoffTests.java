@@ -70,9 +70,13 @@ class HintedHandoffTests {
 
 	private final Target other = new Target(2);
 
+	/** Why this node may not vote; null if it may. */
+	private @Nullable String withheld;
+
 	private final HintedHandoff handoff = new HintedHandoff(this.log, List.of(this.target, this.other), 3,
 			new HintSettings(WINDOW, MAX_BYTES, Duration.ofSeconds(1), 1 << 30, STORE_TIMEOUT),
-			(member, _) -> this.inNeed.add(member), this.time, _ -> Mono.create(this.alarms::add), new HintEvents() {
+			(member, _) -> this.inNeed.add(member), () -> this.withheld, this.time, _ -> Mono.create(this.alarms::add),
+			new HintEvents() {
 
 				@Override
 				public void dropped(Member target, Cause cause, long hints) {
@@ -321,6 +325,53 @@ class HintedHandoffTests {
 
 		assertThat(waiting()).isEqualTo(1);
 		assertThat(this.inNeed).containsExactly(this.target.member());
+	}
+
+	@Test
+	void nothingIsHandedOverByANodeThatMayNotVote() {
+		this.withheld = "it has just started";
+		Entry entry = entry("value");
+		miss(KEY, entry);
+		ring();
+		assertThat(this.target.stored).isEmpty();
+		assertThat(waiting()).isEqualTo(1);
+
+		this.withheld = null;
+		ring();
+		assertThat(this.target.stored).containsExactly(entry);
+	}
+
+	@Test
+	void aReplayEndsWhenTheNodeMayNotVoteAnyMore() {
+		this.target.isThere = false;
+		for (int i = 0; i < 40; i++) {
+			miss(Generator.key("key-" + i), entry("value"));
+		}
+		ring();
+		this.target.isThere = true;
+		this.target.answer = Mono.fromSupplier(() -> {
+			this.withheld = "its disk is a stale one";
+			return Acknowledged.INSTANCE;
+		});
+		ring();
+
+		assertThat(this.target.stored).hasSize(1);
+		assertThat(waiting()).isEqualTo(39);
+	}
+
+	@Test
+	void theHintsOfAStaleDiskAreGivenUpAndAllIsComparedInstead() {
+		this.withheld = "its disk is a stale one";
+		miss(KEY, entry("value"));
+		miss(Generator.key("second"), entry("value"));
+		this.handoff.giveUpAll().block();
+
+		this.withheld = null;
+		ring();
+		assertThat(this.target.stored).isEmpty();
+		assertThat(waiting()).isZero();
+		assertThat(this.dropped).containsExactly(Map.entry(Cause.STALE_DISK, 2L));
+		assertThat(this.inNeed).hasSize(Partitions.SLICES).containsOnly(this.target.member());
 	}
 
 	@Test

@@ -155,7 +155,20 @@ class QuarantineTests {
 	}
 
 	@Test
-	void onlyAStaleDiskUndoesWhatTheOthersHaveInAnOlderVersion() {
+	void aRebuildBeginsWhenWhatWasUnderWayAtTheStartHasEnded() {
+		this.second.asMember().remembering(this.first, 9, 20).start();
+		this.third.asMember().remembering(this.first, 9, 20).start();
+		this.first.start();
+		this.nodes.pass(QuarantinedNodes.SETTLING_TIME.minus(MOMENT));
+		assertThat(this.first.state()).isEqualTo(State.LOST_DISK);
+		assertThat(this.first.rebuiltFrom).isEmpty();
+
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.rebuiltFrom).isNotEmpty();
+	}
+
+	@Test
+	void onlyAStaleDiskUndoesWhatTheOthersHaveInAnOlderVersionAndGivesUpItsHints() {
 		this.first.withDisk(1, 10, NOW).start();
 		this.second.asMember().remembering(this.first, 9, 20).start();
 		this.third.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
@@ -168,15 +181,18 @@ class QuarantineTests {
 		assertThat(this.first.state()).isEqualTo(State.MEMBER);
 		assertThat(this.first.undoneBeforeMillis).as("the end of its last life as a member")
 			.isEqualTo(NOW + Duration.ofMinutes(1).toMillis());
+		assertThat(this.first.hintRemovals).isEqualTo(1);
 
 		this.second.withRecords(new Membership(State.LOST_DISK, 0), NOW).start();
 		this.nodes.pass(LONG);
 		assertThat(this.second.rebuiltFrom).isNotEmpty();
 		assertThat(this.second.undoneBeforeMillis).isZero();
+		assertThat(this.second.hintRemovals).isZero();
 		this.third.withRecords(new Membership(State.AWAY_TOO_LONG, 1), NOW).start();
 		this.nodes.pass(LONG);
 		assertThat(this.third.rebuiltFrom).isNotEmpty();
 		assertThat(this.third.undoneBeforeMillis).isZero();
+		assertThat(this.third.hintRemovals).isZero();
 	}
 
 	@Test

@@ -42,6 +42,8 @@ final class QuarantinedNodes {
 
 	static final Duration FOUNDING_TIME = Duration.ofSeconds(3);
 
+	static final Duration SETTLING_TIME = Duration.ofSeconds(2);
+
 	/** A step of time: shorter than all that a node waits for. */
 	private static final Duration STEP = Duration.ofMillis(10);
 
@@ -113,6 +115,9 @@ final class QuarantinedNodes {
 
 		/** The number of times that it copied the promises of others. */
 		int promiseCopies;
+
+		/** The number of times that it gave up its hints. */
+		int hintRemovals;
 
 		boolean acceptsLoss;
 
@@ -194,8 +199,9 @@ final class QuarantinedNodes {
 				.toList();
 			this.quarantine = new Quarantine(started, peers,
 					(from, _, staleBefore, undoneBefore) -> rebuild(from, staleBefore, undoneBefore),
-					(_, _) -> Mono.fromRunnable(() -> this.promiseCopies++), nodes.time,
-					delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(Duration.ofSeconds(2),
+					(_, _) -> Mono.fromRunnable(() -> this.promiseCopies++),
+					() -> Mono.fromRunnable(() -> this.hintRemovals++), nodes.time,
+					delay -> Mono.delay(delay, nodes.scheduler), new QuarantineSettings(SETTLING_TIME,
 							Duration.ofSeconds(1), Duration.ofSeconds(5), FOUNDING_TIME, this.acceptsLoss));
 			return this;
 		}
