@@ -136,7 +136,7 @@ class BackupConfiguration {
 	 */
 	private static Remembering remembering(KvorumProperties properties) {
 		if (properties.cluster().isAlone()) {
-			return (recorded, _) -> recorded;
+			return (recorded, _) -> Restored.withoutOthers(recorded);
 		}
 		return properties.backup().restoreWholeCluster()
 				? (recorded, made) -> Restored.withAllOthers(recorded, ChangeState.restored(recorded), made)

@@ -79,7 +79,7 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	private static final Duration MAX_MARGIN = Duration.ofDays(1);
 
 	/** Divisor of gc-grace for what has to be much shorter. */
-	private static final int MARGIN_PART = 4;
+	static final int MARGIN_PART = 4;
 
 	/**
 	 * Limit of hints' age and of absences: gc-grace less a day, or less a quarter of it

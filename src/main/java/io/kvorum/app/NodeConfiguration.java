@@ -108,8 +108,10 @@ class NodeConfiguration {
 	@Bean
 	StorageLifecycle storageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
 			RepairLog repairs, @Nullable NodeState state, @Nullable LiveLayout live, KvorumProperties properties) {
+		KvorumProperties.Cluster cluster = properties.cluster();
 		return new StorageLifecycle(storage, clock, time, restore, repairs, state, live,
-				properties.cluster().acceptAddress());
+				(cluster.isAlone() || cluster.isFounder()) ? properties.topology() : null, cluster.acceptAddress(),
+				cluster.acceptLoss());
 	}
 
 	@Bean

@@ -157,6 +157,12 @@ final class PropertyRelations {
 		Duration retention = properties.idempotency().retention();
 		check(retention.compareTo(writeTimeout) > 0, "idempotency.retention", retention,
 				"more than kvorum.replication.write-timeout", writeTimeout);
+		// Repeats, tombstones and promises have to outlive what is under way.
+		check(properties.gcGrace().dividedBy(KvorumProperties.MARGIN_PART).compareTo(writeTimeout) > 0, "gc-grace",
+				properties.gcGrace(), "more than four times kvorum.replication.write-timeout", writeTimeout);
+		Duration readTimeout = properties.replication().readTimeout();
+		check(properties.gcGrace().compareTo(readTimeout) > 0, "gc-grace", properties.gcGrace(),
+				"more than kvorum.replication.read-timeout", readTimeout);
 		Api api = properties.api();
 		check(api.bodyStallTimeout().compareTo(api.bodyTimeout()) <= 0, "api.body-stall-timeout",
 				api.bodyStallTimeout(), "at most kvorum.api.body-timeout", api.bodyTimeout());

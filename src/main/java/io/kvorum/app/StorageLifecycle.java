@@ -6,6 +6,7 @@ import io.kvorum.backup.Restore;
 import io.kvorum.clock.HybridLogicalClock;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.cluster.Layout;
+import io.kvorum.cluster.Topology;
 import io.kvorum.convergence.antientropy.RepairLog;
 import io.kvorum.convergence.change.ChangeState;
 import io.kvorum.convergence.quarantine.NodeState;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
+import reactor.core.publisher.Mono;
 
 /**
  * Opens the store before the HTTP port, and closes it after the last response and after
@@ -48,11 +50,18 @@ final class StorageLifecycle implements SmartLifecycle {
 	/** The node's layouts; null for a node without peers. */
 	private final @Nullable LiveLayout live;
 
+	/** The nodes to begin with; null if this node waits to be added. */
+	private final @Nullable Topology begins;
+
 	/** Whether the store may belong to another address. */
 	private final boolean acceptsAddress;
 
+	/** Whether this node is taken as it is, whatever others had. */
+	private final boolean acceptsLoss;
+
 	StorageLifecycle(RocksStorage storage, HybridLogicalClock clock, TimeSource time, Restore restore,
-			RepairLog repairs, @Nullable NodeState state, @Nullable LiveLayout live, boolean acceptsAddress) {
+			RepairLog repairs, @Nullable NodeState state, @Nullable LiveLayout live, @Nullable Topology begins,
+			boolean acceptsAddress, boolean acceptsLoss) {
 		this.storage = storage;
 		this.restore = restore;
 		this.clock = clock;
@@ -60,16 +69,16 @@ final class StorageLifecycle implements SmartLifecycle {
 		this.repairs = repairs;
 		this.state = state;
 		this.live = live;
+		this.begins = begins;
 		this.acceptsAddress = acceptsAddress;
+		this.acceptsLoss = acceptsLoss;
 	}
 
 	@Override
 	public void start() {
 		this.restore.run();
 		this.storage.open();
-		if (this.state != null) {
-			claim(this.state);
-		}
+		claim();
 		letTimePass();
 		// A failure means a full disk: the node serves reads, and writes once there is
 		// space.
@@ -90,19 +99,25 @@ final class StorageLifecycle implements SmartLifecycle {
 		this.running = true;
 	}
 
-	private void claim(NodeState state) {
-		Layout last = ChangeState.layoutIn(this.storage);
+	private void claim() {
 		try {
-			// A failure means a full disk: the next start records the address.
-			state.claim(this.acceptsAddress, (last != null) ? last.topology() : null)
-				.onErrorComplete()
-				.toFuture()
-				.join();
+			// A failure means a full disk: the next start records it.
+			claimed().onErrorComplete().toFuture().join();
 		}
 		catch (StoreOpenException ex) {
 			this.storage.close();
 			throw ex;
 		}
+	}
+
+	private Mono<Void> claimed() {
+		Layout last = ChangeState.layoutIn(this.storage);
+		Mono<Void> claimed = (this.state != null)
+				? this.state.claim(this.acceptsAddress, (last != null) ? last.topology() : null) : Mono.empty();
+		// A node with peers begins with the layout of its disk, if it has one.
+		boolean isLayoutKept = this.state != null && last != null;
+		return (isLayoutKept || this.begins == null) ? claimed
+				: claimed.then(NodeState.claimWithoutOthers(this.storage, this.begins, this.acceptsLoss));
 	}
 
 	private void warnOfClock() {

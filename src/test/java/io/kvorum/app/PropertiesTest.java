@@ -99,6 +99,8 @@ class PropertiesTest {
 					kvorum.storage.row-cache-size=1GB             | kvorum.storage.row-cache-size = 1024MB: must be at most half of the heap, which is
 					kvorum.storage.write-queue-time=2s            | kvorum.storage.write-queue-time = 2000ms: must be less than kvorum.replication.write-timeout, which is 2000ms
 					kvorum.idempotency.retention=2s               | kvorum.idempotency.retention = 2000ms: must be more than kvorum.replication.write-timeout, which is 2000ms
+					kvorum.gc-grace=8m;kvorum.replication.write-timeout=2m | kvorum.gc-grace = 480000ms: must be more than four times kvorum.replication.write-timeout, which is 120000ms
+					kvorum.gc-grace=1m;kvorum.replication.read-timeout=1m | kvorum.gc-grace = 60000ms: must be more than kvorum.replication.read-timeout, which is 60000ms
 					kvorum.api.body-stall-timeout=61s             | kvorum.api.body-stall-timeout = 61000ms: must be at most kvorum.api.body-timeout, which is 60000ms
 					kvorum.api.max-in-flight-size=1MB;kvorum.api.max-value-size=2MB | kvorum.api.max-value-size = 2MB: must be at most kvorum.api.max-in-flight-size, which is 1MB
 					kvorum.storage.write-queue-size=1MB           | kvorum.api.max-value-size = 1MB: must be at least 4KB less than kvorum.storage.write-queue-size, which is 1MB

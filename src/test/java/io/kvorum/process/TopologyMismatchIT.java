@@ -8,6 +8,7 @@ import io.kvorum.testing.Answer;
 import io.kvorum.testing.Cluster;
 import io.kvorum.testing.KvorumClient;
 import io.kvorum.testing.NodeProcess;
+import io.kvorum.testing.NodeSpec;
 import io.kvorum.testing.Nodes;
 import io.kvorum.testing.Poll;
 import org.junit.jupiter.api.DisplayName;
@@ -61,6 +62,28 @@ class TopologyMismatchIT {
 				+ " has another topology");
 		awaitSaid(2, cluster.address(3) + " is away: " + cluster.address(3) + " has another topology");
 		assertIsLeftOut(3, "list");
+	}
+
+	@Test
+	@DisplayName("the disk of a member in a node that would need none of the others: does not start, and says what to do; accept-loss takes it")
+	void withoutOthers() throws InterruptedException {
+		putOnAll("without others");
+		cluster.awaitTogether();
+		cluster.kill9(3);
+		NodeSpec alone = NodeSpec.on(cluster.spec(3).data());
+		NodeSpec self = alone.with("kvorum.cluster.self=" + cluster.address(3), "kvorum.cluster.secret=" + SECRET);
+		for (NodeSpec spec : List.of(alone, self.with("kvorum.cluster.nodes=" + cluster.address(3)), self
+			.with("kvorum.cluster.nodes=" + cluster.addresses(cluster.nodes()), "kvorum.replication.factor=1"))) {
+			NodeProcess node = this.nodes.launch(spec);
+			assertThat(node.awaitExit()).isNotZero();
+			assertThat(node.log()).contains("The store is that of a member of", "kvorum.cluster.accept-loss=true")
+				.doesNotContain("\tat ");
+		}
+		NodeProcess accepted = this.nodes.start(alone.with("kvorum.cluster.accept-loss=true"));
+		assertThat(accepted.client().get("without others").text()).isEqualTo("before");
+		accepted.kill9();
+		cluster.heal();
+		assertUnchanged("without others");
 	}
 
 	@Test

@@ -57,6 +57,9 @@ public final class NodeState implements VotingRight, PeerQueries {
 	/** The record of the name of the cluster that this node has begun with others. */
 	static final String CLUSTER = "cluster";
 
+	/** The record of the nodes among which this one was a member last. */
+	static final String NODES = "nodes";
+
 	private final NodeRecord record;
 
 	private final TimeSource time;
@@ -265,13 +268,47 @@ public final class NodeState implements VotingRight, PeerQueries {
 				: this.record.record(MEMBERSHIP, own);
 	}
 
-	/** Records that this node is alive and a member. */
+	/** Records that this node is alive and a member, and of which nodes. */
 	Mono<Void> noteAlive() {
 		Alive now = this.noted.at(this.time.millis());
 		return this.record.record(ALIVE, now.toBytes()).then(Mono.fromRunnable(() -> {
 			this.noted = now;
 			this.startedMillis = Math.min(this.startedMillis, now.lastMillis());
-		}));
+		})).then(Mono.defer(() -> recordNodes(this.record, this.topology)));
+	}
+
+	private static Mono<Void> recordNodes(NodeRecord record, Topology topology) {
+		byte[] nodes = new Layout(0, topology).toText().getBytes(StandardCharsets.UTF_8);
+		return Arrays.equals(nodes, record.recorded(NODES)) ? Mono.empty() : record.record(NODES, nodes);
+	}
+
+	/**
+	 * Refuses the store of a member to a node that would need none of the others. It
+	 * lacks what a majority without it has acknowledged, and would answer as if there
+	 * were no such thing. Completes when it is recorded that the store is taken.
+	 * @param begins the nodes with which this one begins
+	 * @param accepted whether the store is taken all the same
+	 * @throws StoreOpenException if it is such a store, and that is not accepted
+	 */
+	public static Mono<Void> claimWithoutOthers(NodeRecord record, Topology begins, boolean accepted) {
+		byte[] recorded = record.recorded(NODES);
+		if (recorded == null || begins.factor() > 1) {
+			return Mono.empty();
+		}
+		Topology last = Layout.parse(new String(recorded, StandardCharsets.UTF_8)).topology();
+		if (last.factor() == 1) {
+			return Mono.empty();
+		}
+		if (!accepted) {
+			throw new StoreOpenException(
+					"The store is that of a member of %s, and with this configuration the node would need none of the others."
+						.formatted(last),
+					"Set kvorum.cluster.self, kvorum.cluster.nodes and kvorum.replication.factor as they were. If the other nodes are "
+							+ "lost for good, start this one once with kvorum.cluster.accept-loss=true: what only they had acknowledged is lost.");
+		}
+		logger.warn("The store of a member of {} is taken by a node that needs none of the others, as "
+				+ "kvorum.cluster.accept-loss says. Do not start it with them again", last);
+		return recordNodes(record, begins);
 	}
 
 	private AdmissionRule rule() {

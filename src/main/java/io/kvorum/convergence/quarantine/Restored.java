@@ -51,6 +51,16 @@ public final class Restored {
 		return records;
 	}
 
+	/**
+	 * The records of a node that begins without other nodes. It is told to take the
+	 * backup, also that of a member.
+	 */
+	public static Map<String, byte[]> withoutOthers(Map<String, byte[]> recorded) {
+		Map<String, byte[]> records = new HashMap<>(recorded);
+		records.remove(NodeState.NODES);
+		return records;
+	}
+
 	private static byte[] alive(Instant made) {
 		return ByteBuffer.allocate(Long.BYTES).putLong(made.toEpochMilli()).array();
 	}

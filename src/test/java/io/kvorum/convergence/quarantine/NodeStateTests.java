@@ -5,7 +5,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 import io.kvorum.clock.Deadline;
 import io.kvorum.cluster.Layout;
@@ -14,6 +16,7 @@ import io.kvorum.convergence.quarantine.Membership.State;
 import io.kvorum.quorum.Reply.Failed;
 import io.kvorum.replication.PeerQueries;
 import io.kvorum.replication.PeerQuery;
+import io.kvorum.storage.StoreOpenException;
 import io.kvorum.testing.InMemoryRecord;
 import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
@@ -24,6 +27,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import reactor.core.publisher.Mono;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** The first of three nodes, restored from a backup of a hundred days ago. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -74,11 +78,47 @@ class NodeStateTests {
 			.doesNotContain("alive");
 		othersSay(State.REUNITED, MADE_MILLIS);
 		assertThat(this.nodeState.state()).isEqualTo(State.MEMBER);
-		assertThat(this.record.names).endsWith("cluster", "alive", "membership");
+		assertThat(this.record.names).endsWith("cluster", "alive", "nodes", "membership");
 		assertThat(this.nodeState.clusterName()).as("the backup had none").isEqualTo(this.record.identity());
 
 		this.nodeState = started();
 		assertThat(this.nodeState.isMember()).isTrue();
+	}
+
+	@Test
+	void theStoreOfAMemberIsRefusedToANodeThatWouldNeedNoneOfTheOthers(CapturedOutput output) {
+		claimWithoutOthers(Topology.alone(), false);
+		othersSay(State.RESTORED, MADE_MILLIS);
+		othersSay(State.REUNITED, MADE_MILLIS);
+
+		Topology onlyThis = Topology.of(List.of("http://a:1"), 3);
+		Topology noCopies = Topology.of(List.of("http://a:1", "http://b:1", "http://c:1"), 1);
+		for (Topology begins : List.of(Topology.alone(), onlyThis, noCopies)) {
+			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> claimWithoutOthers(begins, false))
+				.withMessageContaining("a member of " + this.topology)
+				.satisfies(refused -> assertThat(refused.action()).contains("kvorum.cluster.accept-loss=true"));
+		}
+		claimWithoutOthers(Topology.of(List.of("http://a:1", "http://b:1"), 3), false);
+		assertThat(output).doesNotContain("is taken by a node");
+
+		claimWithoutOthers(Topology.alone(), true);
+		assertThat(output).containsOnlyOnce("is taken by a node that needs none of the others");
+		claimWithoutOthers(Topology.alone(), false);
+	}
+
+	@Test
+	void aStoreThatIsRestoredForANodeAloneIsTakenByIt() {
+		othersSay(State.RESTORED, MADE_MILLIS);
+		othersSay(State.REUNITED, MADE_MILLIS);
+		Map<String, byte[]> backup = this.record.names.stream()
+			.distinct()
+			.collect(Collectors.toMap(name -> name, name -> Objects.requireNonNull(this.record.recorded(name))));
+
+		assertThat(Restored.withoutOthers(backup)).doesNotContainKey("nodes").containsKeys("alive", "membership");
+	}
+
+	private void claimWithoutOthers(Topology begins, boolean accepted) {
+		Now.of(NodeState.claimWithoutOthers(this.record, begins, accepted));
 	}
 
 	@Test
