@@ -17,6 +17,7 @@ import io.kvorum.coordination.Coordinator;
 import io.kvorum.coordination.Inspection;
 import io.kvorum.coordination.ReadRepair;
 import io.kvorum.coordination.View;
+import io.kvorum.kv.Entry;
 import io.kvorum.operation.ReplicationPolicy;
 import io.kvorum.range.RangeEvents;
 import io.kvorum.range.RangeSettings;
@@ -73,7 +74,9 @@ class ClusterConfiguration {
 			KvorumProperties properties) {
 		Cluster cluster = properties.cluster();
 		boolean isWaiting = !cluster.isAlone() && !cluster.isFounder();
-		return isWaiting ? View.none(self, replicas.byMember().getFirst(), LiveLayout.waits(cluster.joining() != null))
+		ReplicationPolicy unknown = new ReplicationPolicy(Entry.MAX_COPIES, properties.replication().factor());
+		return isWaiting
+				? View.none(self, replicas.byMember().getFirst(), unknown, LiveLayout.waits(cluster.joining() != null))
 				: new View(placement, self, replicas.byMember(), policyOf(topology));
 	}
 

@@ -502,7 +502,8 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			this.hasLeft = true;
 			String why = String.valueOf(outside());
 			logger.warn("No request is served from now on: {}", why);
-			this.operations.coordinator().become(View.none(now.self(), now.local(), why));
+			this.operations.coordinator()
+				.become(View.none(now.self(), now.local(), ClusterConfiguration.policyOf(now.topology()), why));
 		}
 	}
 

@@ -64,9 +64,13 @@ public final class View {
 		this.alone = (isAlone() && refusal == null) ? ReplicaSet.of(List.of(self), 1, this.replicas) : null;
 	}
 
-	/** The view of a node that belongs to no cluster, and refuses all operations. */
-	public static View none(Member self, Replica own, String why) {
-		return new View((_, _, _) -> List.of(self), self, List.of(own), new ReplicationPolicy(1, 1), why);
+	/**
+	 * The view of a node that belongs to no cluster, and refuses all operations.
+	 * @param policy which numbers a request may ask for. A refusal can be repeated at
+	 * another node, unlike the answer to a wrong request.
+	 */
+	public static View none(Member self, Replica own, ReplicationPolicy policy, String why) {
+		return new View((_, _, _) -> List.of(self), self, List.of(own), policy, why);
 	}
 
 	/**

@@ -81,12 +81,15 @@ public final class LayoutRegister {
 	/**
 	 * Replaces the last decision by another one.
 	 * @param next returns the decision that follows one, or throws what the result fails
-	 * with. It may be called several times.
+	 * with. It may be called several times. What is decided already is not written again.
 	 * @return the new decision
 	 */
 	public Mono<LayoutDecision> decide(UnaryOperator<LayoutDecision> next) {
 		return Mono.defer(() -> readWithIdentity().flatMap(known -> {
 			LayoutDecision decision = next.apply(known.decision);
+			if (known.identity != null && decision.number() == known.decision.number()) {
+				return Mono.just(decision);
+			}
 			Condition condition = (known.identity != null)
 					? new Condition(new Tags(false, Set.of(known.identity)), null) : new Condition(null, Tags.ANY);
 			return this.store

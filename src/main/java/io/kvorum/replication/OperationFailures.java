@@ -139,6 +139,9 @@ public final class OperationFailures {
 	}
 
 	private static Kind kindOf(Tally tally, List<Failed> replies, boolean mayHaveHappened) {
+		if (replies.isEmpty()) {
+			return Kind.NOT_ENOUGH_REPLICAS;
+		}
 		if (replies.stream().allMatch(failed -> failed.reason() == Reason.NO_SPACE)) {
 			return Kind.NO_SPACE;
 		}

@@ -142,7 +142,8 @@ class RequestJournalTests {
 		Coordinator node = node();
 		this.before = (_, key) -> {
 			if (!InternalKeys.isInternal(key)) {
-				node.become(View.none(this.topology.members().getFirst(), this.replicas.getFirst(), "it was removed"));
+				node.become(View.none(this.topology.members().getFirst(), this.replicas.getFirst(), node.policy(),
+						"it was removed"));
 			}
 			return Mono.empty();
 		};

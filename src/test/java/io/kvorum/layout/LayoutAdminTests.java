@@ -85,6 +85,16 @@ class LayoutAdminTests {
 	}
 
 	@Test
+	void whatIsDecidedAlreadyIsNotWrittenAgain() {
+		Layout moving = apply(stage(ADD_D).number()).layout();
+		LayoutDecision over = Now.of(this.admin.finish(moving));
+		int written = this.store.options().size();
+
+		assertThat(Now.of(this.admin.finish(moving))).isEqualTo(over);
+		assertThat(this.store.options()).hasSize(written);
+	}
+
+	@Test
 	void aChangeUnderWayIsFollowedByNoOther() {
 		LayoutDecision applied = apply(stage(ADD_D).number());
 
