@@ -207,7 +207,8 @@ record KvorumProperties(@NotNull @DefaultValue("rocksdb") Engine engine, @Valid 
 	 * 408 after that
 	 * @param bodyStallTimeout longest pause of a client that sends a value; 408 after
 	 * that
-	 * @param bodyTimeout time limit of the whole value of a request; 408 after that
+	 * @param bodyTimeout time limit of the whole value of a request, 408 after that, and
+	 * of the whole value of a response, after which the connection is closed
 	 * @param writeStallTimeout longest pause of a client that receives a response; after
 	 * that the connection is closed
 	 * @param drainTime time for which a stopping node keeps connections without a request

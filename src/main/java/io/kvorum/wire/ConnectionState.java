@@ -31,6 +31,8 @@ final class ConnectionState {
 		BODY,
 		/** The server's turn: the application has its own deadlines. */
 		SERVING,
+		/** Answered with all that is to be sent, and the client takes it. */
+		SENDING,
 		/** Answered for the last time; the client is given time to read that. */
 		LINGERING
 
@@ -63,6 +65,9 @@ final class ConnectionState {
 
 	private End end = End.OPEN;
 
+	/** Whether the answer was written at once, and has a bound. */
+	private boolean isWhole;
+
 	private int requests;
 
 	private long bodyBytes;
@@ -77,6 +82,7 @@ final class ConnectionState {
 		this.requests++;
 		this.incoming = Incoming.BODY;
 		this.answer = Answer.AWAITED;
+		this.isWhole = false;
 	}
 
 	/** A part of a body has arrived. */
@@ -105,6 +111,11 @@ final class ConnectionState {
 				this.end = End.LAST_ANSWER;
 			}
 		}
+	}
+
+	/** The answer that begins is written at once, all of it. */
+	void answerIsWhole() {
+		this.isWhole = true;
 	}
 
 	/**
@@ -170,7 +181,7 @@ final class ConnectionState {
 			return Phase.BODY;
 		}
 		if (isBusy()) {
-			return Phase.SERVING;
+			return (isAnswered() && this.isWhole) ? Phase.SENDING : Phase.SERVING;
 		}
 		if (isHeadBegun()) {
 			return Phase.HEAD;

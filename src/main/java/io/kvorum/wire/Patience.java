@@ -66,6 +66,7 @@ final class Patience {
 			case IDLE -> isOver(this.limits.idleTimeout(), this.since, now) ? Timeout.IDLE : null;
 			case LINGERING -> isOver(this.limits.lingerTimeout(), this.since, now) ? Timeout.LINGER : null;
 			case SERVING -> null;
+			case SENDING -> isOver(this.limits.bodyTimeout(), this.since, now) ? Timeout.WRITE_STALL : null;
 			case BODY -> {
 				if (isOver(this.limits.bodyTimeout(), this.since, now)) {
 					yield Timeout.BODY;

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponse;
@@ -209,6 +210,9 @@ final class RequestGuard extends ChannelDuplexHandler {
 		if (msg instanceof HttpResponse response && response.status().codeClass() != HttpStatusClass.INFORMATIONAL) {
 			boolean last = isLastResponse();
 			this.state.answerBegins(last);
+			if (msg instanceof FullHttpResponse) {
+				this.state.answerIsWhole();
+			}
 			if (last) {
 				HttpUtil.setKeepAlive(response, false);
 			}

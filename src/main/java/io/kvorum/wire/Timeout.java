@@ -15,7 +15,7 @@ public enum Timeout {
 	/** A body took too long as a whole. */
 	BODY,
 
-	/** The client does not read its response: closed. */
+	/** The client does not read its response, or too slowly: closed. */
 	WRITE_STALL,
 
 	/** The client did not close in time after its last answer: closed. */

@@ -25,7 +25,8 @@ import org.springframework.util.unit.DataSize;
  * @param headerTimeout the time from the first byte of a request to the end of its
  * headers; that of a connection's first request begins at accept
  * @param bodyStallTimeout the time without a byte of a body that the application awaits
- * @param bodyTimeout the time of a whole body, from the end of the headers; at least the
+ * @param bodyTimeout the time of a whole body, from the end of the headers, and that in
+ * which the client takes a response that is written at once; at least the
  * {@code bodyStallTimeout}
  * @param writeStallTimeout the time in which the client takes no byte of the response
  * @param streamStallTimeout the same for answers without a bound

@@ -22,6 +22,10 @@ class ConnectionStateTests {
 			get answerBegins                       | SERVING   | true  | false | false
 			get answerBegins answerEnds            | SERVING   | true  | false | true
 			get answerEnds                         | SERVING   | true  | false | false
+			get whole answered                     | SENDING   | true  | false | true
+			get whole answered finished            | IDLE      | false | false | false
+			get whole answered finished get answered | SERVING | true  | false | true
+			put whole answered                     | BODY      | true  | true  | true
 			get answerBegins answerEnds finished   | IDLE      | false | false | false
 			get answered finished headBegins       | HEAD      | false | false | false
 			get answered finished put              | BODY      | true  | true  | false
@@ -160,6 +164,7 @@ class ConnectionStateTests {
 			case "headEnds" -> this.state.headEnds();
 			case "bodyEnds" -> this.state.bodyEnds();
 			case "discardRest" -> this.state.discardRest();
+			case "whole" -> this.state.answerIsWhole();
 			case "answerBegins" -> this.state.answerBegins(false);
 			case "lastAnswerBegins" -> this.state.answerBegins(true);
 			case "end" -> this.state.end();

@@ -49,6 +49,14 @@ class PatienceTests {
 	}
 
 	@Test
+	void aClientTakesAWholeAnswerInTime() {
+		assertThat(look(Phase.SERVING, 0)).isNull();
+		assertThat(look(Phase.SENDING, 100)).isNull();
+		assertThat(look(Phase.SENDING, 159)).isNull();
+		assertThat(look(Phase.SENDING, 160)).isEqualTo(Timeout.WRITE_STALL);
+	}
+
+	@Test
 	void aBodyStallsWithoutAByteOfIt() {
 		assertThat(look(Phase.BODY, 0)).isNull();
 		this.bodyBytes++;

@@ -110,7 +110,7 @@ class SecuredServerTests {
 				second.awaitClosed();
 			}
 			server.await("connection refused");
-			assertThat(first).isNotNull();
+			assertThat(server.events).as("%s is kept", first).containsExactly("connection refused");
 		}
 	}
 
