@@ -28,6 +28,9 @@ final class KeysWatch implements SmartLifecycle {
 
 	private static final Logger logger = LoggerFactory.getLogger(KeysWatch.class);
 
+	/** The time after which a look at the file counts as one that hangs. */
+	private static final Duration HANGS_AFTER = Duration.ofSeconds(30);
+
 	/** Null if there is nothing to watch. */
 	private final @Nullable Path path;
 
@@ -43,9 +46,12 @@ final class KeysWatch implements SmartLifecycle {
 	private byte[] seen;
 
 	/** Why the content cannot be read or used; null if it is in use. */
-	private @Nullable String trouble;
+	private volatile @Nullable String trouble;
 
-	private @Nullable ScheduledExecutorService thread;
+	/** When the look that is under way began; null between two looks. */
+	private volatile @Nullable Long lookingSince;
+
+	private @Nullable ScheduledExecutorService threads;
 
 	/**
 	 * @param seen the content that the keys in use are from
@@ -66,33 +72,35 @@ final class KeysWatch implements SmartLifecycle {
 		if (watched == null) {
 			return;
 		}
-		ScheduledExecutorService started = Executors
-			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("kvorum-access").daemon().factory());
-		this.thread = started;
-		var _ = started.scheduleWithFixedDelay(() -> look(watched), this.interval.toNanos(), this.interval.toNanos(),
-				TimeUnit.NANOSECONDS);
+		ScheduledExecutorService started = Executors.newScheduledThreadPool(2,
+				Thread.ofPlatform().name("kvorum-access-", 1).daemon().factory());
+		this.threads = started;
+		long interval = this.interval.toNanos();
+		var _ = started.scheduleWithFixedDelay(() -> look(watched), interval, interval, TimeUnit.NANOSECONDS);
+		var _ = started.scheduleWithFixedDelay(this::noticeHang, interval, interval, TimeUnit.NANOSECONDS);
 	}
 
 	@Override
 	public void stop() {
-		ScheduledExecutorService running = this.thread;
+		ScheduledExecutorService running = this.threads;
 		if (running != null) {
 			running.shutdownNow();
-			this.thread = null;
+			this.threads = null;
 		}
 	}
 
 	@Override
 	public boolean isRunning() {
-		return this.thread != null;
+		return this.threads != null;
 	}
 
 	/**
-	 * Reads the file once. Catches all runtime exceptions, after which the executor would
+	 * Reads the file once. Catches all that can be thrown, after which the executor would
 	 * not run it again.
 	 */
 	void look(Path file) {
 		try {
+			this.lookingSince = this.time.nanos();
 			byte[] content = KeysFiles.read(file);
 			if (this.trouble != null || !Arrays.equals(content, this.seen)) {
 				this.seen = content;
@@ -102,12 +110,24 @@ final class KeysWatch implements SmartLifecycle {
 		catch (KeysFileException ex) {
 			keep(String.valueOf(ex.getMessage()), null);
 		}
-		catch (RuntimeException ex) {
+		catch (RuntimeException | Error ex) {
 			keep("an unexpected error: " + ex.getClass().getName(), ex);
+		}
+		finally {
+			this.lookingSince = null;
 		}
 	}
 
-	private void use(KeyRing ring) {
+	/** Keeps the previous keys if the file system does not answer. */
+	void noticeHang() {
+		Long since = this.lookingSince;
+		if (since != null && this.time.nanos() - since > HANGS_AFTER.toNanos()) {
+			keep("reading it has taken for more than %d s: does its file system hang?"
+				.formatted(HANGS_AFTER.toSeconds()), null);
+		}
+	}
+
+	private synchronized void use(KeyRing ring) {
 		this.control.use(ring);
 		this.events.reloaded(true);
 		this.trouble = null;
@@ -118,7 +138,7 @@ final class KeysWatch implements SmartLifecycle {
 	 * Keeps the previous keys. Logs a problem once, until another one follows.
 	 * @param unexpected logged with its stack trace; null if the trace says nothing
 	 */
-	private void keep(String why, @Nullable RuntimeException unexpected) {
+	private synchronized void keep(String why, @Nullable Throwable unexpected) {
 		if (why.equals(this.trouble)) {
 			return;
 		}

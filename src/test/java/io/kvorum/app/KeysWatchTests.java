@@ -17,6 +17,7 @@ import io.kvorum.access.KeysFile;
 import io.kvorum.clock.TimeSource;
 import io.kvorum.testing.ApiKeys;
 import io.kvorum.testing.MountedFiles;
+import io.kvorum.testing.Poll;
 import io.kvorum.testing.SteeredTime;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -148,6 +149,28 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(this.control.state().trouble()).contains("cannot be read");
 		assertThat(isLetIn("a")).isTrue();
 		assertThat(this.reloads).containsExactly(false, false, false);
+	}
+
+	/** A pipe that no one writes to is as silent as a file system that hangs. */
+	@Test
+	void aFileSystemThatHangsIsNoticedAndForgottenOnceItAnswers() throws Exception {
+		Path pipe = this.directory.resolve("pipe");
+		assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+		Thread looking = Thread.ofPlatform().start(() -> this.watch.look(pipe));
+		Poll.until(() -> "the hang is noticed", Duration.ofSeconds(30), () -> {
+			this.time.pass(Duration.ofSeconds(31));
+			this.watch.noticeHang();
+			return this.control.state().trouble() != null;
+		});
+		assertThat(this.control.state().trouble()).contains("more than 30 s");
+		assertThat(isLetIn("a")).isTrue();
+
+		Files.write(pipe, Files.readAllBytes(this.file));
+		looking.join();
+		assertThat(this.control.state().trouble()).isNull();
+		this.time.pass(Duration.ofSeconds(31));
+		this.watch.noticeHang();
+		assertThat(this.control.state().trouble()).isNull();
 	}
 
 	@Test
