@@ -102,6 +102,9 @@ final class RetiredCluster implements RetiredNodes {
 	 * What is in the way of a takeover, by the view of the cluster; null if nothing is.
 	 */
 	static @Nullable String obstacle(JsonNode cluster) {
+		if (cluster.path("nodes").isEmpty()) {
+			return "they do not say which nodes there are";
+		}
 		if (!cluster.path("layout").path("state").asString("").equals("stable")) {
 			return "their layout is changing";
 		}
@@ -111,9 +114,6 @@ final class RetiredCluster implements RetiredNodes {
 				serving.add("%s is %s".formatted(node.path("address").asString("?"),
 						node.path("state").asString("?").equals("away") ? "away" : "not retired"));
 			}
-		}
-		if (cluster.path("nodes").isEmpty()) {
-			return "they do not say which nodes there are";
 		}
 		return serving.isEmpty() ? null : String.join(", ", serving);
 	}

@@ -313,6 +313,9 @@ public final class HintedHandoff implements MissedStores {
 		/** Why the last replay ended early; null if it did not. */
 		private @Nullable Reason refusal;
 
+		/** The failure that was logged last; empty once a replay has succeeded. */
+		private String failure = "";
+
 		/** The instant at which it was first seen to be away in this absence. */
 		private volatile long awayNanos = THERE;
 
@@ -350,6 +353,28 @@ public final class HintedHandoff implements MissedStores {
 							failed.detail());
 			}
 			this.refusal = failed.reason();
+		}
+
+		/** Logs a failure of this node, once for each change of the failure. */
+		void failed(Throwable error) {
+			if (error.toString().equals(this.failure)) {
+				return;
+			}
+			this.failure = error.toString();
+			String address = member().address();
+			if (error instanceof StorageException) {
+				logger.atWarn()
+					.addKeyValue("peer", address)
+					.addKeyValue("reason", "storage")
+					.log("Hints for {} could not be handed over, the next round tries again: {}", address,
+							error.getMessage());
+			}
+			else {
+				logger.atError()
+					.addKeyValue("peer", address)
+					.setCause(error)
+					.log("The replay of hints for {} met an unexpected error, the next round tries again", address);
+			}
 		}
 
 		/** The time since it was first seen to be away; 0 if it is there. */
@@ -390,8 +415,9 @@ public final class HintedHandoff implements MissedStores {
 				.repeat(() -> !this.ended)
 				.then()
 				.onErrorResume(StorageException.Unreadable.class, this::giveUp)
+				.doOnSuccess(_ -> this.target.failure = "")
 				.onErrorResume(error -> {
-					failed(error);
+					this.target.failed(error);
 					return Mono.empty();
 				});
 		}
@@ -404,23 +430,6 @@ public final class HintedHandoff implements MissedStores {
 				.log("{} hints for {} cannot be read and are given up, all is compared with it instead: {}",
 						waitingFor(this.target).hints(), address, ex.getMessage());
 			return HintedHandoff.this.giveUp(this.target, Cause.UNREADABLE);
-		}
-
-		private void failed(Throwable error) {
-			String address = this.target.member().address();
-			if (error instanceof StorageException) {
-				logger.atWarn()
-					.addKeyValue("peer", address)
-					.addKeyValue("reason", "storage")
-					.log("Hints for {} could not be handed over, the next round tries again: {}", address,
-							error.getMessage());
-			}
-			else {
-				logger.atError()
-					.addKeyValue("peer", address)
-					.setCause(error)
-					.log("The replay of hints for {} met an unexpected error, the next round tries again", address);
-			}
 		}
 
 		private Mono<Void> page() {
