@@ -11,7 +11,8 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * {@link Entities} for threads that may block, virtual ones for instance. An interrupted
- * thread gives up its operation; a write may have happened then.
+ * thread gives up its operation, with Reactor's exception whose cause is an
+ * {@link InterruptedException}; a write may have happened then.
  *
  * @param <T> the type of values
  */

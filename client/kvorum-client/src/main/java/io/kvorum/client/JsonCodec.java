@@ -48,9 +48,10 @@ public final class JsonCodec<T> implements Codec<T> {
 		return "application/json";
 	}
 
+	/** Writes what {@link #decode} reads: of a subclass, what its declared type has. */
 	@Override
 	public byte[] encode(T value) {
-		return this.mapper.writeValueAsBytes(value);
+		return this.mapper.writerFor(this.type).writeValueAsBytes(value);
 	}
 
 	@Override

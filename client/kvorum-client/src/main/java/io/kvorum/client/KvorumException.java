@@ -48,11 +48,23 @@ public abstract sealed class KvorumException extends RuntimeException {
 	}
 
 	/**
-	 * Whether it makes sense to try the same again, later.
+	 * Whether it makes sense to try the same again, later. A write whose
+	 * {@link #outcome()} is {@link Outcome#UNKNOWN} may then undo what others have
+	 * written since: see {@link #isSafeToRepeat()}.
 	 * @return false if the request itself, or what is stored, has to change first
 	 */
 	public boolean isRetryable() {
 		return this.retryable;
+	}
+
+	/**
+	 * Whether the same can be tried again, later, and nothing was done so far: the
+	 * condition for {@code retryWhen}. A write that may have happened is safe to repeat
+	 * only with the same {@link WriteOptions#idempotencyKey(String)}.
+	 * @return whether it is retryable and {@link Outcome#NOT_APPLIED}
+	 */
+	public boolean isSafeToRepeat() {
+		return this.retryable && this.outcome == Outcome.NOT_APPLIED;
 	}
 
 	/**

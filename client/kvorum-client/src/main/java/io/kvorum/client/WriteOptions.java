@@ -128,7 +128,9 @@ public final class WriteOptions {
 	}
 
 	/**
-	 * As {@link #idempotencyKey(String)}, with a random key for each write.
+	 * As {@link #idempotencyKey(String)}, with a random key for each write. To repeat a
+	 * write yourself, by {@code retryWhen} for instance, give it a key: each subscription
+	 * is another write.
 	 * @return these options, with names of the writes
 	 */
 	public WriteOptions once() {

@@ -2,12 +2,12 @@ package io.kvorum.spring.cache;
 
 import io.kvorum.client.Codec;
 import io.kvorum.client.Entities;
-import io.kvorum.client.Entity;
 import io.kvorum.client.EntityInfo;
 import io.kvorum.client.KvorumClient;
 import io.kvorum.client.KvorumException.ConditionNotMet;
 import io.kvorum.client.Outcome;
 import io.kvorum.client.Range;
+import io.kvorum.client.ReadOptions;
 import io.kvorum.client.Version;
 import io.kvorum.client.WriteOptions;
 import org.springframework.cache.support.NullValue;
@@ -24,14 +24,20 @@ final class CacheEntries {
 
 	private final Entities<Object> nulls;
 
+	private final ReadOptions reading;
+
 	private final WriteOptions writing;
+
+	private final WriteOptions removing;
 
 	private final boolean allowsNulls;
 
 	CacheEntries(KvorumClient client, KvorumCacheSettings settings) {
 		this.values = client.entities(new NullableCodec(settings.codec()));
 		this.nulls = client.entities(new NullCodec());
+		this.reading = settings.reading();
 		this.writing = settings.writing();
+		this.removing = settings.removing();
 		this.allowsNulls = settings.allowsNullValues();
 	}
 
@@ -39,11 +45,14 @@ final class CacheEntries {
 		return this.values;
 	}
 
-	/** The value; empty if there is none, or null where that is not allowed any more. */
+	/**
+	 * The value; empty if there is none. A null that is not allowed any more is removed:
+	 * it would keep others from being put.
+	 */
 	Mono<Object> find(String key) {
-		return this.values.get(key)
-			.map(Entity::value)
-			.filter(value -> this.allowsNulls || !(value instanceof NullValue));
+		return this.values.get(key, this.reading)
+			.flatMap(entity -> (this.allowsNulls || !(entity.value() instanceof NullValue)) ? Mono.just(entity.value())
+					: remove(key, entity.version()).then(Mono.empty()));
 	}
 
 	/** Not repeated if it may have happened: it could overwrite what others put since. */
@@ -64,7 +73,7 @@ final class CacheEntries {
 
 	/** Removes a value that was put, unless there is another one by now. */
 	Mono<Void> remove(String key, Version version) {
-		return this.values.delete(key, WriteOptions.DEFAULTS.ifVersion(version).once())
+		return this.values.delete(key, this.removing.ifVersion(version).once())
 			.onErrorResume(ConditionNotMet.class, changed -> Mono.empty());
 	}
 
@@ -86,11 +95,11 @@ final class CacheEntries {
 	}
 
 	Mono<Void> delete(String key) {
-		return this.values.delete(key, WriteOptions.DEFAULTS.repeatUnknown());
+		return this.values.delete(key, this.removing.repeatUnknown());
 	}
 
 	Mono<Boolean> deleteIfPresent(String key) {
-		return Mono.defer(() -> this.values.delete(key, WriteOptions.DEFAULTS.ifPresent().once()))
+		return Mono.defer(() -> this.values.delete(key, this.removing.ifPresent().once()))
 			.thenReturn(true)
 			.onErrorResume(ConditionNotMet.class, absent -> Mono.just(false));
 	}

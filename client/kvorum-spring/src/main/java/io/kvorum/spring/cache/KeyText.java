@@ -40,7 +40,8 @@ import org.springframework.util.ReflectionUtils;
  * {@code 1}.
  * <li>Several parts are {@code (a,b)}, for Spring's keys of several parameters, or
  * {@code ~List(a,b)}, or {@code ~int[](~Integer:1,~Integer:2)}. Spring's own text does
- * not tell {@code ("a", "b, c")} from {@code ("a, b", "c")}.
+ * not tell {@code ("a", "b, c")} from {@code ("a, b", "c")}. No parts are {@code ()}, and
+ * an empty string as the only part is {@code (~String:)}.
  * </ul>
  */
 final class KeyText {
@@ -94,6 +95,10 @@ final class KeyText {
 	}
 
 	private static String parts(List<?> parts) {
+		if (parts.size() == 1 && "".equals(parts.get(0))) {
+			// "()" has no parts.
+			return "(~String:)";
+		}
 		return parts.stream().map(KeyText::of).collect(Collectors.joining(",", "(", ")"));
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 
 import io.kvorum.client.Codec;
+import io.kvorum.client.ReadOptions;
 import io.kvorum.client.WriteOptions;
 import org.jspecify.annotations.Nullable;
 
@@ -14,24 +15,30 @@ public final class KvorumCacheSettings {
 
 	private static final Duration DEFAULT_TTL = Duration.ofHours(1);
 
+	private static final Duration DEFAULT_DEADLINE = Duration.ofSeconds(2);
+
 	private final Codec<Object> codec;
 
 	private final @Nullable Duration ttl;
 
 	private final Function<Object, String> keys;
 
+	private final Duration deadline;
+
 	private final boolean allowsNullValues;
 
 	private KvorumCacheSettings(Codec<Object> codec, @Nullable Duration ttl, Function<Object, String> keys,
-			boolean allowsNullValues) {
+			Duration deadline, boolean allowsNullValues) {
 		this.codec = codec;
 		this.ttl = ttl;
 		this.keys = keys;
+		this.deadline = deadline;
 		this.allowsNullValues = allowsNullValues;
 	}
 
 	/**
-	 * Settings with a codec. Values last for an hour and may be null.
+	 * Settings with a codec. Values last for an hour and may be null, and the application
+	 * waits for 2 seconds at most.
 	 * @param codec how values are stored:
 	 * {@link io.kvorum.spring.codec.JsonObjectCodec#of},
 	 * {@link io.kvorum.spring.codec.JsonObjectCodec#typed} or
@@ -39,7 +46,7 @@ public final class KvorumCacheSettings {
 	 * @return the settings
 	 */
 	public static KvorumCacheSettings of(Codec<Object> codec) {
-		return new KvorumCacheSettings(codec, DEFAULT_TTL, KeyText::of, true);
+		return new KvorumCacheSettings(codec, DEFAULT_TTL, KeyText::of, DEFAULT_DEADLINE, true);
 	}
 
 	/**
@@ -49,7 +56,7 @@ public final class KvorumCacheSettings {
 	 * @return these settings, with that codec
 	 */
 	public KvorumCacheSettings codec(Codec<Object> codec) {
-		return new KvorumCacheSettings(codec, this.ttl, this.keys, this.allowsNullValues);
+		return new KvorumCacheSettings(codec, this.ttl, this.keys, this.deadline, this.allowsNullValues);
 	}
 
 	/**
@@ -60,7 +67,7 @@ public final class KvorumCacheSettings {
 	 */
 	public KvorumCacheSettings ttl(Duration ttl) {
 		WriteOptions.DEFAULTS.ttl(ttl);
-		return new KvorumCacheSettings(this.codec, ttl, this.keys, this.allowsNullValues);
+		return new KvorumCacheSettings(this.codec, ttl, this.keys, this.deadline, this.allowsNullValues);
 	}
 
 	/**
@@ -69,7 +76,7 @@ public final class KvorumCacheSettings {
 	 * @return these settings, without a time to live
 	 */
 	public KvorumCacheSettings withoutTtl() {
-		return new KvorumCacheSettings(this.codec, null, this.keys, this.allowsNullValues);
+		return new KvorumCacheSettings(this.codec, null, this.keys, this.deadline, this.allowsNullValues);
 	}
 
 	/**
@@ -88,7 +95,20 @@ public final class KvorumCacheSettings {
 	 * @return these settings, with that conversion
 	 */
 	public KvorumCacheSettings keys(Function<Object, String> keys) {
-		return new KvorumCacheSettings(this.codec, this.ttl, keys, this.allowsNullValues);
+		return new KvorumCacheSettings(this.codec, this.ttl, keys, this.deadline, this.allowsNullValues);
+	}
+
+	/**
+	 * How long the application waits for the cache at most, each time that it gets, puts
+	 * or evicts: 2 seconds. The client's own deadline is for values that are nowhere
+	 * else. A {@code clear} takes as long as it has keys to remove.
+	 * @param deadline of one operation with all its repeats
+	 * @return these settings, with that limit
+	 * @throws IllegalArgumentException if it is not positive
+	 */
+	public KvorumCacheSettings deadline(Duration deadline) {
+		ReadOptions.DEFAULTS.deadline(deadline);
+		return new KvorumCacheSettings(this.codec, this.ttl, this.keys, deadline, this.allowsNullValues);
 	}
 
 	/**
@@ -96,7 +116,7 @@ public final class KvorumCacheSettings {
 	 * @return these settings, without null values
 	 */
 	public KvorumCacheSettings withoutNullValues() {
-		return new KvorumCacheSettings(this.codec, this.ttl, this.keys, false);
+		return new KvorumCacheSettings(this.codec, this.ttl, this.keys, this.deadline, false);
 	}
 
 	Codec<Object> codec() {
@@ -111,8 +131,16 @@ public final class KvorumCacheSettings {
 		return this.keys.apply(key);
 	}
 
+	ReadOptions reading() {
+		return ReadOptions.DEFAULTS.deadline(this.deadline);
+	}
+
 	WriteOptions writing() {
-		return (this.ttl != null) ? WriteOptions.DEFAULTS.ttl(this.ttl) : WriteOptions.DEFAULTS;
+		return (this.ttl != null) ? removing().ttl(this.ttl) : removing();
+	}
+
+	WriteOptions removing() {
+		return WriteOptions.DEFAULTS.deadline(this.deadline);
 	}
 
 }

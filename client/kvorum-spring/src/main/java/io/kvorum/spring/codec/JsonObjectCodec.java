@@ -1,6 +1,7 @@
 package io.kvorum.spring.codec;
 
 import io.kvorum.client.Codec;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -15,9 +16,9 @@ public final class JsonObjectCodec implements Codec<Object> {
 
 	private final JavaType type;
 
-	private JsonObjectCodec(JsonMapper mapper, Class<?> type) {
+	private JsonObjectCodec(JsonMapper mapper, JavaType type) {
 		this.mapper = mapper;
-		this.type = mapper.constructType(type);
+		this.type = type;
 	}
 
 	/**
@@ -26,9 +27,26 @@ public final class JsonObjectCodec implements Codec<Object> {
 	 * @param mapper how JSON is read and written
 	 * @param type the class of all objects
 	 * @return the codec, which refuses to write objects of other classes
+	 * @throws IllegalArgumentException if the class has type parameters: elements of a
+	 * list would be read as maps
 	 */
 	public static JsonObjectCodec of(JsonMapper mapper, Class<?> type) {
-		return new JsonObjectCodec(mapper, type);
+		if (type.getTypeParameters().length > 0) {
+			throw new IllegalArgumentException(("%s has type parameters, without which its contents are read as maps: "
+					+ "give all of it, as new TypeReference<List<Order>>() {}")
+				.formatted(type.getName()));
+		}
+		return new JsonObjectCodec(mapper, mapper.constructType(type));
+	}
+
+	/**
+	 * Objects of one type with parameters, {@code new TypeReference<List<Order>>() {}}.
+	 * @param mapper how JSON is read and written
+	 * @param type the type of all objects
+	 * @return the codec, which refuses to write objects of other classes
+	 */
+	public static JsonObjectCodec of(JsonMapper mapper, TypeReference<?> type) {
+		return new JsonObjectCodec(mapper, mapper.constructType(type.getType()));
 	}
 
 	/**
@@ -44,7 +62,7 @@ public final class JsonObjectCodec implements Codec<Object> {
 	 * would come back as maps
 	 */
 	public static JsonObjectCodec typed(JsonMapper mapper) {
-		JsonObjectCodec codec = new JsonObjectCodec(mapper, Object.class);
+		JsonObjectCodec codec = new JsonObjectCodec(mapper, mapper.constructType(Object.class));
 		if (mapper.deserializationConfig().getDefaultTyper(codec.type) == null) {
 			throw new IllegalArgumentException(
 					"the JsonMapper has no default typing, so objects would be read as maps: "

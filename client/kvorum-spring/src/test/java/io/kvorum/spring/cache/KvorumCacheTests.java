@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import io.kvorum.client.KvorumClient;
+import io.kvorum.client.KvorumException.NoAnswer;
 import io.kvorum.spring.FakeNode;
 import io.kvorum.spring.UnlinkedCodec;
 import io.kvorum.spring.codec.JsonObjectCodec;
@@ -106,6 +107,44 @@ class KvorumCacheTests {
 		catch (java.util.concurrent.ExecutionException ex) {
 			throw Objects.requireNonNull(ex.getCause());
 		}
+	}
+
+	@Test
+	@DisplayName("nodes are silent: the application waits as long as the cache may take, and no longer")
+	void silentNodes() {
+		this.node.always(request -> Mono.never());
+		KvorumCache quick = Objects.requireNonNull(
+				KvorumCacheManager
+					.builder(this.client,
+							KvorumCacheSettings.of(JsonObjectCodec.of(JsonMapper.shared(), String.class))
+								.deadline(Duration.ofMillis(100)))
+					.build()
+					.getCache("texts"));
+
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> quick.get("key"));
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> quick.put("key", "value"));
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> quick.evict("key"));
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> quick.putIfAbsent("key", "value"));
+		assertThatExceptionOfType(NoAnswer.class).isThrownBy(() -> quick.get("key", this::load));
+	}
+
+	@Test
+	@DisplayName("null is not allowed any more: a value takes its place")
+	void nullsOfBefore() {
+		this.cache.put("key", null);
+		KvorumCache strict = Objects.requireNonNull(
+				KvorumCacheManager
+					.builder(this.client,
+							KvorumCacheSettings.of(JsonObjectCodec.of(JsonMapper.shared(), String.class))
+								.withoutNullValues())
+					.build()
+					.getCache("texts"));
+
+		assertThat(strict.get("key", this::load)).isEqualTo("load 1");
+		assertThat(strict.get("key", this::load)).isEqualTo("load 1");
+		this.cache.put("other", null);
+		assertThat(strict.putIfAbsent("other", "put")).isNull();
+		assertThat(strict.get("other", String.class)).isEqualTo("put");
 	}
 
 	@Test

@@ -12,6 +12,7 @@ import io.kvorum.client.Codec;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.core.serializer.support.SerializationFailedException;
+import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
@@ -58,6 +59,18 @@ class ObjectCodecTests {
 		JsonObjectCodec codec = JsonObjectCodec.of(PLAIN, Point.class);
 		assertThatIllegalArgumentException().isThrownBy(() -> codec.encode("text"))
 			.withMessageContainingAll("Point", "java.lang.String");
+	}
+
+	@Test
+	@DisplayName("JSON of one type: the elements of a list come back as what they were, and a list of anything is refused")
+	void jsonOfOneType() {
+		JsonObjectCodec codec = JsonObjectCodec.of(PLAIN, new TypeReference<List<Point>>() {
+		});
+		assertThat(copy(codec, List.of(new Point(1, 2)))).isEqualTo(List.of(new Point(1, 2)));
+		assertThatIllegalArgumentException().isThrownBy(() -> codec.encode("text"))
+			.withMessageContainingAll("java.util.List", "java.lang.String");
+		assertThatIllegalArgumentException().isThrownBy(() -> JsonObjectCodec.of(PLAIN, List.class))
+			.withMessageContaining("TypeReference");
 	}
 
 	@Test
