@@ -44,8 +44,8 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 			"The API key may not do this with this id. Nothing was done. A condition needs the right 'read' too.");
 
 	private static final Problem NO_RIGHT_TO_RANGE = new Problem(ProblemType.FORBIDDEN,
-			"A range has to lie inside one prefix for which the API key has the right 'range': 'start' must begin there or "
-					+ "behind its beginning, and 'end' is needed and must not lie behind the last id that begins with it. "
+			"A range must lie inside one prefix for which the API key has the right 'range'. 'start' must not come "
+					+ "before the prefix; 'end' is required and must not come after the first id that follows it. "
 					+ "Only a key with this right for all ids may leave 'end' out.");
 
 	private static final Problem NO_RIGHT_TO_ENDPOINT = new Problem(ProblemType.FORBIDDEN,
@@ -71,8 +71,8 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 			"A range comes in chunks, which HTTP/1.0 does not have: use HTTP/1.1.");
 
 	static final Problem RETIRED = new Problem(ProblemType.RETIRED,
-			"The keys of this node have moved to other nodes. Nothing was done. Ask those.", RETRY_AFTER_SECONDS,
-			NOT_APPLIED);
+			"The keys of this node have moved to gateways. Nothing was done. Send the request to a gateway.",
+			RETRY_AFTER_SECONDS, NOT_APPLIED);
 
 	/** The problems that need no data of the request. */
 	static final List<Problem> CONSTANT = List.of(NOT_FOUND, UNAUTHORIZED, NO_RIGHT_TO_ENTITY, NO_RIGHT_TO_RANGE,
@@ -137,7 +137,7 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 	/** A header asks for what is not implemented; nothing was done. */
 	static Problem unsupportedHeader(CharSequence name) {
 		return new Problem(ProblemType.HEADER_NOT_SUPPORTED,
-				"The header '%s' is not supported on this method. Nothing was done, since to ignore it could do what it forbids. Send the request without it if it holds without."
+				"The header '%s' is not supported for this method. Nothing was done, because ignoring it could do what it forbids. If you do not need it, send the request without it."
 					.formatted(name),
 				null, NEVER_APPLIED);
 	}
@@ -181,7 +181,9 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 					"This Idempotency-Key was sent with another request: another method, id, body or header. Nothing was done. Send a new key with a new request.",
 					ex);
 			case NO_SPACE -> ofOperation(ProblemType.NO_SPACE,
-					"The write needs space: %s. Free some; writes go on by themselves.".formatted(ex.getMessage()), ex);
+					"The disk has no space for the write: %s. Free some; writes then resume by themselves."
+						.formatted(ex.getMessage()),
+					ex);
 			case NOT_SUPPORTED -> new Problem(ProblemType.RANGES_NOT_SUPPORTED,
 					"This store has no ranges: %s. Keep a list of keys in an entity of its own."
 						.formatted(ex.getMessage()));
@@ -191,7 +193,7 @@ record Problem(ProblemType type, String detail, @Nullable Integer retryAfterSeco
 
 	private static String notEnough(OperationFailedException ex) {
 		if (ex.mayHaveHappened() && ex.replicas().isEmpty()) {
-			return "%s, and it can no longer be told whether this write happened. Read the id and decide."
+			return "%s, so it is unknown whether this write happened. Read the value and decide."
 				.formatted(ex.mayRetry() ? "Other writes of this id came in between"
 						: "The value expired before enough replicas had it");
 		}

@@ -145,7 +145,7 @@ final class KeysWatch implements SmartLifecycle {
 		this.trouble = why;
 		this.control.keep(why);
 		this.events.reloaded(false);
-		logger.warn("The API keys in {} cannot be used, those of before stay in use ({} keys):\n    {}", this.path,
+		logger.warn("The API keys file {} cannot be used; the previous {} keys stay in force:\n    {}", this.path,
 				this.control.state().keys(), why, unexpected);
 	}
 

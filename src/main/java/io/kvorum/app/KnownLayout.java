@@ -170,7 +170,7 @@ final class KnownLayout {
 			if (this.answerWithout == null && known != null && !heard.isOfSameCluster(known)
 					&& this.hasHeardOfOthers.compareAndSet(false, true)) {
 				logger.warn(
-						"A node of another cluster tells this one of its layout, which is ignored: the address of this node is in its configuration, or was. This is its layout {}: {}",
+						"Ignored layout {} of another cluster, {}: the configuration of one of its nodes contains, or once contained, the address of this node",
 						heard.number(), heard.topology());
 			}
 			learn(heard);

@@ -529,7 +529,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 			return Mono.empty();
 		}
 		return unlessTooFewAnswer(this.admin.join(asking)
-			.doOnNext(decision -> logger.info("Of the nodes that ask to be added, {}, some are: {}", asking,
+			.doOnNext(decision -> logger.info("Adding nodes that asked to join. Asked: {}; new layout: {}", asking,
 					decision.layout().topology()))
 			.onErrorResume(LayoutRefusedException.class, refused -> {
 				refuse(asking, String.valueOf(refused.getMessage()));
@@ -540,7 +540,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	/** Logs why nodes are not added, which ask again and again. */
 	private void refuse(List<String> asking, String why) {
 		if (!why.equals(this.joinRefused)) {
-			logger.info("Nodes ask to be added, {}, and have to wait: {}", asking, why);
+			logger.info("Nodes {} ask to join, but must wait: {}", asking, why);
 		}
 		this.joinRefused = why;
 	}

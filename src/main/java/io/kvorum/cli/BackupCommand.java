@@ -8,7 +8,7 @@ import picocli.CommandLine.Option;
 import tools.jackson.databind.JsonNode;
 
 @Command(name = "backup",
-		description = "Makes a backup of the first of the nodes that are named, or lists those that there are. Takes as long as the backup does.",
+		description = "Makes a backup of the first named node, or lists its backups. Returns once it is verified.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  kvorum backup", "  kvorum backup --name before-upgrade", "  kvorum backup --list" })
 final class BackupCommand extends EndpointCommand {

@@ -56,7 +56,7 @@ final class LayoutCommand extends EndpointCommand {
 		private boolean resume;
 
 		@Option(names = "--abort", arity = "0..1", fallbackValue = LAST, paramLabel = "<version>",
-				description = "give up the change, or what is staged, unless it is another one than this version")
+				description = "abort the change or the staged layout; with <version> only if that is still its version")
 		private @Nullable String abort;
 
 		private String toJson() {

@@ -71,8 +71,7 @@ final class ListCommand extends ShownCommand {
 			entries.forEach(this::print);
 			requireOutput();
 			if (!isWhole) {
-				throw new CommandFailedException(ExitCode.NOT_DONE,
-						"the list broke off: what is above is not all of it");
+				throw new CommandFailedException(ExitCode.NOT_DONE, "the listing is incomplete: the connection broke");
 			}
 			count += entries.size();
 			next = last.has("next") ? last.path("next").asString() : null;

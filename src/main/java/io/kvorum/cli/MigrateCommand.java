@@ -46,9 +46,9 @@ import tools.jackson.databind.node.ObjectNode;
 		footer = {
 				"  kvorum migrate --from http://kvorum-0:8080,http://kvorum-1:8080 --to http://gateway:8080 --state moved.json",
 				"  kvorum migrate --from http://kvorum-0:8080 --to http://gateway:8080 --rate 200    # beside busy clients",
-				"", "Run it again to compare again. With --state it goes on where it was ended.",
+				"", "Run it again to compare again. With --state it resumes where it stopped.",
 				"Exit code 1: the gateways have another value of a key with the same version, or an older one,",
-				"or more keys in a row are gone than --gone says.",
+				"or more keys in a row are missing there than --gone allows.",
 				"Exit code 3: keys could not be taken over, or a node was away whose keys are not all listed." })
 final class MigrateCommand extends RemoteCommand {
 
@@ -104,15 +104,15 @@ final class MigrateCommand extends RemoteCommand {
 	private int parallel;
 
 	@Option(names = "--patience", paramLabel = "<s>", defaultValue = "10",
-			description = "seconds for which a request is repeated that is not done. Default: ${DEFAULT-VALUE}")
+			description = "how long to retry a request that was not applied, in seconds. Default: ${DEFAULT-VALUE}")
 	private int patienceSeconds;
 
 	@Option(names = "--gone", paramLabel = "<n>", defaultValue = "50",
-			description = "keys in a row that clients may have removed since. Default: ${DEFAULT-VALUE}")
+			description = "stop if more keys in a row than this are missing at the gateways. Default: ${DEFAULT-VALUE}")
 	private int mostGone;
 
 	@Option(names = "--state", paramLabel = "<file>",
-			description = "file with what is done, to go on after a break. It is removed at the end")
+			description = "file that records progress, to resume after a break. It is removed at the end")
 	private @Nullable Path state;
 
 	private final LongAdder same = new LongAdder();
@@ -380,7 +380,7 @@ final class MigrateCommand extends RemoteCommand {
 		}
 		if (this.goneInARow.incrementAndGet() > this.mostGone) {
 			throw new CommandFailedException(ExitCode.NO,
-					"ended, as more than %d keys in a row are not at the gateways. If clients have removed them, set --gone. Else the gateways take keys over from other nodes, or their keyspace is of an earlier attempt. The last one was %s"
+					"stopped: more than %d keys in a row are missing at the gateways. If clients deleted them, raise --gone. Otherwise the gateways take over from other nodes, or their keyspace is left over from an earlier attempt. Last key: %s"
 						.formatted(this.mostGone, Table.printable(key)));
 		}
 	}
@@ -391,7 +391,7 @@ final class MigrateCommand extends RemoteCommand {
 		}
 		if (this.inARow.incrementAndGet() > MAX_IN_A_ROW) {
 			throw new CommandFailedException(ExitCode.NOT_DONE,
-					"ended, as more than %d keys in a row could not be taken over. The last one was %s: %s"
+					"stopped: more than %d keys in a row could not be taken over. Last key: %s: %s"
 						.formatted(MAX_IN_A_ROW, Table.printable(key), why.getMessage()));
 		}
 		this.failed.increment();

@@ -44,7 +44,7 @@ abstract class RemoteCommand implements Callable<Integer> {
 		catch (Error error) {
 			// The JVM would end with 1, which is an answer.
 			throw new CommandFailedException(ExitCode.UNKNOWN,
-					"it has failed, and what was asked may have been done: " + error);
+					"internal error, the operation may have been carried out: " + error);
 		}
 	}
 
@@ -59,7 +59,7 @@ abstract class RemoteCommand implements Callable<Integer> {
 	/** The writer does not know what System.out keeps to itself. */
 	static void requireTaken(PrintWriter out, ExitCode otherwise) {
 		if (out.checkError() || System.out.checkError()) {
-			throw new CommandFailedException(otherwise, "the standard output takes no more");
+			throw new CommandFailedException(otherwise, "cannot write to the standard output");
 		}
 	}
 

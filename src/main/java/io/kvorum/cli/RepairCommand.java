@@ -3,7 +3,7 @@ package io.kvorum.cli;
 import picocli.CommandLine.Command;
 
 @Command(name = "repair",
-		description = "Has the first of the nodes that are named compare all that it holds with the other nodes, and does not wait for it.",
+		description = "Starts a comparison of all data on the first named node with its peers, and returns at once.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  kvorum repair", "  kvorum status    # says when it has converged" })
 final class RepairCommand extends EndpointCommand {

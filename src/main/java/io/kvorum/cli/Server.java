@@ -297,8 +297,8 @@ final class Server {
 
 		CommandFailedException failure(HttpResponse<?> answer, boolean isWrite) {
 			return new CommandFailedException(isWrite ? ExitCode.UNKNOWN : ExitCode.NOT_DONE,
-					"something else than %s answers at %s://%s (%d, without the header %s)".formatted(this.server,
-							answer.uri().getScheme(), answer.uri().getAuthority(), answer.statusCode(), this.header),
+					"%s://%s is not %s: it answered %d without the header %s".formatted(answer.uri().getScheme(),
+							answer.uri().getAuthority(), this.server, answer.statusCode(), this.header),
 					answer.statusCode());
 		}
 

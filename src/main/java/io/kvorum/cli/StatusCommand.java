@@ -55,8 +55,7 @@ final class StatusCommand extends ShownCommand {
 				throw ex;
 			}
 		}
-		throw new CommandFailedException(ExitCode.NOT_DONE,
-				"something else than a node answers at " + server.nodes().getFirst());
+		throw new CommandFailedException(ExitCode.NOT_DONE, server.nodes().getFirst() + " is not a node");
 	}
 
 	private static String text(JsonNode node, String name) {

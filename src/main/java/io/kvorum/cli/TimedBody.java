@@ -63,7 +63,7 @@ final class TimedBody extends FilterInputStream {
 
 	private void requireInTime() throws HttpTimeoutException {
 		if (this.isGivenUp) {
-			throw new HttpTimeoutException("nothing has come for %d s".formatted(this.longest.toSeconds()));
+			throw new HttpTimeoutException("no data for %d s".formatted(this.longest.toSeconds()));
 		}
 	}
 

@@ -31,7 +31,7 @@ final class AccessHealth implements ReactiveHealthIndicator {
 		}
 		String trouble = state.trouble();
 		if (trouble != null) {
-			health.withDetail("file", "cannot be used, the keys of before are: " + trouble);
+			health.withDetail("file", "cannot be used, so the previous keys stay in force: " + trouble);
 		}
 		return health.build();
 	}

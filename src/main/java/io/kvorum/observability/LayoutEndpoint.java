@@ -154,7 +154,7 @@ final class LayoutEndpoint {
 
 	private static WebEndpointResponse<Object> failed(OperationFailedException ex) {
 		return ex.mayHaveHappened() ? problem(TIMEOUT,
-				"Whether this was decided is not known, since too few nodes have answered. Look at the layout before you try again: "
+				"Too few nodes answered, so it is unknown whether this change was decided. Check the layout before you try again: "
 						+ ex.getMessage(),
 				Map.of("outcome", "unknown"))
 				: problem(UNAVAILABLE,

@@ -130,7 +130,7 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(isLetIn("a")).isTrue();
 		assertThat(this.reloads).containsExactly(false);
 		assertThat(this.control.staleSeconds()).isEqualTo(7);
-		assertThat(output.getAll()).containsOnlyOnce("cannot be used, those of before stay in use (1 keys)")
+		assertThat(output.getAll()).containsOnlyOnce("cannot be used; the previous 1 keys stay in force")
 			.contains("keys[0].id: must be 1 to 64 letters", "keys[0].sha256")
 			.doesNotContain("my-secret");
 	}
@@ -196,7 +196,7 @@ class KeysWatchTests implements AccessEvents {
 		assertThat(isLetIn("a")).isTrue();
 		assertThat(this.reloads).containsExactly(false);
 		assertThat(this.control.state().trouble()).contains("UnsupportedOperationException");
-		assertThat(output.getAll()).containsOnlyOnce("those of before stay in use (1 keys)")
+		assertThat(output.getAll()).containsOnlyOnce("the previous 1 keys stay in force")
 			.containsOnlyOnce("it has stopped");
 	}
 

@@ -101,7 +101,7 @@ class AccessTest {
 	void onlyAKeyForAllIdsListsThemAll() throws Exception {
 		assertThat(this.all.send("GET", "/v0/entities?start=a").statusCode()).isEqualTo(200);
 		assertThat(new String(this.reports.send("GET", "/v0/entities?start=reports/").body(), StandardCharsets.UTF_8))
-			.contains("urn:kvorum:problem:forbidden", "'end' is needed")
+			.contains("urn:kvorum:problem:forbidden", "'end' is required")
 			.doesNotContain("reports");
 	}
 

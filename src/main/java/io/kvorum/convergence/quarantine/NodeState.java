@@ -572,8 +572,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 			AdmissionRule rule = rule();
 			State state = rule.decide(received());
 			if (state == State.REUNITED && state != this.own.state() && rule.isTooOld(received())) {
-				logger.warn("The backup of this node is older than that of another one by more than tombstones are "
-						+ "kept, and so is a third, or there is none of it: what was deleted since may come back");
+				logger.warn("The backup of this node is older than another node's by more than kvorum.gc-grace allows, "
+						+ "and a third backup is too old or missing as well: values deleted since may come back");
 			}
 			return become((state == State.READY && this.mayHaveLost) ? State.UNSYNCED : state);
 		}

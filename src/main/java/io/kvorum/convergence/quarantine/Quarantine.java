@@ -219,7 +219,7 @@ public final class Quarantine {
 	}
 
 	private Mono<Void> giveUp(Throwable error) {
-		logger.warn("Whether this node may vote could not be found out, and will be tried again: {}",
+		logger.warn("Could not determine whether this node may vote; trying again: {}",
 				String.valueOf(error.getMessage()));
 		if (this.node.state().isToBeRebuilt()) {
 			withholdUntilRebuilt(String.valueOf(error.getMessage()));
@@ -347,7 +347,7 @@ public final class Quarantine {
 		}
 		this.notedNanos = now;
 		return this.node.noteAlive().onErrorResume(error -> {
-			logger.warn("That this node is alive could not be noted, and will be tried again: {}",
+			logger.warn("Could not record that this node is alive; trying again: {}",
 					String.valueOf(error.getMessage()));
 			return Mono.empty();
 		});

@@ -48,8 +48,8 @@ final class HintCounts {
 			if (!Failures.isDamage(ex)) {
 				throw ex;
 			}
-			logger.warn("Hints are damaged and dropped, all of them: what they were to tell other nodes these find "
-					+ "out by comparing: {}", ex.getMessage());
+			logger.warn("The stored hints are damaged, and all were dropped; anti-entropy repairs what they would have "
+					+ "handed over: {}", ex.getMessage());
 			database.db.deleteRange(database.hints, database.synced, new byte[0], HintRow.end());
 			return new HintCounts();
 		}

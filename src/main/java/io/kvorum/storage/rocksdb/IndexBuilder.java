@@ -72,14 +72,14 @@ final class IndexBuilder {
 		}
 		long started = this.time.nanos();
 		if (Arrays.equals(format, DAMAGED)) {
-			logger.warn("Rows of the index of partitions are damaged: it is made again from the entries, all of which "
-					+ "are read before the node starts");
+			logger.warn("The partition index is damaged. It is rebuilt from the entries, all of which are read before "
+					+ "the node starts");
 			if (!areEntriesReadable()) {
 				return;
 			}
 		}
 		else if (format != null) {
-			logger.warn("The index of partitions has format {} and not {}: it is made again", Arrays.toString(format),
+			logger.warn("The partition index has format {} and not {}, so it is rebuilt", Arrays.toString(format),
 					Arrays.toString(FORMAT));
 		}
 		if (format != null) {

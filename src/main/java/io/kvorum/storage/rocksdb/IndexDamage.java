@@ -17,16 +17,16 @@ final class IndexDamage {
 
 	private static final Logger logger = LoggerFactory.getLogger(IndexDamage.class);
 
-	private static final String UNTIL_RESTART = "Rows of the index of partitions are damaged: entries in their "
-			+ "partitions are neither compared nor repaired. Restart this node, which then makes the index again from "
-			+ "its entries. Do not empty its directory";
+	private static final String UNTIL_RESTART = "The partition index is damaged: entries in the affected partitions "
+			+ "are neither compared nor repaired. Restart this node, which then rebuilds the index from its entries. "
+			+ "Do not empty its directory";
 
-	private static final String STAYS = "Rows of the index of partitions are damaged, and so are entries, of which the "
-			+ "index would be made again: entries in the partitions of these rows are neither compared nor repaired. "
-			+ "Replace the disk when all other nodes are members";
+	private static final String STAYS = "The partition index is damaged, and so are entries, so the index cannot be "
+			+ "rebuilt: entries in the affected partitions are neither compared nor repaired. Replace the disk once "
+			+ "all other nodes are members";
 
-	private static final String OF_ENTRIES = "Entries are damaged: those in their partitions are neither compared nor "
-			+ "repaired. Replace the disk when all other nodes are members";
+	private static final String OF_ENTRIES = "Entries are damaged: those in the affected partitions are neither "
+			+ "compared nor repaired. Replace the disk once all other nodes are members";
 
 	private final StorageEvents events;
 

@@ -103,8 +103,7 @@ final class TornLog {
 			return newest.isPresent() && cutLog(newest.get());
 		}
 		catch (IOException ex) {
-			logger.warn("Whether the end of the log in {} is torn could not be found out: {}", directory,
-					ex.toString());
+			logger.warn("Could not check whether the end of the log in {} is torn: {}", directory, ex.toString());
 			return false;
 		}
 	}
@@ -126,8 +125,7 @@ final class TornLog {
 			}
 		}
 		catch (IOException ex) {
-			logger.warn("Whether the ends of the logs in {} are damaged could not be found out: {}", directory,
-					ex.toString());
+			logger.warn("Could not check the ends of the logs in {} for damage: {}", directory, ex.toString());
 		}
 		return null;
 	}

@@ -163,7 +163,7 @@ class NodeStateTests {
 		Now.of(this.nodeState.decide());
 
 		assertThat(this.nodeState.state()).isEqualTo(State.REUNITED);
-		assertThat(output).containsOnlyOnce("what was deleted since may come back");
+		assertThat(output).containsOnlyOnce("values deleted since may come back");
 	}
 
 	@Test

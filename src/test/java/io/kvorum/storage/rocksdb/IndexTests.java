@@ -343,7 +343,7 @@ class IndexTests {
 			}
 			try (TestStore store = TestStore.on(this.directory)) {
 				Digests digests = store.awaitDigests();
-				assertThat(store.engine.damage()).contains("Replace the disk when all other nodes are members");
+				assertThat(store.engine.damage()).contains("Replace the disk once all other nodes are members");
 				int unequal = 0;
 				for (Map.Entry<Integer, Long> expected : digestsOf(store, stored).entrySet()) {
 					int partition = expected.getKey();

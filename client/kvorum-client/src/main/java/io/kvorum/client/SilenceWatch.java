@@ -44,7 +44,7 @@ final class SilenceWatch {
 		return Flux.interval(this.limit.dividedBy(4))
 			.filter(tick -> this.isWaiting && this.nanoTime.getAsLong() - this.sinceNanos > this.limit.toNanos())
 			.next()
-			.then(Mono.error(() -> new TimeoutException("nothing has come for " + this.limit)));
+			.then(Mono.error(() -> new TimeoutException("no data for " + this.limit)));
 	}
 
 }
