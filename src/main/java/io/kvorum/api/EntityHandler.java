@@ -291,7 +291,10 @@ final class EntityHandler implements WebHandler {
 				idempotencyKey(request, caller, exchange), request.timeout());
 	}
 
-	/** Reads the name of a write. Not of one that the transaction for it would hide. */
+	/**
+	 * Reads the idempotency key of a write. Refuses it on an eventual write if the store
+	 * orders by level: its transaction would not be ordered with that write.
+	 */
 	private @Nullable IdempotencyKey idempotencyKey(EntityRequest request, ApiKey caller, HttpExchange exchange) {
 		IdempotencyKey name = RequestHeaders.idempotencyKey(exchange, caller);
 		if (name != null) {
@@ -327,8 +330,8 @@ final class EntityHandler implements WebHandler {
 	}
 
 	/**
-	 * Refuses a write for which this node has no room. Not one with a name: it may be a
-	 * repeat of one that has happened, which only its record tells.
+	 * Refuses a write for which this node has no room. A write with an idempotency key
+	 * passes: it may repeat one that has happened, which only its record tells.
 	 */
 	private @Nullable OperationFailedException refuse(Operation operation, EntityRequest request, WriteOptions options,
 			int valueBytes) {

@@ -53,8 +53,8 @@ final class RequestHeaders {
 	}
 
 	/**
-	 * Returns the name that a client gives a PUT or a DELETE; null if it gives none. The
-	 * value of the header is taken as it is, with quotes if it has any.
+	 * Returns the idempotency key of a PUT or a DELETE; null if there is none. The value
+	 * of the header is taken as it is, with quotes if it has any.
 	 * @throws ProblemException if it has another form
 	 */
 	static @Nullable IdempotencyKey idempotencyKey(HttpExchange exchange, ApiKey caller) {

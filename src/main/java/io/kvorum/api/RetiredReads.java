@@ -13,8 +13,8 @@ import reactor.core.publisher.Mono;
  * write that was acknowledged by few of them, and a majority has that afterwards: two
  * gateways that take a key over at the same time do not find different entries.
  * <p>
- * A replica that is only slow fails the read. What it alone has would else be told as
- * absent, and be so for ever at the gateway.
+ * A replica that is only slow fails the read. Otherwise an entry that only this replica
+ * holds would be reported as absent, and stay absent at the gateway.
  */
 final class RetiredReads {
 

@@ -13,15 +13,18 @@ import io.netty.util.AsciiString;
 final class Takeover {
 
 	/**
-	 * In a request: it is one of a gateway, or of the command that has gateways take keys
-	 * over. In an answer: who has answered.
+	 * In a request: sent by a gateway, or by the command that has gateways take keys
+	 * over. In an answer: the role of the server.
 	 */
 	private static final AsciiString TAKEOVER = AsciiString.cached("Kvorum-Takeover");
 
 	/** When a value expires, in milliseconds since 1970. */
 	private static final AsciiString EXPIRES_AT = AsciiString.cached("Kvorum-Expires-At");
 
-	/** The version of what is newest, which the ETag is not always; as 32 digits. */
+	/**
+	 * The version of the newest entry or tombstone, as 32 hexadecimal digits. It may
+	 * differ from the ETag.
+	 */
 	private static final AsciiString VERSION = AsciiString.cached("Kvorum-Version");
 
 	private static final AsciiString RETIRED = AsciiString.cached("retired");
@@ -41,14 +44,16 @@ final class Takeover {
 		return (method.equals("GET") || method.equals("HEAD")) && exchange.header(TAKEOVER) != null;
 	}
 
-	/** Says that the one who answers takes keys over, if that is asked. */
+	/**
+	 * Marks the answer as that of a gateway that takes keys over, if the request asks.
+	 */
 	static void mark(HttpExchange exchange) {
 		if (exchange.header(TAKEOVER) != null) {
 			exchange.set(TAKEOVER, GATEWAY);
 		}
 	}
 
-	/** Says of which version what is newest is, and when it expires. */
+	/** Sets the version of the newest entry and its expiry. */
 	static void describe(Newest newest, HttpExchange exchange) {
 		exchange.set(VERSION, newest.version().toHex());
 		Live live = newest.live();

@@ -300,9 +300,10 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	}
 
 	/**
-	 * Finds out which cluster this node is of, while nothing was decided in that: one
-	 * that it has begun, or the one that others are of and in which it votes. Until then
-	 * its disk may be a lost one, and it believes what it hears.
+	 * Determines the ID of this node's cluster while no layout decision has recorded it:
+	 * that of the cluster which this node founded, or the one that others report once
+	 * this node votes. A node without a vote may have lost its disk, so it accepts any
+	 * reported ID.
 	 */
 	private Mono<Void> nameCluster() {
 		LayoutParts now = this.parts;

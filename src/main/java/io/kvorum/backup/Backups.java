@@ -131,7 +131,10 @@ final class Backups {
 		}
 	}
 
-	/** Refuses a backup of which it is not known what its nodes are. */
+	/**
+	 * Refuses the backup if the nodes changed during the copy: its manifest would name
+	 * the wrong nodes.
+	 */
 	private void requireSame(Origin origin) {
 		if (!this.node.origin().equals(origin)) {
 			throw new BackupException(Kind.BUSY,

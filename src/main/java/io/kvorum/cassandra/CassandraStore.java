@@ -142,7 +142,7 @@ public final class CassandraStore implements KeyValueStore {
 
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, @Nullable Content content,
 			@Nullable RequestDigest digest, OperationObserver observer) {
-		// Before its name was looked up nothing tells whether it has happened.
+		// Until its idempotency key is looked up, an earlier request may have done it.
 		UnaryOperator<OperationFailedException> refusals = (digest != null) ? Failures::unclear
 				: UnaryOperator.identity();
 		return run(operation, key, options.replicas(), this.settings.writeTimeout(), options.timeout(), observer,

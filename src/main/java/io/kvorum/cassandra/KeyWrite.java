@@ -67,7 +67,7 @@ final class KeyWrite {
 
 	private Version identity;
 
-	/** Whether another request with its name may have done it. */
+	/** Whether another request with its idempotency key may have done it. */
 	private boolean isRepeat;
 
 	KeyWrite(CassandraStore store, Attempt attempt, Key key, Condition condition, @Nullable Content content,
@@ -140,8 +140,8 @@ final class KeyWrite {
 	}
 
 	/**
-	 * The time after which Cassandra may remove what is of no use after this time; 0 for
-	 * never, if that instant is beyond what it can express.
+	 * The TTL in seconds of a row that is needed for this long; 0 for none, if Cassandra
+	 * cannot express its end.
 	 */
 	static int ttlSeconds(Duration use, long nowMillis) {
 		long seconds = use.plus(MARGIN).toSeconds();
@@ -183,13 +183,13 @@ final class KeyWrite {
 		return new Found((live != null) ? live.identity() : null, guard(version, entry), outcome);
 	}
 
-	/** What holds as long as these cells of an entry stay as they are. */
+	/** The guard that holds as long as these cells of an entry stay as they are. */
 	static Guard guard(@Nullable ByteBuffer version, @Nullable ByteBuffer entry) {
 		return (version != null && entry != null && !VersionCell.isPlain(version)) ? new Guard.Version(version)
 				: new Guard.Entry(entry);
 	}
 
-	/** Does the write unless another request with its name has done it. */
+	/** Does the write unless another request with its idempotency key has done it. */
 	private Mono<Version> once(IdempotencyKey name, RequestDigest digest) {
 		return new RequestNames(this.store, this.attempt).find(name, digest, this.identity)
 			.onErrorMap(OperationFailedException.class,
@@ -236,8 +236,9 @@ final class KeyWrite {
 	}
 
 	/**
-	 * Whether what it writes would be gone at once: it expires by the identity that the
-	 * first request with its name was given, and would remove what others have written.
+	 * Whether the value would be gone at once. It expires by the identity that the first
+	 * request with its idempotency key was given, and would remove what others have
+	 * written.
 	 */
 	private boolean hasExpired() {
 		Ttl ttl = (this.content != null) ? this.content.ttl() : null;

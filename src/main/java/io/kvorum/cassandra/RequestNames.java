@@ -81,7 +81,7 @@ final class RequestNames {
 		return (int) this.store.settings().retention().plus(MARGIN).toSeconds();
 	}
 
-	/** The row of a name; no two names have the same. */
+	/** The row of an idempotency key; no two keys have the same. */
 	static ByteBuffer bytes(IdempotencyKey name) {
 		byte[] caller = name.caller().getBytes(StandardCharsets.UTF_8);
 		byte[] text = name.name().getBytes(StandardCharsets.UTF_8);

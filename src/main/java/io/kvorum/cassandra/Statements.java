@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  */
 final class Statements {
 
-	/** What a cell is called that an entry may not have. */
+	/** Selects the row of the entry itself: its {@code request} is empty. */
 	private static final String WHERE = " WHERE key = ? AND request = 0x";
 
 	private static final String UPDATE = "UPDATE %s.entities USING TTL ? SET version = ?, entry = ?" + WHERE;
@@ -28,6 +28,10 @@ final class Statements {
 	/** The row of a key that was taken over. The identity of a request is longer. */
 	private static final String TAKEN = "0x00";
 
+	/**
+	 * Always holds, since {@code never} is null in every row. It makes an unconditional
+	 * write a transaction.
+	 */
 	private static final String ALWAYS = " IF never = null";
 
 	private static final String IF_VERSION = " IF version = ?";
@@ -195,12 +199,12 @@ final class Statements {
 		return this.setTaken.bind(key).setConsistencyLevel(ConsistencyLevel.QUORUM).setIdempotent(false);
 	}
 
-	/** Gives a name to a request, unless another one has it. */
+	/** Binds an idempotency key to a request, unless another request has it. */
 	BoundStatement bind(ByteBuffer name, ByteBuffer digest, ByteBuffer id, long expiresAtMillis, int ttlSeconds) {
 		return serial(this.bind.bind(name, digest, id, expiresAtMillis, ttlSeconds));
 	}
 
-	/** Gives the name of a request that has expired to another one. */
+	/** Binds the idempotency key of an expired request to another one. */
 	BoundStatement rebind(ByteBuffer name, ByteBuffer digest, ByteBuffer id, long expiresAtMillis, int ttlSeconds,
 			ByteBuffer expiredId) {
 		return serial(this.rebind.bind(ttlSeconds, digest, id, expiresAtMillis, name, expiredId));

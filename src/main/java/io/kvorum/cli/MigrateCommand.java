@@ -61,7 +61,7 @@ final class MigrateCommand extends RemoteCommand {
 
 	private static final int MAX_PATIENCE_SECONDS = 3600;
 
-	/** The delay that is made up for. */
+	/** The longest delay that pacing makes up for. */
 	private static final long MADE_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final long REPORT_NANOS = TimeUnit.SECONDS.toNanos(5);
@@ -69,7 +69,7 @@ final class MigrateCommand extends RemoteCommand {
 	/** Differing keys that are named. */
 	private static final int MAX_NAMED = 10;
 
-	/** Keys that may fail one after the other: more are no fault of theirs. */
+	/** The failures in a row after which the gateways, not the keys, are to blame. */
 	private static final int MAX_IN_A_ROW = 50;
 
 	private static final String TAKEOVER = "Kvorum-Takeover";
@@ -81,10 +81,10 @@ final class MigrateCommand extends RemoteCommand {
 	/** Bytes of a value that are compared at once: values may be larger than the heap. */
 	private static final int PART_BYTES = 16 << 10;
 
-	/** Of a gateway, before it says what it is. */
+	/** Statuses that a gateway may send before it identifies itself. */
 	private static final Set<Integer> REFUSALS = Set.of(401, 403, 429);
 
-	/** Of all requests to gateways. */
+	/** The headers of all requests to gateways. */
 	private static final String[] HEADERS = { TAKEOVER, "true", "Kvorum-Consistency", "eventual" };
 
 	private static final JsonMapper JSON = new JsonMapper();
@@ -370,8 +370,8 @@ final class MigrateCommand extends RemoteCommand {
 	}
 
 	/**
-	 * A gateway that takes keys over from other nodes, or had done so before these had
-	 * them, says of all of them that they are gone.
+	 * Stops when too many keys in a row are missing. A gateway that takes over from other
+	 * nodes, or that did so before these nodes had the keys, reports all keys as missing.
 	 */
 	private synchronized void gone(String key) {
 		this.gone.increment();

@@ -18,11 +18,14 @@ import org.jspecify.annotations.Nullable;
  * stays joined: what happens to peers later says nothing about this node.
  * <p>
  * A lost node must not keep the others from serving. So this node does not wait for a
- * peer that is away for longer than {@link #PATIENCE}. When it has run for that long, it
- * does not wait for a peer with which a repair was tried and is not under way. Nor does
- * it wait for one under way if no peer that runs since before this node has started is
- * there: all have started together, and none serves while they wait for each other. From
- * then on a peer need not reach this node if a majority of the nodes does, this one
+ * peer that has been away for longer than {@link #PATIENCE}. Once it has run for that
+ * long, it also does not wait for a peer
+ * <ul>
+ * <li>with which a repair was tried and none is under way, or
+ * <li>with which a repair is under way, if no peer is there that ran before this node
+ * started: all have started together, and none serves while they wait for each other.
+ * </ul>
+ * From then on a peer need not reach this node if a majority of the nodes does, this one
  * included: a peer that reaches no node is at fault itself. Until there is such a
  * majority, this node waits for each peer that is there and does not reach it.
  */

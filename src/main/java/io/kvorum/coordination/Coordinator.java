@@ -209,7 +209,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 	}
 
 	/**
-	 * @param digest tells the write from others with its name; null if it has none
+	 * @param digest tells the write from others with its idempotency key; null without
+	 * one
 	 */
 	private Mono<Version> write(Operation operation, Key key, WriteOptions options, Function<Version, Entry> maker,
 			@Nullable RequestDigest digest, OperationObserver observer) {
@@ -217,7 +218,8 @@ public final class Coordinator implements KeyValueStore, KeySettling {
 			View view = this.view;
 			OperationFailedException refused = view.refused();
 			if (refused != null) {
-				// Whether an earlier request with this name has done it is not looked up.
+				// An earlier request with this idempotency key may have done it: none is
+				// looked up.
 				return Mono.error((digest != null) ? OperationFailures.unclear(refused) : refused);
 			}
 			if (!options.condition().isNone()

@@ -23,7 +23,7 @@ public final class InternalKeys {
 		return key.bytes()[0] == FIRST;
 	}
 
-	/** The key of the record of a request with this name. */
+	/** The key of the record of a request. */
 	public static Key ofRequest(String name) {
 		byte[] text = name.getBytes(StandardCharsets.UTF_8);
 		byte[] key = new byte[2 + text.length];

@@ -105,12 +105,14 @@ public final class LayoutAdoption {
 	}
 
 	/**
-	 * The layout that a node takes next on the way to the newest one; null while it has
-	 * to finish with the present one. A change is taken from the layout before it, also
-	 * by a node that has missed that one or is in an earlier change: while it waits for
-	 * new nodes, it goes on working with those that have that layout. Nothing waits for a
-	 * node that does not vote, so it takes the newest one at once. One that is about to
-	 * vote would be taken for one that may have lost its disk.
+	 * Selects the layout that this node takes next on its way to the newest one; null
+	 * while it must finish the present one.
+	 * <p>
+	 * A node without a vote takes the newest layout at once, because no node waits for
+	 * it. A member that has just started waits until it votes: in a change it would be
+	 * taken for a node that may have lost its disk. Any other member enters a change from
+	 * the layout before it. If it missed that layout, it takes that one first: while it
+	 * waits for new nodes, it keeps working with the nodes that have that layout.
 	 * @param self the address of the node
 	 * @param now the present layout
 	 * @param mayBeLeft whether that is in force, or {@link #isHeldUp}

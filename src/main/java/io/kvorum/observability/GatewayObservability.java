@@ -25,7 +25,7 @@ class GatewayObservability {
 		return new CassandraHealth(connection::nodes);
 	}
 
-	/** Without what a takeover waits for, which is planned. */
+	/** Ignores a pending takeover: that wait is planned and must raise no alert. */
 	@Bean
 	GatewayMeters gatewayMeters(CassandraConnection connection) {
 		return new GatewayMeters(connection::absence, connection::nodes);

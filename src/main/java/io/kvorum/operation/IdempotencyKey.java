@@ -1,7 +1,7 @@
 package io.kvorum.operation;
 
 /**
- * The name that a client gives a write, so that a repeat of it is told from a new one
+ * The key that a client gives a write, so that a repeat of it is told from a new one
  * (draft-ietf-httpapi-idempotency-key-header).
  *
  * @param caller the client, so that keys of different ones do not meet; empty if clients
@@ -10,7 +10,7 @@ package io.kvorum.operation;
  */
 public record IdempotencyKey(String caller, String name) {
 
-	/** The longest name, in characters. */
+	/** The longest key, in characters. */
 	public static final int MAX_LENGTH = 128;
 
 	private static final char FIRST_VISIBLE = 0x21;
@@ -18,7 +18,7 @@ public record IdempotencyKey(String caller, String name) {
 	private static final char LAST_VISIBLE = 0x7E;
 
 	/**
-	 * Checks the name.
+	 * Checks the key.
 	 * @throws IllegalArgumentException if it has another form; the message says what is
 	 * allowed
 	 */

@@ -5,7 +5,7 @@ import io.kvorum.kv.Version;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is newest of a key.
+ * The newest version of a key, and its value if it has one.
  *
  * @param version of its entry, or of the delete that has removed that
  * @param live the value; null if the key was deleted, or its value has expired

@@ -74,7 +74,9 @@ public final class RangeRead implements RangeCursor {
 	/** The time after which a replica that has failed is asked again. */
 	private static final Duration ASK_AGAIN_INTERVAL = Duration.ofSeconds(1);
 
-	/** Where a replica was lost that was so when the range was opened again. */
+	/**
+	 * The loss position of a replica that had already failed when the range was reopened.
+	 */
 	private static final long BEFORE_ALL = -1;
 
 	/** What a line without a value takes beside its key, about. */

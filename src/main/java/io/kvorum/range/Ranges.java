@@ -170,9 +170,8 @@ public final class Ranges {
 		}
 
 		/**
-		 * What one node holds is not judged by others. While the topology changes, no
-		 * number of nodes is known to be a majority both before and after it, but for
-		 * all.
+		 * With scope NODE no majority is needed. While the topology changes, only all
+		 * nodes together certainly contain a majority both before and after.
 		 */
 		int majorityOf(RangeScope scope) {
 			return switch (scope) {

@@ -4,11 +4,11 @@ import org.slf4j.Logger;
 import reactor.core.publisher.Mono;
 
 /**
- * Tells why work fails that is tried again and again: each reason once, until the work
- * succeeds or fails for another one.
+ * Logs why retried work fails: each reason once, until the work succeeds or fails for
+ * another reason.
  * <p>
- * Kvorum's own exceptions are operating errors, whose message says all. Any other one is
- * a mistake in the code, and is told as an error with its stack.
+ * Kvorum's own exceptions are operating errors, whose message says all. Any other
+ * exception is a bug, and is logged as an error with its stack trace.
  * <p>
  * For one thread at a time.
  */
@@ -23,7 +23,7 @@ public final class FailureLog {
 	private String last = "";
 
 	/**
-	 * A log that has told nothing yet.
+	 * A log that is still empty.
 	 * @param message what fails, with {@code {}} for the reason
 	 */
 	public FailureLog(Logger logger, String message) {
@@ -31,7 +31,7 @@ public final class FailureLog {
 		this.message = message;
 	}
 
-	/** Completes where this work fails, which is told. */
+	/** Runs the work; logs a failure and completes. */
 	public Mono<Void> tell(Mono<Void> work) {
 		return work.doOnSuccess(_ -> succeeded()).onErrorResume(error -> Mono.fromRunnable(() -> failed(error)));
 	}
@@ -41,7 +41,7 @@ public final class FailureLog {
 	}
 
 	/**
-	 * Tells of a failure, if it is another one than the last.
+	 * Logs a failure, unless the last one had the same reason.
 	 * @return the reason
 	 */
 	public String failed(Throwable error) {

@@ -2,12 +2,12 @@ package io.kvorum.transport;
 
 import reactor.core.publisher.Mono;
 
-/** What other nodes are, as they tell it. */
+/** Fetches the status reports of other nodes. */
 @FunctionalInterface
 public interface PeerReports {
 
 	/**
-	 * Asks a node what it is. Has no time limit.
+	 * Asks a node for its report. Has no time limit.
 	 * @return its {@link PlainAnswers#report()}; an error if it does not answer, or is of
 	 * a release that has none
 	 */

@@ -23,17 +23,17 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored") // outcomes reach the promises
 final class RequestDecoder extends HttpRequestDecoder {
 
-	/** What a connection may hold where all of them hold too much. */
+	/** The bytes that a connection may hold while all together hold too many. */
 	private static final int LEAST_HELD_BYTES = 1024;
 
 	private final int maxHeldBytes;
 
 	private final int maxDiscardedBytes;
 
-	/** That of all connections. */
+	/** The bytes held by all connections of the port. */
 	private final HeldBytes held;
 
-	/** The part of this one. */
+	/** The bytes of this connection that are counted in {@link #held}. */
 	private int counted;
 
 	private final ConnectionState state;

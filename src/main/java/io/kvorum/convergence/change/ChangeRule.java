@@ -72,13 +72,19 @@ record ChangeRule(Topology topology, Member self, Map<Long, Seen> others) {
 				: lacking(before(), Seen::isInChange);
 	}
 
-	/** The nodes that are not known to be closed, if that are too many to be synced. */
+	/**
+	 * The nodes that are not known to be closed, if there are too many of them for this
+	 * node to become synced.
+	 */
 	List<Member> toBeFenced() {
 		return isDone() ? List.of()
 				: unlessTolerated(before(), lacking(before(), seen -> seen.compareTo(Seen.CLOSED) >= 0));
 	}
 
-	/** The nodes that are not known to be synced, if that are too many to be done. */
+	/**
+	 * The nodes that are not known to be synced, if there are too many of them for this
+	 * node to become done.
+	 */
 	List<Member> toBeDone() {
 		return isDone() ? List.of()
 				: unlessTolerated(after(), lacking(after(), seen -> seen.compareTo(Seen.SYNCED) >= 0));

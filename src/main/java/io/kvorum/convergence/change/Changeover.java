@@ -226,8 +226,9 @@ public final class Changeover {
 	}
 
 	/**
-	 * One that has lost its disk needs all others to be rebuilt, in vain where one that
-	 * leaves is dead. It is rebuilt behind the change then.
+	 * Whether the end of the change need not wait for this node. A node with a lost disk
+	 * needs all others for its rebuild. If a leaving node is dead, that rebuild can only
+	 * finish after the change.
 	 */
 	private boolean isNotWaitedForAtTheEnd(Replica other) {
 		return seenOf(other) == Seen.DONE || isAwayForLong(other)

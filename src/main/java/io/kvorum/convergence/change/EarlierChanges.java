@@ -61,7 +61,7 @@ public final class EarlierChanges {
 	}
 
 	/**
-	 * Those before a layout.
+	 * Watches nodes that are still in a change before a layout.
 	 * @param others the replicas on the other members
 	 * @param patience the time that others have to take the layout, from when this node
 	 * has told them of it

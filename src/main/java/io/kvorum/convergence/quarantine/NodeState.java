@@ -376,14 +376,14 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * The instant before which a version was on a stale disk already. It keeps what was
-	 * meant for others too only if one of these has it. All of them had gone on when this
-	 * disk came back. What a majority has acknowledged is on one of them, and what else
-	 * is there may be what they have undone by a restore.
+	 * Entries with versions before this instant were already on a stale disk. Such a disk
+	 * drops an entry if all other replicas of its key have older versions. A write that a
+	 * majority acknowledged is on one of them, so the dropped entry may have been undone
+	 * by a restore.
 	 * <p>
-	 * That is the end of its last life as a member, which a restart in quarantine does
-	 * not move, with what it may have stored since it last noted that. It is no later
-	 * than this start, since when it refuses to store earlier versions.
+	 * The instant is the end of this node's last life as a member, which a restart in
+	 * quarantine does not move, plus {@link #NOTED_WITHIN}. It is at most the start of
+	 * this process, since when the node refuses to store older versions.
 	 */
 	long undoneBeforeMillis() {
 		return Math.min(this.startedMillis, this.lastLife.latestMillis() + NOTED_WITHIN.toMillis());

@@ -25,10 +25,10 @@ import io.kvorum.storage.TombstoneRecord;
  * that had something older of the key now have the tombstone, or something newer. Members
  * that are no replicas of the key count too: they were, if an earlier write asked for
  * more copies.
+ * <li>Such a repair also began after the last member stopped working with nodes that are
+ * still in an earlier change. Operations of those nodes also ask removed nodes, which may
+ * give something older to members.
  * <li>No hint that waits here is older, or as old.
- * <li>So did one that began when no member worked any more with nodes that are still in
- * an earlier change of the members. Operations of such nodes also ask nodes that were
- * removed, which may have something older, and give it to members.
  * </ul>
  * Only the first point compares the clocks of different nodes. The margins of hints and
  * absences are larger than the difference of their clocks.

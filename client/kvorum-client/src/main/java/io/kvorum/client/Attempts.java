@@ -140,9 +140,9 @@ final class Attempts {
 
 	/**
 	 * The end of the operation: what all requests together have done. A repeat by its
-	 * name is told the outcome of the first, which a condition is part of. If nothing can
-	 * have happened and the time has run out in a repeat, that is what a node told
-	 * before.
+	 * idempotency key reports the outcome of the first request, and a failed condition is
+	 * such an outcome. If nothing can have happened and the time has run out in a repeat,
+	 * the result is what a node reported before.
 	 */
 	KvorumException end(KvorumException last, long nowNanos) {
 		if (this.mayHaveHappened) {

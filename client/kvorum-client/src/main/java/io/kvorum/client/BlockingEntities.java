@@ -119,7 +119,7 @@ public final class BlockingEntities<T> {
 	 * @param key the key
 	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it must not
 	 * block
-	 * @param options without condition and name
+	 * @param options without condition and idempotency key
 	 * @return what was written; empty if there is no value now
 	 */
 	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {

@@ -170,12 +170,12 @@ public final class Entities<T> {
 	 * As {@link #update(String, UnaryOperator)}, with a time to live or a deadline.
 	 * @param key the key
 	 * @param change as there
-	 * @param options without condition and name, which are those of the update
+	 * @param options without condition and idempotency key, which are those of the update
 	 * @return what was written; empty if there is no value now
 	 */
 	public Mono<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
 		if (options.condition() != null || options.isNamed()) {
-			throw new IllegalArgumentException("an update has its own conditions and names");
+			throw new IllegalArgumentException("an update has its own conditions and idempotency keys");
 		}
 		return Mono.defer(() -> {
 			Duration deadline = options.deadline();

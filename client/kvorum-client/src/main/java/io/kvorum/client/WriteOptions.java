@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WriteOptions {
 
-	/** Without a condition, a time to live or a name. */
+	/** Without a condition, a time to live or an idempotency key. */
 	public static final WriteOptions DEFAULTS = new WriteOptions(null, null, Consistency.DEFAULT, null, false, false,
 			null);
 
@@ -115,7 +115,7 @@ public final class WriteOptions {
 	 * Happens once, however often it is repeated within ten minutes. So the client
 	 * repeats it even if it may have happened. Costs the nodes a record for each write.
 	 * @param key 1 to 128 visible ASCII characters, another one for each write
-	 * @return these options, with a name of the write
+	 * @return these options, with the key of the write
 	 * @throws IllegalArgumentException if the key has other characters or is too long
 	 */
 	public WriteOptions idempotencyKey(String key) {
@@ -131,14 +131,14 @@ public final class WriteOptions {
 	 * As {@link #idempotencyKey(String)}, with a random key for each write. To repeat a
 	 * write yourself, by {@code retryWhen} for instance, give it a key: each subscription
 	 * is another write.
-	 * @return these options, with names of the writes
+	 * @return these options, with a new key for each write
 	 */
 	public WriteOptions once() {
 		return new WriteOptions(this.condition, this.ttl, this.consistency, null, true, this.repeatsUnknown,
 				this.deadline);
 	}
 
-	/** These options for one write, with its name. */
+	/** These options for one write, with its idempotency key. */
 	WriteOptions named() {
 		return this.isOnce ? idempotencyKey(UUID.randomUUID().toString()) : this;
 	}
@@ -186,7 +186,7 @@ public final class WriteOptions {
 		return this.idempotencyKey;
 	}
 
-	/** Whether it has a name, or is to have one. */
+	/** Whether it has an idempotency key, or is to have one. */
 	boolean isNamed() {
 		return this.isOnce || this.idempotencyKey != null;
 	}
