@@ -121,7 +121,7 @@ async function list(prefix, start) {
 	}
 	const end = lines.pop();
 	if (!end?.end) {
-		throw new Error("The list broke off: it is not whole. Try again.");
+		throw new Error("The list is incomplete: the connection broke. Try again.");
 	}
 	if (!start) {
 		element("entries").replaceChildren();
@@ -226,7 +226,7 @@ async function open(key) {
 		return;
 	}
 	if (body === null) {
-		throw new Error("The value broke off: it is not whole. Try again.");
+		throw new Error("The value is incomplete: the connection broke. Try again.");
 	}
 	const bytes = new Uint8Array(body);
 	opened = { key, bytes, etag: response.headers.get("ETag"), isNew: false, expires: Date.parse(response.headers.get("Expires")) };

@@ -117,7 +117,7 @@ final class AccessGate {
 		Reminder reminder = this.reminders.get(denial);
 		long count = (reminder != null) ? reminder.add(this.time.nanos()) : 0;
 		if (count > 0) {
-			logger.warn("Not let in, {}: {} requests since the last such line, the last one from {}", describe(denial),
+			logger.warn("Denied, {}: {} requests since the last such line, the last one from {}", describe(denial),
 					count, exchange.remote());
 		}
 	}

@@ -185,7 +185,7 @@ final class LiveLayout implements LayoutNode, LayoutPeers {
 	private String joinRefused = "";
 
 	private final FailureLog failures = new FailureLog(logger,
-			"The layout of this node makes no progress, and is tried again: {}");
+			"The layout of this node makes no progress; trying again: {}");
 
 	/** The number of the newest layout that all other nodes were told of. */
 	private long toldNumber;

@@ -88,7 +88,7 @@ final class ReplicaCertificate {
 			logger.info("New connections between nodes use the changed SSL bundle {}", this.name);
 		}
 		catch (SSLException | RuntimeException ex) {
-			logger.error("The changed SSL bundle {} cannot be used between nodes, the one before stays in use: {}",
+			logger.error("The changed SSL bundle {} cannot be used between nodes; the previous one stays in use: {}",
 					this.name, reason(ex));
 		}
 	}

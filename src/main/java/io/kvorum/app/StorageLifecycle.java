@@ -166,7 +166,7 @@ final class StorageLifecycle implements SmartLifecycle {
 		try {
 			if (!closer.join(CLOSE_TIMEOUT)) {
 				logger.warn(
-						"The store was not closed within {}: the process ends without, the next start reads the log",
+						"The store was not closed within {}: the process ends all the same, and the next start reads the log",
 						CLOSE_TIMEOUT);
 			}
 		}

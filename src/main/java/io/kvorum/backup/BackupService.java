@@ -110,7 +110,7 @@ public final class BackupService {
 		return Mono.defer(() -> {
 			if (!this.isWorking.compareAndSet(false, true)) {
 				return Mono.error(new BackupException(Kind.BUSY,
-						"Another backup, check or removal is under way: only one is at a time. Try again when it is over."));
+						"Another backup, check or removal is under way: only one runs at a time. Try again when it is over."));
 			}
 			return work(this.scheduler, () -> {
 				try {

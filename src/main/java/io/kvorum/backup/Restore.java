@@ -155,8 +155,8 @@ public final class Restore {
 		logger.info("The store {} was restored from {}, made at {}: {} files, {} bytes", this.store, backup,
 				manifest.made(), manifest.files().size(), manifest.bytes());
 		if (!manifest.converged()) {
-			logger.warn("When the backup {} was made its node lacked something, or others did: what was deleted long "
-					+ "before may come back where a whole cluster is restored from such backups", backup);
+			logger.warn("The node of backup {} had not converged when the backup was made: if a whole cluster is "
+					+ "restored from such backups, values deleted long before may come back", backup);
 		}
 	}
 
@@ -177,7 +177,7 @@ public final class Restore {
 		List<String> lines = Files.exists(mark) ? Files.readAllLines(mark) : List.of();
 		if (lines.size() != 2 || !lines.getFirst().equals(backup.toString())) {
 			throw new StoreOpenException(
-					"The store %s has data that was not restored from %s, and a store is only restored where there is nothing."
+					"The store %s has data that was not restored from %s, and a backup is only restored into an empty directory."
 						.formatted(this.store, backup),
 					"Move the data away to restore the backup, or remove kvorum.backup.restore-from to start with the data that is there.");
 		}
@@ -186,8 +186,8 @@ public final class Restore {
 					backup);
 		}
 		else {
-			logger.warn("The store {} was restored from {} before, and another backup is there now: that is not "
-					+ "restored, the node starts with what is stored. Remove kvorum.backup.restore-from, or move the "
+			logger.warn("The store {} was restored from {} before, where another backup is now. That one is not "
+					+ "restored: the node starts with the stored data. Remove kvorum.backup.restore-from, or move the "
 					+ "data away to restore that backup", this.store, backup);
 		}
 	}

@@ -165,7 +165,7 @@ final class MigrateCommand extends RemoteCommand {
 		}
 		out().println(summary());
 		if (!this.away.isEmpty()) {
-			out().println("The comparison is not whole: %s was away, and entries that are only there are not listed. "
+			out().println("The comparison is incomplete: %s was away, and entries that only it has are not listed. "
 				.formatted(String.join(", ", this.away)) + "Run it again when all nodes are there.");
 		}
 		return (this.different.sum() > 0) ? ExitCode.NO
@@ -254,7 +254,7 @@ final class MigrateCommand extends RemoteCommand {
 		}
 		if (end == null) {
 			throw new CommandFailedException(ExitCode.NOT_DONE,
-					"the list of keys broke off: run it again, with the same --state if it has one");
+					"the list of keys broke off: run the command again, with the same --state if any");
 		}
 		return end.has("next") ? end.path("next").asString() : null;
 	}

@@ -118,7 +118,7 @@ final class PutCommand extends RemoteCommand {
 			for (int length = part.length; part.length > 0; length += part.length) {
 				if (length > Server.MAX_VALUE_BYTES) {
 					throw new CommandFailedException(ExitCode.WRONG,
-							"a value has at most %d bytes, and more has come".formatted(Server.MAX_VALUE_BYTES));
+							"a value has at most %d bytes, the input has more".formatted(Server.MAX_VALUE_BYTES));
 				}
 				out.write(part);
 				part = in.readNBytes(PART_BYTES);

@@ -239,7 +239,7 @@ final class Server {
 	private static CommandFailedException failure(HttpResponse<InputStream> answer, boolean isWrite) {
 		int status = answer.statusCode();
 		if (status < 400) {
-			return new CommandFailedException(ExitCode.WRONG, "%s leads elsewhere, to %s: give the URL of a node (%d)"
+			return new CommandFailedException(ExitCode.WRONG, "%s redirects to %s: give the URL of a node (%d)"
 				.formatted(answer.uri(), answer.headers().firstValue("Location").orElse("nowhere"), status));
 		}
 		JsonNode problem = problem(answer);

@@ -93,7 +93,7 @@ final class ServerOptions {
 		String key = givenKey();
 		if (key != null && !API_KEY.matcher(key).matches()) {
 			throw new CommandFailedException(ExitCode.WRONG,
-					"the API key is no key: it has the form <id>.<secret>, and is all that is in its file");
+					"the API key is invalid: it has the form <id>.<secret>, and its file has nothing else");
 		}
 		return key;
 	}

@@ -17,7 +17,7 @@ final class WriteConditions {
 	private @Nullable String version;
 
 	@Option(names = "--idempotency-key", paramLabel = "<name>",
-			description = "name of this write: with the same name it can be repeated, and happens once")
+			description = "idempotency key of this write: repeated with the same key, it happens once")
 	private @Nullable String name;
 
 	@Option(names = "--replicas", paramLabel = "<ack>/<from>",

@@ -116,7 +116,7 @@ public final class LayoutAdmin {
 		refuseWhileMoving(last);
 		if (last.staged() != null) {
 			throw LayoutRefusedException
-				.impossible("Something is staged, as %d: apply it or abort it first.".formatted(last.number()));
+				.impossible("A change is staged already, as %d: apply it or abort it first.".formatted(last.number()));
 		}
 		return staging(new TopologyEdit(added, List.of(), null), last);
 	}
@@ -141,7 +141,7 @@ public final class LayoutAdmin {
 		}
 		if (last.number() != number) {
 			throw LayoutRefusedException
-				.conflict("Something else was staged meanwhile, as %d. Look at it before you apply it."
+				.conflict("Another change was staged meanwhile, as %d. Look at it before you apply it."
 					.formatted(last.number()));
 		}
 		return staged;
@@ -208,11 +208,11 @@ public final class LayoutAdmin {
 		return this.register.decide(last -> {
 			if (!last.layout().isMoving() && last.staged() == null) {
 				throw LayoutRefusedException.conflict(
-						"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
+						"There is nothing to abort: no change is under way, and nothing is staged. To take back a change that is done, stage another one.");
 			}
 			if (number != null && last.number() != number) {
 				throw LayoutRefusedException
-					.conflict("Something else was decided meanwhile, as %d. Look at it before you abort it."
+					.conflict("Another decision was made meanwhile, as %d. Look at it before you abort it."
 						.formatted(last.number()));
 			}
 			return last.aborting();

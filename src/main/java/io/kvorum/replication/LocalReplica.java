@@ -259,7 +259,7 @@ public final class LocalReplica implements Replica {
 			.map(Entry::version)
 			.<Reply>map(there -> (there.node() == entry.version().node()) ? Acknowledged.INSTANCE : Failed.notDone(
 					Reason.CLOCK,
-					"the newest version of the key is of another node and %d ms ahead of this node's: set the clock, or wait until it has caught up"
+					"the newest version of the key is from another node and %d ms ahead of this node's clock: set the clock, or wait until it has caught up"
 						.formatted(there.millis() - entry.version().millis())))
 			.defaultIfEmpty(Acknowledged.INSTANCE);
 	}

@@ -61,7 +61,7 @@ final class ReplicaEndpoint {
 	private static final int MAX_REMEMBERED = 256;
 
 	private static final Refusal NOT_ITS_CERTIFICATE = new Refusal(Refused.CERTIFICATE, HttpStatus.FORBIDDEN,
-			"its certificate does not name the host of the node of the cluster that it says it is");
+			"its certificate does not name the host of the node that it claims to be");
 
 	private static final Refusal OTHER_TEXT = new Refusal(Refused.SECRET, HttpStatus.UNAUTHORIZED,
 			"its text is not the one of its proof");
@@ -272,7 +272,7 @@ final class ReplicaEndpoint {
 		}
 		if (!topologies(request).isAccepted(this.accepted)) {
 			return new Refusal(Refused.TOPOLOGY, HttpStatus.CONFLICT,
-					"%s has another topology: %s. If that is so for long, kvorum.cluster.nodes or kvorum.replication.factor differ"
+					"%s has another topology: %s. If this persists, kvorum.cluster.nodes or kvorum.replication.factor differ"
 						.formatted(this.self.address(), this.topology));
 		}
 		if (lane(request).isEmpty()) {

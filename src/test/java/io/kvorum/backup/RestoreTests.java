@@ -118,11 +118,11 @@ class RestoreTests {
 		Files.move(backup(), this.root.resolve("moved"));
 		this.checkpoints.files.put("000020.sst", "more");
 		makeBackupAgain();
-		assertThat(output).doesNotContain("another backup is there now");
+		assertThat(output).doesNotContain("where another backup is now");
 
 		restore(backup());
 		assertThat(contentOf(store())).isEqualTo(before);
-		assertThat(output).contains("another backup is there now", "Remove kvorum.backup.restore-from");
+		assertThat(output).contains("where another backup is now", "Remove kvorum.backup.restore-from");
 	}
 
 	@Test

@@ -110,7 +110,7 @@ class LayoutAdminTests {
 		assertRefused(this.admin.apply(staged.number()), true, "Nothing is staged.");
 
 		Layout moving = apply(stage(ADD_D).number()).layout();
-		assertRefused(this.admin.abort(staged.number()), true, "Something else was decided meanwhile, as 4.");
+		assertRefused(this.admin.abort(staged.number()), true, "Another decision was made meanwhile, as 4.");
 		LayoutDecision aborted = Objects.requireNonNull(Now.of(this.admin.abort(4L)));
 		assertThat(aborted.layout().topology().fingerprint()).isEqualTo(THREE.fingerprint());
 		assertThat(aborted.layout().number()).isGreaterThan(moving.number());
@@ -142,7 +142,7 @@ class LayoutAdminTests {
 		LayoutDecision mine = stage(ADD_D);
 		LayoutDecision theirs = stage(add("http://e:1"));
 
-		assertRefused(this.admin.apply(mine.number()), true, "Something else was staged meanwhile, as 2");
+		assertRefused(this.admin.apply(mine.number()), true, "Another change was staged meanwhile, as 2");
 		this.store.beforeNextWrite(() -> stage(add("http://f:1")));
 		assertRefusedMeanwhile(this.admin.apply(theirs.number()));
 	}
@@ -165,7 +165,7 @@ class LayoutAdminTests {
 
 		assertThatThrownBy(() -> Now.of(this.admin.abort(null))).isInstanceOf(LayoutRefusedException.class)
 			.hasMessage(
-					"There is nothing to abort: no change is under way, and nothing is staged. A change that is done is taken back by another one.");
+					"There is nothing to abort: no change is under way, and nothing is staged. To take back a change that is done, stage another one.");
 		assertThat(shown().layout().topology().size()).isEqualTo(4);
 		assertThat(this.node.told).extracting(decision -> decision.layout().number()).containsExactly(2L, 3L);
 	}
@@ -258,7 +258,7 @@ class LayoutAdminTests {
 		List<String> asking = List.of("http://d:1");
 		assertThat(Now.of(this.admin.join(List.of("http://a:1")))).as("it is there").isNull();
 		stage(add("http://f:1"));
-		assertRefused(this.admin.join(asking), false, "Something is staged, as 1");
+		assertRefused(this.admin.join(asking), false, "A change is staged already, as 1");
 		Now.of(this.admin.abort(null));
 		this.node.answers.remove("http://c:1");
 		assertRefused(this.admin.join(asking), false, "[http://c:1] do not answer and are to stay");

@@ -98,7 +98,7 @@ class MoveIT {
 				cluster.kill9(1);
 				CommandLine whileAway = migrate(two, directory.resolve("state.json"));
 				assertThat(whileAway.exitCode()).as(whileAway.errors()).isEqualTo(3);
-				assertThat(whileAway.printed()).contains("not whole: " + cluster.address(1) + " was away");
+				assertThat(whileAway.printed()).contains("incomplete: " + cluster.address(1) + " was away");
 				cluster.restartWith(1, RETIRED);
 				Poll.until(() -> "node 1 is a member again", SWITCHED, () -> cluster.isMember(1));
 				CommandLine whileClientsWrite = migrate(two, directory.resolve("state.json"));

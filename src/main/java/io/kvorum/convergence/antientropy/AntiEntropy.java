@@ -551,7 +551,7 @@ public final class AntiEntropy implements Comparison {
 				.then(Mono.defer(() -> (this.peer.slicesDone.get() > 0) ? AntiEntropy.this.log.save(this.peer.member)
 						: Mono.empty()))
 				.onErrorResume(error -> {
-					logger.warn("The record of a repair could not be kept: {}", error.getMessage());
+					logger.warn("A repair could not be recorded: {}", error.getMessage());
 					return Mono.empty();
 				});
 		}

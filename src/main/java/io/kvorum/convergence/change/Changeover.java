@@ -97,7 +97,7 @@ public final class Changeover {
 	private boolean hasPromises;
 
 	private final FailureLog failures = new FailureLog(logger,
-			"The change of the topology makes no progress on this node, and is tried again: {}");
+			"The change of the topology makes no progress on this node; trying again: {}");
 
 	/** What had arrived on all nodes, at moments of the last minute. */
 	private final Deque<Arrived> arrived = new ArrayDeque<>();

@@ -187,7 +187,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 							.formatted(other, last, this.self.address()),
 						"Since these nodes have changed, another address is one node added and one removed: start this one with the address that it had.");
 			}
-			logger.warn("The store of {} is taken for that of {}, as kvorum.cluster.accept-address says", other,
+			logger.warn("The store of {} is accepted as that of {}, by kvorum.cluster.accept-address", other,
 					this.self.address());
 		}
 		return this.record.record(ADDRESS, own);
@@ -527,7 +527,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 
 	private Mono<Reply> answerIntroduction(PeerQuery query) {
 		if (!this.isLoaded) {
-			return Mono.just(Failed.notDone(Reason.UNAVAILABLE, "it does not know yet what it is"));
+			return Mono.just(Failed.notDone(Reason.UNAVAILABLE, "it has not read yet what it is"));
 		}
 		Introduction introduction;
 		Member other;
@@ -555,7 +555,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	private Failed refuseNamesake() {
 		String address = this.self.address();
 		if (this.hasMetNamesake.compareAndSet(false, true)) {
-			logger.error("Another process says that it is this node, {}. Stop the one whose kvorum.cluster.self is "
+			logger.error("Another process claims to be this node, {}. Stop the one whose kvorum.cluster.self is "
 					+ "wrong, and correct it", address);
 		}
 		return Failed.notDone(Reason.REFUSED,
@@ -590,8 +590,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 		if (isMember()) {
 			return Mono.empty();
 		}
-		logger.warn("This node is taken as it is, as kvorum.cluster.accept-loss says, though {}. "
-				+ "What only it had acknowledged and is not on its disk is lost", this.own.state().text());
+		logger.warn("This node is accepted as it is, by kvorum.cluster.accept-loss, though {}. What only it "
+				+ "had acknowledged and its disk lacks is lost", this.own.state().text());
 		this.isAbsenceUndecided = false;
 		return become(State.MEMBER);
 	}
@@ -682,7 +682,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 	private static void warnOfQuarantine(State state) {
 		logger.atWarn()
 			.addKeyValue("reason", state.name().toLowerCase(Locale.ROOT))
-			.log("In quarantine: {}. It stores what it is given, and votes again once it has everything from the others",
+			.log("In quarantine: {}. This node takes writes, and votes again once it has everything from the others",
 					state.text());
 	}
 

@@ -320,7 +320,7 @@ public final class Quarantine {
 		if (before == null || !before.why.equals(why)) {
 			logger.atWarn()
 				.addKeyValue("peer", other.address())
-				.log("No introductions could be exchanged with {}, which is tried again: {}", other.address(), why);
+				.log("Could not exchange introductions with {}; trying again: {}", other.address(), why);
 		}
 	}
 
@@ -363,8 +363,7 @@ public final class Quarantine {
 		boolean isIntact = this.node.state() == State.AWAY_TOO_LONG;
 		boolean isUnsynced = this.node.state() == State.UNSYNCED;
 		if (isUnsynced && this.others.isEmpty()) {
-			logger
-				.warn("This node goes on without a rebuild: there is no other one that could have what its disk lacks");
+			logger.warn("This node goes on without a rebuild: no other node could have what its disk lacks");
 			return becomeMember();
 		}
 		List<Member> sources = new ArrayList<>();
@@ -452,7 +451,7 @@ public final class Quarantine {
 				"entries in the partitions %s cannot be read on the nodes that have them, or do not come in time"
 					.formatted(Partitions.describe(missing)));
 		if (!missing.equals(this.missing)) {
-			logger.warn("This node cannot be rebuilt wholly, and tries again every {} s: {}", RETRY_DELAY.toSeconds(),
+			logger.warn("This node cannot be rebuilt completely; trying again every {} s: {}", RETRY_DELAY.toSeconds(),
 					this.node.withheldBecause());
 		}
 		this.missing = missing;

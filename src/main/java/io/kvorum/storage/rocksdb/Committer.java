@@ -442,7 +442,7 @@ final class Committer implements AutoCloseable {
 		}
 		catch (RuntimeException ex) {
 			// The queued writes still have to be completed.
-			logger.error("The store has failed, and telling so failed too", ex);
+			logger.error("The store has failed, and so has the callback that reports it", ex);
 		}
 	}
 
@@ -471,7 +471,7 @@ final class Committer implements AutoCloseable {
 		}
 		catch (RuntimeException | Error ex) {
 			// The error is the caller's; the rest of the batch still needs its results.
-			logger.error("A caller failed when it was told the result of a write", ex);
+			logger.error("A caller failed to handle the result of a write", ex);
 		}
 	}
 

@@ -159,15 +159,15 @@ final class IndexBuilder {
 
 	private void say(boolean isFirst, long nanos) {
 		if (!isFirst) {
-			logger.info("The index of partitions was made again: {} entries were indexed in {} ms", this.indexed,
+			logger.info("The partition index was rebuilt: {} entries were indexed in {} ms", this.indexed,
 					TimeUnit.NANOSECONDS.toMillis(nanos));
 		}
 		else if (this.indexed > 0) {
-			logger.info("The store had no index of its partitions, as those of older versions: {} entries were indexed "
+			logger.info("The store had no partition index, like stores of older versions: {} entries were indexed "
 					+ "in {} ms", this.indexed, TimeUnit.NANOSECONDS.toMillis(nanos));
 		}
 		if (this.damaged > 0) {
-			logger.warn("{} entries are damaged and not in the index of partitions", this.damaged);
+			logger.warn("{} entries are damaged, and not in the partition index", this.damaged);
 		}
 	}
 

@@ -195,7 +195,7 @@ public final class RocksStorage
 		var _ = writeVoid(batch -> batch.putMeta(IndexBuilder.RECORD, IndexBuilder.DAMAGED)).toFuture()
 			.whenComplete((_, error) -> {
 				if (error != null) {
-					logger.warn("Damage of the index could not be recorded, the next start finds it again: {}",
+					logger.warn("Damage of the index could not be recorded; the next start finds it again: {}",
 							error.getMessage());
 				}
 			});

@@ -72,7 +72,7 @@ final class SavedDigests {
 			if (!Failures.isDamage(ex)) {
 				throw ex;
 			}
-			logger.warn("The saved digests are damaged, they are made again: {}", ex.getMessage());
+			logger.warn("The saved digests are damaged, and are rebuilt: {}", ex.getMessage());
 			return null;
 		}
 	}

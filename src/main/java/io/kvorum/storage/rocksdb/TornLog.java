@@ -165,7 +165,7 @@ final class TornLog {
 			file.truncate(end);
 			file.force(true);
 			logger.warn("The machine lost power while the last batch of writes was being synced: of {}, {} bytes from "
-					+ "{} on are not on disk as a whole, and dropped. With kvorum.storage.durability=fsync none of "
+					+ "{} on are not completely on disk, and dropped. With kvorum.storage.durability=fsync none of "
 					+ "these writes was acknowledged.", log, size - end, end);
 			return true;
 		}

@@ -152,7 +152,7 @@ class NodeStateTests {
 
 		assertThat(this.nodeState.peers().introductions(_ -> true)).isEmpty();
 		assertThat(this.record.names).isEmpty();
-		assertThat(output).containsOnlyOnce("Another process says that it is this node, http://a:1");
+		assertThat(output).containsOnlyOnce("Another process claims to be this node, http://a:1");
 	}
 
 	@Test

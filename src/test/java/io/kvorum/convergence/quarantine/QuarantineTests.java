@@ -464,7 +464,7 @@ class QuarantineTests {
 		assertThat(this.first.mayVote()).isTrue();
 		assertThat(this.first.knows(this.third)).isFalse();
 		assertThat(this.first.notedMillis()).isGreaterThan(this.nodes.time.millis() - 10_000);
-		assertThat(output.getOut().lines().filter(line -> line.contains("No introductions could be exchanged")))
+		assertThat(output.getOut().lines().filter(line -> line.contains("Could not exchange introductions")))
 			.hasSize(1);
 
 		this.first.takeRecords();
