@@ -150,6 +150,7 @@ public final class RocksStorage
 	 * @throws StoreOpenException if that fails; its message is for an operator
 	 */
 	public synchronized void open() {
+		MissingFiles.refuse(this.settings.path());
 		Database database = Database.open(this.settings);
 		try {
 			OpenStore opened = open(database);

@@ -164,6 +164,45 @@ class DamageTests {
 		}
 	}
 
+	/** RocksDB would begin anew at the second start, and remove all tables. */
+	@Test
+	void withoutItsFileCurrentAStoreIsNotOpenedAtTheSecondStartEither() throws IOException {
+		Path path = this.directory.resolve("store");
+		List<Entry> stored = fill(path, new Generator(1));
+		Path current = path.resolve("CURRENT");
+		byte[] content = Files.readAllBytes(current);
+		Files.delete(current);
+		for (int start = 0; start < 2; start++) {
+			assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(path))
+				.withMessageContaining("CURRENT is missing");
+		}
+
+		Files.write(current, content);
+		try (TestStore store = TestStore.on(path)) {
+			assertThat(store.read(key(0))).isEqualTo(stored.getFirst());
+		}
+	}
+
+	@Test
+	void withoutAnyLogAStoreIsNotOpened() throws IOException {
+		Path killed = killedWith(new Generator(1));
+		for (Path log : Disk.files(killed, ".log")) {
+			Files.delete(log);
+		}
+
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> TestStore.on(killed))
+			.withMessageContaining("it has no log (*.log)");
+	}
+
+	/** RocksDB was ended before it had its first log. */
+	@Test
+	void aStoreThatWasBeingMadeIsMadeAgain() throws IOException {
+		Path path = this.directory.resolve("store");
+		Files.createDirectories(path);
+		Files.createFile(path.resolve("MANIFEST-000001"));
+		TestStore.on(path).close();
+	}
+
 	@Test
 	void aMissingTableStopsTheOpening() throws IOException {
 		Path path = this.directory.resolve("store");
