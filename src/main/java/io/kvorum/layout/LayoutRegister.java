@@ -32,6 +32,9 @@ public final class LayoutRegister {
 	/** How often a decision is tried if another one wins that does not forbid it. */
 	private static final int ATTEMPTS = 5;
 
+	/** The number of no decision. */
+	private static final long NOTHING_STORED = -1;
+
 	private final KeyValueStore store;
 
 	private final Supplier<LayoutDecision> founding;
@@ -53,8 +56,11 @@ public final class LayoutRegister {
 	private Mono<Known> readWithIdentity() {
 		return Mono
 			.defer(() -> this.store.get(InternalKeys.LAYOUT, this.store.policy().defaults(), OperationObserver.NONE))
-			.map(live -> new Known(newest(decisionOf(live)), live.identity()))
-			.switchIfEmpty(Mono.fromSupplier(() -> new Known(this.founding.get(), null)));
+			.map(live -> {
+				LayoutDecision stored = decisionOf(live);
+				return new Known(newest(stored), stored.number(), live.identity());
+			})
+			.switchIfEmpty(Mono.fromSupplier(() -> new Known(this.founding.get(), NOTHING_STORED, null)));
 	}
 
 	/** A store from a backup may have a decision that others were made after. */
@@ -87,7 +93,7 @@ public final class LayoutRegister {
 	public Mono<LayoutDecision> decide(UnaryOperator<LayoutDecision> next) {
 		return Mono.defer(() -> readWithIdentity().flatMap(known -> {
 			LayoutDecision decision = next.apply(known.decision);
-			if (known.identity != null && decision.number() == known.decision.number()) {
+			if (decision.number() == known.storedNumber) {
 				return Mono.just(decision);
 			}
 			Condition condition = (known.identity != null)
@@ -103,7 +109,7 @@ public final class LayoutRegister {
 					.conflict("Other decisions were made meanwhile. Look at the layout and try again.")));
 	}
 
-	private record Known(LayoutDecision decision, @Nullable Version identity) {
+	private record Known(LayoutDecision decision, long storedNumber, @Nullable Version identity) {
 	}
 
 }

@@ -774,14 +774,14 @@ class KvorumTests {
 		this.node.answersAt("/v0/cluster", 200,
 				CLUSTER.formatted("away", "").replace("member\"", "member\",\"retired\":true"), Map.of());
 		assertThat(migrate(state)).isEqualTo(3);
-		assertThat(this.out).asString().contains("not whole: http://b:1 was away");
+		assertThat(this.out).asString().contains("The comparison is incomplete: http://b:1 was away");
 
 		allAreThere();
 		assertThat(migrate(state)).isZero();
 		Files.writeString(state, "{\"from\":\"[%s]\",\"to\":\"[%s]\",\"next\":\"b\",\"away\":[\"http://c:1\"]}"
 			.formatted(this.node.url(), this.gateway.url()));
 		assertThat(migrate(state)).as("before it was ended").isEqualTo(3);
-		assertThat(this.out).asString().contains("not whole: http://c:1 was away");
+		assertThat(this.out).asString().contains("The comparison is incomplete: http://c:1 was away");
 	}
 
 	@Test
