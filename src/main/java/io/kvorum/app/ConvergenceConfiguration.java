@@ -48,7 +48,7 @@ class ConvergenceConfiguration {
 	TombstoneCollector tombstoneCollector(RocksStorage storage, CollectionRule rule, CollectedTombstones collected,
 			TimeSource time, ConvergenceThread thread, KvorumProperties properties, CollectionEvents events) {
 		return new TombstoneCollector(storage, storage, rule, collected, time, thread.alarms(),
-				properties.storage().collectInterval(), events);
+				properties.storage().collectInterval(), TombstoneCollector.PROMISE_MARGIN, events);
 	}
 
 	/** A collector that removes records within three times their retention. */

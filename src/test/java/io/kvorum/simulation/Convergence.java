@@ -236,7 +236,7 @@ final class Convergence {
 			begin(repairing.run());
 		}
 		begin(new TombstoneCollector(this.index, this.index, rule, this.collected, node.time(), alarms,
-				ConvergenceSettings.COLLECT_INTERVAL, CollectionEvents.NONE)
+				ConvergenceSettings.COLLECT_INTERVAL, ConvergenceSettings.EXPIRY_MARGIN, CollectionEvents.NONE)
 			.run());
 		begin(Mono.defer(this::collectExpired)
 			.then(Mono.defer(() -> alarms.after(Duration.ofNanos(this.chance.nanos(100, 5_000)))))

@@ -66,6 +66,10 @@ public final class CollectionRule {
 		this.time = time;
 	}
 
+	KeyHash hash() {
+		return this.hash;
+	}
+
 	/** The instant before which a version is older than the grace time. */
 	long graceEndMillis() {
 		return this.time.millis() - this.grace.toMillis();

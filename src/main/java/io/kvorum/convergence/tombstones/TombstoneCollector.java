@@ -28,11 +28,18 @@ import reactor.util.function.Tuple2;
  * the grace time, at most {@value #MOST_LOOKED_AT}; the next round goes on behind them.
  * It comes soon where most of these could go, since clients may delete faster than that.
  * <p>
- * Then it removes promises older than the grace time: no write lives that long.
+ * Then it removes promises older than the grace time, by the clock and by elapsed time:
+ * no write lives that long.
  */
 public final class TombstoneCollector {
 
 	private static final Logger logger = LoggerFactory.getLogger(TombstoneCollector.class);
+
+	/**
+	 * The elapsed time for which a promise has to be older than the grace time. Longer
+	 * than any write may take.
+	 */
+	public static final Duration PROMISE_MARGIN = Duration.ofHours(1);
 
 	private static final int PAGE = 500;
 
@@ -65,6 +72,8 @@ public final class TombstoneCollector {
 
 	private final CollectionEvents events;
 
+	private final RipePromises ripe;
+
 	/** The tombstone behind which the next round begins; null for the oldest one. */
 	private @Nullable TombstoneRecord next;
 
@@ -77,9 +86,11 @@ public final class TombstoneCollector {
 	/**
 	 * The collector of a node.
 	 * @param collected takes the tombstones that are collected
+	 * @param promiseMargin usually {@link #PROMISE_MARGIN}
 	 */
 	public TombstoneCollector(PartitionIndex index, PromiseLog promises, CollectionRule rule,
-			CollectedTombstones collected, TimeSource time, Alarms alarms, Duration interval, CollectionEvents events) {
+			CollectedTombstones collected, TimeSource time, Alarms alarms, Duration interval, Duration promiseMargin,
+			CollectionEvents events) {
 		this.index = index;
 		this.promises = promises;
 		this.rule = rule;
@@ -88,6 +99,7 @@ public final class TombstoneCollector {
 		this.alarms = alarms;
 		this.interval = interval;
 		this.events = events;
+		this.ripe = new RipePromises(rule.hash(), promiseMargin);
 	}
 
 	/** Collects while subscribed to. To be subscribed to only once. */
@@ -110,6 +122,8 @@ public final class TombstoneCollector {
 	 */
 	private Mono<Void> forgetPromises() {
 		long graceEndMillis = this.rule.graceEndMillis();
+		long now = this.time.nanos();
+		this.ripe.forgetGone(now);
 		Key after = this.nextPromise;
 		this.nextPromise = null;
 		return this.promises.allReadable(after, this.time, READ_TIMEOUT)
@@ -118,7 +132,7 @@ public final class TombstoneCollector {
 			.doOnNext(promise -> this.nextPromise = (promise.getT1() == MOST_LOOKED_AT - 1) ? promise.getT2().key()
 					: null)
 			.map(Tuple2::getT2)
-			.filter(promise -> promise.ballot().millis() < graceEndMillis)
+			.filter(promise -> promise.ballot().millis() < graceEndMillis && this.ripe.isRipe(promise, now))
 			.flatMap(promise -> this.promises.forget(promise).onErrorComplete(StorageException.Unreadable.class), PAGE)
 			.then();
 	}
