@@ -163,6 +163,19 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		return isOrWasMember() && latestMillis != 0 && other.lastSeenMillis() > latestMillis + NOTED_WITHIN_MILLIS;
 	}
 
+	/**
+	 * Whether another node remembers the present disk from an earlier life of this node
+	 * that went on after every instant that the disk knows of. The disk is then an older
+	 * copy, also if all others have restarted since.
+	 * @param latestMillis the latest instant on disk, see {@link Alive}
+	 * @param startedMillis when this life began
+	 */
+	boolean remembersLaterLife(long latestMillis, long startedMillis, Introduction other) {
+		return isOrWasMember() && latestMillis != 0 && other.remembered() == this.identity
+				&& other.rememberedMillis() > latestMillis + NOTED_WITHIN_MILLIS
+				&& other.rememberedMillis() < startedMillis;
+	}
+
 	/** Whether this node is a member, or was one until it became unsynced. */
 	private boolean isOrWasMember() {
 		return this.own.isMember() || (this.own.state() == State.UNSYNCED && this.own.admittedMillis() != 0);

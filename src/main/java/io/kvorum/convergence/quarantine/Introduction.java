@@ -15,8 +15,9 @@ import io.kvorum.replication.PeerQuery;
  * The last life of a restored node ended when its backup was made.
  * @param remembered the identity of the receiver's disk that the sender remembers; 0 if
  * it remembers none
- * @param rememberedMillis since when the receiver was a member with that disk, by the
- * receiver's clock; 0 if it was not a member
+ * @param rememberedMillis an instant at which the receiver was a member with that disk,
+ * by the receiver's clock: about the last one of which the sender, also in an earlier
+ * life, knows; 0 if it was not a member
  * @param seenAliveMillis the last {@code aliveMillis} that the sender has received from
  * the receiver. While the receiver has received nothing since its start, the last one
  * before that start. 0 if the sender has received none since its own start. Negative as

@@ -1,6 +1,7 @@
 package io.kvorum.convergence.quarantine;
 
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,9 @@ import reactor.core.publisher.Mono;
 final class KnownPeers {
 
 	private static final Logger logger = LoggerFactory.getLogger(KnownPeers.class);
+
+	/** The time after which it is recorded anew that a member is alive. */
+	private static final Duration SEEN_WITHIN = Duration.ofMinutes(1);
 
 	/** The record of a node whose disk does not count any more. */
 	private static final byte[] FORGOTTEN = new byte[0];
@@ -145,7 +149,7 @@ final class KnownPeers {
 		long seenAliveMillis = peer(other).seenAliveMillis(isOfThisLife);
 		Disk disk = diskOf(other);
 		return new Introduction(number, this.record.identity(), own, aliveMillis, (disk != null) ? disk.identity : 0,
-				(disk != null) ? disk.sinceMillis : 0, seenAliveMillis);
+				(disk != null) ? disk.latestMillis : 0, seenAliveMillis);
 	}
 
 	/**
@@ -172,7 +176,8 @@ final class KnownPeers {
 
 	/**
 	 * Remembers the disk in an introduction if it is a later disk of a member, or if the
-	 * rule asks for it. The introduction then counts as received.
+	 * rule asks for it, and when a member was alive with its disk. The introduction then
+	 * counts as received.
 	 */
 	Mono<Void> remember(Member other, Introduction introduction, AdmissionRule rule) {
 		return rememberDisk(other, introduction, rule).then(Mono.fromRunnable(() -> peer(other).last = introduction));
@@ -181,7 +186,13 @@ final class KnownPeers {
 	private Mono<Void> rememberDisk(Member other, Introduction introduction, AdmissionRule rule) {
 		Disk known = diskOf(other);
 		Membership membership = introduction.membership();
-		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.sinceMillis : 0)) {
+		if (membership.isMember() && known != null && known.identity == introduction.identity()) {
+			long latestMillis = Math.max(membership.admittedMillis(), introduction.aliveMillis());
+			// A full disk is no reason to refuse the introduction.
+			return (latestMillis - known.latestMillis < SEEN_WITHIN.toMillis()) ? Mono.empty()
+					: record(other, new Disk(known.identity, latestMillis)).onErrorComplete();
+		}
+		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.latestMillis : 0)) {
 			return record(other, new Disk(introduction.identity(), membership.admittedMillis()));
 		}
 		return (known == null && rule.remembersNonMember(introduction))
@@ -260,13 +271,14 @@ final class KnownPeers {
 	/**
 	 * A disk of another member.
 	 *
-	 * @param sinceMillis when the node became a member with it, by its own clock; 0 if it
-	 * has not
+	 * @param latestMillis an instant at which the node was a member with it, by its own
+	 * clock: when it became one, or about the last one at which it was seen; 0 if it was
+	 * no member
 	 */
-	private record Disk(long identity, long sinceMillis) {
+	private record Disk(long identity, long latestMillis) {
 
 		byte[] toBytes() {
-			return ByteBuffer.allocate(2 * Long.BYTES).putLong(this.identity).putLong(this.sinceMillis).array();
+			return ByteBuffer.allocate(2 * Long.BYTES).putLong(this.identity).putLong(this.latestMillis).array();
 		}
 
 		static Disk of(byte[] recorded) {

@@ -492,7 +492,8 @@ public final class NodeState implements VotingRight, PeerQueries {
 		boolean wasSeenAfter = rule.wasSeenAfter(this.lastLife.latestMillis(), introduction);
 		boolean sawLaterLife = isFirst && wasSeenAfter
 				&& this.peers.sawEarlierLife(other, introduction, this.startedMillis);
-		if (rule.remembersALaterDisk(introduction) || sawLaterLife) {
+		if (rule.remembersALaterDisk(introduction) || sawLaterLife
+				|| rule.remembersLaterLife(this.lastLife.latestMillis(), this.startedMillis, introduction)) {
 			this.isFoundStale = true;
 			withhold(State.STALE_DISK.text());
 		}

@@ -234,6 +234,22 @@ class AdmissionRuleTests {
 		return said(State.RESTORED, millis, 0, 0);
 	}
 
+	@Test
+	void thePresentDiskIsAnOlderCopyIfAnEarlierLifeWentOnBehindIt() {
+		AdmissionRule admission = new AdmissionRule(new Membership(State.MEMBER, 5), 7, 100_000, 2, 1_000);
+		assertThat(remembers(admission, 7, 160_001, 200_000)).isTrue();
+		assertThat(remembers(admission, 7, 160_000, 200_000)).as("within the margin").isFalse();
+		assertThat(remembers(admission, 7, 160_001, 160_001)).as("of this life").isFalse();
+		assertThat(remembers(admission, 8, 160_001, 200_000)).as("another disk").isFalse();
+		AdmissionRule unknown = new AdmissionRule(new Membership(State.NEW, 0), 7, 100_000, 2, 1_000);
+		assertThat(remembers(unknown, 7, 160_001, 200_000)).as("no member").isFalse();
+	}
+
+	private static boolean remembers(AdmissionRule admission, long disk, long millis, long startedMillis) {
+		return admission.remembersLaterLife(100_000, startedMillis,
+				new Introduction(1, 1, new Membership(State.MEMBER, 1), 0, disk, millis, 0));
+	}
+
 	private static Introduction said(State state, long aliveMillis, long remembered, long rememberedMillis) {
 		return new Introduction(1, 1, new Membership(state, 1), aliveMillis, remembered, rememberedMillis, 0);
 	}

@@ -214,6 +214,30 @@ class QuarantineTests {
 	}
 
 	@Test
+	void aCopyOfADiskIsFoundThoughAllOthersHaveRestartedSince() {
+		this.nodes.nodes.forEach(node -> node.asMember().start());
+		this.nodes.pass(LONG);
+		for (int i = 0; i < 10; i++) {
+			this.nodes.time.pass(Duration.ofMinutes(1));
+			this.nodes.pass(LONG);
+		}
+		this.nodes.nodes.forEach(Node::stop);
+		this.nodes.nodes.forEach(Node::start);
+		this.nodes.pass(LONG);
+		assertThat(this.nodes.nodes).as("each has its own disk").allMatch(Node::mayVote);
+
+		this.nodes.nodes.forEach(Node::stop);
+		this.first.withRecords(new Membership(State.MEMBER, 1), NOW);
+		this.nodes.nodes.forEach(Node::start);
+		this.nodes.pass(MOMENT.multipliedBy(3));
+		assertThat(this.first.state()).isEqualTo(State.STALE_DISK);
+		assertThat(this.first.hasVoted).isFalse();
+		assertThat(this.second.mayVote()).isTrue();
+		this.nodes.pass(LONG);
+		assertThat(this.first.state()).as("it is rebuilt").isEqualTo(State.MEMBER);
+	}
+
+	@Test
 	void aPeerThatIsNotKnownYetIsHurriedAloneUnlessItHasAnotherTopology() {
 		this.third.loseMessages();
 		this.nodes.nodes.forEach(node -> node.asMember().start());
