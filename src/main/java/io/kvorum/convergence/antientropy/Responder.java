@@ -80,7 +80,7 @@ public final class Responder implements PeerQueries {
 			case COMPARE -> compare(Messages.readLeaves(in), deadline);
 			case FETCH -> fetch(Messages.readKeys(in), Page.Limit.of(MAX_PAGE_BYTES, Integer.MAX_VALUE), deadline);
 			case FETCH_WHOLE -> fetch(Messages.readKeys(in), Page.Limit.ofWhole(), deadline);
-			case PROMISES -> this.promises.promises(Messages.readAfter(in), PromiseLog.PAGE, deadline)
+			case PROMISES -> this.promises.readable(Messages.readAfter(in), PromiseLog.PAGE, deadline)
 				.map(promises -> new Answered(Messages.promises(promises)));
 			case INTRODUCTION, HEAD, CHANGE ->
 				throw new IllegalArgumentException("for what is no matter of anti-entropy");

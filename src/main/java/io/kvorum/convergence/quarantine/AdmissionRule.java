@@ -187,8 +187,10 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	}
 
 	/**
-	 * Decides what a node is that may have been away for too long. If all others were
-	 * away as well, no node has collected tombstones meanwhile.
+	 * Decides what a node is that may have been away for too long. If a majority, with
+	 * itself, was away as well, no node has collected tombstones meanwhile: one collects
+	 * those only that came before a repair with each other node. So it does not wait for
+	 * the rest, which may be gone for good.
 	 * @param received the first introductions since this node started
 	 * @return {@code NEW} if that cannot be decided yet
 	 */
@@ -196,7 +198,8 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 		if (received.stream().anyMatch(other -> other.aliveMillis() - this.aliveMillis > this.mostAwayMillis)) {
 			return this.own.isMember() ? State.AWAY_TOO_LONG : State.STALE_DISK;
 		}
-		return (received.size() == this.others) ? this.own.state() : State.NEW;
+		boolean isOfMajority = 2 * (received.size() + 1) > this.others + 1;
+		return isOfMajority ? this.own.state() : State.NEW;
 	}
 
 	/**

@@ -180,10 +180,12 @@ class AdmissionRuleTests {
 		assertThat(admission.mayHaveBeenAwayTooLong(3_000)).isFalse();
 		assertThat(admission.mayHaveBeenAwayTooLong(3_001)).isTrue();
 		assertThat(admission.decideAbsence(List.of())).as("nobody has spoken").isEqualTo(State.NEW);
-		assertThat(admission.decideAbsence(List.of(lastAlive(3_000)))).isEqualTo(State.NEW);
-		assertThat(admission.decideAbsence(List.of(lastAlive(3_000), lastAlive(2_500))))
-			.as("all were away: nobody has collected anything")
+		assertThat(admission.decideAbsence(List.of(lastAlive(3_000))))
+			.as("two of three were away: nobody has collected anything")
 			.isEqualTo(State.MEMBER);
+		AdmissionRule ofFour = new AdmissionRule(new Membership(State.MEMBER, 1), 7, 2_000, 3, MOST_AWAY);
+		assertThat(ofFour.decideAbsence(List.of(lastAlive(3_000)))).as("two of four").isEqualTo(State.NEW);
+		assertThat(ofFour.decideAbsence(List.of(lastAlive(3_000), lastAlive(2_500)))).isEqualTo(State.MEMBER);
 		assertThat(admission.decideAbsence(List.of(lastAlive(3_001)))).isEqualTo(State.AWAY_TOO_LONG);
 	}
 
