@@ -106,24 +106,25 @@ public final class BlockingEntities<T> {
 	/**
 	 * Changes a value as if nobody else did.
 	 * @param key the key
-	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it must not
-	 * block
+	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it runs on the
+	 * calling thread, and may block
 	 * @return what was written; empty if there is no value now
 	 */
 	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change) {
-		return awaited(this.entities.update(key, change)).blockOptional();
+		return update(key, change, WriteOptions.DEFAULTS);
 	}
 
 	/**
 	 * Changes a value as if nobody else did.
 	 * @param key the key
-	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it must not
-	 * block
+	 * @param change as of {@link Entities#update(String, UnaryOperator)}; it runs on the
+	 * calling thread, and may block
 	 * @param options without condition and idempotency key
 	 * @return what was written; empty if there is no value now
 	 */
 	public Optional<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
-		return awaited(this.entities.update(key, change, options)).blockOptional();
+		refuseWhereNoneMayBlock();
+		return this.entities.updateHere(key, change, options);
 	}
 
 	/**

@@ -174,24 +174,59 @@ public final class Entities<T> {
 	 * @return what was written; empty if there is no value now
 	 */
 	public Mono<Entity<T>> update(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
-		if (options.condition() != null || options.isNamed()) {
-			throw new IllegalArgumentException("an update has its own conditions and idempotency keys");
-		}
+		refuseConditions(options);
 		return Mono.defer(() -> {
-			Duration deadline = options.deadline();
-			long end = System.nanoTime()
-					+ ((deadline != null) ? deadline : this.connections.calls().deadline()).toNanos();
+			long end = endOf(options);
 			return Mono
-				.defer(() -> get(key, ReadOptions.DEFAULTS.deadline(until(end))).map(Optional::of)
-					.defaultIfEmpty(Optional.empty())
-					.flatMap(found -> write(key, found.orElse(null), change, options.deadline(until(end)).once())))
+				.defer(() -> readUntil(end, key)
+					.flatMap(found -> writeUntil(end, key, found, change.apply(valueOf(found)), options)))
 				.retryWhen(Retry.from(signals -> signals.concatMap(signal -> again(signal.failure(), end))));
 		});
 	}
 
-	private Mono<Entity<T>> write(String key, @Nullable Entity<T> found, UnaryOperator<@Nullable T> change,
-			WriteOptions options) {
-		T value = change.apply((found != null) ? found.value() : null);
+	/**
+	 * As {@link #update(String, UnaryOperator, WriteOptions)}, on the calling thread,
+	 * which may block.
+	 */
+	Optional<Entity<T>> updateHere(String key, UnaryOperator<@Nullable T> change, WriteOptions options) {
+		refuseConditions(options);
+		long end = endOf(options);
+		while (true) {
+			Optional<Entity<T>> found = Objects.requireNonNull(readUntil(end, key).block());
+			T value = change.apply(valueOf(found));
+			try {
+				return writeUntil(end, key, found, value, options).blockOptional();
+			}
+			catch (ConditionNotMet ex) {
+				again(ex, end).block();
+			}
+		}
+	}
+
+	private static void refuseConditions(WriteOptions options) {
+		if (options.condition() != null || options.isNamed()) {
+			throw new IllegalArgumentException("an update has its own conditions and idempotency keys");
+		}
+	}
+
+	private long endOf(WriteOptions options) {
+		Duration deadline = options.deadline();
+		return System.nanoTime() + ((deadline != null) ? deadline : this.connections.calls().deadline()).toNanos();
+	}
+
+	private Mono<Optional<Entity<T>>> readUntil(long end, String key) {
+		return get(key, ReadOptions.DEFAULTS.deadline(until(end))).map(Optional::of).defaultIfEmpty(Optional.empty());
+	}
+
+	private static <T> @Nullable T valueOf(Optional<Entity<T>> found) {
+		return found.map(Entity::value).orElse(null);
+	}
+
+	/** Writes a value, or removes it if it is null, unless it was changed meanwhile. */
+	private Mono<Entity<T>> writeUntil(long end, String key, Optional<Entity<T>> before, @Nullable T value,
+			WriteOptions asked) {
+		Entity<T> found = before.orElse(null);
+		WriteOptions options = asked.deadline(until(end)).once();
 		WriteOptions ifSame = (found != null) ? options.ifVersion(found.version()) : options.ifAbsent();
 		if (value != null) {
 			return put(key, value, ifSame)

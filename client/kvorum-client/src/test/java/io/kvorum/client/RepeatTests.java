@@ -2,6 +2,7 @@ package io.kvorum.client;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -9,6 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 
 import io.kvorum.client.KvorumException.AccessDenied;
 import io.kvorum.client.KvorumException.ConditionNotMet;
@@ -21,6 +23,7 @@ import io.kvorum.client.KvorumException.ValueTooLarge;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -114,6 +117,28 @@ class RepeatTests {
 			assertThat(texts.get("key")).isPresent();
 		}
 		assertThat(this.one.got().size()).isLessThan(50);
+	}
+
+	@Test
+	@DisplayName("An update of a thread that may block changes the value on that thread, which may ask nodes there, and begins again if others were faster")
+	void blockingUpdate() {
+		this.one.thenValue("v1", "a")
+			.thenValue("v2", "nested")
+			.thenProblem(412, "precondition-failed", ",\"outcome\":\"not-applied\",\"current\":\"\\\"v3\\\"\"")
+			.thenValue("v3", "b")
+			.thenValue("v2", "nested")
+			.thenStored("v4");
+		BlockingEntities<String> texts = texts(this.one.url());
+		List<Thread> threads = new ArrayList<>();
+		UnaryOperator<@Nullable String> change = value -> {
+			threads.add(Thread.currentThread());
+			return value + texts.get("other").orElseThrow().value();
+		};
+
+		assertThat(texts.update("key", change)).map(Entity::value).hasValue("bnested");
+		assertThat(threads).containsExactly(Thread.currentThread(), Thread.currentThread());
+		assertThat(this.one.got()).extracting(got -> got.headers().get("If-Match"))
+			.containsExactly(null, null, "\"v1\"", null, null, "\"v3\"");
 	}
 
 	@Test
