@@ -116,8 +116,8 @@ final class StorageLifecycle implements SmartLifecycle {
 				? this.state.claim(this.acceptsAddress, (last != null) ? last.topology() : null) : Mono.empty();
 		// A node with peers begins with the layout of its disk, if it has one.
 		boolean isLayoutKept = this.state != null && last != null;
-		return (isLayoutKept || this.begins == null) ? claimed
-				: claimed.then(NodeState.claimWithoutOthers(this.storage, this.begins, this.acceptsLoss));
+		return (isLayoutKept || this.begins == null) ? claimed : claimed
+			.then(NodeState.claimWithoutOthers(this.storage, this.begins, this.acceptsAddress, this.acceptsLoss));
 	}
 
 	private void warnOfClock() {

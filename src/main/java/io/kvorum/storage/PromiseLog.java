@@ -32,8 +32,8 @@ public interface PromiseLog {
 	Mono<List<PromiseRecord>> promises(@Nullable Key after, int limit, Deadline deadline);
 
 	/**
-	 * As {@link #promises}, for those who remove them: leaves out what cannot be read,
-	 * and fails only if that is all.
+	 * As {@link #promises}, but leaves out what cannot be read, and fails only if that is
+	 * all. A replica refuses to store what it cannot compare with a promise.
 	 */
 	default Mono<List<PromiseRecord>> readable(@Nullable Key after, int limit, Deadline deadline) {
 		return promises(after, limit, deadline);

@@ -72,8 +72,9 @@ class TopologyMismatchIT {
 		cluster.kill9(3);
 		NodeSpec alone = NodeSpec.on(cluster.spec(3).data());
 		NodeSpec self = alone.with("kvorum.cluster.self=" + cluster.address(3), "kvorum.cluster.secret=" + SECRET);
-		for (NodeSpec spec : List.of(alone, self.with("kvorum.cluster.nodes=" + cluster.address(3)), self
-			.with("kvorum.cluster.nodes=" + cluster.addresses(cluster.nodes()), "kvorum.replication.factor=1"))) {
+		for (NodeSpec spec : List.of(alone, self.with("kvorum.cluster.nodes=" + cluster.address(3)),
+				self.with("kvorum.cluster.nodes=" + cluster.addresses(cluster.nodes()), "kvorum.replication.factor=1"),
+				self.with("kvorum.cluster.nodes=http://127.0.0.1:1,http://127.0.0.1:2," + cluster.address(3)))) {
 			NodeProcess node = this.nodes.launch(spec);
 			assertThat(node.awaitExit()).isNotZero();
 			assertThat(node.log()).contains("The store is that of a member of", "kvorum.cluster.accept-loss=true")

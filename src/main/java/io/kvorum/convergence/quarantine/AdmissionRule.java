@@ -171,9 +171,10 @@ record AdmissionRule(Membership own, long identity, long aliveMillis, int others
 	 * @param startedMillis when this life began
 	 */
 	boolean remembersLaterLife(long latestMillis, long startedMillis, Introduction other) {
-		return isOrWasMember() && latestMillis != 0 && other.remembered() == this.identity
-				&& other.rememberedMillis() > latestMillis + NOTED_WITHIN_MILLIS
-				&& other.rememberedMillis() < startedMillis;
+		// It may have been admitted at an instant ahead of its clock.
+		long known = Math.max(latestMillis, this.own.admittedMillis());
+		return this.own.isMember() && latestMillis != 0 && other.remembered() == this.identity
+				&& other.rememberedMillis() > known + NOTED_WITHIN_MILLIS && other.rememberedMillis() < startedMillis;
 	}
 
 	/** Whether this node is a member, or was one until it became unsynced. */

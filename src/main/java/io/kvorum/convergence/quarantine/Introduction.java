@@ -16,8 +16,8 @@ import io.kvorum.replication.PeerQuery;
  * @param remembered the identity of the receiver's disk that the sender remembers; 0 if
  * it remembers none
  * @param rememberedMillis an instant at which the receiver was a member with that disk,
- * by the receiver's clock: about the last one of which the sender, also in an earlier
- * life, knows; 0 if it was not a member
+ * by the receiver's clock: if it has that disk still, about the last one at which the
+ * sender, also in an earlier life, saw it; else when it became one. 0 if it was not
  * @param seenAliveMillis the last {@code aliveMillis} that the sender has received from
  * the receiver. While the receiver has received nothing since its start, the last one
  * before that start. 0 if the sender has received none since its own start. Negative as

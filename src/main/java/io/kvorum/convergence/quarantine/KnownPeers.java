@@ -144,12 +144,24 @@ final class KnownPeers {
 	 * @param aliveMillis the last instant on disk at which this node was alive. With a
 	 * later one this disk could look stale if the node stopped right now.
 	 * @param isOfThisLife whether that is an instant of this life
+	 * @param identity the identity of the other member's disk; 0 if it is not known
 	 */
-	Introduction introductionTo(Member other, int number, Membership own, long aliveMillis, boolean isOfThisLife) {
+	Introduction introductionTo(Member other, int number, Membership own, long aliveMillis, boolean isOfThisLife,
+			long identity) {
 		long seenAliveMillis = peer(other).seenAliveMillis(isOfThisLife);
 		Disk disk = diskOf(other);
-		return new Introduction(number, this.record.identity(), own, aliveMillis, (disk != null) ? disk.identity : 0,
-				(disk != null) ? disk.latestMillis : 0, seenAliveMillis);
+		if (disk == null) {
+			return new Introduction(number, this.record.identity(), own, aliveMillis, 0, 0, seenAliveMillis);
+		}
+		long rememberedMillis = (disk.identity == identity) ? disk.latestMillis : disk.sinceMillis;
+		return new Introduction(number, this.record.identity(), own, aliveMillis, disk.identity, rememberedMillis,
+				seenAliveMillis);
+	}
+
+	/** The identity of the disk in the last introduction of a member; 0 without one. */
+	long identityOf(Member other) {
+		Introduction said = introductionOf(other);
+		return (said != null) ? said.identity() : 0;
 	}
 
 	/**
@@ -189,14 +201,15 @@ final class KnownPeers {
 		if (membership.isMember() && known != null && known.identity == introduction.identity()) {
 			long latestMillis = Math.max(membership.admittedMillis(), introduction.aliveMillis());
 			// A full disk is no reason to refuse the introduction.
-			return (latestMillis - known.latestMillis < SEEN_WITHIN.toMillis()) ? Mono.empty()
-					: record(other, new Disk(known.identity, latestMillis)).onErrorComplete();
+			return (latestMillis - known.latestMillis < SEEN_WITHIN.toMillis()) ? Mono.empty() : record(other,
+					new Disk(known.identity, Math.max(known.sinceMillis, membership.admittedMillis()), latestMillis))
+				.onErrorComplete();
 		}
-		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.latestMillis : 0)) {
-			return record(other, new Disk(introduction.identity(), membership.admittedMillis()));
+		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.sinceMillis : 0)) {
+			return record(other, Disk.since(introduction.identity(), membership.admittedMillis()));
 		}
 		return (known == null && rule.remembersNonMember(introduction))
-				? record(other, new Disk(introduction.identity(), 0)) : Mono.empty();
+				? record(other, Disk.since(introduction.identity(), 0)) : Mono.empty();
 	}
 
 	private @Nullable Disk diskOf(Member other) {
@@ -271,19 +284,30 @@ final class KnownPeers {
 	/**
 	 * A disk of another member.
 	 *
-	 * @param latestMillis an instant at which the node was a member with it, by its own
-	 * clock: when it became one, or about the last one at which it was seen; 0 if it was
-	 * no member
+	 * @param sinceMillis when the node became a member with it, by its own clock; 0 if it
+	 * has not
+	 * @param latestMillis about the last instant at which it was seen as a member with
+	 * it, by its own clock
 	 */
-	private record Disk(long identity, long latestMillis) {
+	private record Disk(long identity, long sinceMillis, long latestMillis) {
 
-		byte[] toBytes() {
-			return ByteBuffer.allocate(2 * Long.BYTES).putLong(this.identity).putLong(this.latestMillis).array();
+		static Disk since(long identity, long millis) {
+			return new Disk(identity, millis, millis);
 		}
 
+		byte[] toBytes() {
+			return ByteBuffer.allocate(3 * Long.BYTES)
+				.putLong(this.identity)
+				.putLong(this.sinceMillis)
+				.putLong(this.latestMillis)
+				.array();
+		}
+
+		/** Reads a record. Those of older versions end before the last instant. */
 		static Disk of(byte[] recorded) {
 			ByteBuffer in = ByteBuffer.wrap(recorded);
-			return new Disk(in.getLong(), in.getLong());
+			Disk disk = since(in.getLong(), in.getLong());
+			return in.hasRemaining() ? new Disk(disk.identity, disk.sinceMillis, in.getLong()) : disk;
 		}
 
 	}

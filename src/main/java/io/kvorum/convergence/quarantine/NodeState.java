@@ -283,32 +283,49 @@ public final class NodeState implements VotingRight, PeerQueries {
 	}
 
 	/**
-	 * Refuses the store of a member to a node that would need none of the others. It
-	 * lacks what a majority without it has acknowledged, and would answer as if there
-	 * were no such thing. Completes when it is recorded that the store is taken.
+	 * Refuses the store of a member to a node that would go on without a majority of the
+	 * others. It lacks what a majority without it has acknowledged, and would answer as
+	 * if there were no such thing. Completes when it is recorded that the store is taken.
 	 * @param begins the nodes with which this one begins
+	 * @param haveMoved whether nodes may have other addresses than they had
 	 * @param accepted whether the store is taken all the same
 	 * @throws StoreOpenException if it is such a store, and that is not accepted
 	 */
-	public static Mono<Void> claimWithoutOthers(NodeRecord record, Topology begins, boolean accepted) {
-		byte[] recorded = record.recorded(NODES);
-		if (recorded == null || begins.factor() > 1) {
+	public static Mono<Void> claimWithoutOthers(NodeRecord record, Topology begins, boolean haveMoved,
+			boolean accepted) {
+		Topology last = lastNodesIn(record);
+		if (last == null || last.factor() == 1) {
 			return Mono.empty();
 		}
-		Topology last = Layout.parse(new String(recorded, StandardCharsets.UTF_8)).topology();
-		if (last.factor() == 1) {
+		long left = last.members().stream().filter(member -> begins.has(member.address())).count();
+		if (begins.factor() > 1 && (haveMoved || 2 * left > last.size())) {
 			return Mono.empty();
 		}
 		if (!accepted) {
 			throw new StoreOpenException(
-					"The store is that of a member of %s, and with this configuration the node would need none of the others."
+					"The store is that of a member of %s, and with this configuration the node would go on without a majority of these."
 						.formatted(last),
 					"Set kvorum.cluster.self, kvorum.cluster.nodes and kvorum.replication.factor as they were. If the other nodes are "
 							+ "lost for good, start this one once with kvorum.cluster.accept-loss=true: what only they had acknowledged is lost.");
 		}
-		logger.warn("The store of a member of {} is taken by a node that needs none of the others, as "
-				+ "kvorum.cluster.accept-loss says. Do not start it with them again", last);
+		logger.warn("The store of a member of {} is accepted in a node that goes on without a majority of these, by "
+				+ "kvorum.cluster.accept-loss. Do not start it with them again", last);
 		return recordNodes(record, begins);
+	}
+
+	/** The nodes among which this one was a member last; null if it was none. */
+	private static @Nullable Topology lastNodesIn(NodeRecord record) {
+		byte[] recorded = record.recorded(NODES);
+		if (recorded == null) {
+			return null;
+		}
+		try {
+			return Layout.parse(new String(recorded, StandardCharsets.UTF_8)).topology();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new StoreOpenException("What the store says of its nodes cannot be read: " + ex.getMessage(),
+					"Start the version of Kvorum again that has written it.", ex);
+		}
 	}
 
 	private AdmissionRule rule() {
@@ -462,9 +479,13 @@ public final class NodeState implements VotingRight, PeerQueries {
 	 * @param knowsTags whether that knows nodes by their tags, whatever its topology is
 	 */
 	Introduction introductionTo(Member other, boolean knowsTags) {
+		return introductionTo(other, knowsTags, this.peers.identityOf(other));
+	}
+
+	private Introduction introductionTo(Member other, boolean knowsTags, long identity) {
 		boolean mayVote = mayVote();
 		return this.peers.introductionTo(other, knowsTags ? this.self.tag() : this.self.index(), this.own,
-				(mayVote ? this.noted : this.lastLife).lastMillis(), mayVote);
+				(mayVote ? this.noted : this.lastLife).lastMillis(), mayVote, identity);
 	}
 
 	/**
@@ -543,7 +564,7 @@ public final class NodeState implements VotingRight, PeerQueries {
 			return Mono.just(refuseNamesake());
 		}
 		// Made from what was known of the peer before this introduction.
-		byte[] answer = introductionTo(other, introduction.member() < 0).toQuery().toBytes();
+		byte[] answer = introductionTo(other, introduction.member() < 0, introduction.identity()).toQuery().toBytes();
 		return receive(other, introduction).then(Mono.<Reply>fromSupplier(() -> new Answered(answer)))
 			.onErrorResume(ex -> Mono
 				.just(Failed.notDone(Reason.UNAVAILABLE, "it cannot remember who that is: " + ex.getMessage())));

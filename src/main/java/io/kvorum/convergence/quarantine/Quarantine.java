@@ -69,6 +69,9 @@ public final class Quarantine {
 
 	private final Supplier<Mono<Void>> hintRemoval;
 
+	/** Whether the hints of this disk were given up, since it is a stale one. */
+	private boolean hasGivenUpHints;
+
 	private final TimeSource time;
 
 	private final Alarms alarms;
@@ -400,7 +403,8 @@ public final class Quarantine {
 		long stale = this.node.state().mayHoldCollected() ? this.node.staleBeforeMillis() : Long.MIN_VALUE;
 		long undone = isStale ? this.node.undoneBeforeMillis() : Long.MIN_VALUE;
 		SortedSet<Integer> missing = new TreeSet<>();
-		Mono<Void> unhinted = isStale ? this.hintRemoval.get() : Mono.empty();
+		Mono<Void> unhinted = (isStale && !this.hasGivenUpHints)
+				? this.hintRemoval.get().then(Mono.fromRunnable(() -> this.hasGivenUpHints = true)) : Mono.empty();
 		return unhinted.thenMany(Flux.range(0, PARTS))
 			.filter(part -> !this.rebuilt.get(part))
 			.concatMap(part -> this.rebuilding.rebuild(sources, slicesOf(part), stale, undone)
@@ -442,6 +446,7 @@ public final class Quarantine {
 		return this.node.become(State.MEMBER).then(Mono.fromRunnable(() -> {
 			this.rebuilt.clear();
 			this.promisedAs = null;
+			this.hasGivenUpHints = false;
 		}));
 	}
 

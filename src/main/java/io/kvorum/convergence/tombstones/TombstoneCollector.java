@@ -99,7 +99,7 @@ public final class TombstoneCollector {
 		this.alarms = alarms;
 		this.interval = interval;
 		this.events = events;
-		this.ripe = new RipePromises(rule.hash(), promiseMargin);
+		this.ripe = new RipePromises(rule.hash(), promiseMargin, interval);
 	}
 
 	/** Collects while subscribed to. To be subscribed to only once. */

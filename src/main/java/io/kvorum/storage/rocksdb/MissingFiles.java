@@ -1,6 +1,7 @@
 package io.kvorum.storage.rocksdb;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -50,7 +51,7 @@ final class MissingFiles {
 		try (Stream<Path> files = Files.list(directory)) {
 			return files.map(file -> file.getFileName().toString()).toList();
 		}
-		catch (IOException ex) {
+		catch (IOException | UncheckedIOException ex) {
 			throw new StoreOpenException("The data directory %s cannot be read: %s".formatted(directory, ex),
 					"Make it readable for this user, or set kvorum.storage.path to one that is.", ex);
 		}

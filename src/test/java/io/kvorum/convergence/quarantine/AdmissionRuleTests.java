@@ -243,6 +243,8 @@ class AdmissionRuleTests {
 		assertThat(remembers(admission, 7, 160_000, 200_000)).as("within the margin").isFalse();
 		assertThat(remembers(admission, 7, 160_001, 160_001)).as("of this life").isFalse();
 		assertThat(remembers(admission, 8, 160_001, 200_000)).as("another disk").isFalse();
+		AdmissionRule ahead = new AdmissionRule(new Membership(State.MEMBER, 160_000), 7, 100_000, 2, 1_000);
+		assertThat(remembers(ahead, 7, 160_001, 200_000)).as("admitted ahead of its clock").isFalse();
 		AdmissionRule unknown = new AdmissionRule(new Membership(State.NEW, 0), 7, 100_000, 2, 1_000);
 		assertThat(remembers(unknown, 7, 160_001, 200_000)).as("no member").isFalse();
 	}

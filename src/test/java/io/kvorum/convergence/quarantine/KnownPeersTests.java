@@ -26,7 +26,7 @@ class KnownPeersTests {
 	}
 
 	private long remembered(Member member) {
-		return this.peers.introductionTo(member, 0, Membership.NEW, 0, false).remembered();
+		return this.peers.introductionTo(member, 0, Membership.NEW, 0, false, 0).remembered();
 	}
 
 	/** One that changed places with an empty node while a change was given up is new. */

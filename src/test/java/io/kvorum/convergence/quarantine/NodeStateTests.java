@@ -98,12 +98,24 @@ class NodeStateTests {
 				.withMessageContaining("a member of " + this.topology)
 				.satisfies(refused -> assertThat(refused.action()).contains("kvorum.cluster.accept-loss=true"));
 		}
+		Topology others = Topology.of(List.of("http://a:1", "http://x:1", "http://y:1"), 3);
+		assertThatExceptionOfType(StoreOpenException.class).isThrownBy(() -> claimWithoutOthers(others, false));
+		Now.of(NodeState.claimWithoutOthers(this.record, others, true, false));
 		claimWithoutOthers(Topology.of(List.of("http://a:1", "http://b:1"), 3), false);
-		assertThat(output).doesNotContain("is taken by a node");
+		assertThat(output).doesNotContain("is accepted in a node");
 
 		claimWithoutOthers(Topology.alone(), true);
-		assertThat(output).containsOnlyOnce("is taken by a node that needs none of the others");
+		assertThat(output).containsOnlyOnce("is accepted in a node that goes on without a majority");
 		claimWithoutOthers(Topology.alone(), false);
+	}
+
+	@Test
+	void aRecordOfNodesThatCannotBeReadIsToldToOperators() {
+		Now.of(this.record.record("nodes", new byte[] { 'x' }));
+
+		assertThatExceptionOfType(StoreOpenException.class)
+			.isThrownBy(() -> claimWithoutOthers(Topology.alone(), false))
+			.withMessageContaining("cannot be read");
 	}
 
 	@Test
@@ -118,7 +130,7 @@ class NodeStateTests {
 	}
 
 	private void claimWithoutOthers(Topology begins, boolean accepted) {
-		Now.of(NodeState.claimWithoutOthers(this.record, begins, accepted));
+		Now.of(NodeState.claimWithoutOthers(this.record, begins, false, accepted));
 	}
 
 	@Test

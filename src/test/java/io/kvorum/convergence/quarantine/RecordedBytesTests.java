@@ -130,7 +130,8 @@ class RecordedBytesTests {
 		Now.of(this.nodeState.acceptLoss());
 		Now.of(this.nodeState.receive(TOPOLOGY.members().getLast(),
 				new Introduction(1, -2, new Membership(State.MEMBER, 3), 4, 0, 0, 0)));
-		assertThat(recorded("disk of http://b:1")).isEqualTo("fffffffffffffffe" + "0000000000000003");
+		assertThat(recorded("disk of http://b:1"))
+			.isEqualTo("fffffffffffffffe" + "0000000000000003" + "0000000000000003");
 	}
 
 	@Test

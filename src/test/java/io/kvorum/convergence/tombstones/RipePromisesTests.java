@@ -17,7 +17,8 @@ class RipePromisesTests {
 
 	private static final long HOUR = Duration.ofHours(1).toNanos();
 
-	private final RipePromises ripe = new RipePromises(RendezvousPlacement::hashOf, Duration.ofHours(1));
+	private final RipePromises ripe = new RipePromises(RendezvousPlacement::hashOf, Duration.ofHours(1),
+			Duration.ofMinutes(10));
 
 	private boolean isRipe(long ballot, long now) {
 		return this.ripe.isRipe(new PromiseRecord(KEY, new Version(ballot, 1)), now);
@@ -35,11 +36,21 @@ class RipePromisesTests {
 	@Test
 	void oneThatWasNotLookedAtForADayBeginsAnew() {
 		isRipe(7, 0);
+		isRipe(8, 0);
 		this.ripe.forgetGone(24 * HOUR);
 		assertThat(isRipe(7, 24 * HOUR)).isTrue();
 
-		this.ripe.forgetGone(49 * HOUR);
-		assertThat(isRipe(7, 49 * HOUR)).isFalse();
+		this.ripe.forgetGone(24 * HOUR + 1);
+		assertThat(isRipe(8, 24 * HOUR + 1)).isFalse();
+	}
+
+	@Test
+	void aLongIntervalIsNoReasonToBeginAnew() {
+		RipePromises seldom = new RipePromises(RendezvousPlacement::hashOf, Duration.ofHours(1), Duration.ofDays(30));
+		PromiseRecord promise = new PromiseRecord(KEY, new Version(7, 1));
+		assertThat(seldom.isRipe(promise, 0)).isFalse();
+		seldom.forgetGone(30 * 24 * HOUR);
+		assertThat(seldom.isRipe(promise, 30 * 24 * HOUR)).isTrue();
 	}
 
 	@Test
@@ -50,6 +61,8 @@ class RipePromisesTests {
 		assertThat(isRipe(100_000, 0)).isFalse();
 		assertThat(isRipe(100_000, HOUR)).as("it is not remembered").isFalse();
 		assertThat(isRipe(0, HOUR)).isTrue();
+		assertThat(isRipe(100_000, HOUR)).as("there is a place now").isFalse();
+		assertThat(isRipe(100_000, 2 * HOUR)).isTrue();
 	}
 
 }

@@ -48,10 +48,13 @@ public final class JsonCodec<T> implements Codec<T> {
 		return "application/json";
 	}
 
-	/** Writes what {@link #decode} reads: of a subclass, what its declared type has. */
+	/**
+	 * Elements of a list or a map are written by their declared type, as they are read.
+	 */
 	@Override
 	public byte[] encode(T value) {
-		return this.mapper.writerFor(this.type).writeValueAsBytes(value);
+		return (this.type.containedTypeCount() > 0) ? this.mapper.writerFor(this.type).writeValueAsBytes(value)
+				: this.mapper.writeValueAsBytes(value);
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import io.kvorum.client.Codec;
 import io.kvorum.client.Entities;
 import io.kvorum.client.EntityInfo;
 import io.kvorum.client.KvorumClient;
+import io.kvorum.client.KvorumException;
 import io.kvorum.client.KvorumException.ConditionNotMet;
 import io.kvorum.client.Outcome;
 import io.kvorum.client.Range;
@@ -52,7 +53,7 @@ final class CacheEntries {
 	Mono<Object> find(String key) {
 		return this.values.get(key, this.reading)
 			.flatMap(entity -> (this.allowsNulls || !(entity.value() instanceof NullValue)) ? Mono.just(entity.value())
-					: remove(key, entity.version()).then(Mono.empty()));
+					: remove(key, entity.version()).onErrorComplete(KvorumException.class).then(Mono.empty()));
 	}
 
 	/** Not repeated if it may have happened: it could overwrite what others put since. */

@@ -99,9 +99,10 @@ public final class KvorumCacheSettings {
 	}
 
 	/**
-	 * How long the application waits for the cache at most, each time that it gets, puts
-	 * or evicts: 2 seconds. The client's own deadline is for values that are nowhere
-	 * else. A {@code clear} takes as long as it has keys to remove.
+	 * How long each read, write or removal of a value may take: 2 seconds. To get, put or
+	 * evict is one, {@code putIfAbsent} one or more. The client's own deadline is for
+	 * values that are nowhere else. A {@code clear} takes as long as it has keys to
+	 * remove.
 	 * @param deadline of one operation with all its repeats
 	 * @return these settings, with that limit
 	 * @throws IllegalArgumentException if it is not positive
