@@ -197,19 +197,18 @@ final class KnownPeers {
 
 	private Mono<Void> rememberDisk(Member other, Introduction introduction, AdmissionRule rule) {
 		Disk known = diskOf(other);
+		long identity = introduction.identity();
 		Membership membership = introduction.membership();
-		if (membership.isMember() && known != null && known.identity == introduction.identity()) {
-			long latestMillis = Math.max(membership.admittedMillis(), introduction.aliveMillis());
-			// A full disk is no reason to refuse the introduction.
-			return (latestMillis - known.latestMillis < SEEN_WITHIN.toMillis()) ? Mono.empty() : record(other,
-					new Disk(known.identity, Math.max(known.sinceMillis, membership.admittedMillis()), latestMillis))
-				.onErrorComplete();
-		}
 		if (membership.isMember() && membership.admittedMillis() > ((known != null) ? known.sinceMillis : 0)) {
-			return record(other, Disk.since(introduction.identity(), membership.admittedMillis()));
+			return record(other, Disk.since(identity, membership.admittedMillis()));
 		}
-		return (known == null && rule.remembersNonMember(introduction))
-				? record(other, Disk.since(introduction.identity(), 0)) : Mono.empty();
+		if (membership.isMember() && known != null && known.identity == identity
+				&& introduction.aliveMillis() - known.latestMillis >= SEEN_WITHIN.toMillis()) {
+			// A full disk is no reason to refuse the introduction.
+			return record(other, new Disk(identity, known.sinceMillis, introduction.aliveMillis())).onErrorComplete();
+		}
+		return (known == null && rule.remembersNonMember(introduction)) ? record(other, Disk.since(identity, 0))
+				: Mono.empty();
 	}
 
 	private @Nullable Disk diskOf(Member other) {
