@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(WithoutWarnings.class)
 class ChangeSimulationTests {
 
-	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 20_000);
+	private static final int HISTORIES = Integer.getInteger("kvorum.simulation.changes", 8_000);
 
 	private static final long FIRST = Long.getLong("kvorum.simulation.first", 1);
 
