@@ -88,7 +88,9 @@ class CachingIT {
 		AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 		context.registerBean(CacheManager.class,
 				() -> KvorumCacheManager
-					.builder(client, KvorumCacheSettings.of(JsonObjectCodec.of(JsonMapper.shared(), String.class)))
+					.builder(client,
+							KvorumCacheSettings.of(JsonObjectCodec.of(JsonMapper.shared(), String.class))
+								.deadline(Duration.ofSeconds(30)))
 					.build());
 		context.registerBean(CachingConfigurer.class, () -> new CachingConfigurer() {
 			@Override

@@ -49,7 +49,9 @@ class KvorumCacheIT {
 
 	private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-	private static final KvorumCacheSettings TEXTS = KvorumCacheSettings.of(JsonObjectCodec.of(MAPPER, String.class));
+	/** However slow the machine is. */
+	private static final KvorumCacheSettings TEXTS = KvorumCacheSettings.of(JsonObjectCodec.of(MAPPER, String.class))
+		.deadline(Duration.ofSeconds(30));
 
 	private static final AtomicInteger NAMES = new AtomicInteger();
 

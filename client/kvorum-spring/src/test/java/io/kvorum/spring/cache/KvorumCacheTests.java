@@ -37,10 +37,13 @@ class KvorumCacheTests {
 
 	private final KvorumClient client = this.node.client().build();
 
-	private final KvorumCache cache = Objects.requireNonNull(KvorumCacheManager
-		.builder(this.client, KvorumCacheSettings.of(JsonObjectCodec.of(JsonMapper.shared(), String.class)))
-		.build()
-		.getCache("texts"));
+	/** However slow the machine is. */
+	private final KvorumCacheSettings texts = KvorumCacheSettings
+		.of(JsonObjectCodec.of(JsonMapper.shared(), String.class))
+		.deadline(Duration.ofSeconds(30));
+
+	private final KvorumCache cache = Objects
+		.requireNonNull(KvorumCacheManager.builder(this.client, this.texts).build().getCache("texts"));
 
 	private final AtomicInteger loads = new AtomicInteger();
 
@@ -207,7 +210,7 @@ class KvorumCacheTests {
 	@DisplayName("a class that cannot be loaded is an error of the operation, which nobody waits for without an end")
 	void unlinked() {
 		KvorumCache unlinked = Objects
-			.requireNonNull(KvorumCacheManager.builder(this.client, KvorumCacheSettings.of(new UnlinkedCodec()))
+			.requireNonNull(KvorumCacheManager.builder(this.client, this.texts.codec(new UnlinkedCodec()))
 				.build()
 				.getCache("texts"));
 		this.cache.put("key", "stored");
