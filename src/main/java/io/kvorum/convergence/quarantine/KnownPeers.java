@@ -149,10 +149,8 @@ final class KnownPeers {
 	Introduction introductionTo(Member other, int number, Membership own, long aliveMillis, boolean isOfThisLife,
 			long identity) {
 		long seenAliveMillis = peer(other).seenAliveMillis(isOfThisLife);
-		Disk disk = diskOf(other);
-		if (disk == null) {
-			return new Introduction(number, this.record.identity(), own, aliveMillis, 0, 0, seenAliveMillis);
-		}
+		Disk known = diskOf(other);
+		Disk disk = (known != null) ? known : Disk.since(0, 0);
 		long rememberedMillis = (disk.identity == identity) ? disk.latestMillis : disk.sinceMillis;
 		return new Introduction(number, this.record.identity(), own, aliveMillis, disk.identity, rememberedMillis,
 				seenAliveMillis);

@@ -29,6 +29,7 @@ import io.kvorum.storage.StorageException.Unavailable;
 import io.kvorum.storage.StorageException.Unreadable;
 import io.kvorum.testing.Generator;
 import io.kvorum.testing.InMemoryHints;
+import io.kvorum.testing.Now;
 import io.kvorum.testing.SteeredTime;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -366,7 +367,7 @@ class HintedHandoffTests {
 		this.withheld = "its disk is a stale one";
 		miss(KEY, entry("value"));
 		miss(Generator.key("second"), entry("value"));
-		this.handoff.giveUpAll().block();
+		Now.of(this.handoff.giveUpAll());
 
 		this.withheld = null;
 		ring();
